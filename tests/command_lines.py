@@ -48,6 +48,7 @@ JSON = {
     "ledger verify": "--ledger l.db",
     "ledger history": "--ledger l.db",
     "ledger budget": "--ledger l.db --dataset d --limit 9",
+    "ledger charge": "--ledger l.db --dataset d --epsilon 1/8 --what other",
     "ledger backup": "--ledger l.db --out copy2.db",
     "ledger restore": "copy.db --ledger l2.db --key-file l.db.key",
     "ledger resume": "--ledger l2.db --key-file l.db.key --reason moved --nothing-missing",

@@ -381,7 +381,7 @@ def test_columns_changed_together_from_events_to_a_checked_release(run, stays, t
     assert json.loads(run(*say, *shares, "--json")[1])["together"] == "kind"
     assert run("release", counted, "--plan", plan, "--epsilon", 1, "--out", out)[0] == 0
     code, shown, _ = run("verify", out)
-    assert (code, "region, differences of kind 1" in " ".join(shown.split())) == (0, True)
+    assert (code, "region, differences of kind" in " ".join(shown.split())) == (0, True)
     again = tmp_path / "again.json"
     counting = ["--person", "who", "--out", again]
     assert run("release", stays / "events.csv", "--plan", plan, "--epsilon", 1, *counting)[0] == 0

@@ -100,7 +100,7 @@ def test_words_of_a_declared_universe_are_named_by_a_file(run, tmp_path):
     assert (code, named.read_text().splitlines()[1][:10]) == (0, "influenza,"), err
     assert "plague" not in named.read_text() + shown
     assert run("verify", named)[0] == 0
-    assert "once and for all" in " ".join(run("statement", named)[1].split())
+    assert "The noise was drawn once" in " ".join(run("statement", named)[1].split())
     named.write_text(named.read_text().replace("influenza", "plague"))
     assert run("verify", named)[0] == 1
     outside = tmp_path / "outside.csv"
@@ -113,7 +113,7 @@ def test_what_is_promised_at_a_level_is_said(run, file, monkeypatch):
     path = file(*COLUMNS)
     report = json.loads(run("promise", "--promise", path, "--epsilon", 1, "--json")[1])
     assert (report["margin"], report["promise"]["columns"]) == (3, ["admitted"])
-    assert report["guarantee"].startswith("Whatever anyone concludes")
+    assert report["guarantee"].startswith("Adding or removing any one individual")
     shown = run("promise", "--promise", path, "--epsilon", 1)[1]
     assert "± 3, at 95 % confidence" in shown
     assert report["digest"] in shown

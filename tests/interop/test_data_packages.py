@@ -102,3 +102,13 @@ def test_the_validators_of_both_formats_take_it(tmp_path, release):
     assert read.is_valid
     assert not read.warnings
     assert next(iter(read.tables[0].iterdicts()))["town"] == "01"
+
+
+def test_a_table_that_was_not_measured_states_its_own_margins_first(tmp_path):
+    plan = ut.workloads.Plan(DOMAIN, ut.Unit(1, 1), {"town sex": 1})
+    answer = ut.release(np.array([[5, 3], [9, 1]]), plan, epsilon=1)
+    answer.save(tmp_path / "r.csv", family="sex")
+    first, second = ut.interop.data_package(tmp_path / "r.csv")["privacy"]["noise"]
+    assert first["of"] == "this table: 2 sums by sex"
+    assert first["margins"]["19/20"] == str(max(answer["sex"]["margin"]))
+    assert second["margins"]["19/20"] == str(max(answer["town sex"]["margin"]))

@@ -79,7 +79,7 @@ KINDS = {
     "sums": lambda at, folder, **how: _workload().save(at, **how),
     "narrowed sums": lambda at, folder, **how: _workload().save(at, family="department sex=men", **how),
     "clean": lambda at, folder, **how: _workload().clean().save(at, **how),
-    "ledger": lambda at, folder, **how: _in_ledger(folder).save("r", at, epsilon="1/2", **how),
+    "ledger": lambda at, folder, **how: _in_ledger(folder).view("r", epsilon="1/2").save(at, **how),
 }
 FORMATS = ["t.csv", "t.tsv", "t.csv.gz", "t.jsonl", "t.jsonl.gz", "t.feather", "t.parquet", "t.xlsx"]
 

@@ -132,6 +132,7 @@ def test_a_plan_through_a_service(connected):
     part = CountedTable(domain, [[1, 2], [3, 4]], Unit(1, 1), part=("town", "Bern"))
     of_bern = Promise(noise=plan, part=part.part)
     assert curator.publish("in Bern", part, of_bern, epsilon=1).table.part == ("town", "Bern")
+    assert curator.view("in Bern", epsilon=1).promise.part == ("town", "Bern")
     counts = Promise("count", public=("sex", "outcome"), unit=part.unit, part=part.part)
     alone = curator.publish("counts", part, counts, epsilon=1, dataset="in Bern").table
     assert list(alone) == ["sex", "outcome", "count", "count_margin"]

@@ -117,7 +117,8 @@ class RemoteLedger:
         noise, at, table = noise_of_facts(found["promise"]), level_from_text(found["epsilon"]), table_in(found, brought)
         release = Release(self, found["name"], found["version"], brought)
         if isinstance(table, NoisySums):
-            promise, rows, remembered = Promise(noise=noise), found["rows"], table.ledger_facts
+            promise, rows = Promise(noise=noise, part=table.part), found["rows"]
+            remembered = table.ledger_facts
         else:
             statement = found["statement"]
             promise, rows = Promise.of_facts(statement["promise"]), statement["rows"]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from utmost.core.exact.progress_bar import Progress
 from utmost.core.exact.written_levels import level_text
@@ -28,6 +29,7 @@ from utmost.publish.ledger.responses import LedgerDrawing, draw_response, stored
 from utmost.publish.ledger.source import Source, commitment, noise_secret
 from utmost.publish.ledger.state import ItemFacts, Published, State, published_facts, release_of_facts
 from utmost.publish.promises.level_steps import Step
+from utmost.publish.promises.promise import Promise
 from utmost.tables.frames.adapters import Column
 
 
@@ -193,14 +195,9 @@ def check_repeated(
     """
     where = f"{release.name!r}, version {release.version}"
     remedy = f"Call relax or view, or publish a new version: version={len(state.versions(release.name)) + 1}."
-    kept, now = release.promise, request.promise
-    is_same_promise = (
-        (now.columns, now.public, now.id_column) == (kept.columns, kept.public, kept.id_column)
-        and (now.rows, now.part) == (kept.rows, kept.part)
-        and now.lasting_noise.facts() == kept.lasting_noise.facts()
-    )
+    is_same_promise = _lasting_facts(request.promise) == _lasting_facts(release.promise)
     call = {name: getattr(request, name) for name in ("version", "request", "level", "independent")}
-    again = replace(release.request, promise=now, **call)
+    again = replace(release.request, promise=request.promise, **call)
     if not (same_rows and is_same_promise and again == request):
         if release.dataset != request.dataset:
             remedy = f"It stays in its dataset: leave dataset= out. {_SUM_OF_BOTH}"
@@ -212,6 +209,12 @@ def check_repeated(
         error = AlreadyPublished("a release is published once", came=came, where=where, remedy=remedy)
         error.at_other_level = True
         raise error
+
+
+def _lasting_facts(promise: Promise) -> dict[str, Any]:
+    """The facts that a release keeps: all but which columns were left out, and how identifiers key the noise."""
+    facts = {**promise.facts(), "noise": promise.lasting_noise.facts()}
+    return {name: fact for name, fact in facts.items() if name not in ("drop", "keyed_by_id")}
 
 
 _SUM_OF_BOTH = "Where both datasets are of the same people, their loss is the sum of what both have spent."

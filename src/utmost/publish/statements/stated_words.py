@@ -6,6 +6,7 @@ its level, unit and noise, and it is refused where they differ.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 from utmost.core.exact.display import few
@@ -282,11 +283,41 @@ def level_in_ledger(ledger: LedgerFacts | None, own: Level) -> tuple[Level, tupl
 
 
 def sums_table_in_words(said: Mapping[str, Any]) -> Facts:
-    """A table of a release by a plan, with that release."""
+    """A table of a release by a plan: its own margins, then the noisy sums of which it is computed."""
     from utmost.publish.releases.noisy_sums import SUMS_TABLE_FORM
+    from utmost.publish.workloads.workload import narrowed
 
-    release = SUMS_TABLE_FORM.checked(said).release
-    return sums_in_words(said["release"], release)
+    table = SUMS_TABLE_FORM.checked(said)
+    release, facts = table.release, sums_in_words(said["release"], table.release)
+    family, labels = narrowed(release.domain, table.family)
+    if family in release.plan.shares:
+        return facts
+    own = _computed(release, family, labels)
+    return replace(facts, released=f"{own[0].of}, of these: {facts.released}", noises=(*own, *facts.noises))
+
+
+def _computed(release: "NoisySums", family: Any, labels: Mapping[int, Any]) -> tuple[StatedNoise, ...]:
+    """The margins of a table that was not measured itself; of amounts those of each of its columns."""
+    amounts, name = release.plan.amount_pair, release.domain.family_name(family)
+    shape = release.domain.group_shape(family)
+    count = prod(1 if axis in labels else groups for axis, groups in enumerate(shape))
+    columns: list[tuple[str, Any]] = [(f"{count} sums" if count > 1 else "one sum", None)]
+    if amounts is not None:
+        columns = [(f"{column.name}, {count} values", column.weights) for column in amounts.columns]
+
+    def margin_of(weights: Any) -> Callable[[Any], int | float]:
+        return lambda sure: next(iter(release.widest_bars([family], weights, sure, together=False).values()))
+
+    return tuple(
+        StatedNoise(
+            name or "total",
+            f"this table: {words} by {name}" if name else f"this total: {words}",
+            "computed from the noisy sums below",
+            "",
+            bars(release.confidence, margin_of(weights)),
+        )
+        for words, weights in columns
+    )
 
 
 def measures_in_words(said: Mapping[str, Any]) -> Facts:

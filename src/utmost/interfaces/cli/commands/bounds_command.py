@@ -18,33 +18,27 @@ from utmost.publish.workloads.sums_in_words import read_family
 from utmost.tables.files.atomic import write_together
 from utmost.tables.files.json_files import read_json
 
-Contributions = Annotated[
-    file_options.File,
-    argument(
-        "CONTRIBUTIONS",
-        "Released contributions; with --public, counted ones.",
-        parser=file_options.published,
-    ),
-]
-AtMost = Annotated[int | None, option("K", "Bound on cells while --per-cell bounds are compared; 1.")]
-PerCell = Annotated[str | None, option("S", "Bound on a cell while --at-most bounds are compared; 1.")]
-Step = Annotated[str, option("STEP", "Step to which amounts are rounded.")]
-Want = Annotated[str | None, option("SUMS", 'Sums wanted: "sex age" or "total"; by default the cells.')]
-Public = Annotated[bool, flag("CONTRIBUTIONS are of a public sample, so that no privacy is spent on them.", "--public")]
-Persons = Annotated[int | None, option("N", "Public number of persons, with --public.")]
-
 
 def bounds(
-    contributions: Contributions,
+    contributions: Annotated[
+        file_options.File,
+        argument(
+            "CONTRIBUTIONS",
+            "Released contributions; with --public, counted ones.",
+            parser=file_options.published,
+        ),
+    ],
     domain: file_options.DomainFile = None,
     *,
     level: options.AskedLevel,
-    at_most: AtMost = None,
-    per_cell: PerCell = None,
-    step: Step = "1",
-    want: Want = None,
-    public: Public = False,
-    persons: Persons = None,
+    at_most: Annotated[int | None, option("K", "Bound on cells while --per-cell bounds are compared; 1.")] = None,
+    per_cell: Annotated[str | None, option("S", "Bound on a cell while --at-most bounds are compared; 1.")] = None,
+    step: Annotated[str, option("STEP", "Step to which amounts are rounded.")] = "1",
+    want: Annotated[str | None, option("SUMS", 'Sums wanted: "sex age" or "total"; by default the cells.')] = None,
+    public: Annotated[
+        bool, flag("CONTRIBUTIONS are of a public sample, so that no privacy is spent on them.", "--public")
+    ] = False,
+    persons: Annotated[int | None, option("N", "Public number of persons, with --public.")] = None,
     confidence: options.Confidence = "0.95",
     plot: options.Plot = None,
     answer: options.Output,

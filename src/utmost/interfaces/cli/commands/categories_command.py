@@ -61,40 +61,29 @@ def _value(report: dict[str, Any], name: str) -> str:
     return exactly if exactly is not None and len(exactly) < 16 else number(report[name])
 
 
-Labels = Annotated[list[str] | None, option("NAMES", "Categories, fixed beforehand, separated by commas.")]
-Categories = Annotated[int | None, option("K", "Number of categories, in place of --labels.")]
-Size = Annotated[int | None, option("D", "Categories that a report holds; by default the best number.")]
-UpTo = Annotated[str | None, option("NUMBER", "Larger epsilon to which it might be relaxed without loss.")]
-Table = Annotated[
-    file_options.File | None,
-    file_options.file_option("TABLE", "Table with a category in each row, to report on.", "--file"),
-]
-Column = Annotated[str | None, option("NAME", "Column of the categories in --file.")]
-Reports = Annotated[file_options.File | None, file_options.file_option("FILE", "Reports to count, which --out wrote.")]
-Out = Annotated[Path | None, option("FILE", "File of the reports, with --file.")]
-Short = Annotated[bool, flag("Reports as block numbers: fewer bits, the same error.", "--short")]
-Save = Annotated[Path | None, option("FILE", "File for labels, level and blocks, with --short.")]
-Saved = Annotated[
-    file_options.File | None,
-    file_options.file_option("FILE", "Survey that --save wrote, in place of labels and level."),
-]
-
-
 def categories(
     *,
-    labels: Labels = None,
-    categories: Categories = None,
+    labels: Annotated[list[str] | None, option("NAMES", "Categories, fixed beforehand, separated by commas.")] = None,
+    categories: Annotated[int | None, option("K", "Number of categories, in place of --labels.")] = None,
     level: options.AskedLevel,
-    size: Size = None,
-    short: Short = False,
-    save: Save = None,
-    survey: Saved = None,
-    up_to: UpTo = None,
-    table: Table = None,
-    column: Column = None,
-    reports: Reports = None,
+    size: Annotated[int | None, option("D", "Categories that a report holds; by default the best number.")] = None,
+    short: Annotated[bool, flag("Reports as block numbers: fewer bits, the same error.", "--short")] = False,
+    save: Annotated[Path | None, option("FILE", "File for labels, level and blocks, with --short.")] = None,
+    survey: Annotated[
+        file_options.File | None,
+        file_options.file_option("FILE", "Survey that --save wrote, in place of labels and level."),
+    ] = None,
+    up_to: Annotated[str | None, option("NUMBER", "Larger epsilon to which it might be relaxed without loss.")] = None,
+    table: Annotated[
+        file_options.File | None,
+        file_options.file_option("TABLE", "Table with a category in each row, to report on.", "--file"),
+    ] = None,
+    column: Annotated[str | None, option("NAME", "Column of the categories in --file.")] = None,
+    reports: Annotated[
+        file_options.File | None, file_options.file_option("FILE", "Reports to count, which --out wrote.")
+    ] = None,
     spelling: table_options.Spelling,
-    out: Out = None,
+    out: Annotated[Path | None, option("FILE", "File of the reports, with --file.")] = None,
     form: options.Format = None,
     as_json: options.AsJson = False,
 ) -> None:

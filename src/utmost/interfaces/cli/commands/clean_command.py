@@ -23,23 +23,19 @@ from utmost.publish.workloads.sums_in_words import TOTAL, read_family
 from utmost.tables.files import files
 from utmost.tables.files.sidecars import check_free, publish, sidecar_path
 
-Want = Annotated[str | None, option("SUMS", 'Sums wanted: "department sex"; by default the cells.')]
-Given = Annotated[
-    list[str] | None,
-    option(
-        "SUM: NUMBER",
-        'Public sum that must hold: "total: 4526", "sex=men: 20..40" or "sex outcome=admitted: public.csv".',
-    ),
-]
-Hold = Annotated[str | None, option("SUMS", 'Sums to keep as released, rounded: "total".')]
-
 
 def clean(
     release: ReleaseFile,
     *,
-    given: Given = None,
-    hold: Hold = None,
-    want: Want = None,
+    given: Annotated[
+        list[str] | None,
+        option(
+            "SUM: NUMBER",
+            'Public sum that must hold: "total: 4526", "sex=men: 20..40" or "sex outcome=admitted: public.csv".',
+        ),
+    ] = None,
+    hold: Annotated[str | None, option("SUMS", 'Sums to keep as released, rounded: "total".')] = None,
+    want: Annotated[str | None, option("SUMS", 'Sums wanted: "department sex"; by default the cells.')] = None,
     out: file_options.TableOut = None,
     form: options.Format = None,
     as_json: options.AsJson = False,

@@ -28,38 +28,31 @@ DOMAIN_REMEDY = (
     '{"region": ["North", "South"], "age": {"bins": [0, 100], "width": 10}}.'
 )
 
-CountedOut = Annotated[
-    Path | None,
-    option("FILE", "File of true counts and unit (.json), for the owner alone."),
-]
-Part = Annotated[str | None, option("AXIS", "Axis whose labels share no person; each gets a file.")]
-Together = Annotated[
-    str | None,
-    option("AXIS", "Axis of 2 to 5 values, kept or removed by rows."),
-]
-
-ReportFile = Annotated[
-    Path | None,
-    option("FILE", "File of the counting report (.json), for the owner alone."),
-]
-Contributions = Annotated[
-    str | None,
-    option("BOUNDS", "Bounds to compare: at-most=1,2,5 or per-cell=10,100."),
-]
-
 
 def count(
     events: file_options.TableOrLake,
     *,
     people: people_options.People,
-    part: Part = None,
-    together: Together = None,
-    contributions: Contributions = None,
+    part: Annotated[str | None, option("AXIS", "Axis whose labels share no person; each gets a file.")] = None,
+    together: Annotated[
+        str | None,
+        option("AXIS", "Axis of 2 to 5 values, kept or removed by rows."),
+    ] = None,
+    contributions: Annotated[
+        str | None,
+        option("BOUNDS", "Bounds to compare: at-most=1,2,5 or per-cell=10,100."),
+    ] = None,
     unknown: UnknownKeys,
     level: options.AskedLevel,
     spelling: table_options.NumberSpelling,
-    out: CountedOut = None,
-    report: ReportFile = None,
+    out: Annotated[
+        Path | None,
+        option("FILE", "File of true counts and unit (.json), for the owner alone."),
+    ] = None,
+    report: Annotated[
+        Path | None,
+        option("FILE", "File of the counting report (.json), for the owner alone."),
+    ] = None,
     form: options.Format = None,
     as_json: options.AsJson = False,
     dry_run: options.DryRun = False,

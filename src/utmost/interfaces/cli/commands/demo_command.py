@@ -16,8 +16,6 @@ from utmost.interfaces.cli.screens.screen import screen
 from utmost.interfaces.cli.screens.terminal import Text
 from utmost.tables.admissions import ADMISSIONS_DOMAIN, admission_rows
 
-Keep = Annotated[Path | None, option("DIR", "New folder in which the files stay.")]
-
 EVENTS, DOMAIN = "applicants.csv", "domain.json"
 STEPS = (
     (
@@ -54,7 +52,7 @@ STEPS = (
 """What is done, and the command that does it; a test runs these lines one by one, as they are typed."""
 
 
-def demo(*, keep: Keep = None) -> None:
+def demo(*, keep: Annotated[Path | None, option("DIR", "New folder in which the files stay.")] = None) -> None:
     """Count, release, read, relax, view and verify a public table in a few seconds.
 
     Every step is shown as the command that you would type; its noise is drawn anew.

@@ -156,42 +156,33 @@ def _face(report: dict[str, Any]) -> str:
     return f"the geometric mechanism without a remap loses {number(report['face_value_loss'])}"
 
 
-Prior = Annotated[
-    str | None, option("PRIOR", "Belief beforehand: uniform, binomial:0.3, poisson:4, column:people or prior.csv.")
-]
-DesignLoss = Annotated[
-    str | None,
-    option("LOSS", "Cost of an answer: distance (default; absolute for counts), squared, binary or losses.csv."),
-]
-Theorem = Annotated[bool, flag("Refusal of a loss that Theorem 3.1 does not cover.")]
-Program = Annotated[bool, flag("Linear program even where a theorem answers.")]
-Gap = Annotated[
-    str | None,
-    option("SHARE", "Relative excess loss allowed with many places; 1e-7."),
-]
-Out = Annotated[
-    Path | None,
-    option("FILE", "File for mechanism and certificate (.json), or mechanism alone (.csv)."),
-]
-Curve = Annotated[
-    str | None,
-    option(
-        "FROM:TO:STEPS",
-        "Range of epsilons, in place of --epsilon: 0.5:4:8.",
-    ),
-]
-
-
 def design(
     *,
     asked: TypeAsked,
-    prior: Prior = None,
-    loss: DesignLoss = None,
-    curve: Curve = None,
-    theorem: Theorem = False,
-    program: Program = False,
-    gap: Gap = None,
-    out: Out = None,
+    prior: Annotated[
+        str | None, option("PRIOR", "Belief beforehand: uniform, binomial:0.3, poisson:4, column:people or prior.csv.")
+    ] = None,
+    loss: Annotated[
+        str | None,
+        option("LOSS", "Cost of an answer: distance (default; absolute for counts), squared, binary or losses.csv."),
+    ] = None,
+    curve: Annotated[
+        str | None,
+        option(
+            "FROM:TO:STEPS",
+            "Range of epsilons, in place of --epsilon: 0.5:4:8.",
+        ),
+    ] = None,
+    theorem: Annotated[bool, flag("Refusal of a loss that Theorem 3.1 does not cover.")] = False,
+    program: Annotated[bool, flag("Linear program even where a theorem answers.")] = False,
+    gap: Annotated[
+        str | None,
+        option("SHARE", "Relative excess loss allowed with many places; 1e-7."),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        option("FILE", "File for mechanism and certificate (.json), or mechanism alone (.csv)."),
+    ] = None,
     plot: options.Plot = None,
     check: file_options.Check = None,
     as_json: options.AsJson = False,

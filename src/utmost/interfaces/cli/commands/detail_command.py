@@ -20,24 +20,21 @@ from utmost.interfaces.documents.reports import print_json
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.releases.detailed_release import DetailRule, rehearse_detailed, release_detailed
 
-Groups = Annotated[
-    str,
-    option(
-        "LEVEL[=SHARE]",
-        "Axis released first, with 1/8 of the level: county, county=1/4.",
-    ),
-]
-Breakdowns = Annotated[
-    list[str],
-    option("NAMES=NUMBER", "Breakdown of groups whose noisy sum is at least this: 'age sex=500'.", "--detail"),
-]
-
 
 def detail(
     table: file_options.TableOrLake,
     *,
-    group: Groups,
-    breakdowns: Breakdowns,
+    group: Annotated[
+        str,
+        option(
+            "LEVEL[=SHARE]",
+            "Axis released first, with 1/8 of the level: county, county=1/4.",
+        ),
+    ],
+    breakdowns: Annotated[
+        list[str],
+        option("NAMES=NUMBER", "Breakdown of groups whose noisy sum is at least this: 'age sex=500'.", "--detail"),
+    ],
     people: Persons,
     level: options.AskedLevel,
     spelling: NumberSpelling,

@@ -21,9 +21,6 @@ from utmost.interfaces.cli.screens.screen import facts, grid, screen
 from utmost.interfaces.cli.screens.terminal import Text
 from utmost.version import __version__
 
-Check = Annotated[bool, flag("Self-check, too; half a minute at most.")]
-Ledger = Annotated[str | None, option("PLACE", "Ledger whose file modes are checked, too.", envvar="UTMOST_LEDGER")]
-
 REQUIRED = ("numpy", "cryptography", "python-flint", "highspy", "threadpoolctl", "click")
 EXTRAS = {
     "tables": ("narwhals", "pyarrow"),
@@ -41,8 +38,10 @@ _BLOCKS = 64
 
 def doctor(
     *,
-    check: Check = False,
-    ledger: Ledger = None,
+    check: Annotated[bool, flag("Self-check, too; half a minute at most.")] = False,
+    ledger: Annotated[
+        str | None, option("PLACE", "Ledger whose file modes are checked, too.", envvar="UTMOST_LEDGER")
+    ] = None,
     key_file: options.KeyFile = None,
     witness: options.WitnessFile = None,
     answer: options.Output,

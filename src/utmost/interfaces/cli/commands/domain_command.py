@@ -22,8 +22,6 @@ from utmost.tables.files.codebooks import read_codebook
 from utmost.tables.files.json_files import encoded, write_json
 
 Names = Annotated[list[str] | None, option("NAMES", "Columns of the domain; by default all.")]
-Report = Annotated[Path | None, option("FILE", "File for the report (.json), for the owner alone.")]
-DomainOut = Annotated[Path | None, option("FILE", "File for the domain (.json).")]
 
 
 def check(
@@ -32,7 +30,7 @@ def check(
     domain: file_options.DomainFile = None,
     by: Names = None,
     spelling: table_options.NumberSpelling,
-    out: Report = None,
+    out: Annotated[Path | None, option("FILE", "File for the report (.json), for the owner alone.")] = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Say for each declared column what share of a file's rows lies outside, or has no value. For the curator's eyes.
@@ -105,13 +103,16 @@ def _share(count: int | None, rows: int) -> str:
     return f"{count} ({-(-100 * count // rows)} %)" if count else "0"
 
 
-Codebook = Annotated[
-    file_options.File,
-    file_options.file_argument("CODEBOOK", "Table of codes (.csv, .xlsx), Table Schema (.json) or DDI (.xml)."),
-]
-
-
-def propose(codebook: Codebook, *, by: Names = None, out: DomainOut = None, as_json: options.AsJson = False) -> None:
+def propose(
+    codebook: Annotated[
+        file_options.File,
+        file_options.file_argument("CODEBOOK", "Table of codes (.csv, .xlsx), Table Schema (.json) or DDI (.xml)."),
+    ],
+    *,
+    by: Names = None,
+    out: Annotated[Path | None, option("FILE", "File for the domain (.json).")] = None,
+    as_json: options.AsJson = False,
+) -> None:
     """Propose a domain from a public codebook or data dictionary, never from the data.
 
     utmost domain propose codebook.csv --by region,sex --out domain.json

@@ -35,10 +35,6 @@ def show_noise(noise: CellNoiseAtLevel, *, wanted: str) -> None:
     screen().print(facts(shown))
 
 
-Sensitivity = Annotated[str | None, option("NUMBER", "Most by which one person changes one cell: 1.")]
-Dimensions = Annotated[int, option("N", "Coordinates of a point, with --planar.")]
-
-
 def _of_points(margin: str, confidence: str, per: str, dimensions: int) -> tuple[dict[str, Any], Callable[[], object]]:
     """The level for points, for programs and for people."""
     with progress_bar("Searching"):
@@ -64,10 +60,10 @@ def _of_points(margin: str, confidence: str, per: str, dimensions: int) -> tuple
 
 def epsilon_for(
     margin: Annotated[str, option("NUMBER", "Margin of error wanted: 10 means ± 10.")],
-    sensitivity: Sensitivity = None,
+    sensitivity: Annotated[str | None, option("NUMBER", "Most by which one person changes one cell: 1.")] = None,
     *,
     plane: options.Plane,
-    dimensions: Dimensions = 2,
+    dimensions: Annotated[int, option("N", "Coordinates of a point, with --planar.")] = 2,
     confidence: options.Confidence = "0.95",
     cells: options.Cells = 1,
     cost: options.Cost = "absolute",

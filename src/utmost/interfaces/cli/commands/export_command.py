@@ -24,18 +24,14 @@ from utmost.interfaces.documents.surveys import SURVEY, Survey, survey_files
 from utmost.tables.files.atomic import Writer, write_together
 from utmost.tables.files.json_files import read_json
 
-To = Annotated[Language, option(None, "Language of the files; js runs in pages and apps.")]
-Folder = Annotated[Path, option("FOLDER", "New folder for the files.")]
-Rounded = Annotated[bool, flag("Design rounded first to fractions of 61 bits, at its level.", "--round")]
-
 
 def export(
     design: Mechanism,
     *,
-    to: To = "js",
-    out: Folder,
+    to: Annotated[Language, option(None, "Language of the files; js runs in pages and apps.")] = "js",
+    out: Annotated[Path, option("FOLDER", "New folder for the files.")],
     space: options.SpaceSpec = None,
-    rounded: Rounded = False,
+    rounded: Annotated[bool, flag("Design rounded first to fractions of 61 bits, at its level.", "--round")] = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Write a mechanism as code, so that phones and pages draw their own answers.

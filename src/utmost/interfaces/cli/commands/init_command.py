@@ -52,10 +52,12 @@ class Choices:
     output: RecipeOutput
 
 
-Out = Annotated[Path, option("FILE", "File for the recipe (.toml).")]
-
-
-def init(*, choices: Choices, out: Out = Path("release.toml"), as_json: options.AsJson = False) -> None:
+def init(
+    *,
+    choices: Choices,
+    out: Annotated[Path, option("FILE", "File for the recipe (.toml).")] = Path("release.toml"),
+    as_json: options.AsJson = False,
+) -> None:
     """Write a recipe: everything about a release but the data. Without options it asks.
 
     utmost init --each-row --by region,sex --domain domain.json --epsilon 1 --out release.toml

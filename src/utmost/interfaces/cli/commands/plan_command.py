@@ -41,41 +41,6 @@ from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.domain import Domain
 from utmost.tables.files.json_files import read_json
 
-Source = Annotated[file_options.File, file_options.file_argument("COUNTED", "File of `utmost count`, or domain.json.")]
-Want = Annotated[
-    list[str] | None,
-    option(
-        "SUMS",
-        'Sums wanted: "department sex", "sex=2" (weight 2), "" (total), "ranges of age", "tables of 2 columns".',
-    ),
-]
-PerAnswer = Annotated[bool, flag("Weights for each answer, not for each table.")]
-Share = Annotated[
-    list[str] | None,
-    option("SUMS=NUMBER", 'Sums to measure, with budget shares: "department sex=3/4", "=1/4" (total).'),
-]
-UpTo = Annotated[str | None, option("NUMBER", "Largest epsilon to which it will be relaxed.")]
-Choose = Annotated[str | None, option("NAME", "Plan to take from --weightings, by its name.")]
-Weightings = Annotated[bool, flag("Plans for other weights of the same tables, too.")]
-AtMost = Annotated[int | None, option("K", "Number of cells that one person may change.")]
-PerCell = Annotated[str | None, option("S", "Most by which one person changes a cell; 1.")]
-InAll = Annotated[str | None, option("S", "Most by which one person changes all cells together.")]
-PlanValues = Annotated[str | None, option("COLUMN", "Column of the amounts to sum.")]
-PlanStep = Annotated[str | None, option("STEP", "Step of the amounts; 1.")]
-PlanNeighbours = Annotated[
-    str | None, option("NAME", "add-remove (default) or change-one: one record replaced, charged twice.")
-]
-Nonnegative = Annotated[bool, flag("No person lowers a cell; counting proves it under change-one.")]
-Exactly = Annotated[bool, flag("Everybody is in exactly --at-most cells: the total is public.")]
-Together = Annotated[str | None, option("AXIS", "Axis of 2 to 5 values; one person changes whole rows.")]
-Method = Annotated[
-    str | None,
-    option(
-        "NAME",
-        "Sums to search: marginals, 'hat functions', independent, rotated, signed or rows.",
-    ),
-]
-
 _FEW, _MOST_BOXES = 4, 2_000
 _SHOWN = 24  # measured families on a screen
 _MOST_PARTS = 16  # wanted tables that stand side by side on a screen
@@ -83,25 +48,44 @@ _MARGIN = 1e-6  # a ratio of floats that is 1 in truth is not shown as 1.001
 
 
 def plan(
-    source: Source,
+    source: Annotated[
+        file_options.File, file_options.file_argument("COUNTED", "File of `utmost count`, or domain.json.")
+    ],
     *,
-    want: Want = None,
-    per_answer: PerAnswer = False,
+    want: Annotated[
+        list[str] | None,
+        option(
+            "SUMS",
+            'Sums wanted: "department sex", "sex=2" (weight 2), "" (total), "ranges of age", "tables of 2 columns".',
+        ),
+    ] = None,
+    per_answer: Annotated[bool, flag("Weights for each answer, not for each table.")] = False,
     level: options.AskedLevel,
-    up_to: UpTo = None,
-    share: Share = None,
-    weightings: Weightings = False,
-    choose: Choose = None,
-    at_most: AtMost = None,
-    per_cell: PerCell = None,
-    in_all: InAll = None,
-    values: PlanValues = None,
-    step: PlanStep = None,
-    neighbours: PlanNeighbours = None,
-    nonnegative: Nonnegative = False,
-    exactly: Exactly = False,
-    together: Together = None,
-    method: Method = None,
+    up_to: Annotated[str | None, option("NUMBER", "Largest epsilon to which it will be relaxed.")] = None,
+    share: Annotated[
+        list[str] | None,
+        option("SUMS=NUMBER", 'Sums to measure, with budget shares: "department sex=3/4", "=1/4" (total).'),
+    ] = None,
+    weightings: Annotated[bool, flag("Plans for other weights of the same tables, too.")] = False,
+    choose: Annotated[str | None, option("NAME", "Plan to take from --weightings, by its name.")] = None,
+    at_most: Annotated[int | None, option("K", "Number of cells that one person may change.")] = None,
+    per_cell: Annotated[str | None, option("S", "Most by which one person changes a cell; 1.")] = None,
+    in_all: Annotated[str | None, option("S", "Most by which one person changes all cells together.")] = None,
+    values: Annotated[str | None, option("COLUMN", "Column of the amounts to sum.")] = None,
+    step: Annotated[str | None, option("STEP", "Step of the amounts; 1.")] = None,
+    neighbours: Annotated[
+        str | None, option("NAME", "add-remove (default) or change-one: one record replaced, charged twice.")
+    ] = None,
+    nonnegative: Annotated[bool, flag("No person lowers a cell; counting proves it under change-one.")] = False,
+    exactly: Annotated[bool, flag("Everybody is in exactly --at-most cells: the total is public.")] = False,
+    together: Annotated[str | None, option("AXIS", "Axis of 2 to 5 values; one person changes whole rows.")] = None,
+    method: Annotated[
+        str | None,
+        option(
+            "NAME",
+            "Sums to search: marginals, 'hat functions', independent, rotated, signed or rows.",
+        ),
+    ] = None,
     confidence: options.Confidence = "0.95",
     answer: options.Output,
 ) -> None:

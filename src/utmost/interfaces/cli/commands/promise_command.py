@@ -19,14 +19,12 @@ from utmost.publish.statements.counted_files import measured_table
 
 FIRST = ("--columns", "--public", "--drop", "--sensitivity", "--cells", "--plan", "--epsilon", "--out")
 
-Counted = Annotated[
-    file_options.File | None,
-    file_options.file_argument("COUNTED", "File of `utmost count`, with the unit that it proved."),
-]
-
 
 def promise(
-    counted: Counted = None,
+    counted: Annotated[
+        file_options.File | None,
+        file_options.file_argument("COUNTED", "File of `utmost count`, with the unit that it proved."),
+    ] = None,
     *,
     promised: Promised,
     level: options.AskedLevel,

@@ -60,44 +60,35 @@ def show_reading(report: dict[str, Any]) -> None:
     console.print(chart)
 
 
-Response = Annotated[str | None, option("INTEGER", "One noisy count, in place of FILE.")]
-Responses = Annotated[
-    file_options.File | None,
-    argument(
-        "FILE",
-        "Released table or release by a plan; also https://.",
-        parser=file_options.published,
-    ),
-]
-Prior = Annotated[
-    str | None,
-    option(
-        "PRIOR",
-        "Belief beforehand: uniform, binomial:0.3, poisson:4 or prior.csv; flat if omitted.",
-    ),
-]
-Column = Annotated[str | None, option("NAME", "Column of FILE to read.")]
-Largest = Annotated[str | None, option("N", "Largest possible count, or the column that has it.")]
-Clamped = Annotated[bool, flag("Only responses clamped to 0..n; others are refused.")]
-Out = Annotated[Path | None, option("FILE", "File for the table, or .json for one response.")]
-
-
 def read(
-    table: Responses = None,
+    table: Annotated[
+        file_options.File | None,
+        argument(
+            "FILE",
+            "Released table or release by a plan; also https://.",
+            parser=file_options.published,
+        ),
+    ] = None,
     *,
     cells: Cells,
-    prior: Prior = None,
+    prior: Annotated[
+        str | None,
+        option(
+            "PRIOR",
+            "Belief beforehand: uniform, binomial:0.3, poisson:4 or prior.csv; flat if omitted.",
+        ),
+    ] = None,
     loss: options.Loss = "absolute",
-    response: Response = None,
-    column: Column = None,
-    n: Largest = None,
+    response: Annotated[str | None, option("INTEGER", "One noisy count, in place of FILE.")] = None,
+    column: Annotated[str | None, option("NAME", "Column of FILE to read.")] = None,
+    n: Annotated[str | None, option("N", "Largest possible count, or the column that has it.")] = None,
     level: options.AskedLevel,
     statement: file_options.StatementFile = None,
     confidence: options.Confidence = "0.95",
-    clamped: Clamped = False,
+    clamped: Annotated[bool, flag("Only responses clamped to 0..n; others are refused.")] = False,
     plot: options.Plot = None,
     spelling: table_options.Spelling,
-    out: Out = None,
+    out: Annotated[Path | None, option("FILE", "File for the table, or .json for one response.")] = None,
     form: options.Format = None,
     as_json: options.AsJson = False,
 ) -> None:

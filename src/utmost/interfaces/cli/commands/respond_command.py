@@ -23,36 +23,30 @@ Mechanism = Annotated[
     file_options.File,
     file_options.file_argument("DESIGN", "Design of `utmost design --out`, or a channel (.csv, .json)."),
 ]
-Secret = Annotated[str | None, option("NAME", "Secret by name or number; - reads it.")]
-Table = Annotated[
-    file_options.File | None,
-    file_options.file_option("TABLE", "Table with a row for each person.", "--file"),
-]
-Column = Annotated[str | None, option("NAME", "Column of the secrets in --file.")]
-Public = Annotated[list[str] | None, option("NAMES", "Columns of --file to publish as they are.")]
-Drop = Annotated[list[str] | None, option("NAMES", "Columns of --file to leave out.")]
-
-Person = Annotated[
-    str | None,
-    option(
-        "PERSON",
-        "Public column that tells persons apart; without --file, the person.",
-        "--id",
-    ),
-]
-Kept = Annotated[file_options.File | None, file_options.file_option("TABLE", "Earlier answers to repeat, with --id.")]
 
 
 def respond(
     design: Mechanism,
     *,
-    secret: Secret = None,
-    table: Table = None,
-    column: Column = None,
-    public: Public = None,
-    drop: Drop = None,
-    id_column: Person = None,
-    kept: Kept = None,
+    secret: Annotated[str | None, option("NAME", "Secret by name or number; - reads it.")] = None,
+    table: Annotated[
+        file_options.File | None,
+        file_options.file_option("TABLE", "Table with a row for each person.", "--file"),
+    ] = None,
+    column: Annotated[str | None, option("NAME", "Column of the secrets in --file.")] = None,
+    public: Annotated[list[str] | None, option("NAMES", "Columns of --file to publish as they are.")] = None,
+    drop: Annotated[list[str] | None, option("NAMES", "Columns of --file to leave out.")] = None,
+    id_column: Annotated[
+        str | None,
+        option(
+            "PERSON",
+            "Public column that tells persons apart; without --file, the person.",
+            "--id",
+        ),
+    ] = None,
+    kept: Annotated[
+        file_options.File | None, file_options.file_option("TABLE", "Earlier answers to repeat, with --id.")
+    ] = None,
     ledger: AnswersMemory,
     space: options.SpaceSpec = None,
     spelling: table_options.Spelling,

@@ -28,72 +28,64 @@ _SOON = 14
 # The exit codes of uvicorn where it could not start, of older versions and newer.
 _NOT_STARTED = (1, 3)
 
-Config = Annotated[Path | None, option("FILE", "Settings as TOML, one name a line.", exists=True, dir_okay=False)]
-Check = Annotated[bool, flag("Check of all settings; nothing starts.", "--check")]
-BackUp = Annotated[Path | None, option("FOLDER", "New folder for a backup of ledger and records.")]
-PutBack = Annotated[
-    Path | None, option("FOLDER", "Backup to restore ledger and records from.", exists=True, file_okay=False)
-]
-Where = Annotated[
-    str | None,
-    option(
-        "PLACE",
-        "Path, made if missing, or postgresql://HOST/DATABASE.",
-        "--ledger",
-        show_default="releases.db",
-    ),
-]
-Host = Annotated[str | None, option("ADDRESS", "Address to listen on.", show_default=_HOST)]
-Port = Annotated[int | None, option("N", "Port to listen on.", min=1, max=65535, show_default="8000")]
-Workers = Annotated[
-    int | None, option("N", "Processes that answer; several need PostgreSQL.", min=1, max=256, show_default="1")
-]
-Approvals = Annotated[
-    bool | None,
-    option(
-        None,
-        "A second person confirms what cannot be undone.",
-        "--approvals/--no-approvals",
-        show_default="approvals",
-    ),
-]
-Demo = Annotated[
-    bool | None,
-    option(None, "Example of public data in a new ledger.", "--demo/--no-demo", show_default="demo"),
-]
-Proxy = Annotated[
-    bool | None,
-    option(None, "Client addresses as a proxy on this machine reports them.", "--behind-proxy", show_default=False),
-]
-Rate = Annotated[float | None, option("NUMBER", "Requests a second for each token.", min=0.001, show_default="20")]
-NewAdmin = Annotated[bool, flag("New admin token, printed: the last one has expired.", "--new-admin-token")]
-Issuer = Annotated[str | None, option("URL", "OpenID provider to accept, too.", "--oidc-issuer")]
-Audience = Annotated[str | None, option("NAME", "Name of this service in the provider's tokens.", "--oidc-audience")]
-Client = Annotated[str | None, option("NAME", "Name of the pages at the provider, for sign-in.", "--oidc-client")]
-Address = Annotated[str | None, option("URL", "Address of this service in browsers, for sign-in.")]
-
 
 def serve(
     *,
-    config: Config = None,
-    check: Check = False,
-    back_up: BackUp = None,
-    put_back: PutBack = None,
-    ledger: Where = None,
+    config: Annotated[
+        Path | None, option("FILE", "Settings as TOML, one name a line.", exists=True, dir_okay=False)
+    ] = None,
+    check: Annotated[bool, flag("Check of all settings; nothing starts.", "--check")] = False,
+    back_up: Annotated[Path | None, option("FOLDER", "New folder for a backup of ledger and records.")] = None,
+    put_back: Annotated[
+        Path | None, option("FOLDER", "Backup to restore ledger and records from.", exists=True, file_okay=False)
+    ] = None,
+    ledger: Annotated[
+        str | None,
+        option(
+            "PLACE",
+            "Path, made if missing, or postgresql://HOST/DATABASE.",
+            "--ledger",
+            show_default="releases.db",
+        ),
+    ] = None,
     key_file: KeyFile = None,
     witness: WitnessFile = None,
-    host: Host = None,
-    port: Port = None,
-    workers: Workers = None,
-    approvals: Approvals = None,
-    demo: Demo = None,
-    behind_proxy: Proxy = None,
-    rate: Rate = None,
-    new_admin_token: NewAdmin = False,
-    oidc_issuer: Issuer = None,
-    oidc_audience: Audience = None,
-    oidc_client: Client = None,
-    address: Address = None,
+    host: Annotated[str | None, option("ADDRESS", "Address to listen on.", show_default=_HOST)] = None,
+    port: Annotated[int | None, option("N", "Port to listen on.", min=1, max=65535, show_default="8000")] = None,
+    workers: Annotated[
+        int | None, option("N", "Processes that answer; several need PostgreSQL.", min=1, max=256, show_default="1")
+    ] = None,
+    approvals: Annotated[
+        bool | None,
+        option(
+            None,
+            "A second person confirms what cannot be undone.",
+            "--approvals/--no-approvals",
+            show_default="approvals",
+        ),
+    ] = None,
+    demo: Annotated[
+        bool | None,
+        option(None, "Example of public data in a new ledger.", "--demo/--no-demo", show_default="demo"),
+    ] = None,
+    behind_proxy: Annotated[
+        bool | None,
+        option(None, "Client addresses as a proxy on this machine reports them.", "--behind-proxy", show_default=False),
+    ] = None,
+    rate: Annotated[
+        float | None, option("NUMBER", "Requests a second for each token.", min=0.001, show_default="20")
+    ] = None,
+    new_admin_token: Annotated[
+        bool, flag("New admin token, printed: the last one has expired.", "--new-admin-token")
+    ] = False,
+    oidc_issuer: Annotated[str | None, option("URL", "OpenID provider to accept, too.", "--oidc-issuer")] = None,
+    oidc_audience: Annotated[
+        str | None, option("NAME", "Name of this service in the provider's tokens.", "--oidc-audience")
+    ] = None,
+    oidc_client: Annotated[
+        str | None, option("NAME", "Name of the pages at the provider, for sign-in.", "--oidc-client")
+    ] = None,
+    address: Annotated[str | None, option("URL", "Address of this service in browsers, for sign-in.")] = None,
 ) -> None:
     """Serve a ledger over HTTP: an API and pages, with tokens for curators, recipients and auditors.
 

@@ -32,49 +32,42 @@ from utmost.publish.workloads.sums_in_words import TOTAL
 from utmost.tables.files.atomic import Writer, write_together
 from utmost.tables.files.signatures import signer_of
 
-Plans = Annotated[
-    list[file_options.File],
-    argument("PLAN...", "Files of `utmost plan`, one for each measure.", parser=file_options.readable),
-]
-Weight = Annotated[
-    list[str] | None,
-    option("NAME=NUMBER", "How much a measure's accuracy matters: visits=3; 1 if omitted."),
-]
-Publish = Annotated[
-    Path | None,
-    option(
-        "FILE",
-        "Counted tables to release: counted.json reads counted-NAME.json for plan NAME.json.",
-    ),
-]
-Relax = Annotated[
-    Path | None,
-    option("FILE", "Counted tables that a ledger published so, to relax."),
-]
-UpTo = Annotated[str | None, option("NUMBER", "Largest epsilon to which they will be relaxed.")]
-Out = Annotated[
-    Path | None,
-    option(
-        "FILE",
-        "File for the shares (.json); releases go to FILE-NAME.json.",
-    ),
-]
-
 
 def share(
-    plans: Plans,
+    plans: Annotated[
+        list[file_options.File],
+        argument("PLAN...", "Files of `utmost plan`, one for each measure.", parser=file_options.readable),
+    ],
     *,
     level: options.AskedLevel,
-    weight: Weight = None,
-    up_to: UpTo = None,
-    publish: Publish = None,
-    relax: Relax = None,
+    weight: Annotated[
+        list[str] | None,
+        option("NAME=NUMBER", "How much a measure's accuracy matters: visits=3; 1 if omitted."),
+    ] = None,
+    up_to: Annotated[str | None, option("NUMBER", "Largest epsilon to which they will be relaxed.")] = None,
+    publish: Annotated[
+        Path | None,
+        option(
+            "FILE",
+            "Counted tables to release: counted.json reads counted-NAME.json for plan NAME.json.",
+        ),
+    ] = None,
+    relax: Annotated[
+        Path | None,
+        option("FILE", "Counted tables that a ledger published so, to relax."),
+    ] = None,
     memory: MemoryOfMany,
     sign: options.Sign = None,
     confidence: options.Confidence = "0.95",
     dry_run: options.DryRun = False,
     yes: options.Yes = False,
-    out: Out = None,
+    out: Annotated[
+        Path | None,
+        option(
+            "FILE",
+            "File for the shares (.json); releases go to FILE-NAME.json.",
+        ),
+    ] = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Divide one privacy level among several measures of the same people, with least weighted error.

@@ -22,46 +22,32 @@ from utmost.publish.statements.yaml_writing import yaml_text
 from utmost.tables.files import sidecars, signatures
 from utmost.tables.files.atomic import Writer, check_absent, write_together
 
-Stated = Annotated[
-    file_options.File,
-    file_options.file_argument("FILE", "Statement (.json), released table, or release by a plan."),
-]
-EntryOut = Annotated[Path | None, option("FILE", "File for the registry's entry (.yaml).")]
-Page = Annotated[Path | None, option("FILE", "File for one page to read or print (.html).")]
-Title = Annotated[str, option("TEXT", "Name of the data product.")]
-Curator = Annotated[list[str] | None, option("NAME", "Publisher; repeat for several.")]
-Use = Annotated[str, option("TEXT", "Intended use.")]
-Region = Annotated[str, option("TEXT", "Region that the data describe.")]
-Description = Annotated[str, option("TEXT", "Description in brief.")]
-Published = Annotated[str, option("YYYY-MM-DD", "Date of publication.")]
-Sector = Annotated[str | None, option("NAME", f"One of {', '.join(SECTORS)}.")]
-Product = Annotated[str, option("NAME", f"One of {', '.join(PRODUCTS)}.")]
-Author = Annotated[list[str] | None, option("NAME", "Author of the entry; repeat for several.")]
-Source = Annotated[str, option("TEXT", "Links to the product and to texts about it.")]
-License = Annotated[str, option("NAME", "Licence of the table, by its SPDX name: CC-BY-4.0.")]
-Package = Annotated[
-    Path | None,
-    option("FILE", "File that describes the released .csv to other tools: datapackage.json; and its CSVW metadata."),
-]
-
 
 def statement(
-    release: Stated,
+    release: Annotated[
+        file_options.File,
+        file_options.file_argument("FILE", "Statement (.json), released table, or release by a plan."),
+    ],
     *,
-    title: Title = "",
-    curator: Curator = None,
-    use: Use = "",
-    region: Region = "",
-    description: Description = "",
-    published: Published = "",
-    sector: Sector = None,
-    product: Product = "Summary statistics",
-    author: Author = None,
-    source: Source = "",
-    license: License = "",
-    html: Page = None,
-    package: Package = None,
-    out: EntryOut = None,
+    title: Annotated[str, option("TEXT", "Name of the data product.")] = "",
+    curator: Annotated[list[str] | None, option("NAME", "Publisher; repeat for several.")] = None,
+    use: Annotated[str, option("TEXT", "Intended use.")] = "",
+    region: Annotated[str, option("TEXT", "Region that the data describe.")] = "",
+    description: Annotated[str, option("TEXT", "Description in brief.")] = "",
+    published: Annotated[str, option("YYYY-MM-DD", "Date of publication.")] = "",
+    sector: Annotated[str | None, option("NAME", f"One of {', '.join(SECTORS)}.")] = None,
+    product: Annotated[str, option("NAME", f"One of {', '.join(PRODUCTS)}.")] = "Summary statistics",
+    author: Annotated[list[str] | None, option("NAME", "Author of the entry; repeat for several.")] = None,
+    source: Annotated[str, option("TEXT", "Links to the product and to texts about it.")] = "",
+    license: Annotated[str, option("NAME", "Licence of the table, by its SPDX name: CC-BY-4.0.")] = "",
+    html: Annotated[Path | None, option("FILE", "File for one page to read or print (.html).")] = None,
+    package: Annotated[
+        Path | None,
+        option(
+            "FILE", "File that describes the released .csv to other tools: datapackage.json; and its CSVW metadata."
+        ),
+    ] = None,
+    out: Annotated[Path | None, option("FILE", "File for the registry's entry (.yaml).")] = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Write a page to print, a data package, or an entry for the OpenDP deployments registry, about a release.

@@ -40,67 +40,52 @@ ReleaseFile = Annotated[
         parser=file_options.published,
     ),
 ]
-Where = Annotated[
-    list[str] | None,
-    option("COLUMN=LABELS", "Cells to sum: sex=men, department=A,B or age=20..40 (without 40)."),
-]
-Ratio = Annotated[bool, flag("Ratio to the sum over --over, or to everything.")]
-Over = Annotated[list[str] | None, option("COLUMN=LABELS", "Cells to divide by, written as --where.")]
-Mean = Annotated[str | None, option("COLUMN", "Mean of a column of numbers, or of the middles of bins.")]
-Sums = Annotated[
-    file_options.File | None,
-    file_options.file_option("FILE", "Release of sums, to divide by the counts in RELEASE."),
-]
-Values = Annotated[str | None, option("NUMBERS", "Numbers of the labels for --mean: 20,35,55 or 85+=90,none=0.")]
-Median = Annotated[str | None, option("COLUMN", "Column whose median is bounded by bins.")]
-Events = Annotated[bool, flag("Number of events, for amounts counted with --most-events.")]
-Quantile = Annotated[str | None, option("COLUMN=Q", "Column whose quantile is bounded by bins: age=1/4.")]
-Spread = Annotated[str | None, option("COLUMN", "Standard deviation of a column of numbers.")]
-Variance = Annotated[str | None, option("COLUMN", "Variance of a column of numbers.")]
-Cumulative = Annotated[str | None, option("COLUMN", "Column whose sums up to each bin are wanted.")]
-
-Since = Annotated[
-    list[file_options.File] | None,
-    option(
-        "FILE",
-        "Earlier release to compare with; repeat, oldest first, for a trend.",
-        "--since",
-        parser=file_options.published,
-    ),
-]
 
 
-Tables = Annotated[
-    Path | None,
-    option("DIR", "Folder for every table as .csv, with margins and statement."),
-]
 _MOST_NAMED = 12
 """How many tables are named that are not written."""
-
-Plan = Annotated[
-    file_options.File | None,
-    file_options.file_option("FILE", "Plan whose wanted tables --tables writes; that of the release if left out."),
-]
 
 
 def total(
     release: ReleaseFile,
-    where: Where = None,
+    where: Annotated[
+        list[str] | None,
+        option("COLUMN=LABELS", "Cells to sum: sex=men, department=A,B or age=20..40 (without 40)."),
+    ] = None,
     *,
-    ratio: Ratio = False,
-    over: Over = None,
-    mean: Mean = None,
-    values: Values = None,
-    sums: Sums = None,
-    events: Events = False,
-    median: Median = None,
-    quantile: Quantile = None,
-    spread: Spread = None,
-    variance: Variance = None,
-    cumulative: Cumulative = None,
-    since: Since = None,
-    tables: Tables = None,
-    plan: Plan = None,
+    ratio: Annotated[bool, flag("Ratio to the sum over --over, or to everything.")] = False,
+    over: Annotated[list[str] | None, option("COLUMN=LABELS", "Cells to divide by, written as --where.")] = None,
+    mean: Annotated[str | None, option("COLUMN", "Mean of a column of numbers, or of the middles of bins.")] = None,
+    values: Annotated[
+        str | None, option("NUMBERS", "Numbers of the labels for --mean: 20,35,55 or 85+=90,none=0.")
+    ] = None,
+    sums: Annotated[
+        file_options.File | None,
+        file_options.file_option("FILE", "Release of sums, to divide by the counts in RELEASE."),
+    ] = None,
+    events: Annotated[bool, flag("Number of events, for amounts counted with --most-events.")] = False,
+    median: Annotated[str | None, option("COLUMN", "Column whose median is bounded by bins.")] = None,
+    quantile: Annotated[str | None, option("COLUMN=Q", "Column whose quantile is bounded by bins: age=1/4.")] = None,
+    spread: Annotated[str | None, option("COLUMN", "Standard deviation of a column of numbers.")] = None,
+    variance: Annotated[str | None, option("COLUMN", "Variance of a column of numbers.")] = None,
+    cumulative: Annotated[str | None, option("COLUMN", "Column whose sums up to each bin are wanted.")] = None,
+    since: Annotated[
+        list[file_options.File] | None,
+        option(
+            "FILE",
+            "Earlier release to compare with; repeat, oldest first, for a trend.",
+            "--since",
+            parser=file_options.published,
+        ),
+    ] = None,
+    tables: Annotated[
+        Path | None,
+        option("DIR", "Folder for every table as .csv, with margins and statement."),
+    ] = None,
+    plan: Annotated[
+        file_options.File | None,
+        file_options.file_option("FILE", "Plan whose wanted tables --tables writes; that of the release if left out."),
+    ] = None,
     sign: options.Sign = None,
     confidence: options.Confidence = "0.95",
     answer: options.Output,

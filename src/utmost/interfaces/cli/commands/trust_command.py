@@ -51,30 +51,24 @@ def show_trust(report: dict[str, Any], out: Path | None) -> None:
     )
 
 
-Network = Annotated[
-    file_options.File,
-    file_options.file_argument("NETWORK", "Edges, two names in each row (.csv)."),
-]
-Owner = Annotated[str, option("NAME", "Member whose value is shared.")]
-At = Annotated[
-    list[str] | None,
-    option("DISTANCE=EPSILON", "Level at a distance and beyond: 1=ln2, 2=1/4; repeat."),
-]
-Value = Annotated[file_options.File | None, file_options.file_option("FILE", "File with the integer to share.")]
-Sensitivity = Annotated[str | None, option("NUMBER", "Most by which one person changes the value.")]
-Out = Annotated[Path | None, option("FILE", "File of everybody's noisy copy (.json); keep it secret.")]
-
-
 def trust(
-    network: Network,
+    network: Annotated[
+        file_options.File,
+        file_options.file_argument("NETWORK", "Edges, two names in each row (.csv)."),
+    ],
     *,
-    owner: Owner,
+    owner: Annotated[str, option("NAME", "Member whose value is shared.")],
     level: options.AskedLevel,
-    at: At = None,
-    value: Value = None,
-    sensitivity: Sensitivity = None,
+    at: Annotated[
+        list[str] | None,
+        option("DISTANCE=EPSILON", "Level at a distance and beyond: 1=ln2, 2=1/4; repeat."),
+    ] = None,
+    value: Annotated[
+        file_options.File | None, file_options.file_option("FILE", "File with the integer to share.")
+    ] = None,
+    sensitivity: Annotated[str | None, option("NUMBER", "Most by which one person changes the value.")] = None,
     spelling: table_options.DecimalSpelling,
-    out: Out = None,
+    out: Annotated[Path | None, option("FILE", "File of everybody's noisy copy (.json); keep it secret.")] = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Plan the level of each member of a network, check every coalition, and share a value.

@@ -11,33 +11,28 @@ from utmost.interfaces.cli.screens.screen import facts, screen
 from utmost.interfaces.cli.screens.terminal import Group, Text
 from utmost.interfaces.documents.verified_files import verified, verified_in_words
 
-Release = Annotated[
-    file_options.File,
-    file_options.file_argument("RELEASE", "Published file: a table, or the .json of a release by a plan."),
-]
-PublicKey = Annotated[
-    Path | None,
-    option("FILE", "Curator's Ed25519 public key, to check the signature.", exists=True, dir_okay=False),
-]
-
-Of = Annotated[
-    Path | None,
-    option(
-        "FILE",
-        "Whole release behind a clean table or withheld cells.",
-        "--release",
-        exists=True,
-        dir_okay=False,
-    ),
-]
-
 
 def verify(
-    release: Release,
+    release: Annotated[
+        file_options.File,
+        file_options.file_argument("RELEASE", "Published file: a table, or the .json of a release by a plan."),
+    ],
     *,
     statement: file_options.StatementFile = None,
-    public_key: PublicKey = None,
-    of: Of = None,
+    public_key: Annotated[
+        Path | None,
+        option("FILE", "Curator's Ed25519 public key, to check the signature.", exists=True, dir_okay=False),
+    ] = None,
+    of: Annotated[
+        Path | None,
+        option(
+            "FILE",
+            "Whole release behind a clean table or withheld cells.",
+            "--release",
+            exists=True,
+            dir_okay=False,
+        ),
+    ] = None,
     spelling: table_options.Spelling,
     answer: options.Output,
 ) -> None:

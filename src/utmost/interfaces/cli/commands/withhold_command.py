@@ -23,26 +23,23 @@ from utmost.tables.files.atomic import Writer, write_together
 from utmost.tables.files.sidecars import check_free, sidecar_path, table_writers
 from utmost.tables.files.signatures import signer_of
 
-Below = Annotated[str | None, option("NUMBER", "Noisy value under which a cell is withheld.")]
-RelativeMargin = Annotated[str | None, option("PART", "Margin over noisy value above which it is withheld: 1/4.")]
-Complementary = Annotated[bool, flag("Further cells withheld, so that none follows by adding up.")]
-Mark = Annotated[str, option("WORD", "withheld: blank cells. unreliable: marked cells with their values.")]
-Want = Annotated[list[str] | None, option("SUMS", 'Sums wanted of a release by a plan: "department sex".')]
-Tables = Annotated[Path | None, option("DIR", "Folder for several tables, a .csv file each.")]
-
 
 def withhold(
     release: file_options.Published,
     *,
-    below: Below = None,
-    relative_margin: RelativeMargin = None,
-    complementary: Complementary = False,
-    mark: Mark = "withheld",
-    want: Want = None,
+    below: Annotated[str | None, option("NUMBER", "Noisy value under which a cell is withheld.")] = None,
+    relative_margin: Annotated[
+        str | None, option("PART", "Margin over noisy value above which it is withheld: 1/4.")
+    ] = None,
+    complementary: Annotated[bool, flag("Further cells withheld, so that none follows by adding up.")] = False,
+    mark: Annotated[
+        str, option("WORD", "withheld: blank cells. unreliable: marked cells with their values.")
+    ] = "withheld",
+    want: Annotated[list[str] | None, option("SUMS", 'Sums wanted of a release by a plan: "department sex".')] = None,
     statement: file_options.StatementFile = None,
     spelling: table_options.Spelling,
     out: file_options.TableOut = None,
-    tables: Tables = None,
+    tables: Annotated[Path | None, option("DIR", "Folder for several tables, a .csv file each.")] = None,
     form: options.Format = None,
     as_json: options.AsJson = False,
     sign: options.Sign = None,

@@ -56,7 +56,7 @@ class ShownPromise(JsonRecord):
         digest: Digest of the whole, see `request_digest`.
     """
 
-    guarantee: Annotated[str, Field(examples=["Whatever anyone concludes from the released columns, ..."])]
+    guarantee: Annotated[str, Field(examples=["Adding or removing any one individual changes ..."])]
     first: tuple[Line, ...]
     lists: tuple[Listed, ...]
     digest: Annotated[str, Field(examples=["9f86d081884c7d65"])]

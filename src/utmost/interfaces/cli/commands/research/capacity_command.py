@@ -62,19 +62,14 @@ def _value(capacity: dict[str, Any]) -> str:
     return with_exact(capacity["value"], capacity["value_exact"], 16, _LONGEST)
 
 
-Multiplicative = Annotated[bool, flag("Only the largest factor on anyone's gain.")]
-Additive = Annotated[bool, flag("Only the largest addition to anyone's gain.")]
-Out = Annotated[Path | None, option("FILE", "File for mechanisms and proofs (.json).")]
-
-
 def capacity(
     *,
     asked: research_options.TypeAsked,
-    multiplicative: Multiplicative = False,
-    additive: Additive = False,
+    multiplicative: Annotated[bool, flag("Only the largest factor on anyone's gain.")] = False,
+    additive: Annotated[bool, flag("Only the largest addition to anyone's gain.")] = False,
     measure: research_options.AskedMeasure,
     prior: research_options.Prior = "uniform",
-    out: Out = None,
+    out: Annotated[Path | None, option("FILE", "File for mechanisms and proofs (.json).")] = None,
     check: file_options.Check = None,
     as_json: options.AsJson = False,
 ) -> None:

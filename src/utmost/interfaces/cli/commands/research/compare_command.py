@@ -43,14 +43,13 @@ def show_curves(epsilons: Sequence[float], curves: canvas.Curves, numbers: str) 
 
 _POINTS = 100
 
-UpTo = Annotated[str, option("NUMBER", "Largest epsilon.")]
-Costs = Annotated[list[str], option("NAME", "Cost of an error: absolute, squared or moment:3; repeat.", "--cost")]
-
 
 def compare(
     *,
-    up_to: UpTo = "10",
-    costs: Costs = ["absolute", "squared"],  # noqa: B006
+    up_to: Annotated[str, option("NUMBER", "Largest epsilon.")] = "10",
+    costs: Annotated[
+        list[str], option("NAME", "Cost of an error: absolute, squared or moment:3; repeat.", "--cost")
+    ] = ["absolute", "squared"],  # noqa: B006
     sensitivity: options.Sensitivity = "1",
     numbers: options.Numbers = "reals",
     plot: options.Plot = None,

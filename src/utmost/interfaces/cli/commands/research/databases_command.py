@@ -60,23 +60,16 @@ def _both(report: dict[str, Any], name: str) -> str:
     return with_exact(report[name], report[f"{name}_exact"])
 
 
-Values = Annotated[int, option("K", "Number of values that a row may take.")]
-Rows = Annotated[int, option("N", "Number of rows of a database.")]
-Satisfying = Annotated[list[str] | None, option("VALUES", "Values of 0..K-1 that are counted; 1.")]
-Conflict = Annotated[bool, flag("Two consumers of Theorem 6.3, whom no mechanism serves.")]
-Tilt = Annotated[str | None, option("NUMBER", "Lean of each consumer, 0 to 1/2; 1/100.")]
-
-
 def databases(
     *,
-    values: Values = 2,
-    rows: Rows = 3,
-    satisfying: Satisfying = None,
+    values: Annotated[int, option("K", "Number of values that a row may take.")] = 2,
+    rows: Annotated[int, option("N", "Number of rows of a database.")] = 3,
+    satisfying: Annotated[list[str] | None, option("VALUES", "Values of 0..K-1 that are counted; 1.")] = None,
     prior: research_options.Prior = "uniform",
     loss: research_options.Loss = "absolute",
     level: options.AskedLevel,
-    conflict: Conflict = False,
-    tilt: Tilt = None,
+    conflict: Annotated[bool, flag("Two consumers of Theorem 6.3, whom no mechanism serves.")] = False,
+    tilt: Annotated[str | None, option("NUMBER", "Lean of each consumer, 0 to 1/2; 1/100.")] = None,
     answer: options.Output,
 ) -> None:
     """Decide whether seeing the whole database beats seeing its count, over all small databases.

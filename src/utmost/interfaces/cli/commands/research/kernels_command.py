@@ -87,26 +87,18 @@ def show_estimate(spelled: str, ptype: PrivacyType, outcomes: int, estimate: Ker
     screen().print(facts(shown))
 
 
-BySize = Annotated[bool, flag("Number of kernels by number of outcomes.")]
-Samples = Annotated[str | None, option("SAMPLES", "Random sets from which to estimate their number.")]
-Size = Annotated[str | None, option("N", "Outcomes of the kernels to estimate; by default the most.")]
-Seed = Annotated[int | None, option("N", "Seed of a repeatable estimate.")]
-Out = Annotated[Path | None, option("FILE", "File for all, as sets of vertices (.csv or .json).")]
-Resume = Annotated[Path | None, option("FILE", "File that keeps the state of the search, to continue.")]
-
-
 def kernels(
     *,
     asked: research_options.TypeAsked,
     count: research_options.Count = False,
-    by_size: BySize = False,
+    by_size: Annotated[bool, flag("Number of kernels by number of outcomes.")] = False,
     orbits: research_options.Orbits = False,
-    estimate: Samples = None,
-    size: Size = None,
-    seed: Seed = None,
+    estimate: Annotated[str | None, option("SAMPLES", "Random sets from which to estimate their number.")] = None,
+    size: Annotated[str | None, option("N", "Outcomes of the kernels to estimate; by default the most.")] = None,
+    seed: Annotated[int | None, option("N", "Seed of a repeatable estimate.")] = None,
     confidence: options.Confidence = "0.95",
-    out: Out = None,
-    resume: Resume = None,
+    out: Annotated[Path | None, option("FILE", "File for all, as sets of vertices (.csv or .json).")] = None,
+    resume: Annotated[Path | None, option("FILE", "File that keeps the state of the search, to continue.")] = None,
     plot: options.Plot = None,
     as_json: options.AsJson = False,
 ) -> None:

@@ -127,14 +127,11 @@ def value_text(value: dict[str, Any] | None) -> str:
     return short if short == exactly else f"{short} = {exactly}"
 
 
-Channels = Annotated[
-    list[file_options.File],
-    file_options.file_argument("CHANNEL...", "Matrices as .csv or .json; rows are secrets."),
-]
-
-
 def leakage(
-    channels: Channels,
+    channels: Annotated[
+        list[file_options.File],
+        file_options.file_argument("CHANNEL...", "Matrices as .csv or .json; rows are secrets."),
+    ],
     *,
     prior: research_options.Prior = "uniform",
     measure: research_options.AskedMeasure,

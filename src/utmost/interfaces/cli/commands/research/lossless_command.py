@@ -64,16 +64,11 @@ def show_lossless(report: dict[str, Any]) -> None:
         )
 
 
-Strict = Annotated[str, argument("STRICT", "Smaller level: 1/2 or alpha=1/2; or a distribution, law.csv.")]
-Loose = Annotated[str, argument("LOOSE", "Larger level, or another distribution.")]
-Law = Annotated[str, option("NAME", "Noise: optimal (for --cost), half-step, geometric or laplace.")]
-
-
 def lossless(
-    strict: Strict,
-    loose: Loose,
+    strict: Annotated[str, argument("STRICT", "Smaller level: 1/2 or alpha=1/2; or a distribution, law.csv.")],
+    loose: Annotated[str, argument("LOOSE", "Larger level, or another distribution.")],
     *,
-    law: Law = "optimal",
+    law: Annotated[str, option("NAME", "Noise: optimal (for --cost), half-step, geometric or laplace.")] = "optimal",
     sensitivity: options.Sensitivity = "1",
     cost: options.Cost = "absolute",
     numbers: options.Numbers = "integers",

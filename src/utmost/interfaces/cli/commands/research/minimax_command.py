@@ -43,21 +43,16 @@ def show_minimax(report: dict[str, Any], out: Path | None) -> None:
     console.print(grid(["secret", "probability"], rows[:_SHOWN]), *others(len(rows) - _SHOWN, "more rows"))
 
 
-Possible = Annotated[
-    list[str] | None,
-    option("SECRETS", "Secrets not ruled out: 3,4 or 3..9; by default all."),
-]
-Exactly = Annotated[bool, flag("Exact fractions, however long that takes.")]
-Out = Annotated[Path | None, option("FILE", "File for the mechanism (.csv or .json), which respond reads.")]
-
-
 def minimax(
     *,
     asked: research_options.TypeAsked,
     loss: research_options.Loss = "absolute",
-    possible: Possible = None,
-    exactly: Exactly = False,
-    out: Out = None,
+    possible: Annotated[
+        list[str] | None,
+        option("SECRETS", "Secrets not ruled out: 3,4 or 3..9; by default all."),
+    ] = None,
+    exactly: Annotated[bool, flag("Exact fractions, however long that takes.")] = False,
+    out: Annotated[Path | None, option("FILE", "File for the mechanism (.csv or .json), which respond reads.")] = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Find the best private mechanism for the worst secret, without a prior, with proof.

@@ -21,23 +21,19 @@ from utmost.publish.promises.codec import plain
 # Wider matrices are cut off on the screen; the file has them whole.
 _WIDEST, _LISTED = 8, 6
 
-File = Annotated[
-    file_options.File,
-    file_options.file_argument("POLICY", "Two secrets in each row, perhaps a distance (.csv)."),
-]
-Directed = Annotated[bool, flag("A row hides the first secret from the second only.")]
-Out = Annotated[Path | None, option("FILE", "File for mechanism and certificates (.json).")]
-
 
 def policy(
-    file: File,
+    file: Annotated[
+        file_options.File,
+        file_options.file_argument("POLICY", "Two secrets in each row, perhaps a distance (.csv)."),
+    ],
     *,
     level: options.AskedLevel,
-    directed: Directed = False,
+    directed: Annotated[bool, flag("A row hides the first secret from the second only.")] = False,
     spelling: table_options.DecimalSpelling,
     prior: research_options.Prior = "uniform",
     loss: research_options.Loss = "binary",
-    out: Out = None,
+    out: Annotated[Path | None, option("FILE", "File for mechanism and certificates (.json).")] = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Find the best mechanism where each secret is hidden from some others only.

@@ -116,19 +116,13 @@ def _cell(entry: Any) -> str:
     return text if len(text) <= 12 else f"≈{number(_value(text))}"
 
 
-First = Annotated[file_options.File, file_options.file_argument("A.csv", "Channel as .csv or .json.")]
-Second = Annotated[file_options.File, file_options.file_argument("B.csv", "Another channel on the same secrets.")]
-Order = Annotated[str, option("NAME", "Order to decide: refinement, max-case or privacy.")]
-Out = Annotated[Path | None, option("FILE", "File for the proof (.json), or the remap alone (.csv).")]
-
-
 def refine(
-    first: First,
-    second: Second,
+    first: Annotated[file_options.File, file_options.file_argument("A.csv", "Channel as .csv or .json.")],
+    second: Annotated[file_options.File, file_options.file_argument("B.csv", "Another channel on the same secrets.")],
     *,
-    order: Order = "refinement",
+    order: Annotated[str, option("NAME", "Order to decide: refinement, max-case or privacy.")] = "refinement",
     spelling: table_options.DecimalSpelling,
-    out: Out = None,
+    out: Annotated[Path | None, option("FILE", "File for the proof (.json), or the remap alone (.csv).")] = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Decide, with proof, whether one channel is at least as good as another for everyone.

@@ -42,10 +42,6 @@ def show_comparisons(comparisons: Sequence[Comparison]) -> None:
 
 
 WHICH = "ghosh (2009), geng (2012), koufogiannis (2015), fernandes (2022), or all."
-Which = Annotated[str, argument("PAPER", WHICH)]
-Long = Annotated[bool, flag("Results that take minutes, too (fernandes).")]
-Only = Annotated[str | None, option("RESULT", 'One numbered result: "Theorem 4".')]
-Drawn = Annotated[Path | None, option("DIR", "Folder for the paper's pictures (.svg).")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +69,14 @@ class Report(options.Output):
         return path if path is not None and path.suffix.lower() != ".json" else None
 
 
-def reproduce(paper: Which, *, long: Long = False, only: Only = None, plot: Drawn = None, answer: Report) -> None:
+def reproduce(
+    paper: Annotated[str, argument("PAPER", WHICH)],
+    *,
+    long: Annotated[bool, flag("Results that take minutes, too (fernandes).")] = False,
+    only: Annotated[str | None, option("RESULT", 'One numbered result: "Theorem 4".')] = None,
+    plot: Annotated[Path | None, option("DIR", "Folder for the paper's pictures (.svg).")] = None,
+    answer: Report,
+) -> None:
     """Recompute the figures, theorems and numbers of the four papers.
 
     utmost research reproduce all --out report

@@ -95,16 +95,14 @@ def _show_matrix(console: Any, title: str, matrix: Array, names: list[str]) -> N
     console.print(matrix_grid(names, matrix))
 
 
-Judged = Annotated[str | None, option("NAME", "Mechanism to judge: geometric, randomized-response or channel.csv.")]
-Out = Annotated[Path | None, option("FILE", "File for the verdict and its proof (.json).")]
-
-
 def universal(
     *,
     asked: research_options.TypeAsked,
     loss: research_options.Loss = "absolute",
-    mechanism: Judged = None,
-    out: Out = None,
+    mechanism: Annotated[
+        str | None, option("NAME", "Mechanism to judge: geometric, randomized-response or channel.csv.")
+    ] = None,
+    out: Annotated[Path | None, option("FILE", "File for the verdict and its proof (.json).")] = None,
     check: file_options.Check = None,
     as_json: options.AsJson = False,
 ) -> None:

@@ -90,17 +90,14 @@ def heights_text(heights: Sequence[str]) -> str:
 # So many are listed to be shown; a type with more is counted only when it is asked to be.
 _MOST_SHOWN = 5_000
 
-Heights = Annotated[bool, flag("Exponents h with v(x) ~ alpha^h(x), in place of probabilities.")]
-Out = Annotated[Path | None, option("FILE", "File for all vertices, row by row (.csv or .json).")]
-
 
 def vertices(
     *,
     asked: research_options.TypeAsked,
     count: research_options.Count = False,
     orbits: research_options.Orbits = False,
-    heights: Heights = False,
-    out: Out = None,
+    heights: Annotated[bool, flag("Exponents h with v(x) ~ alpha^h(x), in place of probabilities.")] = False,
+    out: Annotated[Path | None, option("FILE", "File for all vertices, row by row (.csv or .json).")] = None,
     plot: options.Plot = None,
     as_json: options.AsJson = False,
 ) -> None:

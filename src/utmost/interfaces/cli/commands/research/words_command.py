@@ -31,12 +31,12 @@ def show_words(report: dict[str, Any]) -> None:
     screen().print(facts(shown))
 
 
-Hashes = Annotated[int, option("H", "Bits of its filter that a word sets.")]
-Candidates = Annotated[int | None, option("K", "Number of words in a fixed list of candidates.")]
-
-
 def words(
-    *, level: options.AskedLevel, hashes: Hashes = 2, candidates: Candidates = None, answer: options.Output
+    *,
+    level: options.AskedLevel,
+    hashes: Annotated[int, option("H", "Bits of its filter that a word sets.")] = 2,
+    candidates: Annotated[int | None, option("K", "Number of words in a fixed list of candidates.")] = None,
+    answer: options.Output,
 ) -> None:
     """Choose the parameter of RAPPOR at which a word loses at most a level.
 
