@@ -48,7 +48,6 @@ JSON = {
     "ledger verify": "--ledger l.db",
     "ledger history": "--ledger l.db",
     "ledger budget": "--ledger l.db --dataset d --limit 9",
-    "ledger charge": "--ledger l.db --dataset d --epsilon 1/8 --what other",
     "ledger backup": "--ledger l.db --out copy2.db",
     "ledger restore": "copy.db --ledger l2.db --key-file l.db.key",
     "ledger resume": "--ledger l2.db --key-file l.db.key --reason moved --nothing-missing",
@@ -78,6 +77,7 @@ JSON = {
     "init": "--each-row --by town --domain domain.json --epsilon 1 --out recipe.toml",
     "domain check": "events.csv --domain domain.json",
     "domain propose": "book.csv",
+    "ledger charge": "--ledger l.db --dataset d --epsilon 1/8 --what other",
 }
 """Every command that has --json, in words that it takes."""
 

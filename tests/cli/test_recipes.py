@@ -167,3 +167,48 @@ def test_a_secret_file_without_its_keys_is_refused_and_not_quoted(run, job, text
     assert "s.toml" in err
     assert "zz" not in err
     assert not (job / "l.db").exists()
+
+
+def test_a_job_is_rehearsed_relaxed_and_refused_as_it_runs(run, job):
+    """A dry run ends as the run would, relax takes the recipe, and no remedy is a new version or a new key."""
+    ran(run, "init", *COUNT, "--epsilon", 1, "--ledger", "n.db", "--name", "people", "--out", "r.toml")
+    out = ran(run, "release", "e.csv", "--recipe", "r.toml", "--out", "a.csv")
+    assert "not counted" in out
+    assert "beyond 2 released cells" in " ".join(out.split())
+    assert "the sum so bounded is from" in ran(run, "total", "a.csv")
+    assert "the sum so bounded is from" in ran(run, "read", "a.csv", "--where", "region=west")
+    ran(run, "release", "e.csv", "--recipe", "r.toml", "--dry-run")
+
+    (job / "less.csv").write_text("\n".join((job / "e.csv").read_text(encoding="utf-8").split("\n")[:60]) + "\n")
+    (job / "two.toml").write_text((job / "r.toml").read_text().replace('epsilon = "1"', 'epsilon = "2"'))
+    for words in (
+        ["release", "less.csv", "--recipe", "r.toml"],
+        ["release", "e.csv", "--recipe", "two.toml"],
+        ["relax", "less.csv", "--recipe", "r.toml", "--epsilon", 2],
+    ):
+        rehearsed, done = run(*words, "--dry-run"), run(*words, "--out", "never.csv")
+        assert rehearsed[0] == done[0] != 0
+
+    again = ["relax", "e.csv", "--ledger", "n.db", "--key-file", "r.secret.toml", "--name", "people", "--epsilon", 2]
+    code, _, err = run(*again, "--person", "who", *BY, "--at-most", 1, "--out", "never.csv")
+    assert (code, "--at-most 2" in err) == (3, True)
+    code, _, err = run(*again, "--out", "never.csv")
+    assert (code, "--person COLUMN" in err) == (2, True)
+    assert "--epsilon must be given" in run("relax", "e.csv", "--recipe", "r.toml", "--dry-run")[2]
+    code, _, err = run("relax", "e.csv", "--recipe", "r.toml", "--epsilon", 2, "--at-most", 2, "--dry-run")
+    assert "--at-most stands in the recipe" in err
+    ran(run, "relax", "e.csv", "--recipe", "r.toml", "--epsilon", 2, "--out", "b.csv")
+
+    (job / "r.secret.toml").unlink()
+    code, _, err = run("release", "e.csv", "--recipe", "r.toml", "--dry-run")
+    assert code != 0
+    assert "Restore it from a backup" in err
+
+
+def test_a_currency_beside_commas_names_both_options(run, job):
+    (job / "m.csv").write_text('who,region,paid\np1,west,"$1,234.50"\n', encoding="utf-8")
+    words = ["release", "m.csv", "--each-row", "--by", "region", "--domain", "d.json", "--mean", "paid=0,2000,0.01"]
+    code, _, err = run(*words, "--epsilon", 1, "--currency", "$", "--out", "m2.csv")
+    assert code != 0
+    assert "--thousands ," in err
+    ran(run, *words, "--epsilon", 1, "--currency", "$", "--thousands", ",", "--out", "m2.csv")

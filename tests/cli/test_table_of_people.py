@@ -239,7 +239,7 @@ def test_counts_are_counted_again_to_be_relaxed(run, tmp_path):
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        ([], "got neither --each-row nor --domain"),
+        ([], "got neither --person nor --each-row"),
         (["--each-row", "--by", "region,age"], "got --by region,age and no --mean"),
         (["--each-row", "--by", "region", "--mean", "income=0,100000,0.01"], "got --by region --mean"),
         (["--each-row", "--by", "region,age", "--mean", "income=0,9,0.01"], "--mean income=0,9,0.01"),
@@ -259,7 +259,7 @@ def test_a_file_that_is_counted_otherwise_is_told_the_options_of_its_release(run
 
 
 @pytest.mark.parametrize(
-    ("more", "said"), [([], "no --each-row"), (["--each-row", "--by", "region"], "got --by region")]
+    ("more", "said"), [([], "neither --person nor --each-row"), (["--each-row", "--by", "region"], "got --by region")]
 )
 def test_counts_that_are_counted_otherwise_are_told_the_columns_of_their_release(run, tmp_path, more, said):
     file, domain = written(tmp_path, persons(50)), ["--domain", tmp_path / "domain.json"]

@@ -205,16 +205,16 @@ def test_what_is_meant_to_go_is_not_warned_of():
     ("bounds", "share", "is_cut"),
     [
         ({"at_most": 3, "per_cell": 4}, "7 of 7 (100 %)", False),
-        ({"at_most": 3, "per_cell": 2}, "5 of 7 (71 %)", False),
-        ({"at_most": 3}, "4 of 7 (57 %)", False),
-        ({"at_most": 1, "per_cell": 1}, "2 of 7 (28 %)", False),  # persons are counted: 2 of 4 of their cells
+        ({"at_most": 3, "per_cell": 2}, "5 of 7 (71.4 %)", False),
+        ({"at_most": 3}, "4 of 7 (57.1 %)", False),
+        ({"at_most": 1, "per_cell": 1}, "2 of 7 (28.5 %)", False),  # persons are counted: 2 of 4 of their cells
         ({"at_most": 1, "per_cell": 2, "by": "page"}, "of 7", True),
-        ({"in_all": 2}, "3 of 7 (42 %)", True),
-        ({"at_most": 3, "values": "paid", "each": (0, 5), "most_events": 2}, "5 of 7 (71 %)", False),
+        ({"in_all": 2}, "3 of 7 (42.8 %)", True),
+        ({"at_most": 3, "values": "paid", "each": (0, 5), "most_events": 2}, "5 of 7 (71.4 %)", False),
         ({"at_most": 3, "values": "paid", "per_cell": 20}, "100 % of what", False),
-        ({"at_most": 3, "values": "paid", "per_cell": 3}, "34 % of what", True),
-        ({"at_most": 1, "measures": {"n": count(), "paid": total("paid", per_cell=3)}}, "2 of 7 (28 %)", False),
-        ({"at_most": 3, "measures": {"pages": distinct("page", of=["x", "y"], at_most=1)}}, "66 % of what", False),
+        ({"at_most": 3, "values": "paid", "per_cell": 3}, "34.2 % of what", True),
+        ({"at_most": 1, "measures": {"n": count(), "paid": total("paid", per_cell=3)}}, "2 of 7 (28.5 %)", False),
+        ({"at_most": 3, "measures": {"pages": distinct("page", of=["x", "y"], at_most=1)}}, "66.6 % of what", False),
     ],
 )
 def test_the_report_says_what_the_bounds_keep(bounds, share, is_cut):
@@ -226,7 +226,7 @@ def test_the_report_says_what_the_bounds_keep(bounds, share, is_cut):
     report = (next(iter(found.values())) if isinstance(found, dict) else found).report
     row = next(text for name, text in report.rows.items() if name.endswith(" kept"))
     assert share in row
-    assert ("fewer than half" in row) == (int(re.search("([0-9]+) %", row)[1]) < 50)
+    assert ("fewer than half" in row) == (float(re.search("([0-9.]+) %", row)[1]) < 50)
     told = [str(warning.message) for warning in caught if warning.category is FewEventsKept]
     assert bool(told) == is_cut
     assert not any(re.search("[0-9]", text) for text in told)

@@ -266,7 +266,7 @@ def publish_in_ledger(
     if not is_engine_frame(source) and not planned:
         table_options.check_fits(answer, source, promise.columns, promise.public)
     if dry_run:
-        return _rehearse(source, promise, memory, question)
+        return _rehearse(source, promise, memory, question, table, counted_by)
     if again and question.is_written and not memory.place.is_there:
         question.checked(table)  # a file that no ledger answered: it is refused before one is made
     with memory.place.opened(create=memory.create) as opened:
@@ -311,19 +311,24 @@ def _named_command(
         raise
 
 
-def _rehearse(table: Any, promise: Promise, memory: ReleaseMemory, question: Question) -> None:
+def _rehearse(
+    table: Any, promise: Promise, memory: ReleaseMemory, question: Question, file: Path, counted_by: str
+) -> None:
     check_release(table, promise, question.at)
     noise = promise.lasting_noise
     if memory.create and not memory.place.is_there:
         after = {"dataset": memory.dataset or question.name, "limit": None, "remaining": None}
         return _show_spending(question, after | {"spent": level_text(question.at)}, noise, new=True)
-    with memory.place.opened() as opened:
+    with memory.place.opened() as opened, _named_command(opened, file, memory, question, counted_by):
         after = opened.rehearse(
             question.name,
             epsilon=question.at,
             version=question.version,
             dataset=memory.dataset,
             independent=memory.independent,
+            table=table,
+            promise=promise,
+            request=memory.request,
         )
         show_spending(question, after, noise)
 

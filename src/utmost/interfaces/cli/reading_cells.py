@@ -19,7 +19,7 @@ from utmost.interfaces.cli.screens.published_screen import show_published
 from utmost.interfaces.cli.screens.screen import facts, grid, percent, screen
 from utmost.interfaces.cli.screens.terminal import Group, Text
 from utmost.interfaces.cli.screens.workload_screens import shown_tables, with_confidence
-from utmost.interfaces.cli.selections import check_counted, counted_selection
+from utmost.interfaces.cli.selections import check_counted, counted_selection, uncounted
 from utmost.interfaces.documents.published_files import read_release
 from utmost.interfaces.documents.reports import print_json
 from utmost.interfaces.figures import canvas
@@ -147,7 +147,7 @@ def read_cells(file: Path, statement: Path | None, all_asked: CellsAsked, *, to_
     if release.is_by_plan and not question.ask_a_sum:
         screen().print(*shown_tables(with_confidence(release.table, sure)))
     amount = reader.release.unit.amount if isinstance(reader, _Sums) else None
-    _show(report, path, None if amount is None else amount.clipped)
+    _show(report, path, uncounted(release), None if amount is None else amount.clipped)
 
 
 def _check_whole(is_whole: bool) -> None:
@@ -331,8 +331,8 @@ def _plain(value: Fraction) -> int | float:
     return int(value) if value.denominator == 1 else float(value)
 
 
-def _show(report: dict[str, Any], written: Path | None, clipped: str | None) -> None:
-    """Print a report for people; of amounts that were clipped with the ends."""
+def _show(report: dict[str, Any], written: Path | None, beyond: str, clipped: str | None) -> None:
+    """Print a report for people, with what is in no figure; of amounts that were clipped with the ends."""
     console, sure = screen(), percent(report["confidence"])
     if report["kind"] == "cells":
         console.print(_cells(report), _whole_facts(report, sure))
@@ -343,7 +343,9 @@ def _show(report: dict[str, Any], written: Path | None, clipped: str | None) -> 
             facts({"more": "utmost total gives any sum with its error bar; --where, --minus and --over here"})
         )
     else:
-        console.print(_answer(report, sure))
+        console.print(_answer(report, sure, beyond))
+    if beyond and report["kind"] in ("cells", "tables"):
+        console.print(facts({"not counted": beyond}))
     if clipped is not None:
         console.print(facts({"amounts": clipped}))
     if report["levels"]:
@@ -384,7 +386,7 @@ def _whole_facts(report: dict[str, Any], sure: str) -> Any:
     return facts(rows)
 
 
-def _answer(report: dict[str, Any], sure: str) -> Group:
+def _answer(report: dict[str, Any], sure: str, beyond: str) -> Group:
     if report["kind"] == "ratio":
         shown = report["words"]
         rows = {"estimate": _shown(report["value"]), "interval": f"holds the true ratio, at {sure} confidence"}
@@ -393,7 +395,10 @@ def _answer(report: dict[str, Any], sure: str) -> Group:
     else:
         low, high = report["interval"]
         shown = f"{_shown(report['value'])} {_up(report['margin'])}"
-        rows = {"margin": f"the true {report['kind']} is from {_span(low, high)}, at {sure} confidence"}
+        truth = f"{report['kind']} so bounded" if beyond else f"true {report['kind']}"
+        rows = {"margin": f"the {truth} is from {_span(low, high)}, at {sure} confidence"}
+    if beyond:
+        rows["not counted"] = beyond
     return Group(Text(f"{report['question']}: {shown}", style="bold"), facts(rows))
 
 

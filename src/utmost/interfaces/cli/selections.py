@@ -1,11 +1,14 @@
-"""Which cells `utmost total` and `utmost read` take, and a refusal for columns that were never counted."""
+"""Which cells `utmost total` and `utmost read` take, what none counts, and a refusal for other columns."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Any
 
 from utmost.errors import OutOfRange
+from utmost.publish.releases.answer import Answer
+from utmost.publish.releases.detailed_release import DetailedSums
 from utmost.publish.releases.noisy_sums import NoisySums
+from utmost.publish.statements.table_words import beyond_unit
 from utmost.publish.workloads.sums_in_words import read_selection
 
 
@@ -35,3 +38,12 @@ def check_counted(columns: Iterable[str], where: Iterable[str]) -> None:
                 "epsilon again."
             )
             raise OutOfRange("a column must have been counted to be asked for", came=repr(name), remedy=remedy)
+
+
+def uncounted(published: Any) -> str:
+    """What no figure of a release counts, in words; empty where nothing is cut."""
+    if isinstance(published, DetailedSums):
+        return beyond_unit(published.first.unit, "cell")
+    if not isinstance(published, Answer) or getattr(published.noise, "grid", None) is not None:
+        return ""
+    return beyond_unit(published.unit, "cell" if published.is_by_plan else "released cell")

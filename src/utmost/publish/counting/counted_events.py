@@ -343,7 +343,7 @@ def _warn_of_losses(report: CountingReport, rule: "CountingRule", outside: str |
         told += [f"have no value on {', '.join(map(repr, missing))}"] if missing else []
         remedy = "Declare the values, give the axis other=, " if undeclared else ""
         remedy += 'Count missing ones under a label, missing="not stated" of the axis, ' if missing else ""
-        remedy += 'or say that they are meant to go: outside="leave out".'
+        remedy += 'or say that they are meant to go: ut.count_table(..., outside="leave out").'
         warn(f"Some events {' or '.join(told)}, and are not counted. {remedy}", RowsLeftOut)
     counted, kept = rule.cut_of(report)
     if 2 * kept < counted:

@@ -7,6 +7,16 @@ from typing import Any, ClassVar
 from utmost.errors import Unsupported
 
 
+def percent_lost(count: int, events: int) -> str:
+    """A share in per cent, rounded up so that no loss is 0 %, with one decimal below 10 %.
+
+    >>> percent_lost(71, 10000), percent_lost(1, 10**7), percent_lost(179, 1000)
+    ('0.8 %', '0.1 %', '18 %')
+    """
+    tenths = -(-1000 * count // events)
+    return f"{tenths / 10:g} %" if tenths < 100 else f"{-(-100 * count // events)} %"
+
+
 @dataclass(frozen=True, slots=True)
 class CountingReport:
     """The fate of the events that were counted: true numbers, which nothing that is published contains.
@@ -71,8 +81,9 @@ class CountingReport:
     @property
     def share_kept(self) -> str:
         """How much is kept of all that was read: of events their number, too, of amounts the per cent alone."""
-        percent = self.percent_kept
-        shown = "less than 1 %" if percent == 0 and self.kept else f"{percent} %"
+        percent, whole = self.percent_kept, self.events if self.kept_of == "events" else self.counted
+        tenths = 1000 * self.kept // whole if whole else 1000
+        shown = "less than 0.1 %" if tenths == 0 and self.kept else f"{tenths / 10:g} %"
         advice = (
             "; fewer than half: `count_contributions` and `utmost bounds` weigh larger bounds" if percent < 50 else ""
         )
@@ -94,12 +105,13 @@ class CountingReport:
             "persons": f"{self.persons} with events inside the domain",
             **({} if amounts is None else {"clipped by each": f"{amounts} amounts of events"}),
             "clipped by per_cell or in_all": f"{self.clipped} sums of a person in a cell",
-            "removed by at_most": f"{self.removed} of {self.pairs} cells of a person",
+            "removed by at_most": f"{self.removed} of {self.pairs} cells of a person"
+            + (f" ({percent_lost(self.removed, self.pairs)})" if self.removed else ""),
         }
 
     def _shared(self, count: int) -> str:
         """A number of events, and its share of all that were read, rounded up so that no loss is 0 %."""
-        return f"{count} events" + (f" ({-(-100 * count // self.events)} %)" if count else "")
+        return f"{count} events" + (f" ({percent_lost(count, self.events)})" if count else "")
 
     def facts(self) -> dict[str, Any]:
         """The report as JSON values, for a job that decides by it; they are as confidential as the data."""

@@ -1,7 +1,7 @@
 """The accounts of a ledger: what has been said and spent, what may still be, and whether all is as it was written."""
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from utmost.core.exact.arguments import truth
 from utmost.core.exact.levels import Level, level
@@ -11,6 +11,10 @@ from utmost.errors import OutOfRange
 from utmost.publish.ledger.budgets import charged, check_known, limited, rehearsed
 from utmost.publish.ledger.event_log import EventLog
 from utmost.publish.ledger.events import Event, check_name
+from utmost.publish.ledger.publishing import check_publishable
+from utmost.publish.ledger.relaxing import check_relaxable
+from utmost.publish.ledger.requests import AnswerRequest, PublishRequest
+from utmost.publish.ledger.source import new_source
 from utmost.publish.ledger.spending import Budget, Spending
 from utmost.publish.ledger.state import Published, State
 from utmost.publish.ledger.verification import (
@@ -22,7 +26,9 @@ from utmost.publish.ledger.verification import (
     status_of,
     verified_with_witness,
 )
-from utmost.publish.promises.promise import Part
+from utmost.publish.promises.promise import Part, Promise, fitting, promise_for
+from utmost.publish.workloads.planning.plan import Plan
+from utmost.tables.frames.any_table import is_engine_table
 
 T = TypeVar("T")
 
@@ -43,6 +49,9 @@ class Accounts:
         dataset: str | None = None,
         independent: bool = False,
         part: Part | None = None,
+        table: Any = None,
+        promise: Promise | Plan | None = None,
+        request: str | None = None,
     ) -> Budget:
         """The budget as it would stand after a call at this level; nothing is drawn, written or spent.
 
@@ -50,12 +59,24 @@ class Accounts:
             name, version: Release, which need not be there yet; the newest version if left out.
             epsilon: the level.
             dataset, independent, part: Facts of a release that is not there yet, as for `publish`.
+            table, promise: Table and promise, for which everything is checked that `publish` checks; a table alone as
+                `relax` checks it. A table that an engine evaluates is not read.
+            request: Name of the request, as for `publish`.
 
         Raises:
             BudgetExceeded: where the call would raise it.
+            DataChanged, AlreadyPublished: with a table, where `publish` or `relax` would raise it.
             OutOfRange: where a limit waits for a dataset that no release names.
         """
         at = level(epsilon)
+        if promise is not None and not is_engine_table(table):
+            declared = promise_for(promise, table)
+            source = new_source(fitting(declared, table).rows_of(table), declared)
+            own = name if dataset is None else dataset
+            check_publishable(self._log, PublishRequest(name, declared, at, own, version, request, independent), source)
+            independent = True  # it was found that the dataset allows it
+        elif table is not None and not is_engine_table(table):
+            check_relaxable(self._log, AnswerRequest(name, at, version), table)
         return self._look(
             lambda state: rehearsed(
                 state, name, at, dataset=dataset, independent=independent, version=version, part=part

@@ -179,11 +179,18 @@ def counting_key(path: Path) -> bytes:
     """
     if not is_secret_file(path):
         return path.read_bytes()
+    if not path.exists():
+        raise _not_there(path)
     try:
         return bytes.fromhex(secret(path, COUNT_KEY) or "-")
     except (OSError, ValueError):
         refused = _no_secret(path, COUNT_KEY)
     raise refused
+
+
+def _not_there(path: Path) -> KeyRefused:
+    remedy = "Restore it from a backup: a new one could not open the ledger."
+    return KeyRefused("the secret file must be there", came="no such file", where=str(path), remedy=remedy)
 
 
 def _no_secret(path: Path, name: str) -> KeyRefused:
@@ -192,6 +199,8 @@ def _no_secret(path: Path, name: str) -> KeyRefused:
 
 
 def _of_file(path: Path) -> Key | KeyRefused:
+    if is_secret_file(path) and not path.exists():
+        return _not_there(path)
     try:
         mode = path.stat().st_mode
         if _HAS_MODES and mode & 0o077:

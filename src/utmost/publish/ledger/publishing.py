@@ -58,6 +58,30 @@ def publish_together(
     return log.answer(answers, look=all(may_be_stored(log.seen, request) for request, _ in wanted))
 
 
+def check_publishable(log: EventLog, request: PublishRequest, source: Source) -> None:
+    """Check that a request would be answered, now or again; nothing is drawn or written.
+
+    Raises:
+        DataChanged, AlreadyPublished, BudgetExceeded, BadTable, OutOfRange, Quarantined: as `publish_together`.
+    """
+
+    def check(transaction: Transaction) -> None:
+        if stored_publication(transaction, request, source, None) is None:
+            log.check_writable(transaction)
+            check_new(source)
+            kept = kept_request(transaction.state, request, source)
+            likeness = TableDigests.of(transaction.key, source, source.labels())
+            check_allowed(transaction, kept, likeness, is_independent=request.independent)
+
+    log.read(check)
+
+
+def kept_request(state: State, request: PublishRequest, source: Source) -> PublishRequest:
+    """A request as the ledger keeps it: the promise with its columns, and the version that is made."""
+    version = len(state.versions(request.name)) + 1
+    return replace(request, promise=source.promise, version=version, independent=False)
+
+
 def may_be_stored(state: State, request: PublishRequest) -> bool:
     """Whether the answer is there, or a refusal that needs no writer, as far as a state tells."""
     return request.request in state.requests or (request.name, request.version or 1) in state.releases
@@ -100,7 +124,7 @@ def draw_publication(
     """
     check_new(source)
     key, state, name = transaction.key, transaction.state, request.name
-    kept = replace(request, promise=source.promise, version=len(state.versions(name)) + 1, independent=False)
+    kept = kept_request(state, request, source)
     assert kept.version is not None
     public = source.labels()
     likeness = TableDigests.of(key, source, public)

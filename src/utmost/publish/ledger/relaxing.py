@@ -186,6 +186,23 @@ def stored_relaxation(transaction: Transaction, relaxation: Relaxation, progress
     return response, transaction.state.ledger_facts(release, level)
 
 
+def check_relaxable(log: EventLog, request: AnswerRequest, table: Any) -> None:
+    """Check that a table would relax its release, as `relax_together` does; nothing is drawn or written.
+
+    Raises:
+        NotPublished, DataChanged, BadTable, BudgetExceeded, Quarantined: as `Ledger.relax`.
+    """
+
+    def check(transaction: Transaction) -> None:
+        release = transaction.state.release(request.name, request.version)
+        relaxation = Relaxation.of(transaction.key, request, release, table)
+        if stored_relaxation(transaction, relaxation, None) is None:
+            log.check_writable(transaction)
+            check_answerable(transaction, release, request.level)
+
+    log.read(check)
+
+
 def draw_relaxation(
     transaction: Transaction, relaxation: Relaxation, randomness: Randomness, progress: Progress | None
 ) -> Answered:

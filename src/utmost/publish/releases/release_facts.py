@@ -86,6 +86,7 @@ class Facts(Display):
         why: the theorem for which the noise was chosen.
         public: Columns published without noise.
         unprotected: Facts that the promise does not cover.
+        beyond: the part of what one individual has that no figure counts; empty where nothing is cut.
         before: Steps on the data before the noise.
         after: Steps on noisy values before they are published, and numbers computed of them.
         composition: how the level is divided, and how releases add up.
@@ -111,6 +112,7 @@ class Facts(Display):
     composition: str
     on_trust: tuple[str, ...]
     noises: tuple[StatedNoise, ...] = ()
+    beyond: str = ""
     before: str = "nothing"
     after: str = "nothing"
     per: str | None = None
@@ -180,6 +182,8 @@ class Facts(Display):
             yield Fact(noise.of, f"{noise.law}; {noise.level}" if noise.level else noise.law, noise.bars, NOISE)
         if self.noises:
             yield Fact("margins" if len(self.noises) > 1 else "margin", self._bars, section=NOISE, is_first=True)
+        if self.beyond:
+            yield Fact("not counted", self.beyond, section=HANDLED, is_first=True)
         yield Fact("without noise", self.public, section=HANDLED, is_first=True)
         yield Fact("not covered", self.unprotected, section=HANDLED)
         yield Fact("before the noise", self.before, section=HANDLED)

@@ -27,6 +27,7 @@ from utmost.publish.statements.table_words import (
     NOTHING_UNPROTECTED,
     NoiseWords,
     bars,
+    beyond_unit,
     changes,
     listed,
     neighbours_in_words,
@@ -87,6 +88,7 @@ def table_in_words(document: Mapping[str, Any]) -> Facts:
         noises=words.noises,
         why=words.why,
         **public,
+        beyond=words.beyond,
         before=words.before,
         after=makes or words.after,
         composition=f"{words.composition} {adds or ADDS_UP}".strip(),
@@ -150,6 +152,7 @@ def sums_in_words(statement: Mapping[str, Any], release: "NoisySums") -> Facts:
         unprotected="nothing: the domain was declared beforehand, and every sum over it has noise",
         noises=noises,
         why=str(statement["noise"]["theorem"]),
+        beyond=beyond_unit(release.unit, "cell"),
         before=f"{rounded(release.unit, 'cell')}{_bounded(release.unit)}; {_outside(release)}",
         after="nothing: each noisy cell is published as it is"
         if release.unit.is_distinct
@@ -344,6 +347,7 @@ def measures_in_words(said: Mapping[str, Any]) -> Facts:
         unit="; ".join(dict.fromkeys(facts.unit for facts in each)),
         neighbours="; ".join(dict.fromkeys(facts.neighbours for facts in each)),
         before="; ".join(dict.fromkeys(step for facts in each for step in facts.before.split("; "))),
+        beyond="; ".join(dict.fromkeys(facts.beyond for facts in each)),
         noises=tuple(noises),
         composition=ADDS_UP if is_alone else f"Each amount has an equal share of epsilon, {share}. {ADDS_UP}",
     )

@@ -61,6 +61,7 @@ class NoiseWords:
     why: str
     before: str
     after: str
+    beyond: str
     composition: str
     on_trust: tuple[str, ...]
     domain: str
@@ -96,6 +97,7 @@ def words_of_cells(statement: Statement, at_level: CellNoiseAtLevel) -> NoiseWor
         why=at_level.theorem,
         before=before,
         after=NEGATIVE,
+        beyond=beyond_unit(unit, "released cell") if at_level.grid is None else "",
         composition=_divided(unit),
         on_trust=ON_TRUST,
         domain=table_domain(statement, numbers),
@@ -131,6 +133,12 @@ def changes(unit: Unit, cell: str) -> str:
     verb = "changes" if unit.neighbours == "add-remove" else "counts in"
     many = f"{unit.many(cell)}, {'each ' * (unit.cells > 1)}by at most {unit.most_of}"
     return f"{verb} at most {many}{', and lowers none' * unit.nonnegative}{_EVERYBODY * unit.exactly}"
+
+
+def beyond_unit(unit: Unit, cell: str) -> str:
+    """What no figure counts: a rule of the unit, which is public, and no fact of the data."""
+    each = f"{unit.many(cell)}, {'each ' * (unit.cells > 1)}by at most {unit.most_of}"
+    return f"what one individual has beyond {each}: it is in no figure, and no margin covers it"
 
 
 def neighbours_in_words(unit: Unit) -> str:

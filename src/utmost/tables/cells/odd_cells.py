@@ -17,6 +17,7 @@ _GROUPS = {
     "'": ("apostrophes", re.compile(r"\d{1,3}(?:['\u2019]\d{3})+(?:[.,]\d+)?", re.ASCII)),
     " ": ("blanks", re.compile(rf"\d{{1,3}}(?:[{_BLANKS}]\d{{3}})+(?:[.,]\d+)?", re.ASCII)),
 }
+_COMMAS = re.compile(r"\d,\d{3}(?!\d)", re.ASCII)
 _COMMA = re.compile(r"\d+,\d+", re.ASCII)
 _DIGITS = re.compile(r"\d", re.ASCII)
 _PLAIN_NUMBER = rf"[-+]?\d[\d.,'\u2019{_BLANKS}]*"
@@ -63,7 +64,7 @@ def odd_number(text: str, spelling: Spelling) -> tuple[str, str]:
         return "a number with its sign behind it", "Write -500 for 500-."
     if plain[-1] in "%\u2030":
         return "a number with a per cent sign", "Write the number alone."
-    unsigned = plain.lstrip("+-")
+    unsigned = spelling.without_currency(plain).lstrip("+-")
     for mark, (marks, form) in _GROUPS.items():
         if form.fullmatch(unsigned):
             # Marks of thousands; one comma or point before three digits may stand before decimals, too.
@@ -78,7 +79,10 @@ def odd_number(text: str, spelling: Spelling) -> tuple[str, str]:
     if _COMMA.fullmatch(unsigned) and spelling.decimal != ",":
         return "a number with a comma before its decimals", 'Declare it: Spelling(decimal=",").'
     if _CURRENCY.fullmatch(plain):
-        return "a number with a currency or a unit", 'Declare it: Spelling(currency="$") for $.'
+        remedy = 'Declare it: Spelling(currency="$") for $.'
+        if _COMMAS.search(plain):
+            remedy += ' Commas between thousands, too: Spelling(thousands=",").'
+        return "a number with a currency or a unit", remedy
     return TEXT
 
 

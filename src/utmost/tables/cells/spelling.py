@@ -84,6 +84,10 @@ class Spelling:
         pattern, currency = self.pattern or general.pattern, self.currency or general.currency
         return Spelling(decimal, thousands, tuple(marks), pattern, currency)
 
+    def without_currency(self, text: str) -> str:
+        """The text of a number without the declared currency before or behind it."""
+        return text if self.currency is None else _without(text, self.currency)
+
     def number(self, text: str) -> int | Decimal | None:
         """The number that text spells, exactly; None where it spells none.
 
@@ -95,8 +99,7 @@ class Spelling:
         plain = text.strip()
         if _INTEGER.fullmatch(plain):
             return int(plain)
-        if self.currency is not None:
-            plain = _without(plain, self.currency)
+        plain = self.without_currency(plain)
         decimal = self.decimal or "."
         if self.thousands is not None:
             grouped = _grouped(self.thousands).match(plain)

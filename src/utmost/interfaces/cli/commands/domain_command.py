@@ -14,7 +14,7 @@ from utmost.interfaces.cli.screens.terminal import Group, Text
 from utmost.interfaces.documents.reports import print_json
 from utmost.publish.counting.counted_events import count_table
 from utmost.publish.counting.counting import Counting
-from utmost.publish.counting.counting_report import CountingReport
+from utmost.publish.counting.counting_report import CountingReport, percent_lost
 from utmost.publish.statements.counted_files import read_domain
 from utmost.tables.axes.domain import Domain
 from utmost.tables.files.atomic import check_absent, write_together
@@ -100,7 +100,7 @@ def _share(count: int | None, rows: int) -> str:
     """A number of rows with its share, rounded up so that no loss is 0 %."""
     if count is None:
         return ""
-    return f"{count} ({-(-100 * count // rows)} %)" if count else "0"
+    return f"{count} ({percent_lost(count, rows)})" if count else "0"
 
 
 def propose(

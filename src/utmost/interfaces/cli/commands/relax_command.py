@@ -1,17 +1,23 @@
 """`utmost relax`: another response of a release in a ledger, at a larger level, from the table that was published."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import click
+
 from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.privacy.unit import Unit
-from utmost.errors import BadTable, OutOfRange
+from utmost.errors import BadTable, DataChanged, OutOfRange
 from utmost.interfaces.cli.ledger_answers import Question, show_spending
 from utmost.interfaces.cli.ledger_place import Place, secret_file_of
 from utmost.interfaces.cli.options import file_options, table_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.people_options import Persons
+from utmost.interfaces.cli.options.recipe_options import check_said_once
+from utmost.interfaces.cli.options.release_options import RecipeFile
 from utmost.interfaces.cli.planned_release import planned_table
 from utmost.interfaces.cli.release_ways import check_counted_before, counted_table
 from utmost.publish.counting.counted import CountedTable
@@ -21,7 +27,7 @@ from utmost.publish.statements.counted_files import read_table
 from utmost.tables.axes.domain import Domain
 from utmost.tables.frames.any_table import adapter_of
 
-FIRST = ("--ledger", "--name", "--epsilon", "--out", "--dry-run")
+FIRST = ("--ledger", "--name", "--epsilon", "--recipe", "--out", "--dry-run")
 
 
 def relax(
@@ -31,6 +37,7 @@ def relax(
     question: Question,
     people: Persons,
     spelling: table_options.NumberSpelling,
+    recipe: RecipeFile = None,
     dry_run: options.DryRun = False,
     yes: options.Yes = False,
 ) -> None:
@@ -39,10 +46,12 @@ def relax(
     utmost relax table.csv --ledger releases.db --name admissions --epsilon 1 --out sharper.csv
 
     TABLE is the table that was published; the ledger refuses any other. A file of persons is counted again: repeat
-    --each-row, --by, --domain and --mean.
+    --person or --each-row, --at-most, --by, --domain and --mean; or give the --recipe of the release, and --epsilon.
 
     More: docs/howto/keep-a-ledger.md
     """
+    if recipe is not None:
+        check_said_once(click.get_current_context())
     at, table = question.at, spelling.of(table, is_counted=people.are_events)  # a level that is none is refused first
     signer = question.checked(table)
     with ledger.opened() as opened:
@@ -50,11 +59,12 @@ def relax(
         question.check_kind(None if kept is None else kept.noise)
         with progress_bar(f"Checking {table.name}"):
             values = _table_to_relax(table, kept, people, spelling, secret_file_of(ledger.key_file))
-        if dry_run:
-            after = opened.rehearse(question.name, epsilon=at, version=question.version)
-            return show_spending(question, after, None if kept is None else kept.noise)
-        with options.protected(yes), progress_bar("Relaxing") as progress:
-            relaxed = opened.relax(question.name, values, epsilon=at, version=question.version, progress=progress)
+        with _named_counting(kept, people):
+            if dry_run:
+                after = opened.rehearse(question.name, epsilon=at, version=question.version, table=values)
+                return show_spending(question, after, None if kept is None else kept.noise)
+            with options.protected(yes), progress_bar("Relaxing") as progress:
+                relaxed = opened.relax(question.name, values, epsilon=at, version=question.version, progress=progress)
         question.give(relaxed, signer)
 
 
@@ -65,10 +75,12 @@ def _table_to_relax(
     noise, column = (None, None) if kept is None else (kept.noise, kept.columns[0])
     if people.are_events:
         check_counted_before(people, key)
-    if isinstance(noise, SumNoise) and people.domain is None:
+    if kept is not None and isinstance(noise, SumNoise) and people.domain is None:
         options.refuse("needs --domain", Persons(by=people.by, mean=people.mean))
         if not people.are_events and table.suffix.lower() != ".json":
-            raise _counted_otherwise(_options(noise.plan.domain, noise.unit), "neither --each-row nor --domain")
+            raise _counted_otherwise(
+                _published_options(kept, at_most=noise.unit.cells > 1), "neither --person nor --each-row"
+            )
         counted = planned_table(table, replace(people.people, count_key=key), spelling.cells, noise.plan)
         _check_counted_alike(kept, counted)
         return counted
@@ -92,9 +104,36 @@ def _table_to_relax(
         remedy = "Bring the table that was published."
         raise BadTable(error.required, came=error.came, where=error.where, remedy=remedy) from None
     if kept is not None and kept.promise.public and column not in adapter_of(read).names(read):
-        came = f"a file without the column {column!r}, and no --each-row"
-        raise _counted_otherwise(Persons(by=[",".join(kept.promise.public)]), came)
+        came = f"a file without the column {column!r}, and neither --person nor --each-row"
+        raise _counted_otherwise(_published_options(kept, at_most=kept.promise.unit.cells > 1), came)
     return read
+
+
+@contextmanager
+def _named_counting(kept: Published | None, people: Persons) -> Iterator[None]:
+    """Name the counting options of the release where events that were counted again give another table."""
+    try:
+        yield
+    except DataChanged as error:
+        if kept is None or not people.are_events:
+            raise
+        words = options.typed_again(_published_options(kept, at_most=people.person is not None))
+        error.remedy = (
+            f"The data or the counting options are others. The release was counted with {words}: repeat them all. "
+            "Only changed data are a new version (--data-version), which adds its epsilon."
+        )
+        raise
+
+
+def _published_options(kept: Published, *, at_most: bool = False) -> Persons:
+    """The counting options that a release tells; how many cells a person may change where events are of persons."""
+    unit = kept.promise.unit
+    if isinstance(kept.noise, SumNoise):
+        unit = kept.noise.unit
+        published = _options(kept.noise.plan.domain, unit)
+    else:
+        published = Persons(by=[",".join(kept.promise.public)])
+    return replace(published, at_most=unit.cells) if at_most else published
 
 
 def _check_counted_alike(kept: Published | None, counted: CountedTable) -> None:
@@ -102,10 +141,7 @@ def _check_counted_alike(kept: Published | None, counted: CountedTable) -> None:
     if kept is None:
         return
     came = _options(counted.domain, counted.unit)
-    if isinstance(kept.noise, SumNoise):
-        published = _options(kept.noise.plan.domain, kept.noise.unit)
-    else:
-        published = Persons(by=[",".join(kept.promise.public)])
+    published = _published_options(kept)
     if came != published:
         raise _counted_otherwise(published, options.typed_again(came))
 
@@ -123,4 +159,5 @@ def _options(domain: Domain, unit: Unit) -> Persons:
 
 def _counted_otherwise(published: Persons, came: str) -> OutOfRange:
     required = f"the file must be counted as it was published, with {options.typed_again(published)}"
-    return OutOfRange(required, came=came, remedy="Repeat --each-row, --domain and these options.")
+    remedy = "Repeat these options with --person COLUMN or --each-row, and --domain; or give the release's --recipe."
+    return OutOfRange(required, came=came, remedy=remedy)

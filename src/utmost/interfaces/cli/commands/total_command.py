@@ -18,7 +18,7 @@ from utmost.interfaces.cli.options.option_kinds import argument, flag, option
 from utmost.interfaces.cli.screens.screen import facts, grid, number, percent, screen
 from utmost.interfaces.cli.screens.terminal import Text
 from utmost.interfaces.cli.screens.workload_screens import give_tables, tables_left_out, with_confidence
-from utmost.interfaces.cli.selections import check_counted, counted_selection
+from utmost.interfaces.cli.selections import check_counted, counted_selection, uncounted
 from utmost.interfaces.documents.published_files import read_release
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.answer_cells import AnswerCells
@@ -113,7 +113,7 @@ def total(
             [path.name for path in paths] if len({path.name for path in paths}) == len(paths) else [*map(str, paths)]
         )
         report = _trend([*map(read_release, since), published], names, where or [], confidence)
-        return answer.give(report, lambda: _show(report))
+        return answer.give(report, lambda: _show(report, uncounted(published)))
     if isinstance(published, Answer) and not published.is_by_plan:
         report = _of_cells(
             AnswerCells.of(published),
@@ -123,13 +123,13 @@ def total(
             is_ratio=ratio or over is not None,
             sure=confidence,
         )
-        return answer.give(report, lambda: _show(report))
+        return answer.give(report, lambda: _show(report, uncounted(published)))
     if isinstance(published, DetailedSums):
         beside = {"--ratio": ratio or None, "--over": over, "--events": events or None, **other}
         _check_sum_alone(beside, "of two stages")
         wanted = counted_selection(published.first, where)
         report = _answered(published.total(wanted, confidence=confidence), _question(where))
-        return answer.give(report, lambda: _show(report))
+        return answer.give(report, lambda: _show(report, uncounted(published)))
     if isinstance(published, MeasuresTable):
         if mean is None or mean not in published.releases:
             named = " or ".join(f"--mean {name}" for name in published.releases)
@@ -191,7 +191,7 @@ def total(
         bar = published.mean(sums=other_sums, where=chosen, confidence=confidence)
         report = _bar(bar, f"mean by {sums.name}, {question}", "mean")
     amount = None if events else read.unit.amount
-    answer.give(report, lambda: _show(report, None if amount is None else amount.clipped))
+    answer.give(report, lambda: _show(report, uncounted(published), None if amount is None else amount.clipped))
 
 
 def _write_tables(
@@ -363,17 +363,17 @@ def _with_bar(report: dict[str, Any]) -> str:
     return f"{number(report['value'], 12)} ± {number(report['margin'], 12)}"
 
 
-def _show(report: dict[str, Any], clipped: str | None = None) -> None:
-    """Print an answer for people; of amounts that were clipped with the ends."""
-    if report["kind"] == "trend":
-        return _show_trend(report)
-    if report["kind"] == "cumulative":
-        return _show_cumulative(report)
+def _show(report: dict[str, Any], beyond: str, clipped: str | None = None) -> None:
+    """Print an answer for people, with what is in no figure; of amounts that were clipped with the ends."""
+    if report["kind"] in ("trend", "cumulative"):
+        (_show_trend if report["kind"] == "trend" else _show_cumulative)(report)
+        return screen().print(facts({"not counted": beyond})) if beyond else None
     sure = percent(report["confidence"])
     if report["kind"] == "sum":
         low, high = report["interval"]
         shown = _with_bar(report)
-        rows = {"margin": f"the true sum is from {number(low, 12)} to {number(high, 12)}, at {sure} confidence"}
+        truth = "sum so bounded" if beyond else "true sum"
+        rows = {"margin": f"the {truth} is from {number(low, 12)} to {number(high, 12)}, at {sure} confidence"}
     elif report["kind"] == "quantile":
         shown = report["words"]
         rows = {"best guess": str(report["value"]), "margin": f"the true one lies there, at {sure} confidence"}
@@ -387,6 +387,8 @@ def _show(report: dict[str, Any], clipped: str | None = None) -> None:
     else:
         shown = "not determined"
         rows = {"why": f"at {sure} confidence the sum that is divided by may be 0: its error bar reaches there"}
+    if beyond:
+        rows["not counted"] = beyond
     if clipped is not None:
         rows["amounts"] = clipped
     screen().print(Text(f"{report['question']}: {shown}", style="bold"), facts(rows))

@@ -116,13 +116,16 @@ Published = Annotated[
     ),
 ]
 TableFile = Annotated[
-    File, file_argument("TABLE", "Table: .csv, .tsv, .jsonl, .json (array of records), .feather, .parquet or .xlsx.")
+    File,
+    file_argument(
+        "TABLE", "Table: .csv, .tsv, .jsonl (also .csv.gz, .csv.zip), .json records, .feather, .parquet, .xlsx."
+    ),
 ]
 TableOrLake = Annotated[
     File,
     argument(
         "TABLE",
-        "Table: .csv, .tsv, .jsonl, .json (array of records), .feather, .parquet, .xlsx, or folder of .parquet.",
+        "Table: .csv, .tsv, .jsonl (also .csv.gz, .csv.zip), .json records, .feather, .xlsx, .parquet or its folder.",
         parser=lake,
     ),
 ]

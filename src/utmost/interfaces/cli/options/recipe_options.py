@@ -24,6 +24,8 @@ _HEAD = """\
 def take_recipe(context: click.Context, path: Path) -> None:
     """Take the options of a recipe where the command line does not have them.
 
+    Another command than `utmost release` takes those that it has, and its level from the command line.
+
     Raises:
         BadTable: for what is no TOML, and for a value that its option does not take.
         OutOfRange: for a key that is no option, naming the nearest one.
@@ -34,8 +36,12 @@ def take_recipe(context: click.Context, path: Path) -> None:
         raise OutOfRange(
             "a recipe must be a .toml file", came=str(path), where="--recipe", remedy="utmost init writes one."
         )
-    known = {word.opts[-1].lstrip("-"): word for word in context.command.params if isinstance(word, click.Option)}
-    known = {name: word for name, word in known.items() if name not in OF_A_RUN}
+    own = known = _options_of(context.command)
+    if context.command.name != "release":
+        assert context.parent is not None, "every command is one of utmost"
+        release = context.parent.command.get_command(context.parent, "release")  # type: ignore[attr-defined]
+        known = _options_of(release)
+        own = {name: word for name, word in own.items() if name != "epsilon"}
     taken: dict[str, Any] = {}
     for key, value in read_toml(path, "a recipe must").items():
         where = f"{path.name}, {toml_key(key)}"
@@ -47,8 +53,16 @@ def take_recipe(context: click.Context, path: Path) -> None:
             raise OutOfRange(
                 "a key of a recipe must be an option of utmost release", came=repr(key), where=where, remedy=remedy
             )
-        taken[str(known[key].name)] = _value(known[key], key, value, path, where)
+        read = _value(known[key], key, value, path, where)
+        if key in own:
+            taken[str(own[key].name)] = read
     context.default_map = taken
+
+
+def _options_of(command: click.Command) -> dict[str, click.Option]:
+    """The options of a command that a recipe may hold, by name."""
+    options = {word.opts[-1].lstrip("-"): word for word in command.params if isinstance(word, click.Option)}
+    return {name: word for name, word in options.items() if name not in OF_A_RUN}
 
 
 def check_said_once(context: click.Context) -> None:
