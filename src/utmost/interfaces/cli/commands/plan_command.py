@@ -313,7 +313,7 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
         [name, *(number(deviations[row["sums"]], 4) for row in report["wanted"])]
         for name, deviations in report.get("weightings", {}).items()
     ]
-    margins = [f"margin,\n{sure} sure", "", ""]
+    margins = [f"margin, {sure}", "", ""]
     if beside:
         own = str(report["budget_part"]).replace(" of epsilon", "\nof epsilon")
         margins[1:] = ["if only\nthis one were\npublished", f"if each had\n{own}"]
