@@ -261,7 +261,7 @@ def test_the_page_says_what_an_approver_confirms(service, who, published, grace,
         "<li>admissions: 0.25</li>",
         "Same people? Then refuse, and ask for one budget.",
         "nobody has set a limit: further releases are not stopped",
-        "By approving you confirm",
+        "By approving you say that you asked Ada, and were told:",
     ):
         assert word in seen, word
     observed = Terms(promised(rows="observed"))

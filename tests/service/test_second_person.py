@@ -4,6 +4,7 @@ import re
 from dataclasses import replace
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 import utmost as ut
@@ -438,6 +439,13 @@ def test_an_approver_sees_what_it_would_come_to(service, who, published):
     assert [warning.split()[0] for warning in seen.warnings] == ["Above", "The"]
     terms = Terms.read(PLANNED)
     assert [name for name, _ in preview(service.ledger, terms.request("plan", ONE, 1), anything).bars] == ["sex"]
+    two = Plan(PLAN.domain, Unit(1, 1), {"sex outcome": "1/4", "sex": "1/2", "": "1/4"})
+    terms = Terms.read({"noise": ut.SumNoise(two).facts()})
+    cells = CountedTable(two.domain, np.zeros((2, 2), dtype=int), Unit(1, 1))
+    published = ut.release(cells, two, epsilon=1).bars()
+    assert preview(service.ledger, terms.request("two", ONE, 1), anything).bars == tuple(
+        (name or "total", margin) for name, margin in published.items()
+    )
     assert "gone" in preview(service.ledger, AnswerRequest("gone", ONE, 1), anything).problem
     second = preview(service.ledger, replace(TERMS, dataset="ages").request("more", ONE, 1), anything)
     assert second.warnings == (

@@ -6,7 +6,7 @@ r"""One of k categories reported by a client for itself: the report that tells m
     \begin{cases} 1 & x \in S \\ \alpha & x \notin S \end{cases}, \qquad
     p = P(x \in S \mid x) = \frac{d}{d + (k-d)\alpha}.
 
-For d = 1 it is randomised response. Any other category is in the report with q = (d - p)/(k - 1), so that
+With d = 1 it is randomised response. Any other category is in the report with q = (d - p)/(k - 1), so that
 (N_z - n q)/(p - q) is an unbiased estimate of how many of n clients have the category z, from the N_z reports with z.
 
 **No report tells more.** Let M be the law of one client's report, M_y its columns, m_y the mean of a column, and

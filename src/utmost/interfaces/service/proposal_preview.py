@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from time import monotonic
 
 from utmost.core.exact.levels import Level, level
@@ -11,8 +12,12 @@ from utmost.publish.ledger.budgets import separate_from
 from utmost.publish.ledger.ledger import Ledger
 from utmost.publish.ledger.requests import AnswerRequest, PublishRequest
 from utmost.publish.ledger.spending import Budget, Spending
+from utmost.publish.promises.promised_noise import Noise
+from utmost.publish.promises.sum_noise import SumNoise
+from utmost.publish.releases.family_tables import wanted_families
+from utmost.publish.releases.noisy_sums import NoisySums
 
-_SURE, _MOST_BARS = "0.95", 12
+_SURE, _MOST_BARS = Fraction(19, 20), 12
 _STEPS = ("1/4", "1/2", "1", "2", "4")
 _LOOKING = 2.0  # seconds, after which no further level is looked at
 _MUCH = level(10)
@@ -25,7 +30,8 @@ class ProposalPreview:
     """The outcome of a proposal, worked out from public facts.
 
     Attributes:
-        bars: Released columns or tables, each with its margin at 95 %; of many tables the dozen with the largest.
+        bars: Released columns or tables, each with its margin at 95 %; of a plan's tables the first dozen.
+        further: Number of tables whose margins are not among these.
         before, after: the dataset's budget; None where it may not spend so much.
         others: Budgets of the other datasets that whoever looks may know.
         problem: Reason why the proposal could not be carried out; empty where it could.
@@ -38,6 +44,7 @@ class ProposalPreview:
     problem: str = ""
     warnings: tuple[str, ...] = ()
     others: tuple[Budget, ...] = ()
+    further: int = 0
 
 
 def preview(
@@ -58,7 +65,7 @@ def preview(
     Cost: a dozen error bars at most; nothing is drawn or written.
     """
     bars: tuple[tuple[str, int | float], ...] = ()
-    before, level = None, request.level
+    before, level, further = None, request.level, 0
     separate: tuple[str, ...] = ()
     others: tuple[Budget, ...] = ()
     try:
@@ -68,9 +75,9 @@ def preview(
         else:
             release = ledger.release(request.name, request.version)
             dataset, noise, part, independent = release.dataset, release.noise, release.part, False
-        bars = noise.named_bars(level, _SURE, _MOST_BARS)
+        bars, further = _published_bars(noise, level)
         if not may_know(dataset):
-            return ProposalPreview(bars, warnings=(*_unusual(level, bars), _NOT_SHOWN))
+            return ProposalPreview(bars, warnings=(*_unusual(level, bars), _NOT_SHOWN), further=further)
         there = {budget.dataset: budget for budget in ledger.status().datasets}
         before = there.get(dataset, Budget(dataset, None, Spending()))
         others = tuple(budget for name, budget in there.items() if name != dataset and may_know(name))
@@ -82,8 +89,25 @@ def preview(
             request.name, epsilon=level, version=request.version, dataset=dataset, independent=independent, part=part
         )
     except UtmostError as error:
-        return ProposalPreview(bars, before, None, said_of(error), (*_unusual(level, bars), *separate), others)
-    return ProposalPreview(bars, before, after, "", (*_unusual(level, bars), *separate), others)
+        return ProposalPreview(bars, before, None, said_of(error), (*_unusual(level, bars), *separate), others, further)
+    return ProposalPreview(bars, before, after, "", (*_unusual(level, bars), *separate), others, further)
+
+
+def _published_bars(noise: Noise, level: Level) -> tuple[tuple[tuple[str, int | float], ...], int]:
+    """The margins of what is published, of a plan's tables after least squares; how many further tables there are."""
+    if not isinstance(noise, SumNoise):
+        return noise.named_bars(level, _SURE, _MOST_BARS), 0
+    wanted = wanted_families(noise.plan) if noise.plan.rows is None else []
+    if not wanted:
+        alone = noise.named_bars(level, _SURE, _MOST_BARS)
+        return tuple((f"{name} (of the noise alone)", margin) for name, margin in alone), 0
+    release, shown = NoisySums.without_data(noise.plan, level, _SURE), wanted[:_MOST_BARS]
+    bars = release.bars(*shown)
+    if noise.plan.amount_pair is not None:
+        amount = noise.plan.amount_pair.amount.name
+        counts = {f"{name}: count": margin for name, margin in release.count_bars(*shown).items()}
+        bars = counts | {f"{name}: {amount}_sum": margin for name, margin in bars.items()}
+    return tuple((name or "total", margin) for name, margin in bars.items()), len(wanted) - len(shown)
 
 
 def _unusual(level: Level, bars: tuple[tuple[str, int | float], ...]) -> tuple[str, ...]:

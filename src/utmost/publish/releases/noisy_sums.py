@@ -714,6 +714,13 @@ class NoisySums(Display):
         weights = None if self._amounts is None else self._amounts.total
         return self.widest_bars(chosen, weights, self._sure(confidence), together=truth(together, "together"))
 
+    @classmethod
+    def without_data(cls, plan: Plan, level: Level, confidence: Fraction) -> "NoisySums":
+        """The release of a plan with zeros in place of sums: its margins depend on the noise alone."""
+        nothing = np.zeros((), dtype=np.int64)
+        zeros = {family: np.broadcast_to(nothing, plan.measured_shape(family)) for family in plan.shares}
+        return cls(plan, level, confidence, zeros)
+
     def widest_bars(
         self, families: Iterable[Family], weights: Weights | None, sure: Fraction, *, together: bool
     ) -> dict[str, int | float]:

@@ -22,7 +22,8 @@ PROTECTED = "Whom it protects, and how strongly"
 NOISE = "Noise and margins of error"
 HANDLED = "What is public, and what was done to the numbers"
 TRUST = "What no check can show: you rely on the publisher for it"
-SECTIONS = (PROTECTED, NOISE, HANDLED, TRUST)
+ANNEX = "Annex for experts"
+SECTIONS = (PROTECTED, NOISE, HANDLED, TRUST, ANNEX)
 """Under which title a fact stands on a page."""
 
 UNSIGNED = "none: whoever can change the table and its statement can make them agree; ask for a signed copy"
@@ -188,9 +189,9 @@ class Facts(Display):
         yield Fact("not covered", self.unprotected, section=HANDLED)
         yield Fact("before the noise", self.before, section=HANDLED)
         yield Fact("after the noise", self.after, section=HANDLED)
-        yield Fact("why this noise", self.why, section=HANDLED, is_first=True)
         for line in self.on_trust:
             yield Fact("", line, section=TRUST)
+        yield Fact("why this noise", self.why, section=ANNEX, is_first=True)
 
     @property
     def _noise(self) -> Mapping[str, Any]:

@@ -5,6 +5,7 @@ from html import escape
 
 from utmost.core.exact.arguments import wrong_kind
 from utmost.publish.releases.release_facts import (
+    ANNEX,
     PROTECTED,
     SECTIONS,
     TRUST,
@@ -46,6 +47,9 @@ code { font-size: .85em; overflow-wrap: anywhere; }
 
 WHO = "One individual is a person, a household or a visit, as the publisher counted: ask the publisher which."
 
+ASKED = "What is asked of you"
+"""The title of what a reader should do, after what no check can show."""
+
 
 def statement_page(stated: Facts, deployment: Deployment | None = None, *, is_signed: bool = False) -> str:
     """The page of a release: promise, unit, levels, noise and error bars, what is public, what was done afterwards.
@@ -82,7 +86,8 @@ def statement_page(stated: Facts, deployment: Deployment | None = None, *, is_si
         f'<p class="promise">{escape(stated.line)}</p>',
         _paragraph(stated.guarantee),
         *(
-            _section(title, _rows(title, [*stated.of_section(title), *unsigned[title]]) + who[title])
+            (_section(ASKED, _asked(stated, is_signed)) if title == ANNEX else "")
+            + _section(title, _rows(title, [*stated.of_section(title), *unsigned[title]]) + who[title])
             for title in SECTIONS
         ),
         _footer(stated, is_signed),
@@ -110,6 +115,19 @@ def _rows(title: str, facts: Sequence[Fact]) -> str:
     head = f"<thead><tr><th>published</th><th>noise, as experts write it</th>{confidences}</tr></thead>"
     cells = ((fact.label, escape(fact.value), *(short_bar(margin) for _, margin in fact.bars)) for fact in barred)
     return _table(head, cells) + _paragraph(words)
+
+
+def _asked(stated: Facts, is_signed: bool) -> str:
+    """What a reader should do, as a list."""
+    lines = (
+        "Ask the publisher about each point above: nothing in the files can show it.",
+        *(("Ask who one individual is: a person, a household or a visit.",) if stated.per is None else ()),
+        "Ask what else was published about the same people: levels add up.",
+        "Check the signature: utmost verify FILE --public-key KEY."
+        if is_signed
+        else "Ask for a signed copy, and check the files: utmost verify FILE.",
+    )
+    return f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in lines)}</ul>"
 
 
 def _table(head: str, rows: Iterable[Sequence[str]]) -> str:

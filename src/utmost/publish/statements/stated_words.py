@@ -101,7 +101,7 @@ def table_in_words(document: Mapping[str, Any]) -> Facts:
 
 def sums_in_words(statement: Mapping[str, Any], release: "NoisySums") -> Facts:
     """The statement of a release by a plan in words, once it is known to be its own."""
-    from utmost.publish.statements.workload_files import ON_TRUST_OF_SUMS
+    from utmost.publish.statements.workload_files import trust_of_sums
 
     families = statement["noise"]["families"]
     plain = release.plan.measurement.adds_to_one(release.plan.shares)
@@ -148,7 +148,7 @@ def sums_in_words(statement: Mapping[str, Any], release: "NoisySums") -> Facts:
         released=measured,
         unit=f"one individual, who {changes(release.unit, 'cell')}",
         neighbours=neighbours_in_words(release.unit),
-        public=f"the declared domain ({', '.join(release.domain.columns)}), which depends on no individual",
+        public=possible_values(release.domain.columns),
         unprotected="nothing: the domain was declared beforehand, and every sum over it has noise",
         noises=noises,
         why=str(statement["noise"]["theorem"]),
@@ -159,8 +159,13 @@ def sums_in_words(statement: Mapping[str, Any], release: "NoisySums") -> Facts:
         else _sums_of_cells(release.unit),
         composition=f"{_split(len(release.plan.shares), is_plain=plain)}{adds or ADDS_UP}{part}",
         domain=_domain_words(release),
-        on_trust=ON_TRUST_OF_SUMS,
+        on_trust=trust_of_sums(release.part),
     )
+
+
+def possible_values(columns: Sequence[str]) -> str:
+    """The domain as a fact that is published without noise."""
+    return f"the list of possible values ({', '.join(columns)}), declared beforehand; who has which is protected"
 
 
 def _split(tables: int, *, is_plain: bool) -> str:
@@ -339,7 +344,7 @@ def measures_in_words(said: Mapping[str, Any]) -> Facts:
         each[0],
         statement=said,
         domain=f"Counts, sums and means of {', '.join(measures.releases)} over a declared domain: {', '.join(axes)}.",
-        public=f"the declared domain ({', '.join(axes)}), which depends on no individual",
+        public=possible_values(axes),
         level=measures.level,
         own_level=measures.level,
         line=promise_line(measures.level, first.unit.neighbours),

@@ -12,13 +12,16 @@ from utmost.publish.releases.noisy_sums import SUMS_TABLE_FORM, NoisySums
 from utmost.tables.files import table_formats
 from utmost.tables.files.json_files import read_json
 
-ON_TRUST_OF_SUMS = (
-    "one individual changes no more than stated: utmost enforces it where it counts the people",
-    "the labels of the domain depend on nobody",
-    "utmost drew the noise as stated, and these are the sums that it drew",
-    "parts of one partition share nobody",
-)
-"""What no release by a plan can show."""
+
+def trust_of_sums(part: tuple[str, str] | None) -> tuple[str, ...]:
+    """Assumptions that no release by a plan can show; where it is of one part, that the parts share nobody."""
+    return (
+        "one individual changes no more than stated: ask the publisher whether utmost counted the people, and so "
+        "enforced it, or the table was counted elsewhere",
+        "the lists of possible values depend on nobody",
+        "utmost drew the noise as stated, and the published sums come from this draw",
+        *(() if part is None else (f"the parts of {part[0]} share nobody",)),
+    )
 
 
 def whole_document(path: Path) -> Mapping[str, Any] | None:

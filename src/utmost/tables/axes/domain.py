@@ -410,7 +410,7 @@ def _taken(axis: Axis, level: int, wanted: Any, name: str) -> NDArray[np.bool_]:
         else:
             near = get_close_matches(str(label), [text for text in labels if text], n=1)
             remedy = f"Did you mean {near[0]!r}?" if near else _which(labels)
-            raise OutOfRange("the level must have this label", came=repr(label), where=repr(name), remedy=remedy)
+            raise OutOfRange("the axis must have this label", came=repr(label), where=repr(name), remedy=remedy)
     return groups[axis.group_of(level)]
 
 

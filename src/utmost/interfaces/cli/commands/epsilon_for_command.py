@@ -84,7 +84,11 @@ def epsilon_for(
             raise OutOfRange("--per needs --planar, and with it go --confidence and --dimensions alone")
         return answer.give(*_of_points(margin, confidence, plane.per or "1", dimensions))
     if sensitivity is None:
-        raise OutOfRange("an error bar depends on what one individual changes", came="no --sensitivity")
+        raise OutOfRange(
+            "an error bar depends on what one individual changes",
+            came="no --sensitivity",
+            remedy="Add --sensitivity 1 if one person changes a cell by at most 1: you must know this to be true.",
+        )
     unit, of_errors = Unit(sensitivity, cells, neighbours), cost_of(cost)
     with progress_bar("Searching"):
         epsilon = least_epsilon(

@@ -77,7 +77,9 @@ def plan(
         str | None, option("NAME", "add-remove (default) or change-one: one record replaced, charged twice.")
     ] = None,
     nonnegative: Annotated[bool, flag("No person lowers a cell; counting proves it under change-one.")] = False,
-    exactly: Annotated[bool, flag("Everybody is in exactly --at-most cells: the total is public.")] = False,
+    exactly: Annotated[
+        bool, flag("Each person is in exactly --at-most cells; the total is then published without noise.")
+    ] = False,
     together: Annotated[str | None, option("AXIS", "Axis of 2 to 5 values; one person changes whole rows.")] = None,
     method: Annotated[
         str | None,

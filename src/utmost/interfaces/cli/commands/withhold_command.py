@@ -29,7 +29,7 @@ def withhold(
     *,
     below: Annotated[str | None, option("NUMBER", "Noisy value under which a cell is withheld.")] = None,
     relative_margin: Annotated[
-        str | None, option("PART", "Margin over noisy value above which it is withheld: 1/4.")
+        str | None, option("PART", "Withhold a cell whose margin exceeds this part of its value: 1/4.")
     ] = None,
     complementary: Annotated[bool, flag("Further cells withheld, so that none follows by adding up.")] = False,
     mark: Annotated[

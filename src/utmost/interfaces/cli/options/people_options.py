@@ -24,7 +24,7 @@ LeftOut = Annotated[
     list[str] | None,
     option(
         "WHAT",
-        "Rows that you mean to remove: outside (the domain), amounts (missing) or nothing.",
+        "Rows to remove. Write outside, amounts or nothing: values outside the domain, missing amounts, or no row.",
     ),
 ]
 

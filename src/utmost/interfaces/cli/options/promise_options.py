@@ -196,7 +196,8 @@ class Promised:
             raise OutOfRange(
                 "a release must say which columns it releases, and what one individual changes",
                 came=f"no {' and no '.join(missing)}",
-                remedy=f"Add {' '.join(EXAMPLES[name] for name in missing)}, say; or count people first.",
+                remedy=f"Add {' '.join(EXAMPLES[name] for name in missing)}, if this is true of your data: "
+                "what one person changes is your promise. Or count people first.",
             )
 
     @property

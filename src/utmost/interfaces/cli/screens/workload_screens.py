@@ -70,21 +70,14 @@ def promised_bars(plan: Plan, confidence: Fraction) -> dict[str, int | float]:
 
     Ranges, prefixes and single sums are no table, and have none.
     """
-    return _wanted_bars(_blank(plan, plan.level or level_of(1), confidence))
+    return _wanted_bars(NoisySums.without_data(plan, plan.level or level_of(1), confidence))
 
 
 def promised_count_bars(plan: Plan, confidence: Fraction) -> dict[str, int | float]:
     """`promised_bars` of the numbers of events beside the sums, where they are noised together; else nothing."""
     if not plan.unit.is_shared:
         return {}
-    return _count_bars(_blank(plan, plan.level or level_of(1), confidence))
-
-
-def _blank(plan: Plan, at: Level, confidence: Fraction) -> NoisySums:
-    """The release as it would be, with zeros in place of sums."""
-    nothing = np.zeros((), dtype=np.int64)
-    zeros = {family: np.broadcast_to(nothing, plan.measured_shape(family)) for family in plan.shares}
-    return NoisySums(plan, at, confidence, zeros)
+    return _count_bars(NoisySums.without_data(plan, plan.level or level_of(1), confidence))
 
 
 def _wanted_bars(release: NoisySums, *, of_counts: bool = False) -> dict[str, int | float]:
@@ -251,7 +244,7 @@ def release_by_plan(
     """Release a counted table by a plan once and for all; or show what that would promise."""
     checked = CheckedSums.of(*counted_for(counted, plan), at, confidence)
     if dry_run:
-        return _show_promise(_blank(plan, at, confidence), as_json=as_json)
+        return _show_promise(NoisySums.without_data(plan, at, confidence), as_json=as_json)
     with progress_bar("Noising"):
         release = checked.draw(secure(None))
     give_workload(release, out, signer, as_json=as_json)
@@ -444,7 +437,7 @@ def _margins(release: NoisySums) -> str:
 
 def planned_margins(plan: Plan, at: Level, confidence: Fraction) -> str:
     """The margins of the wanted tables of a plan, before anything is drawn."""
-    return _margins(_blank(plan, at, confidence))
+    return _margins(NoisySums.without_data(plan, at, confidence))
 
 
 def planned_gain(plan: Plan, at: Level, confidence: Fraction) -> dict[str, str]:
