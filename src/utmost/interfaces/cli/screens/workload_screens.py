@@ -445,7 +445,7 @@ def planned_gain(plan: Plan, at: Level, confidence: Fraction) -> dict[str, str]:
     alone = margins_by_themselves(plan, at, confidence)
     if len(alone) < 2:
         return {}
-    return {"gain": planning_gain(_wanted_bars(_blank(plan, at, confidence)), alone, own_budget(plan))}
+    return {"gain": planning_gain(_wanted_bars(NoisySums.without_data(plan, at, confidence)), alone, own_budget(plan))}
 
 
 def shown_tables(release: NoisySums) -> Iterable[Text | Table]:
