@@ -578,6 +578,10 @@ def test_a_plan_shows_each_margin_beside_the_table_alone_and_at_its_budget_share
     for line in rows:
         bar, alone, split = (float(part.split()[0]) for part in line.split("±")[1:])
         assert split >= bar >= alone > 0
+    assert "each by itself, with a third of epsilon" in " ".join(shown.split())
+    dry = run("release", counted, *wanted, "--epsilon", 1, "--dry-run")[1]
+    gain = "planned together: department sex outcome ±"
+    assert all(gain in " ".join(screen.split()) for screen in (shown, dry))
 
 
 def test_ranges_within_a_table_are_asked_for_as_the_refusal_says(run, tmp_path):
@@ -602,12 +606,20 @@ def test_wanted_tables_are_released_by_the_plan_that_plan_would_make(run, made, 
     out = tmp_path / "released.json"
     assert run("release", *events, *wanted, "--epsilon", 1, "--out", out)[0] == 0
     assert run("verify", out)[0] == 0
-    assert list(ut.read_release(out)) == ["department sex", "sex"]
+    assert list(ut.read_release(out)) == ["department sex", "sex", ""]
+    shown = run("total", out, "--tables", tmp_path / "tables", "--json")[1]
+    assert sorted(path.name for path in (tmp_path / "tables").glob("*.csv")) == [
+        "department-sex.csv",
+        "sex.csv",
+        "total.csv",
+    ]
+    assert not {"department sex", "sex", "total"} & set(json.loads(shown)["left_out"])
+    assert all(run("verify", path)[0] == 0 for path in (tmp_path / "tables").glob("*.csv"))
 
 
 @pytest.mark.parametrize(
     "more",
-    [["--ledger", "x.db", "--create", "--name", "n"], ["--columns", "sex"], ["--cells", 1], ["--cost", "squared"]],
+    [["--once", "cells"], ["--columns", "sex"], ["--cells", 1], ["--cost", "squared"]],
 )
 def test_wanted_tables_go_with_no_other_noise(run, counted, more):
     code, _, err = run("release", counted, "--want", "sex", "--epsilon", 1, *more)
@@ -634,3 +646,21 @@ def test_a_plan_names_the_option_of_noise_made_once(run, tmp_path):
     found = json.loads(run(*asked, "--json")[1])
     assert "one draw of one-way tables" in found["made_once"]
     assert found["one_way_times"] > 1
+
+
+def test_wanted_tables_are_kept_in_a_ledger_and_the_same_call_spends_nothing(run, made, tmp_path):
+    """Events of rows and a counted file; the wants stay with the release, and less noise keeps them."""
+    wanted = ["--want", "department sex", "--want", "sex", "--want", ""]
+    kept = ["--ledger", tmp_path / "l.db", "--name", "applicants"]
+    asked = ["release", made / "counted.json", *wanted, *kept]
+    dry = run(*asked, "--create", "--epsilon", "1/2", "--dry-run")
+    assert (dry[0], "planned together" in " ".join(dry[1].split())) == (0, True)
+    outs = [tmp_path / f"{name}.json" for name in ("first", "again", "relaxed")]
+    assert run(*asked, "--create", "--epsilon", "1/2", "--out", outs[0])[0] == 0
+    assert run(*asked, "--epsilon", "1/2", "--out", outs[1])[0] == 0
+    assert outs[0].read_bytes() == outs[1].read_bytes()
+    assert run("relax", made / "counted.json", *kept, "--epsilon", 1, "--out", outs[2])[0] == 0
+    assert all(run("verify", out)[0] == 0 for out in outs)
+    assert all(list(ut.read_release(out)) == ["department sex", "sex", ""] for out in outs)
+    assert run("total", outs[2], "--tables", tmp_path / "tables")[0] == 0
+    assert len(list((tmp_path / "tables").glob("*.csv"))) == 3

@@ -25,6 +25,7 @@ from utmost.interfaces.cli.screens.workload_screens import (
     give_cells,
     give_workload,
     is_of_cells,
+    planned_gain,
     planned_margins,
 )
 from utmost.interfaces.documents.reports import print_json
@@ -346,6 +347,7 @@ def _show_spending(question: Question, after: dict[str, Any], noise: Noise | Non
     rows = {"release": question.name, "level": f"epsilon = {level_words(question.at)}"}
     if isinstance(noise, SumNoise):
         rows["margins"] = planned_margins(noise.plan, question.at, sure)
+        rows |= planned_gain(noise.plan, question.at, sure)
     elif margin is not None:
         rows["margin"] = f"± {short_bar(margin)} around each released value, at {percent(sure)} confidence"
     rows |= budget_rows(after)

@@ -39,14 +39,14 @@ def publish_table(table: Path, told: ReleaseOptions) -> None:
     told.level.read(), told.answer.file  # refused before all else
     source = told.spelling.of(table, is_counted=told.people.are_events)
     told.promised.check()
-    if told.promised.is_whole:
+    if told.asked.want is not None:
+        by_wanted_tables(source, told, told.asked.want)
+    elif told.promised.is_whole:
         whole(source, told)
     elif told.once.together is not None:
         together(source, told)
     elif told.once.once is not None:
         in_one_draw(source, told, told.once.once)
-    elif told.once.want is not None:
-        by_wanted_tables(source, told, told.once.want)
     elif told.promised.is_planned:
         by_plan(source, told)
     else:
@@ -183,14 +183,19 @@ def by_wanted_tables(table: Path, told: ReleaseOptions, wanted: list[str]) -> No
     from utmost.publish.workloads.sums_in_words import read_wanted
 
     answer, promised, level = told.answer, told.promised, told.level.read()
-    refuse("is the noise of cells: it does not go with --want", replace(told.once, want=None))
+    refuse("is the noise of cells: it does not go with --want", told.once)
     refuse("does not go with --want", TableAnswer(form=answer.form), promised.columns, promised.noise)
-    if told.memory.ledger is not None or promised.stated is not None or promised.protected.cells is not None:
-        came = "--promise" if promised.stated is not None else "--cells" if told.memory.ledger is None else "--ledger"
-        remedy = "Plan first: utmost plan COUNTED --want ... --out plan.json, then release with --plan plan.json."
-        raise OutOfRange("--want plans a release of a counted table that nothing remembers", came=came, remedy=remedy)
-    check_once(told)
-    check_document(answer.file, answer.sign, draws=True)
+    if promised.stated is not None or promised.protected.cells is not None:
+        came = "--cells" if promised.stated is None else "--promise"
+        remedy = f"Leave out {came}: a counted table has proved its unit."
+        raise OutOfRange("--want plans a release of a counted table", came=came, remedy=remedy)
+    if told.memory.ledger is None:
+        check_once(told)
+        check_document(answer.file, answer.sign, draws=True)
+    else:
+        check_counted_before(told.people, told.count_key)
+        if not told.is_repeatable:
+            check_document(answer.file, answer.sign)
     counted = counted_table(table, told.people, told.neighbours, told.spelling.cells, told.count_key)
     if not isinstance(counted, CountedTable):
         remedy = "Add --each-row, or --person COLUMN, and --domain FILE; or give the .json that utmost count wrote."
@@ -199,6 +204,8 @@ def by_wanted_tables(table: Path, told: ReleaseOptions, wanted: list[str]) -> No
     workload = read_wanted(counted.domain, wanted, without=None if amount is None else amount.name)
     with progress_bar("Searching for shares"):
         plan = plan_for(workload, counted, level)
+    if told.memory.ledger is not None:
+        return keep(table, told, counted, Promise.of_counted(counted, noise=plan))
     sure = read_confidence(answer.confidence)
     release_by_plan(
         counted, plan, level, sure, answer.file, answer.signer, as_json=answer.as_json, dry_run=told.dry_run
@@ -300,8 +307,11 @@ def _streamed(table: Path, told: ReleaseOptions) -> FilePieces | None:
     return files.streamed(table, by_cells=files.ending_of(out) in files.PARQUET)
 
 
-def keep(table: Path, told: ReleaseOptions, counted: "CountedTable | None") -> None:
+def keep(table: Path, told: ReleaseOptions, counted: "CountedTable | None", planned: Promise | None = None) -> None:
     """Publish in a ledger.
+
+    Args:
+        planned: the promise of a plan for the counted table, where options name the wanted tables.
 
     Raises:
         OutOfRange: for what there is only without one, and where the release has no name.
@@ -312,7 +322,7 @@ def keep(table: Path, told: ReleaseOptions, counted: "CountedTable | None") -> N
     if told.memory.name is None:
         raise OutOfRange("a release in a ledger needs a name", came="none", remedy="Add --name admissions, say.")
     question = Question(name=told.memory.name, level=told.level, version=told.memory.version, answer=told.answer)
-    promise = told.promised.of(counted)
+    promise = told.promised.of(counted) if planned is None else planned
     typed = options.typed_again(told.people, told.spelling)
     publish_in_ledger(table, promise, told.memory, question, dry_run=told.dry_run, brought=counted, counted_by=typed)
 

@@ -49,7 +49,7 @@ def _value(facts: Mapping[str, Any]) -> Plan:
     named = read_wanted(domain, [want["sums"] for want in wanted])
     workload: Workload = named.reweighted({want["sums"]: want["weight"] for want in wanted})
     proved = Unit.of_facts(unit)
-    plan = Plan.of_facts(facts, proved)
+    plan = Plan.of_facts({name: fact for name, fact in facts.items() if name != "wanted"}, proved)
     levels = level_from_text(facts["level"]), level_from_text(facts["tuned_at"])
     return Plan(domain, proved, plan.shares, workload, *levels, plan.together, plan.rows, plan.narrowed_from)
 

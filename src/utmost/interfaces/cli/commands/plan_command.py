@@ -1,7 +1,5 @@
 """`utmost plan`: what to measure and with which shares of the level, the choice in numbers, and how far from best."""
 
-from fractions import Fraction
-from itertools import islice
 from math import ceil, isfinite, prod, sqrt
 from pathlib import Path
 from typing import Annotated, Any
@@ -20,24 +18,24 @@ from utmost.interfaces.cli.options.option_kinds import flag, option
 from utmost.interfaces.cli.screens.screen import facts, grid, number, percent, screen
 from utmost.interfaces.cli.screens.terminal import ScreenGroup, ScreenText
 from utmost.interfaces.cli.screens.workload_screens import (
+    margins_by_themselves,
     no_clean_table,
+    own_budget,
+    planning_gain,
     promised_bars,
     promised_count_bars,
-    wanted_tables,
 )
 from utmost.publish.promises.sum_noise import check_level_names
 from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.publish.statements.plan_files import PLAN_FORM
 from utmost.publish.workloads.amount_pair import AmountPair
 from utmost.publish.workloads.bounds.rotated_bounds import joint_times
-from utmost.publish.workloads.measuring.unit_charge import charge_of
 from utmost.publish.workloads.measuring.wanted_sums import wants_marginals
 from utmost.publish.workloads.planning.branch_and_bound import certified_shares
 from utmost.publish.workloads.planning.candidate_families import candidate_families
 from utmost.publish.workloads.planning.choose_plan import choose_plan
 from utmost.publish.workloads.planning.once_errors import ONE_DRAW, ONE_WAY_DRAW, STAIRCASE
 from utmost.publish.workloads.planning.plan import Alternatives, Plan
-from utmost.publish.workloads.planning.table_limits import budget_shares
 from utmost.publish.workloads.sums_in_words import TOTAL, read_share, read_wanted
 from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.domain import Domain
@@ -128,26 +126,6 @@ def plan(
     answer.give(report, lambda: _show(report, answer.file), PLAN_FORM.document(chosen))
 
 
-def _by_itself(chosen: Plan, sure: Fraction) -> dict[str, dict[str, int | float]]:
-    """The margin of each wanted table with noise on it alone: with the whole level, and with its budget share."""
-    margins: dict[str, dict[str, int | float]] = {}
-    # One table has the whole level for itself.
-    if chosen.workload is None or chosen.level is None or chosen.together is not None or len(chosen.workload.parts) < 2:
-        return margins
-    amounts, budget = chosen.amount_pair, budget_shares(chosen.workload)
-    for name, words in islice(wanted_tables(chosen).items(), _MOST_PARTS):
-        if all(isinstance(word, str) for word in words):
-            family = chosen.domain.family(words)
-            family = family if amounts is None else amounts.both(family)
-            shares = {family: 1 / (charge_of(chosen.domain, chosen.unit, {family: Fraction(1)}) or Fraction(1))}
-            levels = {"alone": chosen.level, "split": chosen.level.scaled(budget[name])}
-            margins[name] = {
-                column: next(iter(promised_bars(Plan(chosen.domain, chosen.unit, shares, level=at), sure).values()))
-                for column, at in levels.items()
-            }
-    return margins
-
-
 def _asked(
     source: Path, bounds: dict[str, Any], neighbours: str | None, together: str | None, promised: dict[str, bool]
 ) -> tuple[Domain, Unit, str | None]:
@@ -206,7 +184,7 @@ def _report(chosen: Plan, others: Alternatives | None, sure: Any) -> dict[str, A
     bars, deviations = promised_bars(chosen, sure), chosen.variances
     count_bars = promised_count_bars(chosen, sure)
     counts = {} if chosen.amount_pair is None else chosen.count_variances_at(bounds.level)
-    by_itself = _by_itself(chosen, sure)
+    by_itself = margins_by_themselves(chosen, bounds.level, sure)
     return {
         "level": level_text(bounds.level),
         "tuned_at": level_text(chosen.tuned_at or bounds.level),
@@ -249,6 +227,7 @@ def _report(chosen: Plan, others: Alternatives | None, sure: Any) -> dict[str, A
         "made_once": _made_once(chosen),
         "would_help": [help._asdict() for help in chosen.would_help],
         "clean_needs": chosen.clean_needs,
+        "budget_part": own_budget(chosen) if by_itself else None,
     }
 
 
@@ -300,10 +279,15 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
     beside = {row["sums"]: row for row in report["wanted"] if "alone_error_bar" in row}
     if len(beside) > 1:
         least = max(sorted(beside), key=lambda name: _times(beside[name]))
-        rows["alone"] = "the margin of a table that has the whole level for itself"
-        rows["split"] = (
-            "the margin of a table with noise on it alone, where the level is divided among the wanted tables; a "
-            f'weight is how important a table\'s error is: --want "{least or TOTAL}=10" gives it a larger part'
+        planned = {name: row["error_bar"] for name, row in beside.items()}
+        rows["gain"] = planning_gain(
+            planned,
+            {name: {"alone": row["alone_error_bar"], "split": row["split_error_bar"]} for name, row in beside.items()},
+            report["budget_part"],
+        )
+        rows["weights"] = (
+            f'a weight is how important a table\'s error is: --want "{least or TOTAL}=10" gives it a larger part of '
+            "epsilon"
         )
     if report["made_once"] is not None and report["together"] is None:
         rows["made once"] = report["made_once"]
@@ -331,6 +315,10 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
         [name, *(number(deviations[row["sums"]], 4) for row in report["wanted"])]
         for name, deviations in report.get("weightings", {}).items()
     ]
+    margins = [f"margin, {sure}", "", ""]
+    if beside:
+        own = str(report["budget_part"]).replace(" of epsilon", "\nof epsilon")
+        margins[1:] = ["if only\nthis one were\npublished", f"if each had\n{own}"]
     title = ScreenText("Standard deviations by other weightings (--choose NAME takes one):", style="bold")
     choices = (title, grid(["", *parts], choice)) if choice and len(parts) <= _MOST_PARTS else ()
     screen().print(
@@ -338,10 +326,10 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
             ScreenText("Sums to measure:", style="bold"),
             grid(["sums", "number", f"budget share{part}"], measured),
             ScreenText("Error of the wanted tables:", style="bold"),
-            grid(["wanted", "answers", "weight", "standard\ndeviation", f"margin, {sure}", "alone", "split"], wanted),
+            grid(["wanted", "answers", "weight", "standard\ndeviation", *margins], wanted),
             *choices,
-            ScreenText("Distance from the best:", style="bold"),
-            grid(["at most", "the least error of"], _within(report), left=2),
+            ScreenText("The weighted variance is at most so many times the least possible, as proved:", style="bold"),
+            grid(["variance", "the least is over"], _within(report), left=2),
             facts(rows),
         )
     )

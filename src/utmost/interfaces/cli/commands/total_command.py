@@ -84,7 +84,7 @@ def total(
     ] = None,
     plan: Annotated[
         file_options.File | None,
-        file_options.file_option("FILE", "Plan whose wanted tables are written, with --tables."),
+        file_options.file_option("FILE", "Plan whose wanted tables --tables writes; that of the release if left out."),
     ] = None,
     sign: options.Sign = None,
     confidence: options.Confidence = "0.95",
@@ -197,7 +197,7 @@ def total(
 def _write_tables(
     answered: Any, folder: Path, plan: Path | None, sign: Path | None, confidence: str, answer: options.Output
 ) -> None:
-    """Write the tables that a plan wants of its release, or those that were noised."""
+    """Write the tables that were wanted of a release, or that another plan wants, or those that were noised."""
     if not isinstance(answered, Answer) or not answered.is_by_plan:
         raise Unsupported("tables are of a release by a plan", came="another kind", where="--tables")
     release = answered.table
@@ -212,7 +212,7 @@ def _write_tables(
     rows = {"written": ", ".join(report["files"])}
     if report["left_out"]:
         named = ", ".join(report["left_out"][:_MOST_NAMED]) + ", ..." * (len(report["left_out"]) > _MOST_NAMED)
-        rows["left out"] = f"{named}: they follow from this release, too; --plan names the tables that are wanted"
+        rows["left out"] = f"{named}: they follow from this release, too; --plan FILE names other tables"
     answer.give(report, lambda: screen().print(facts(rows)))
 
 

@@ -35,6 +35,10 @@ class AskedPromise:
     changed: Changed
     promise: PromiseFile = None
     noise: ReleasedNoise
+    want: Annotated[
+        list[str] | None,
+        option("SUMS", 'Tables wanted, of one plan: "region age", "sex=2" (weight 2), "" (total); see `utmost plan`.'),
+    ] = None
 
     @property
     def whole(self) -> Promised:
@@ -65,10 +69,6 @@ class Once:
     once: Annotated[
         InOneDraw | None,
         option("WHAT", "All in one draw, never relaxed: cells (up or down), counts (same way), or one-way tables."),
-    ] = None
-    want: Annotated[
-        list[str] | None,
-        option("SUMS", 'Tables wanted, of one plan: "region age", "sex=2" (weight 2), "" (total); see `utmost plan`.'),
     ] = None
 
 

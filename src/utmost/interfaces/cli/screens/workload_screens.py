@@ -1,7 +1,7 @@
 """Releases by a plan as the commands give them: the document and its signature, tables beside it, what people see."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from itertools import islice
@@ -36,7 +36,9 @@ from utmost.publish.releases.checked_sums import CheckedSums, counted_for
 from utmost.publish.releases.measures_table import MeasuresTable
 from utmost.publish.releases.noisy_sums import NoisySums, SumsTable
 from utmost.publish.statements.stated_words import measures_in_words, sums_in_words
+from utmost.publish.workloads.measuring.unit_charge import charge_of
 from utmost.publish.workloads.planning.plan import Plan
+from utmost.publish.workloads.planning.table_limits import budget_shares
 from utmost.publish.workloads.sums_in_words import TOTAL, read_family
 from utmost.publish.workloads.workload import narrowed
 from utmost.tables.axes.domain import Domain
@@ -51,6 +53,12 @@ _SHOWN = 40
 
 _MOST_FAMILIES = 256
 """The number of tables for which it is found whether they follow from the noisy sums."""
+
+_MOST_COMPARED = 16
+"""The number of tables whose margins are compared with those of noise on each alone."""
+
+_MOST_GAINS = 8
+"""The number of tables that a sentence compares."""
 
 _MOST_BARS = 48
 """The number of tables whose margins are worked out before a release: each takes some hundredths of a second."""
@@ -100,6 +108,50 @@ def wanted_tables(plan: Plan) -> dict[str, tuple[Any, ...]]:
         except UtmostError:  # ranges, prefixes and single sums have bars of their own, by `utmost total`
             continue
     return tables
+
+
+def margins_by_themselves(plan: Plan, at: Level, confidence: Fraction) -> dict[str, dict[str, int | float]]:
+    """The margin of each wanted table with noise on it alone: with the whole level, and with its budget share."""
+    margins: dict[str, dict[str, int | float]] = {}
+    # One table has the whole level for itself.
+    if plan.workload is None or plan.together is not None or len(plan.workload.parts) < 2:
+        return margins
+    amounts, budget = plan.amount_pair, budget_shares(plan.workload)
+    for name, words in islice(wanted_tables(plan).items(), _MOST_COMPARED):
+        if all(isinstance(word, str) for word in words):
+            family = plan.domain.family(words)
+            family = family if amounts is None else amounts.both(family)
+            shares = {family: 1 / (charge_of(plan.domain, plan.unit, {family: Fraction(1)}) or Fraction(1))}
+            levels = {"alone": at, "split": at.scaled(budget[name])}
+            margins[name] = {
+                column: next(iter(promised_bars(Plan(plan.domain, plan.unit, shares, level=each), confidence).values()))
+                for column, each in levels.items()
+            }
+    return margins
+
+
+def own_budget(plan: Plan) -> str:
+    """The part of epsilon that each wanted table would have with noise of its own, in words."""
+    assert plan.workload is not None, "something is wanted"
+    parts = set(budget_shares(plan.workload).values())
+    if len(parts) > 1:
+        return "its part of epsilon"
+    (part,) = parts
+    return {2: "half of epsilon", 3: "a third of epsilon"}.get(part.denominator, f"{part} of epsilon")
+
+
+def planning_gain(
+    planned: Mapping[str, int | float | None], by_themselves: Mapping[str, Mapping[str, int | float]], part: str
+) -> str:
+    """What planning gains, in words: the margins together, and those of each table by itself."""
+    names = list(by_themselves)[:_MOST_GAINS]
+    more = ", ..." * (len(by_themselves) > len(names))
+    together = ", ".join(f"{_named(name)} ± {number(planned[name])}" for name in names)
+    split, alone = (", ".join(f"± {number(by_themselves[name][of])}" for name in names) for of in ("split", "alone"))
+    return (
+        f"planned together: {together}{more}; each by itself, with {part}: {split}{more}; "
+        f"if only one of them were published, with all of epsilon: {alone}{more}"
+    )
 
 
 def check_document(out: Path | None, sign: Path | None, *, draws: bool = False) -> None:
@@ -345,7 +397,9 @@ def _show_promise(release: NoisySums, *, as_json: bool) -> None:
     report = {"dry_run": True, "epsilon": level_text(release.level), "shares": shares, "confidence": confidence}
     counts = {"count_error_bars": _count_bars(release)} if release.unit.is_shared else {}
     cleaned = {} if plan.clean_needs is None else {"clean_needs": plan.clean_needs}
-    print_json(report | {"error_bars": _wanted_bars(release)} | counts | cleaned)
+    alone = margins_by_themselves(plan, release.level, release.confidence)
+    beside = {"by_themselves": alone} if alone else {}
+    print_json(report | {"error_bars": _wanted_bars(release)} | counts | beside | cleaned)
 
 
 def _said(release: NoisySums, headline: str, written: str = "") -> ScreenGroup:
@@ -353,6 +407,8 @@ def _said(release: NoisySums, headline: str, written: str = "") -> ScreenGroup:
     rows = {"margins": _margins(release)}
     if headline == DRY and (cells := release.plan.clean_needs) is not None:
         rows["clean"] = no_clean_table(cells)
+    if headline == DRY:
+        rows |= planned_gain(release.plan, release.level, release.confidence)
     facts = sums_in_words(release.statement, release)
     is_whole = not written and release.ledger_facts is None
     then = NOT_REMEMBERED if release.ledger_facts is None else ""
@@ -382,6 +438,14 @@ def _margins(release: NoisySums) -> str:
 def planned_margins(plan: Plan, at: Level, confidence: Fraction) -> str:
     """The margins of the wanted tables of a plan, before anything is drawn."""
     return _margins(NoisySums.without_data(plan, at, confidence))
+
+
+def planned_gain(plan: Plan, at: Level, confidence: Fraction) -> dict[str, str]:
+    """What planning gains at a level, as a row of a screen; none where fewer than two tables are wanted."""
+    alone = margins_by_themselves(plan, at, confidence)
+    if len(alone) < 2:
+        return {}
+    return {"gain": planning_gain(_wanted_bars(NoisySums.without_data(plan, at, confidence)), alone, own_budget(plan))}
 
 
 def shown_tables(release: NoisySums) -> Iterable[ScreenText | ScreenTable]:

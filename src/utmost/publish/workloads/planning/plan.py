@@ -15,7 +15,7 @@ from utmost.core.exact.levels import Level
 from utmost.core.exact.levels import level as level_of
 from utmost.core.exact.numbers import Number, exact
 from utmost.core.privacy.unit import Unit
-from utmost.errors import NotDetermined, OutOfRange, Unsupported
+from utmost.errors import NotDetermined, OutOfRange, Unsupported, UtmostError
 from utmost.publish.workloads.amount_pair import AmountPair
 from utmost.publish.workloads.bounds.one_way_volume import one_way_bound
 from utmost.publish.workloads.bounds.rotated_bounds import integer_rows_bound
@@ -34,6 +34,7 @@ from utmost.publish.workloads.planning.searches.rotated_pair import rows_alone
 from utmost.publish.workloads.reconstruction.estimates import LeastSquares
 from utmost.publish.workloads.reconstruction.least_squares import not_cleanable, precision_weights
 from utmost.publish.workloads.row_unit import MOST_TOGETHER, WholeRows
+from utmost.publish.workloads.sums_in_words import read_family
 from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.domain import Domain, Family
 from utmost.tables.axes.few_cells import FewCells
@@ -230,17 +231,32 @@ class Plan(Display):
         return self.measurement.sums(cells, self.shares)
 
     def facts(self) -> dict[str, Any]:
-        """Domain and shares as JSON values, which `of_facts` reads."""
+        """Domain, shares and the names of the wanted tables as JSON values, which `of_facts` reads."""
         shares = [[list(self.domain.level_names(family)), str(share)] for family, share in self.shares.items()]
         promised = {name: True for name in ("nonnegative", "exactly") if getattr(self.unit, name)}
         together = {} if self.together is None else {"together": self.together}
         rows = {} if self.rows is None else {"rows": self.rows.facts()}
-        narrowed = {} if self.narrowed_from is None else {"narrowed_from": self.narrowed_from.facts()}
-        return {"domain": self.domain.facts(), "shares": shares, **promised, **together, **rows, **narrowed}
+        whole = {} if self.narrowed_from is None else {"narrowed_from": self.narrowed_from.facts()}
+        wanted = {} if not (names := self._wanted_tables) else {"wanted": names}
+        return {"domain": self.domain.facts(), "shares": shares, **promised, **together, **rows, **whole, **wanted}
+
+    @property
+    def _wanted_tables(self) -> list[str]:
+        """The names of the wanted parts that are tables: ranges, prefixes and single sums are none."""
+        names = list[str]()
+        for part in () if self.workload is None else self.workload.parts:
+            try:
+                read_family(self.domain, part.name)
+            except UtmostError:
+                continue
+            names.append(part.name)
+        return names
 
     @classmethod
     def of_facts(cls, facts: Mapping[str, Any], unit: Unit) -> "Plan":
         """The plan that JSON values describe, for a unit of privacy; its promise may stand beside the shares.
+
+        The wanted tables are read without their weights.
 
         Raises:
             OutOfRange, WrongKind, NotANumber: for what describes none.
@@ -257,8 +273,10 @@ class Plan(Display):
         shares = {measured_family(domain, names): share for names, share in facts["shares"]}
         rows = rows_of_facts(domain, facts)
         wider = facts.get("narrowed_from")
-        narrowed = None if wider is None else Domain.of_facts(wider)
-        return cls(domain, unit, shares, together=facts.get("together"), rows=rows, narrowed_from=narrowed)
+        whole = None if wider is None else Domain.of_facts(wider)
+        named = [read_family(domain, name) for name in facts.get("wanted", ())]
+        workload = Workload(domain, dict.fromkeys(named, 1)) if named else None
+        return cls(domain, unit, shares, workload, together=facts.get("together"), rows=rows, narrowed_from=whole)
 
     def levels(self, level: Level) -> dict[Family, Level]:
         """The level of the noise on each sum of each measured family, at the unit's sensitivity; for hat
