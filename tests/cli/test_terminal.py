@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 # Screens and options have no public name.
-from utmost.interfaces.cli.screens.terminal import Column, Group, Screen, Table, Text, cells
+from utmost.interfaces.cli.screens.terminal import Screen, ScreenColumn, ScreenGroup, ScreenTable, ScreenText, cells
 
 LONG = "longlonglonglonglonglongword"
 WORDS = st.sampled_from(
@@ -30,20 +30,20 @@ def squeezed(text):
 
 @given(st.lists(SENTENCES, min_size=1, max_size=3).map("\n".join), st.integers(2, 60))
 def test_words_wrap_and_none_is_lost(text, width):
-    lines = shown(Text(text), width)
+    lines = shown(ScreenText(text), width)
     assert squeezed("".join(lines)) == squeezed(text)
     assert all(cells(line) <= width for line in lines)
 
 
 def test_a_long_text_takes_time_by_its_length():
-    lines = shown(Text("東京 " * 100_000), 60)
+    lines = shown(ScreenText("東京 " * 100_000), 60)
     assert len(lines) == 8334
     assert squeezed("".join(lines)) == "東京" * 100_000
 
 
 @given(st.lists(st.tuples(WORDS, SENTENCES, WORDS), min_size=1, max_size=4), WIDTHS, st.booleans())
 def test_columns_share_the_width_and_lose_nothing_that_wraps(rows, width, has_titles):
-    table = Table([Column("town"), Column("words"), Column("n")], rows, has_titles, "the end")
+    table = ScreenTable([ScreenColumn("town"), ScreenColumn("words"), ScreenColumn("n")], rows, has_titles, "the end")
     lines = shown(table, width)
     assert all(cells(line) <= width for line in lines)
     times = len(rows) if has_titles and "─" not in "".join(lines) else int(has_titles)  # titles, where cells are facts
@@ -53,7 +53,7 @@ def test_columns_share_the_width_and_lose_nothing_that_wraps(rows, width, has_ti
 
 @given(st.lists(st.tuples(SENTENCES, WORDS), min_size=1, max_size=4))
 def test_as_wide_as_it_needs_to_be_no_number_is_cut(rows):
-    table = Table([Column("words"), Column("n", right=True, wraps=False)], rows, has_titles=True)
+    table = ScreenTable([ScreenColumn("words"), ScreenColumn("n", right=True, wraps=False)], rows, has_titles=True)
     lines = shown(table, table.least_width)
     assert not any("…" in line for line in lines)
     assert all(number in squeezed("".join(lines)) for _, number in rows)
@@ -62,21 +62,22 @@ def test_as_wide_as_it_needs_to_be_no_number_is_cut(rows):
 @pytest.mark.parametrize(
     ("member", "width", "wanted"),
     [
-        (Table([Column(), Column()], [("level", "epsilon = 1 in all"), ("of", "x")]), 14,
+        (ScreenTable([ScreenColumn(), ScreenColumn()], [("level", "epsilon = 1 in all"), ("of", "x")]), 14,
          ["level  epsilon", "       = 1 in", "       all", "of     x"]),
-        (Table([Column("town"), Column("n", right=True, wraps=False)], [("Ash", "14"), ("Beech", "1234")], True), 40,
+        (ScreenTable([ScreenColumn("town"), ScreenColumn("n", right=True, wraps=False)],
+                     [("Ash", "14"), ("Beech", "1234")], True), 40,
          ["", " town       n", " ────────────", " Ash       14", " Beech   1234", ""]),
-        (Table([Column("n", right=True, wraps=False)], [("123456789",)], True, "and 1 more row"), 8,
+        (ScreenTable([ScreenColumn("n", right=True, wraps=False)], [("123456789",)], True, "and 1 more row"), 8,
          ["", "      n", " ──────", " 12345…", " and 1 more row"]),
-        (Table([Column("town"), Column("n,\nall", right=True)], [("Ash", "14")], True), 40,
+        (ScreenTable([ScreenColumn("town"), ScreenColumn("n,\nall", right=True)], [("Ash", "14")], True), 40,
          ["", "         n,", " town   all", " ──────────", " Ash     14", ""]),
-        (Table([Column("department"), Column("count,\nall", right=True, wraps=False)], [("Ash", "123456"),
-                ("Beech", "7")], True, "and more"), 15,
+        (ScreenTable([ScreenColumn("department"), ScreenColumn("count,\nall", right=True, wraps=False)],
+                     [("Ash", "123456"), ("Beech", "7")], True, "and more"), 15,
          ["", "departm  Ash", "ent", "count,   123456", "all", "",
           "departm  Beech", "ent", "count,   7", "all", "and more"]),
-        (Group(Text("head"), Text("\ntail\n")), 9, ["head", "", "tail", ""]),
-        (Group(), 9, []),
-        (Table([], []), 9, []),
+        (ScreenGroup(ScreenText("head"), ScreenText("\ntail\n")), 9, ["head", "", "tail", ""]),
+        (ScreenGroup(), 9, []),
+        (ScreenTable([], []), 9, []),
     ],
 )  # fmt: skip
 def test_a_few_pages_are_as_they_are_here(member, width, wanted):
@@ -100,7 +101,9 @@ def test_sentences_and_facts_are_laid_out_as_rich_lays_them_out(data, width):
     for row in rows:
         theirs.add_row(*map(Sentence, row))
     console.print(Sentence(sentence), theirs)
-    ours = shown(Group(Text(sentence), Table([Column(wraps=False), Column()], rows)), width)
+    ours = shown(
+        ScreenGroup(ScreenText(sentence), ScreenTable([ScreenColumn(wraps=False), ScreenColumn()], rows)), width
+    )
     assert [line.rstrip() for line in ours] == [line.rstrip() for line in out.getvalue().split("\n")[:-1]]
 
 
@@ -119,7 +122,7 @@ def test_styles_are_for_terminals_that_want_them(environment, styled, monkeypatc
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     with redirect_stdout(io.StringIO()) as out:
-        Screen().print(Text("bold", "bold").append(" ").append("both", "bold cyan").append(" plain"))
+        Screen().print(ScreenText("bold", "bold").append(" ").append("both", "bold cyan").append(" plain"))
     assert out.getvalue() == f"{styled}\n"
 
 
@@ -127,6 +130,6 @@ def test_no_text_acts_on_the_terminal_and_what_a_stream_cannot_spell_is_plain(mo
     monkeypatch.setenv("COLUMNS", "40")
     out = io.TextIOWrapper(io.BytesIO(), encoding="latin-1", errors="backslashreplace")
     monkeypatch.setattr(sys, "stdout", out)
-    Screen().print(Text("ward\x1b[1A"), Table([Column("to\x9bwn")], [("Ash\x07",)], has_titles=True))
+    Screen().print(ScreenText("ward\x1b[1A"), ScreenTable([ScreenColumn("to\x9bwn")], [("Ash\x07",)], has_titles=True))
     out.flush()
     assert out.buffer.getvalue().decode("latin-1").split("\n")[:4] == [r"ward\ufffd[1A", "", r" to\ufffdwn", " -----"]

@@ -23,7 +23,7 @@ from utmost.errors import BadTable, Unsupported, UtmostError
 from utmost.geometry import universal_mechanism, universality
 from utmost.interfaces.documents import capacities, channel_files, designs, verdicts
 from utmost.interfaces.documents.space_names import distances_words
-from utmost.interfaces.documents.verdicts import Stated
+from utmost.interfaces.documents.verdicts import StatedVerdict
 from utmost.optima import optimal_mechanism
 from utmost.spaces import Consumer, Space, counts, discrete, graph, grid
 from utmost.spaces import places as spaces_of_places
@@ -54,9 +54,9 @@ def capacity(space, *kinds, **level):
 def verdict(space, loss, channel=None):
     ptype = PrivacyType(space, alpha="1/2")
     if channel is None:
-        return verdicts.document(Stated.of_existence(universal_mechanism(ptype, loss), ptype))
+        return verdicts.document(StatedVerdict.of_existence(universal_mechanism(ptype, loss), ptype))
     found = universality(ptype, loss, channel)
-    return verdicts.document(Stated.of_channel(found, ptype, channel, exact_loss(loss, ptype.space.size)))
+    return verdicts.document(StatedVerdict.of_channel(found, ptype, channel, exact_loss(loss, ptype.space.size)))
 
 
 TOWNS = {"Oslo": ("59.91", "10.75"), "Hamar": ("60.79", "11.07"), "Moss": ("59.43", "10.66")}

@@ -19,7 +19,7 @@ from service.visiting import Visitor
 from utmost import losses
 from utmost.errors import NotAllowed, NotALoss, OutOfRange, Unsupported
 from utmost.exact import level
-from utmost.interfaces.service.access.rate_limits import Body, Guards, Held, Limits
+from utmost.interfaces.service.access.rate_limits import Body, Guards, Held, RateLimits
 from utmost.interfaces.service.api.problems import Refused
 from utmost.interfaces.service.api.request_parsing import StrictJson
 from utmost.interfaces.service.workers.page_work import answered
@@ -319,7 +319,7 @@ def test_a_token_has_its_turns_whatever_comes_beside_it(service):
 
 
 def test_limits_are_each_by_itself():
-    limits = Limits(0.001, 1)
+    limits = RateLimits(0.001, 1)
     limits.known("a")
     limits.known("b")
     limits.stranger({"client": ("192.0.2.1", 1)})

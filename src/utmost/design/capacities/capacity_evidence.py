@@ -37,7 +37,7 @@ from utmost.design.capacities.implicit_mechanisms import (
 )
 from utmost.design.capacities.similarity import Similarity, farthest, row_sums
 from utmost.design.channels.channel import Channel
-from utmost.design.leakage.channel_capacity import Capacity, Kind
+from utmost.design.leakage.channel_capacity import Capacity, CapacityKind
 from utmost.design.optima.checker import Bounds, check_private, holds_rationals
 from utmost.design.optima.evidence import Evidence
 from utmost.design.spaces.families import DiscreteMetric, EuclideanGridMetric, LineMetric
@@ -82,7 +82,11 @@ Dual = Array | UniformDual | ProductDual
 
 
 def certified_capacity(
-    ptype: PrivacyType, kind: Kind, mechanism: CapacityMechanism, dual: Dual, multipliers: PairMultipliers | None = None
+    ptype: PrivacyType,
+    kind: CapacityKind,
+    mechanism: CapacityMechanism,
+    dual: Dual,
+    multipliers: PairMultipliers | None = None,
 ) -> Bounds:
     """The bounds of a capacity that a mechanism and a dual prove: Fractions where all is exact, else rounded outward.
 
@@ -95,7 +99,7 @@ def certified_capacity(
     return Bounds(low, high) if exactly else Bounds(round_down(low), round_up(high))
 
 
-def attained(ptype: PrivacyType, kind: Kind, mechanism: CapacityMechanism) -> Around:
+def attained(ptype: PrivacyType, kind: CapacityKind, mechanism: CapacityMechanism) -> Around:
     """sum_y max_x M[x, y] (multiplicative) or sum_y min_x M[x, y] (additive), from below and from above.
 
     Raises:
@@ -125,7 +129,7 @@ def attained(ptype: PrivacyType, kind: Kind, mechanism: CapacityMechanism) -> Ar
     return _of_kernel(ptype, kind, mechanism)
 
 
-def bounded(ptype: PrivacyType, kind: Kind, dual: Dual, multipliers: PairMultipliers | None = None) -> Around:
+def bounded(ptype: PrivacyType, kind: CapacityKind, dual: Dual, multipliers: PairMultipliers | None = None) -> Around:
     """sum_x z_x, from below and from above, once z is known to be feasible.
 
     Raises:
@@ -146,7 +150,7 @@ def bounded(ptype: PrivacyType, kind: Kind, dual: Dual, multipliers: PairMultipl
     return total, total
 
 
-def _of_matrix(ptype: PrivacyType, kind: Kind, channel: Channel) -> Around:
+def _of_matrix(ptype: PrivacyType, kind: CapacityKind, channel: Channel) -> Around:
     matrix = channel.matrix
     if not is_exact(matrix):
         raise PromiseBroken("a certified mechanism must hold Fractions", came=matrix.dtype)
@@ -156,7 +160,7 @@ def _of_matrix(ptype: PrivacyType, kind: Kind, channel: Channel) -> Around:
     return total, total
 
 
-def _of_kernel(ptype: PrivacyType, kind: Kind, mechanism: SimilarityMechanism) -> Around:
+def _of_kernel(ptype: PrivacyType, kind: CapacityKind, mechanism: SimilarityMechanism) -> Around:
     """Columns alpha^(+-d) w are private by the triangle inequality; their sums, and the rest, are looked at."""
     weights, sign = mechanism.weights, mechanism.sign
     if weights.shape != (ptype.space.size,) or not holds_rationals(weights) or (weights < 0).any():
@@ -181,7 +185,7 @@ def _of_kernel(ptype: PrivacyType, kind: Kind, mechanism: SimilarityMechanism) -
     return totals[0] + extra[0], totals[1] + extra[1]
 
 
-def _of_envelope(ptype: PrivacyType, kind: Kind, mechanism: EnvelopeMechanism) -> Around:
+def _of_envelope(ptype: PrivacyType, kind: CapacityKind, mechanism: EnvelopeMechanism) -> Around:
     """Columns are private by construction; the rest is looked at. Only the side that proves something is sharp."""
     facts = mechanism.facts()
     _check_rest(ptype, 1 - facts.most, 1 - facts.least)
@@ -205,7 +209,7 @@ def largest_power(ptype: PrivacyType) -> Fraction:
     return power_interval(ptype.level, shortest, 256).upper
 
 
-def _of_uniform(ptype: PrivacyType, kind: Kind, sign: int) -> Around:
+def _of_uniform(ptype: PrivacyType, kind: CapacityKind, sign: int) -> Around:
     """n / s: the columns alpha^(+-d) / s, or the dual 1 / s, of a space whose secrets are alike."""
     profile = distance_profile(ptype.space)
     if profile is None:
@@ -217,7 +221,7 @@ def _of_uniform(ptype: PrivacyType, kind: Kind, sign: int) -> Around:
     return (value.lower, value.upper) if isinstance(value, Interval) else (value, value)
 
 
-def _check_nonnegative_dual(ptype: PrivacyType, kind: Kind, dual: Array) -> None:
+def _check_nonnegative_dual(ptype: PrivacyType, kind: CapacityKind, dual: Array) -> None:
     for x in np.flatnonzero(dual < 0)[:1]:
         raise PromiseBroken("a dual with negative entries needs multipliers", came=f"z[{x}] = {float(dual[x])}")
     sign = 1 if kind == "multiplicative" else -1
@@ -227,7 +231,7 @@ def _check_nonnegative_dual(ptype: PrivacyType, kind: Kind, dual: Array) -> None
         raise PromiseBroken("the dual must be feasible for every secret", came=float(worst))
 
 
-def _check_multipliers(ptype: PrivacyType, kind: Kind, dual: Array, multipliers: PairMultipliers) -> None:
+def _check_multipliers(ptype: PrivacyType, kind: CapacityKind, dual: Array, multipliers: PairMultipliers) -> None:
     sizes = [len(part) for part in (multipliers.x, multipliers.y, multipliers.j, multipliers.values)]
     if len(set(sizes)) != 1 or not holds_rationals(multipliers.values):
         raise PromiseBroken("multipliers must be Fractions, with two secrets and a column each", came=sizes)
@@ -238,7 +242,7 @@ def _check_multipliers(ptype: PrivacyType, kind: Kind, dual: Array, multipliers:
         raise PromiseBroken(f"the dual must be feasible for secret {x} and column {j}", came=float(slack[x, j]))
 
 
-def slacks(ptype: PrivacyType, kind: Kind, dual: Array, multipliers: PairMultipliers) -> Array:
+def slacks(ptype: PrivacyType, kind: CapacityKind, dual: Array, multipliers: PairMultipliers) -> Array:
     """z - e_j (or e_j - z) less the combination of inequalities, by secret and column j: (n, n), rounded down."""
     n, sign = ptype.space.size, 1 if kind == "multiplicative" else -1
     slack = np.empty((n, n), dtype=object)
@@ -280,7 +284,7 @@ class CapacityCertificate(Evidence):
     """
 
     ptype: PrivacyType
-    kind: Kind
+    kind: CapacityKind
     mechanism: CapacityMechanism
     dual: Dual
     multipliers: PairMultipliers | None = None

@@ -38,7 +38,7 @@ from utmost.design.geometry.vertex_search import vertices
 from utmost.design.leakage.channel_capacity import (
     Attained,
     Capacity,
-    Kind,
+    CapacityKind,
     as_channel,
     check_kind,
     exclusion_gain,
@@ -163,10 +163,10 @@ def _program(columns: Array, gains: Array) -> LinearProgram:
 _NEAR = 1e-9
 _SMALL = 36
 
-Route = Callable[[PrivacyType, Kind], CapacityCertificate | None]
+Route = Callable[[PrivacyType, CapacityKind], CapacityCertificate | None]
 
 
-def magnitude_route(ptype: PrivacyType, kind: Kind) -> CapacityCertificate | None:
+def magnitude_route(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate | None:
     """The weighting, where it is nonnegative."""
     if kind == "additive":
         return None
@@ -174,13 +174,13 @@ def magnitude_route(ptype: PrivacyType, kind: Kind) -> CapacityCertificate | Non
     return by_magnitude(ptype, similarity, Classes.of(similarity))
 
 
-def packing_route(ptype: PrivacyType, kind: Kind) -> CapacityCertificate | None:
+def packing_route(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate | None:
     """The packing or covering program, where its answer can be completed to a mechanism."""
     certificate = _enclosed(ptype, kind)
     return certificate if certificate is not None and certificate.gap <= _NEAR * float(certificate.upper) else None
 
 
-def bound_route(ptype: PrivacyType, kind: Kind) -> CapacityCertificate | None:
+def bound_route(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate | None:
     """Two bounds with a gap between them, where the type is too large for more: the narrowest that is known."""
     plain = [bound_on_lattice(ptype)] if kind == "additive" else []
     certificates = [c for c in (_enclosed(ptype, kind), _scaled_down(ptype, kind), *plain) if c is not None]
@@ -188,7 +188,7 @@ def bound_route(ptype: PrivacyType, kind: Kind) -> CapacityCertificate | None:
 
 
 @lru_cache(maxsize=2)
-def _enclosed(ptype: PrivacyType, kind: Kind) -> CapacityCertificate | None:
+def _enclosed(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate | None:
     """The bounds of the packing and its completion: exact for small types, by envelopes for large ones."""
     similarity = Similarity.of(ptype)
     weights = packing(ptype, kind, similarity, Classes.of(similarity))
@@ -199,7 +199,7 @@ def _enclosed(ptype: PrivacyType, kind: Kind) -> CapacityCertificate | None:
     return by_envelope(ptype, kind, similarity, weights)
 
 
-def _scaled_down(ptype: PrivacyType, kind: Kind) -> CapacityCertificate | None:
+def _scaled_down(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate | None:
     similarity = Similarity.of(ptype)
     classes = Classes.of(similarity)
     weights = packing(ptype, "multiplicative", similarity, classes)
@@ -213,7 +213,7 @@ def _scaled_down(ptype: PrivacyType, kind: Kind) -> CapacityCertificate | None:
     )
 
 
-def product_route(ptype: PrivacyType, kind: Kind) -> CapacityCertificate | None:
+def product_route(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate | None:
     """Mechanisms and nonnegative duals of the parts of a product multiply, and so do the sums that they prove."""
     parts = factors(ptype)
     certificates = [] if parts is None else [shortest(part, kind)[1] for part in parts]
@@ -226,7 +226,7 @@ def product_route(ptype: PrivacyType, kind: Kind) -> CapacityCertificate | None:
     return CapacityCertificate(ptype, kind, mechanism, dual)
 
 
-def shortest(ptype: PrivacyType, kind: Kind) -> tuple[str, CapacityCertificate]:
+def shortest(ptype: PrivacyType, kind: CapacityKind) -> tuple[str, CapacityCertificate]:
     """The first route that reaches the capacity, and its certificate.
 
     Raises:
@@ -239,7 +239,7 @@ def shortest(ptype: PrivacyType, kind: Kind) -> tuple[str, CapacityCertificate]:
     raise Unsupported("no route reaches the capacity of so large a type", came=f"{ptype.space.size} secrets")
 
 
-def lattice_route(ptype: PrivacyType, kind: Kind) -> CapacityCertificate | None:
+def lattice_route(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate | None:
     """The additive capacity of a Euclidean lattice with a point in its middle."""
     return on_lattice(ptype) if kind == "additive" else None
 
@@ -258,15 +258,15 @@ ROUTES: tuple[tuple[str, Route], ...] = (
 
 
 @overload
-def capacity(of: PrivacyType, measure: None = ..., kind: Kind = ..., prior: None = ...) -> TypeCapacity: ...
+def capacity(of: PrivacyType, measure: None = ..., kind: CapacityKind = ..., prior: None = ...) -> TypeCapacity: ...
 @overload
-def capacity(of: object, measure: Measure | None = ..., kind: Kind = ..., prior: object = ...) -> Capacity: ...
+def capacity(of: object, measure: Measure | None = ..., kind: CapacityKind = ..., prior: object = ...) -> Capacity: ...
 @progress_bar("Finding the capacity")
 @fitting_memory("capacity")
 def capacity(
     of: PrivacyType | Channel | object,
     measure: Measure | None = None,
-    kind: Kind = "multiplicative",
+    kind: CapacityKind = "multiplicative",
     prior: object = None,
 ) -> Capacity:
     """The most that a channel, or the worst mechanism of a privacy type, leaks.
@@ -319,12 +319,12 @@ def capacity(
     return bayes_vulnerability.capacity(of) if kind == "multiplicative" else _added(as_channel(of))
 
 
-def _of_type(ptype: PrivacyType, kind: Kind) -> TypeCapacity:
+def _of_type(ptype: PrivacyType, kind: CapacityKind) -> TypeCapacity:
     name, certificate = shortest(ptype, kind)
     return TypeCapacity.of(certificate, name)
 
 
-def _of_type_by(ptype: PrivacyType, measure: Measure, kind: Kind, prior: object) -> Capacity:
+def _of_type_by(ptype: PrivacyType, measure: Measure, kind: CapacityKind, prior: object) -> Capacity:
     if kind == "multiplicative":
         raise Unsupported(
             "the capacity of a type by a measure must be the additive one", came=kind, remedy='Write kind="additive".'

@@ -47,7 +47,7 @@ from utmost.design.capacities.implicit_mechanisms import (
 )
 from utmost.design.capacities.pair_program import Classes
 from utmost.design.capacities.similarity import BITS, Similarity, row_sums, scaled_table
-from utmost.design.leakage.channel_capacity import Kind
+from utmost.design.leakage.channel_capacity import CapacityKind
 from utmost.design.spaces.families import EuclideanGridMetric, LineMetric
 from utmost.design.types.privacy_type import PrivacyType
 from utmost.errors import PromiseBroken, SolverFailed
@@ -194,7 +194,7 @@ def _counted(labels: NDArray[np.intp], kinds: NDArray[np.int32]) -> dict[tuple[i
     return {divmod(code, width): count for code, count in zip(codes.tolist(), counts.tolist(), strict=True)}
 
 
-def closed_form(ptype: PrivacyType, kind: Kind) -> CapacityCertificate | None:
+def closed_form(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate | None:
     """The certificate of a capacity that has a closed form here, else None. Cost: O(1), or O(n^2) to find none."""
     if isinstance(ptype.space.metric, LineMetric):
         return _line(ptype, kind)
@@ -204,7 +204,7 @@ def closed_form(ptype: PrivacyType, kind: Kind) -> CapacityCertificate | None:
     return None
 
 
-def _line(ptype: PrivacyType, kind: Kind) -> CapacityCertificate:
+def _line(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate:
     """The geometric mechanism; its scales, or the middle, as dual. Irrational ones are enclosed."""
     n = ptype.space.size - 1
     a: Any = ptype.level.alpha_fraction() if ptype.level.is_rational else ptype.level.alpha_interval(2 * BITS)

@@ -36,7 +36,7 @@ from utmost.design.capacities.magnitude import lowered, raised, reduced_similari
 from utmost.design.capacities.pair_program import Classes
 from utmost.design.capacities.similarity import Similarity, row_sums
 from utmost.design.channels.channel import Channel
-from utmost.design.leakage.channel_capacity import Kind
+from utmost.design.leakage.channel_capacity import CapacityKind
 from utmost.design.optima.nearly_private import private_matrix
 from utmost.design.spaces.families import EuclideanGridMetric, ManhattanGridMetric
 from utmost.design.spaces.space import Space
@@ -85,7 +85,7 @@ class Packing:
     is_exact: bool
 
 
-def packing(ptype: PrivacyType, kind: Kind, similarity: Similarity, classes: Classes) -> Packing | None:
+def packing(ptype: PrivacyType, kind: CapacityKind, similarity: Similarity, classes: Classes) -> Packing | None:
     """The packing (or covering) program, exactly where alpha^d is rational and the classes are few; None if too large.
 
     Cost: a dense linear program in k variables and rows for k classes of secrets.
@@ -111,7 +111,9 @@ def packing(ptype: PrivacyType, kind: Kind, similarity: Similarity, classes: Cla
     return Packing(frozen(weights), frozen(dual), exactly)
 
 
-def by_packing(ptype: PrivacyType, kind: Kind, similarity: Similarity, packed: Packing) -> CapacityCertificate | None:
+def by_packing(
+    ptype: PrivacyType, kind: CapacityKind, similarity: Similarity, packed: Packing
+) -> CapacityCertificate | None:
     """The certificate of a capacity whose packing can be completed to a mechanism, else None."""
     completed = completion(ptype, kind, similarity, packed)
     if completed is None:
@@ -125,7 +127,7 @@ def by_packing(ptype: PrivacyType, kind: Kind, similarity: Similarity, packed: P
     return certificate if is_near else None
 
 
-def bound_by_packing(ptype: PrivacyType, kind: Kind, packed: Packing, dual: Array) -> CapacityCertificate:
+def bound_by_packing(ptype: PrivacyType, kind: CapacityKind, packed: Packing, dual: Array) -> CapacityCertificate:
     """Two bounds of a capacity: a dual, and the weights of the packing, scaled down until a rest fits."""
     mechanism, _ = sandwich(ptype, packed.weights)
     return CapacityCertificate(ptype, kind, mechanism, dual)
@@ -143,7 +145,7 @@ def central_dual(ptype: PrivacyType, similarity: Similarity) -> Array:
     return lowered(ptype, dual)
 
 
-def completion(ptype: PrivacyType, kind: Kind, similarity: Similarity, packed: Packing) -> Channel | None:
+def completion(ptype: PrivacyType, kind: CapacityKind, similarity: Similarity, packed: Packing) -> Channel | None:
     """The mechanism that completes a packing, exactly private; None if there is none or it is too large to look for.
 
     The rows x with z_x > 0 are known. The other entries lie between the steepest columns through those rows; what is
@@ -228,7 +230,9 @@ _ROUNDS = 25
 _BROKEN = 1e-13
 
 
-def by_envelope(ptype: PrivacyType, kind: Kind, similarity: Similarity, packed: Packing) -> CapacityCertificate | None:
+def by_envelope(
+    ptype: PrivacyType, kind: CapacityKind, similarity: Similarity, packed: Packing
+) -> CapacityCertificate | None:
     """The certificate of the moved columns; None where there are too many of them, or floats fail."""
     try:
         heights = _Moving.of(ptype, kind, similarity, packed).heights()
@@ -266,7 +270,7 @@ class _Moving:
     entry: NDArray[np.intp]
 
     @classmethod
-    def of(cls, ptype: PrivacyType, kind: Kind, similarity: Similarity, packed: Packing) -> "_Moving":
+    def of(cls, ptype: PrivacyType, kind: CapacityKind, similarity: Similarity, packed: Packing) -> "_Moving":
         weights = packed.weights.astype(np.float64)
         columns = np.flatnonzero(weights > 0)
         known, free = np.flatnonzero(packed.dual > 0), np.flatnonzero(packed.dual == 0)

@@ -31,7 +31,7 @@ from utmost.core.programs.linear_program import LinearProgram, LinearSolution
 from utmost.design.capacities.capacity_evidence import CapacityCertificate, PairMultipliers, slacks
 from utmost.design.capacities.similarity import Similarity
 from utmost.design.channels.channel import Channel
-from utmost.design.leakage.channel_capacity import Kind
+from utmost.design.leakage.channel_capacity import CapacityKind
 from utmost.design.optima.nearly_private import private_matrix
 from utmost.design.types.privacy_type import PrivacyType
 from utmost.errors import PromiseBroken, SolverFailed
@@ -170,7 +170,7 @@ _MOST_ROWS = 80_000
 _NEAR = 1e-7
 
 
-def by_orbits(ptype: PrivacyType, kind: Kind) -> CapacityCertificate | None:
+def by_orbits(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate | None:
     """The certificate that the program over classes of pairs gives; None where it is too large or floats fail."""
     n = ptype.space.size
     if n > _MOST_SECRETS or n == 1:
@@ -193,7 +193,7 @@ def by_orbits(ptype: PrivacyType, kind: Kind) -> CapacityCertificate | None:
 
 
 def certified(
-    ptype: PrivacyType, kind: Kind, matrix: Array, dual: Array, multipliers: PairMultipliers, exactly: bool
+    ptype: PrivacyType, kind: CapacityKind, matrix: Array, dual: Array, multipliers: PairMultipliers, exactly: bool
 ) -> CapacityCertificate | None:
     """The certificate of a program's answer: as it is if exact, else repaired, and None if the repair costs much."""
     if exactly:
@@ -237,7 +237,9 @@ class Triples:
         return cls(x, y, j, np.column_stack([pairs.labels[x, j], pairs.labels[y, j], similarity.kinds[x, y]]))
 
 
-def _program(kind: Kind, similarity: Similarity, pairs: PairClasses, triples: Triples, exactly: bool) -> LinearProgram:
+def _program(
+    kind: CapacityKind, similarity: Similarity, pairs: PairClasses, triples: Triples, exactly: bool
+) -> LinearProgram:
     """min -+ sum_x m[x, x] subject to m_R >= alpha^d m_S for each class of triples, and rows that sum to 1."""
     unit: Any = Fraction(1) if exactly else 1.0
     dtype = object if exactly else np.float64
@@ -259,7 +261,7 @@ def _program(kind: Kind, similarity: Similarity, pairs: PairClasses, triples: Tr
     return LinearProgram.of_triplets(cost, rows, columns, values, lower, upper)
 
 
-def _spread(kind: Kind, pairs: PairClasses, triples: Triples, duals: Array) -> tuple[Array, PairMultipliers]:
+def _spread(kind: CapacityKind, pairs: PairClasses, triples: Triples, duals: Array) -> tuple[Array, PairMultipliers]:
     """The duals of the program shared among the secrets, and the triples, that became one row."""
     p = len(triples.counts)
     numbers = as_rationals(duals)
@@ -285,7 +287,7 @@ PrivacyRows = NDArray[np.int64]
 """(rows, 3): triples (x, y, j), meaning m[x, j] >= alpha^d(x, y) m[y, j]."""
 
 
-def by_edge_program(ptype: PrivacyType, kind: Kind) -> CapacityCertificate | None:
+def by_edge_program(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate | None:
     """The certificate that the whole program gives; None where it is too large or floats fail."""
     n = ptype.space.size
     if n * n > _MOST_VARIABLES or n == 1:
@@ -302,7 +304,7 @@ def by_edge_program(ptype: PrivacyType, kind: Kind) -> CapacityCertificate | Non
 
 
 def lazily_solved(
-    ptype: PrivacyType, kind: Kind, similarity: Similarity, exactly: bool
+    ptype: PrivacyType, kind: CapacityKind, similarity: Similarity, exactly: bool
 ) -> tuple[PrivacyRows, LinearSolution]:
     """The inequalities that the program needs, and its solution, which breaks no other.
 
@@ -324,7 +326,7 @@ def lazily_solved(
     raise SolverFailed("the program must need few of its rows", came=f"{len(rows)} after {_ROUNDS} rounds")
 
 
-def _star(kind: Kind, n: int) -> PrivacyRows:
+def _star(kind: CapacityKind, n: int) -> PrivacyRows:
     """m[x, j] >= alpha^d m[j, j] for every x and j (or m[j, j] >= alpha^d m[x, j])."""
     x, j = (part.ravel() for part in np.nonzero(~np.eye(n, dtype=bool)))
     return np.column_stack([x, j, j] if kind == "multiplicative" else [j, x, j])
@@ -341,7 +343,7 @@ def _broken(similarity: Similarity, both: NDArray[np.intp], matrix: Array, exact
     return np.column_stack([x[edge[worst]], y[edge[worst]], j[worst]]).astype(np.int64)
 
 
-def _edge_program(kind: Kind, similarity: Similarity, rows: PrivacyRows, exactly: bool) -> LinearProgram:
+def _edge_program(kind: CapacityKind, similarity: Similarity, rows: PrivacyRows, exactly: bool) -> LinearProgram:
     n, p = similarity.size, len(rows)
     unit: Any = Fraction(1) if exactly else 1.0
     dtype = object if exactly else np.float64
@@ -359,7 +361,7 @@ def _edge_program(kind: Kind, similarity: Similarity, rows: PrivacyRows, exactly
     return LinearProgram.of_triplets(cost, at, columns, values, lower, upper)
 
 
-def _duals(kind: Kind, rows: PrivacyRows, duals: Array) -> tuple[Array, PairMultipliers]:
+def _duals(kind: CapacityKind, rows: PrivacyRows, duals: Array) -> tuple[Array, PairMultipliers]:
     numbers = as_rationals(duals)
     dual = numbers[len(rows) :]
     used = np.flatnonzero(numbers[: len(rows)] > 0)

@@ -15,7 +15,7 @@ from utmost.core.exact.display import Display
 from utmost.core.exact.intervals import round_down, round_up
 from utmost.design.capacities.capacity_evidence import TypeCapacity
 from utmost.design.capacities.capacity_of import capacity
-from utmost.design.leakage.channel_capacity import Kind, check_kind
+from utmost.design.leakage.channel_capacity import CapacityKind, check_kind
 from utmost.design.types.policy_types import PolicyType
 
 
@@ -32,7 +32,7 @@ class PolicyCapacity(Display):
 
     _shown = ("value", "kind", "parts")
 
-    kind: Kind
+    kind: CapacityKind
     value: Any
     lower: Any
     parts: tuple[TypeCapacity, ...]
@@ -50,7 +50,7 @@ class PolicyCapacity(Display):
         )
 
 
-def policy_capacity(ptype: PolicyType, kind: Kind = "multiplicative") -> PolicyCapacity:
+def policy_capacity(ptype: PolicyType, kind: CapacityKind = "multiplicative") -> PolicyCapacity:
     """The largest factor on, or addition to, anyone's gain by any mechanism along a symmetric policy.
 
     Raises:

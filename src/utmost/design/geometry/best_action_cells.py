@@ -21,7 +21,7 @@ from utmost.design.spaces.losses import Loss
 from utmost.design.types.privacy_type import PrivacyType
 from utmost.errors import NotALoss, Unsupported
 
-Prior = tuple[Any, ...]
+PriorVector = tuple[Any, ...]
 """A prior up to scale: integers without a common factor, or, where irrational powers occur, numbers that sum to 1."""
 
 
@@ -34,7 +34,7 @@ class Cell:
         on: for each vertex, the set of hyperplane numbers (of a `Complex`) it satisfies with equality, as a bit mask.
     """
 
-    rays: tuple[Prior, ...]
+    rays: tuple[PriorVector, ...]
     on: tuple[int, ...]
 
 
@@ -49,7 +49,7 @@ class Complex:
     """
 
     size: int
-    planes: tuple[Prior, ...]
+    planes: tuple[PriorVector, ...]
     cells: tuple[Cell, ...]
 
     @classmethod
@@ -73,7 +73,7 @@ class Complex:
         return cls(n, tuple(planes), tuple(cells))
 
     @property
-    def priors(self) -> tuple[Prior, ...]:
+    def priors(self) -> tuple[PriorVector, ...]:
         """The vertices of all cells, sorted."""
         return tuple(sorted({ray for cell in self.cells for ray in cell.rays}))
 
@@ -82,14 +82,14 @@ class Complex:
 
         Cells that do so leave no room: the border of a gap would hold a facet without a cell across it.
         """
-        across: dict[frozenset[Prior], list[int]] = {}
+        across: dict[frozenset[PriorVector], list[int]] = {}
         for cell in self.cells:
             for facet, normal in self._facets(cell):
                 side = {_sign(_dot(normal, ray)) for ray in cell.rays} - {0}
                 across.setdefault(facet, []).extend(side)
         return bool(self.cells) and all(sorted(sides) == [-1, 1] for sides in across.values())
 
-    def _facets(self, cell: Cell) -> Iterator[tuple[frozenset[Prior], Prior]]:
+    def _facets(self, cell: Cell) -> Iterator[tuple[frozenset[PriorVector], PriorVector]]:
         """The facets of a cell inside the simplex, with the normals of their hyperplanes."""
         touched = reduce(or_, cell.on) >> self.size
         for number in range(self.size, self.size + touched.bit_length()):
@@ -99,7 +99,7 @@ class Complex:
                 yield facet, normal
 
 
-def exact_prior(ray: Prior) -> Array:
+def exact_prior(ray: PriorVector) -> Array:
     """The prior itself, as Fractions, or irrational numbers, that sum to 1."""
     if all(isinstance(x, int) for x in ray):
         return np.array([Fraction(x, sum(ray)) for x in ray], dtype=object)
@@ -112,13 +112,13 @@ def whole(values: Any) -> tuple[Array, int]:
     return (flat, 1) if any(isinstance(x, PowerNumber) for x in flat.flat) else as_integers(flat)
 
 
-def _directions(columns: Array) -> list[Prior]:
+def _directions(columns: Array) -> list[PriorVector]:
     """The columns up to scale, each once; zero columns say nothing."""
     directions = {_primitive(whole(column)[0]) for column in columns.T if any(column)}
     return sorted(directions)
 
 
-def _split(cell: Cell, costs: Array, planes: dict[Prior, int]) -> list[Cell]:
+def _split(cell: Cell, costs: Array, planes: dict[PriorVector, int]) -> list[Cell]:
     """The parts of a cell in which each action is the best for one column: sum_x pi_x costs[x, w] is least."""
     values = np.array(cell.rays, dtype=object) @ costs
     best = values == values.min(axis=1)[:, None]
@@ -135,7 +135,7 @@ def _split(cell: Cell, costs: Array, planes: dict[Prior, int]) -> list[Cell]:
     return parts
 
 
-def _clip(cell: Cell, normal: Prior, planes: dict[Prior, int]) -> Cell | None:
+def _clip(cell: Cell, normal: PriorVector, planes: dict[PriorVector, int]) -> Cell | None:
     """The part of a cell where normal . pi >= 0; None if it has no interior."""
     if not any(normal):
         return cell
@@ -164,7 +164,7 @@ def _adjacent(cell: Cell, i: int, j: int) -> bool:
     return not any(k not in (i, j) and on & common == common for k, on in enumerate(cell.on))
 
 
-def _dot(a: Prior, b: Prior) -> Any:
+def _dot(a: PriorVector, b: PriorVector) -> Any:
     return sum(x * y for x, y in zip(a, b, strict=True))
 
 
@@ -172,7 +172,7 @@ def _sign(x: Any) -> int:
     return x.sign if isinstance(x, PowerNumber) else (x > 0) - (x < 0)
 
 
-def _primitive(values: Iterable[Any]) -> Prior:
+def _primitive(values: Iterable[Any]) -> PriorVector:
     """Nonnegative numbers, or a normal in integers, up to scale."""
     numbers = list(values)
     if any(isinstance(v, PowerNumber) for v in numbers):
@@ -183,7 +183,7 @@ def _primitive(values: Iterable[Any]) -> Prior:
     return tuple(v // common for v in integers)
 
 
-def _unsigned(normal: Prior) -> Prior:
+def _unsigned(normal: PriorVector) -> PriorVector:
     """The normal without common factor, its first nonzero entry positive; 1 where irrational numbers occur."""
     if any(isinstance(v, PowerNumber) for v in normal):
         head = next(v for v in normal if v)
@@ -192,7 +192,7 @@ def _unsigned(normal: Prior) -> Prior:
     return reduced if next(x for x in reduced if x) > 0 else tuple(-x for x in reduced)
 
 
-def _rank(rays: list[Prior]) -> int:
+def _rank(rays: list[PriorVector]) -> int:
     rows = [list(ray) for ray in rays]
     rank = 0
     for c in range(len(rows[0]) if rows else 0):
@@ -249,7 +249,7 @@ class Dominance:
     channel: AnyChannel
     slack: Any
     cells: Complex
-    duals: dict[Prior, tuple[Any, ...]]
+    duals: dict[PriorVector, tuple[Any, ...]]
 
     @property
     def vertices(self) -> Array:
@@ -277,14 +277,14 @@ class Dominance:
             and all(self._holds_at(prior, columns) for prior in cells.priors)
         )
 
-    def _is_linear_on(self, rays: tuple[Prior, ...]) -> bool:
+    def _is_linear_on(self, rays: tuple[PriorVector, ...]) -> bool:
         for column in self.channel.matrix.T:
             losses = (np.array(rays, dtype=object) * column) @ self.loss
             if not (losses == losses.min(axis=1)[:, None]).all(axis=0).any():
                 return False
         return True
 
-    def _holds_at(self, prior: Prior, columns: Array) -> bool:
+    def _holds_at(self, prior: PriorVector, columns: Array) -> bool:
         pi, z = exact_prior(prior), np.array(self.duals.get(prior, ()), dtype=object)
         if z.shape != (len(columns),):
             return False

@@ -22,7 +22,7 @@ from utmost.design.spaces.consumer import Consumer
 from utmost.design.spaces.priors import prior as check_prior
 from utmost.errors import OutOfRange
 
-Order = Literal["refinement", "max-case", "privacy"]
+ChannelOrder = Literal["refinement", "max-case", "privacy"]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -112,7 +112,7 @@ def refines(
     first, second = same_secrets(better, worse)
     if not 1e-13 <= tolerance <= 1:
         raise OutOfRange("the tolerance must lie between 1e-13 and 1", came=tolerance, where="refines")
-    return _DECIDED[one_of(order, Order, "the order", "refines")](first, second, tolerance)
+    return _DECIDED[one_of(order, ChannelOrder, "the order", "refines")](first, second, tolerance)
 
 
 def _refinement_verdict(first: Channel, second: Channel, tolerance: float) -> RefinementVerdict:

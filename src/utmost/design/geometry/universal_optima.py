@@ -34,7 +34,7 @@ from utmost.design.geometry.best_action_cells import (
     Complex,
     Conflict,
     Dominance,
-    Prior,
+    PriorVector,
     exact_expected_loss,
     exact_loss,
     exact_prior,
@@ -140,11 +140,11 @@ class LeastLoss:
         """min_w sum_x pi_x v(x) l(x, w) for every vertex v; (N,)."""
         return least_losses(self.columns, self.loss, prior)
 
-    def scaled_prices(self, prior: Prior) -> Array:
+    def scaled_prices(self, prior: PriorVector) -> Array:
         """The prices of the scaled vertices at a prior."""
         return np.asarray(self.prices(exact_prior(prior)) * np.array(self.scales, dtype=object))
 
-    def at(self, priors: tuple[Prior, ...]) -> Iterator[tuple[Prior, Solution]]:
+    def at(self, priors: tuple[PriorVector, ...]) -> Iterator[tuple[PriorVector, Solution]]:
         """The best bundle for each prior, and the dual that proves it; each search starts where the last one ended."""
         at = self.start
         for prior in priors:
@@ -259,8 +259,8 @@ def universal_mechanism(ptype: PrivacyType, loss: object) -> ExistenceVerdict:
 def _least_regret(least: LeastLoss) -> tuple[Dominance, Conflict | None]:
     """A mechanism of the least regret, with the proof that it has no more and, if that is not 0, that none has less."""
     n = len(least.columns)
-    known: dict[Prior, Any] = {}
-    worst: Prior | None = (1,) * n
+    known: dict[PriorVector, Any] = {}
+    worst: PriorVector | None = (1,) * n
     while True:
         assert worst is not None
         worked_out(worst)
@@ -287,7 +287,7 @@ def _least_regret(least: LeastLoss) -> tuple[Dominance, Conflict | None]:
     )
 
 
-def _dominance(least: LeastLoss, channel: AnyChannel, slack: Any) -> tuple[Dominance | None, Prior | None]:
+def _dominance(least: LeastLoss, channel: AnyChannel, slack: Any) -> tuple[Dominance | None, PriorVector | None]:
     """The proof that no prior gives the channel a regret above ``slack``, or the prior with the largest one."""
     cells = Complex.of(channel.matrix, least.loss)
     duals, worst, largest = {}, None, slack
@@ -300,8 +300,8 @@ def _dominance(least: LeastLoss, channel: AnyChannel, slack: Any) -> tuple[Domin
 
 
 def _master(
-    least: LeastLoss, known: dict[Prior, Any]
-) -> tuple[Any, tuple[Any, ...], dict[Prior, Any], tuple[Any, ...]]:
+    least: LeastLoss, known: dict[PriorVector, Any]
+) -> tuple[Any, tuple[Any, ...], dict[PriorVector, Any], tuple[Any, ...]]:
     """min t with lambda >= 0, V lambda = 1 and sum_v lambda_v u_v(pi) - t <= f(pi) for every known prior.
 
     Returns:

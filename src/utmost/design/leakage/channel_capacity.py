@@ -18,13 +18,13 @@ from utmost.core.exact.display import Display
 from utmost.core.exact.numbers import natural
 from utmost.design.channels.channel import Channel
 
-Kind = Literal["multiplicative", "additive"]
+CapacityKind = Literal["multiplicative", "additive"]
 """Of leakage: by what factor the outcome improves the adversary's best, or by how much."""
 
 
 def check_kind(kind: str) -> None:
     """Raise OutOfRange for what is no kind of leakage."""
-    one_of(kind, Kind, "the kind", "capacity")
+    one_of(kind, CapacityKind, "the kind", "capacity")
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -75,7 +75,7 @@ class Attained(Display):
     prior: Array
     gain: Array | None
     value: Any
-    kind: Kind
+    kind: CapacityKind
     measure: Leaks
 
     def verify(self, tolerance: float = 1e-12) -> bool:
@@ -227,7 +227,7 @@ def _dot(ray: _Ray, cut: _Ray) -> int:
 
 
 def best_of_corners(
-    C: Channel, measure: Leaks, kind: Kind, corners: Iterable[Array], payments: Array | None = None
+    C: Channel, measure: Leaks, kind: CapacityKind, corners: Iterable[Array], payments: Array | None = None
 ) -> Capacity:
     """The largest leakage of a channel by a measure among some priors, with the prior that attains it.
 
@@ -247,7 +247,7 @@ def best_of_corners(
     return Capacity(value, C, Attained(C, prior, payments, value, kind, measure))
 
 
-def best_guess(C: Channel, kind: Kind) -> Array:
+def best_guess(C: Channel, kind: CapacityKind) -> Array:
     """The corner with the largest leakage for one guess of the secret: uniform on some set (see `best_subset`).
 
     By factors it is that of the risk of a wrong guess; the chance of a right one is multiplied most on all secrets.

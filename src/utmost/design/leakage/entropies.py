@@ -12,7 +12,7 @@ from utmost.core.exact.display import Display
 from utmost.design.channels.channel import Channel
 from utmost.design.leakage.channel_capacity import (
     Capacity,
-    Kind,
+    CapacityKind,
     as_channel,
     best_of_corners,
     check_kind,
@@ -195,7 +195,7 @@ class ShannonEntropy(Measure):
         independent = J.sum(axis=1)[:, None] * J.sum(axis=0)[None, :]
         return max(0.0, float(_relative(J, independent, sign=1).sum()))
 
-    def capacity(self, channel: object, kind: Kind = "multiplicative") -> Capacity:
+    def capacity(self, channel: object, kind: CapacityKind = "multiplicative") -> Capacity:
         """The additive one is the Shannon capacity in bits, with a proof of how near it is: see `shannon_capacity`."""
         return shannon_capacity(as_channel(channel)) if kind == "additive" else Measure.capacity(self, channel, kind)
 
@@ -231,7 +231,7 @@ class GuessingEntropy(Measure):
         J = columns_or_prior(channel, prior)
         return frozen(np.argsort(-J, axis=0, kind="stable"))
 
-    def capacity(self, channel: object, kind: Kind = "multiplicative") -> Capacity:
+    def capacity(self, channel: object, kind: CapacityKind = "multiplicative") -> Capacity:
         """The capacity over the uniform distributions on sets of secrets. Cost: O(n m) for each of the 2^n - 1 sets."""
         check_kind(kind)
         C = as_channel(channel)

@@ -17,7 +17,7 @@ from utmost.design.channels.channel import Remap
 from utmost.design.leakage.channel_capacity import (
     Attained,
     Capacity,
-    Kind,
+    CapacityKind,
     as_channel,
     best_guess,
     best_of_corners,
@@ -99,7 +99,7 @@ class Measure(Display, ABC):
         """
         raise Unsupported("the measure must be attained by a strategy", came=self.name)
 
-    def capacity(self, channel: object, kind: Kind = "multiplicative") -> Capacity:
+    def capacity(self, channel: object, kind: CapacityKind = "multiplicative") -> Capacity:
         """The largest leakage of a channel by this measure, over all priors.
 
         Args:
@@ -244,7 +244,7 @@ class PaidMeasure(Measure):
         scored = scores(self.payments(len(J)), J)
         return least_actions(-scored if self.is_gain else scored)
 
-    def capacity(self, channel: object, kind: Kind = "multiplicative") -> Capacity:
+    def capacity(self, channel: object, kind: CapacityKind = "multiplicative") -> Capacity:
         """The largest leakage of a channel by this gain or loss, over all priors, with a prior that attains it.
 
         Args:

@@ -24,7 +24,7 @@ from utmost.design.local.block_families import BlockFamily, balanced_family, ind
 from utmost.design.local.categories import CategoryReport, best_size, chance_inside
 from utmost.errors import OutOfRange
 
-Numbers = NDArray[np.int64]
+BlockNumbers = NDArray[np.int64]
 """Reports, shape (clients,): each the number of a block."""
 
 _WORD_BITS = 16
@@ -78,7 +78,7 @@ class BlockSelection(CategoryReport):
         """Every block with its weight, the chance that it is drawn blindly."""
         return self.family.blocks()
 
-    def read(self, reports: Any) -> Numbers:
+    def read(self, reports: Any) -> BlockNumbers:
         """Numbers of blocks.
 
         Raises:
@@ -90,23 +90,23 @@ class BlockSelection(CategoryReport):
             raise OutOfRange(f"reports must be a list of integers in 0..{count - 1}", came="another", where="reports")
         return sent.astype(np.int64)
 
-    def weights(self, reports: Numbers) -> tuple[NDArray[np.int64], list[Fraction]]:
+    def weights(self, reports: BlockNumbers) -> tuple[NDArray[np.int64], list[Fraction]]:
         """One chance for all blocks of a base."""
         share = self.categories * len(self.family.multipliers)
         return reports // share, [weight / share for weight in self.family.weights]
 
-    def members(self, reports: Numbers) -> NDArray[np.int64]:
+    def members(self, reports: BlockNumbers) -> NDArray[np.int64]:
         """The categories of each block, shape (clients, size)."""
         base, unit, shift = self._parts(reports)
         return np.asarray((unit[:, None] * self._bases()[base] + shift[:, None]) % self.categories)
 
-    def holds(self, reports: Numbers, values: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def holds(self, reports: BlockNumbers, values: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Whether each report holds the category beside it."""
         base, unit, shift = self._parts(reports)
         inverse = _inverses(self.family)[unit]
         return np.asarray(indicators(self.family)[base, inverse * (values - shift) % self.categories])
 
-    def drawn(self, values: NDArray[np.int64], randomness: Randomness) -> Numbers:
+    def drawn(self, values: NDArray[np.int64], randomness: Randomness) -> BlockNumbers:
         """A report of each category.
 
         Base and multiplier are drawn blindly, since each holds every category equally often. Then the category is to be
@@ -125,8 +125,8 @@ class BlockSelection(CategoryReport):
         return self._numbered(base, at, shift)
 
     def stricter(
-        self, reports: Numbers, loose: CategoryReport, stays: NDArray[np.bool_], randomness: Randomness
-    ) -> Numbers:
+        self, reports: BlockNumbers, loose: CategoryReport, stays: NDArray[np.bool_], randomness: Randomness
+    ) -> BlockNumbers:
         """The looser reports where they stay, and any blocks elsewhere."""
         base, at = self._group(len(reports), randomness)
         blind = self._numbered(base, at, uniform_integers(self.categories, len(reports), randomness))
@@ -134,13 +134,13 @@ class BlockSelection(CategoryReport):
 
     def looser(
         self,
-        fresh: Numbers,
-        reports: Numbers,
+        fresh: BlockNumbers,
+        reports: BlockNumbers,
         values: NDArray[np.int64],
         near: NDArray[np.bool_],
         keeps: NDArray[np.bool_],
         randomness: Randomness,
-    ) -> Numbers:
+    ) -> BlockNumbers:
         """The stricter reports where they are near, and fresh ones elsewhere."""
         return np.where(near, reports, fresh)
 
@@ -152,10 +152,10 @@ class BlockSelection(CategoryReport):
         base = _base_law(self.family).draw(count, randomness).astype(np.int64)
         return base, uniform_integers(len(self.family.multipliers), count, randomness)
 
-    def _numbered(self, base: Any, at: Any, shift: Any) -> Numbers:
+    def _numbered(self, base: Any, at: Any, shift: Any) -> BlockNumbers:
         return np.asarray((base * len(self.family.multipliers) + at) * self.categories + shift, np.int64)
 
-    def _parts(self, reports: Numbers) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    def _parts(self, reports: BlockNumbers) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         base, at, shift = self.family.parts(reports)
         return base, np.array(self.family.multipliers, np.int64)[at], shift
 

@@ -26,7 +26,7 @@ from utmost.design.spaces.space import Space
 from utmost.design.types.privacy_type import PrivacyType
 from utmost.errors import OutOfRange, PromiseBroken, Unsupported
 
-Entry = tuple[int, int]
+MatrixEntry = tuple[int, int]
 
 
 class Constraint(StrEnum):
@@ -71,7 +71,7 @@ class ConstraintRow:
         is_equal: whether it is an equation.
     """
 
-    entries: tuple[tuple[Entry, int], ...]
+    entries: tuple[tuple[MatrixEntry, int], ...]
     least: Fraction = Fraction(0)
     is_equal: bool = False
 
@@ -108,7 +108,7 @@ def constraint_rows(constraints: Sequence[Constraint], n: int) -> list[Constrain
     return [row for constraint in constraints for row in _ROWS[constraint](n)]
 
 
-def _above(larger: Entry, smaller: Entry) -> ConstraintRow:
+def _above(larger: MatrixEntry, smaller: MatrixEntry) -> ConstraintRow:
     return ConstraintRow(((larger, 1), (smaller, -1)))
 
 

@@ -36,17 +36,17 @@ from utmost.core.programs.highs import solve
 from utmost.core.programs.linear_program import LinearProgram
 from utmost.errors import OutOfRange, Unsupported
 
-Form = dict[int, float]
+LinearForm = dict[int, float]
 """A linear form: coefficients by number of variable."""
 
 
-def combined(*terms: tuple[Form, float]) -> Form:
+def combined(*terms: tuple[LinearForm, float]) -> LinearForm:
     """The sum of forms times factors.
 
     >>> combined(({0: 1.0}, 2.0), ({0: 1.0, 1: 1.0}, -1.0))
     {0: 1.0, 1: -1.0}
     """
-    total: Form = {}
+    total: LinearForm = {}
     for form, factor in terms:
         for place, value in form.items():
             total[place] = total.get(place, 0.0) + factor * value
@@ -90,17 +90,17 @@ class PairForms:
         v, beyond = self._inside(v)
         return self._number(w, v), self.strict**outside * self.loose**beyond
 
-    def first(self, v: int) -> Form:
+    def first(self, v: int) -> LinearForm:
         """P(V_1 = v), as a multiple of its variable, which keeps the rows short."""
         periods = abs(v) // self.period
         return {len(self._numbers) + abs(v): self.strict**periods}
 
-    def sum_of_first(self, v: int) -> Form:
+    def sum_of_first(self, v: int) -> LinearForm:
         """P(V_1 = v) as the sum over the slices."""
         far = max(self.reach, abs(v) + self.reach) + self.period
         return self._over_slices(lambda w: v - w, far, self.strict * self.loose)
 
-    def second(self, v: int) -> Form:
+    def second(self, v: int) -> LinearForm:
         """P(V_2 = v)."""
         return self._over_slices(lambda _: v, self.reach + self.period, self.strict)
 
@@ -109,14 +109,14 @@ class PairForms:
         """From here on P(V_1 = v + kD) = A b_1^k + B b_2^k."""
         return 2 * self.reach + self.period
 
-    def tails(self, v: int) -> tuple[Form, Form]:
+    def tails(self, v: int) -> tuple[LinearForm, LinearForm]:
         """(A, B) for v >= settled."""
         here, next_one, gap = self.first(v), self.first(v + self.period), self.strict - self.loose
         slow = combined((next_one, 1 / gap), (here, -self.loose / gap))
         return slow, combined((here, self.strict / gap), (next_one, -1 / gap))
 
-    def _over_slices(self, place: Callable[[int], int], far: int, ratio: float) -> Form:
-        total: Form = {}
+    def _over_slices(self, place: Callable[[int], int], far: int, ratio: float) -> LinearForm:
+        total: LinearForm = {}
         for w in range(-far, far + 1):
             number, factor = self.mass(w, place(w))
             # The last period stands for all periods beyond.
@@ -193,7 +193,7 @@ def gradual_loss(
     return max(0.0, _solved(forms, rows, lower))
 
 
-def _privacy(forms: PairForms) -> list[Form]:
+def _privacy(forms: PairForms) -> list[LinearForm]:
     """Forms that must not be negative."""
     D, rows = forms.period, []
     shifts = [d for d in range(-D, D + 1) if d]
@@ -217,7 +217,7 @@ def _privacy(forms: PairForms) -> list[Form]:
     return rows
 
 
-def _costs(forms: PairForms, order: int) -> tuple[Form, Form]:
+def _costs(forms: PairForms, order: int) -> tuple[LinearForm, LinearForm]:
     """E|V_1|^order and E|V_2|^order."""
     D, first, second = forms.period, [], []
     for v in range(1, forms.settled):
@@ -242,7 +242,7 @@ def _tail(x: int, D: int, b: float, order: int) -> float:
     return x * x * once + 2 * x * D * twice + D * D * twice * (1 + b) / (1 - b)
 
 
-def _solved(forms: PairForms, rows: list[Form], lower: list[float]) -> float:
+def _solved(forms: PairForms, rows: list[LinearForm], lower: list[float]) -> float:
     fixed = [_costs(forms, 0)[1]]
     for v in range(forms.last + 1):
         scale = forms.strict ** (v // forms.period)

@@ -11,7 +11,7 @@ from utmost.core.exact.numbers import natural, refused_as
 from utmost.design.spaces.space import Space, TableMetric, distance_table
 from utmost.errors import NotAMetric, OutOfRange, quoted
 
-Ends = list[tuple[int, int]]
+EdgeEnds = list[tuple[int, int]]
 
 
 def graph(edges: Any, weight: str | None = None) -> Space:
@@ -45,7 +45,7 @@ def graph(edges: Any, weight: str | None = None) -> Space:
     return Space(TableMetric.trusted(table, roads), labels=nodes)
 
 
-def _read(edges: Any, weight: str | None = None) -> tuple[list[Hashable], Ends, Array]:
+def _read(edges: Any, weight: str | None = None) -> tuple[list[Hashable], EdgeEnds, Array]:
     """The nodes, the edges as pairs of their numbers, and the lengths in one kind of number."""
     number: dict[Any, int] = {}
     if hasattr(edges, "is_directed"):
@@ -97,7 +97,7 @@ def edge_list(edges: Any) -> list[Any]:
     return list(edges)
 
 
-def _positive(lengths: list[Any], ends: Ends, nodes: list[Hashable]) -> Array:
+def _positive(lengths: list[Any], ends: EdgeEnds, nodes: list[Hashable]) -> Array:
     with refused_as(NotAMetric):
         array = as_array(lengths, "edge lengths")
     for k in np.flatnonzero(array <= 0)[:1]:
@@ -106,7 +106,7 @@ def _positive(lengths: list[Any], ends: Ends, nodes: list[Hashable]) -> Array:
     return array
 
 
-def _outward(nodes: list[Hashable], ends: Ends) -> list[int]:
+def _outward(nodes: list[Hashable], ends: EdgeEnds) -> list[int]:
     """The edges in the order in which a breadth-first search from the first node meets them."""
     touching: list[list[int]] = [[] for _ in nodes]
     for k, (u, v) in enumerate(ends):
@@ -126,7 +126,7 @@ def _outward(nodes: list[Hashable], ends: Ends) -> list[int]:
     return list(order)
 
 
-def _shortest_paths(n: int, ends: Ends, lengths: Array) -> Array:
+def _shortest_paths(n: int, ends: EdgeEnds, lengths: Array) -> Array:
     """All shortest paths: every edge is used to shorten the rows of its two ends until nothing changes.
 
     Sweeping the edges outward and back settles a tree in one round, and graphs near a tree or a lattice in a few.

@@ -7,13 +7,13 @@ from typing import Any
 
 from utmost.core.exact.written_levels import level_text
 from utmost.errors import OutOfRange
-from utmost.interfaces.cli.ledger_place import Memory, Place
+from utmost.interfaces.cli.ledger_place import LedgerOptions, LedgerPlaceOptions
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.documents.answers import SavedMechanism
 
 
 @dataclass(frozen=True, slots=True)
-class AnswersMemory(Memory):
+class AnswersMemory(LedgerOptions):
     """Where answers are kept, and under which name.
 
     Raises:
@@ -51,7 +51,7 @@ class KeptAnswers:
     """
 
     saved: SavedMechanism
-    place: Place
+    place: LedgerPlaceOptions
     create: bool
     name: str
     dataset: str | None

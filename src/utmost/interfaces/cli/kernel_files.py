@@ -30,7 +30,7 @@ KIND = "utmost kernel search"
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
+class KernelSearch:
     """Where a search stands.
 
     Attributes:
@@ -45,10 +45,10 @@ class Search:
     done: float = 0.0
     written: int | None = None
 
-    def after(self, block: KernelBlock, written: int | None) -> "Search":
+    def after(self, block: KernelBlock, written: int | None) -> "KernelSearch":
         """The search once a stretch is done."""
         sizes = Counter(np.count_nonzero(block.supports >= 0, axis=1).tolist())
-        return Search(block.position, self.sizes + sizes, block.done, written)
+        return KernelSearch(block.position, self.sizes + sizes, block.done, written)
 
 
 def kernel_rows(block: KernelBlock) -> Iterator[list[str]]:
@@ -65,7 +65,7 @@ def kernel_header(ptype: PrivacyType) -> list[str]:
 
 def search(
     ptype: PrivacyType, state: Path, out: Path | None, watch: Callable[[float], object] = lambda done: None
-) -> Search:
+) -> KernelSearch:
     """Search for the kernels of a type from where the state file says, or from the start where there is none.
 
     Args:
@@ -91,7 +91,7 @@ def search(
     return at
 
 
-def _begun(ptype: PrivacyType, state: Path, out: Path | None) -> Search:
+def _begun(ptype: PrivacyType, state: Path, out: Path | None) -> KernelSearch:
     """The state in the file, with the list cut to what belongs to it; or a new search with an empty list."""
     if state.exists():
         at = read(ptype, state)
@@ -102,15 +102,15 @@ def _begun(ptype: PrivacyType, state: Path, out: Path | None) -> Search:
             _cut(out, at.written or 0)
         return at
     if out is None:
-        return Search()
+        return KernelSearch()
     if out.exists():
         raise Unsupported("a new list is not written over another file", came="a file that exists", where=str(out))
     header = ",".join(kernel_header(ptype)) + "\n"
     out.write_text(header, encoding="utf-8")
-    return Search(written=len(header))
+    return KernelSearch(written=len(header))
 
 
-def read(ptype: PrivacyType, state: Path) -> Search:
+def read(ptype: PrivacyType, state: Path) -> KernelSearch:
     """The state in a file, of a search on this type.
 
     Raises:
@@ -122,7 +122,7 @@ def read(ptype: PrivacyType, state: Path) -> Search:
         if document["type"] != type_facts(ptype):
             raise BadTable("the state must be of the type that is searched", came=document["type"], where=str(state))
         position = document["position"]
-        return Search(
+        return KernelSearch(
             None if position is None else WalkPosition(int(position["orbit"]), tuple(map(int, position["coming"]))),
             Counter({int(size): int(count) for size, count in document["sizes"].items()}),
             float(document["done"]),
@@ -130,7 +130,7 @@ def read(ptype: PrivacyType, state: Path) -> Search:
         )
 
 
-def _write(ptype: PrivacyType, state: Path, at: Search) -> None:
+def _write(ptype: PrivacyType, state: Path, at: KernelSearch) -> None:
     position = None if at.position is None else {"orbit": at.position.orbit, "coming": list(at.position.coming)}
     facts = {
         **header(KIND),

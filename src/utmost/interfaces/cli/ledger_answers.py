@@ -18,7 +18,7 @@ from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.release_options import ReleaseMemory
 from utmost.interfaces.cli.options.table_options import TableAnswer
 from utmost.interfaces.cli.screens.screen import facts, percent, screen, shown_facts, watched
-from utmost.interfaces.cli.screens.terminal import Group, Text
+from utmost.interfaces.cli.screens.terminal import ScreenGroup, ScreenText
 from utmost.interfaces.cli.screens.workload_screens import (
     check_document,
     check_ending,
@@ -354,7 +354,7 @@ def _show_spending(question: Question, after: dict[str, Any], noise: Noise | Non
     rows["would be spent"], rows["would remain"] = rows.pop("spent"), rows.pop("remaining")
     if new:
         rows["ledger"] = "would be made"
-    screen().print(Group(Text("Nothing was drawn. After this call:", style="bold"), facts(rows)))
+    screen().print(ScreenGroup(ScreenText("Nothing was drawn. After this call:", style="bold"), facts(rows)))
 
 
 def budget_rows(report: Mapping[str, Any]) -> dict[str, str]:

@@ -16,7 +16,7 @@ _SERVERS = ("postgresql", "postgres")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class LedgerPlaceOptions:
     """Where a ledger is, and where its key and its witness are.
 
     It may stand on a command line, which other users of the machine and the shell's history see.
@@ -85,9 +85,9 @@ class MemoryOfMany:
     witness: options.WitnessFile = None
 
     @property
-    def place(self) -> Place:
+    def place(self) -> LedgerPlaceOptions:
         """Where the ledger is; only where one is named."""
-        return Place(str(self.ledger), self.key_file, self.witness)
+        return LedgerPlaceOptions(str(self.ledger), self.key_file, self.witness)
 
     @property
     def secret_file(self) -> Path | None:
@@ -96,7 +96,7 @@ class MemoryOfMany:
 
 
 @dataclass(frozen=True, slots=True)
-class Memory(MemoryOfMany):
+class LedgerOptions(MemoryOfMany):
     """A ledger that may be named, and under which name it keeps what is drawn."""
 
     name: Annotated[str | None, option("NAME", "Name of the release in the ledger.")] = None

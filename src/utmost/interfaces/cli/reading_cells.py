@@ -17,7 +17,7 @@ from utmost.interfaces.cli.options import table_options
 from utmost.interfaces.cli.options.option_kinds import flag, option
 from utmost.interfaces.cli.screens.published_screen import show_published
 from utmost.interfaces.cli.screens.screen import facts, grid, percent, screen
-from utmost.interfaces.cli.screens.terminal import Group, Text
+from utmost.interfaces.cli.screens.terminal import ScreenGroup, ScreenText
 from utmost.interfaces.cli.screens.workload_screens import shown_tables, with_confidence
 from utmost.interfaces.cli.selections import check_counted, counted_selection, uncounted
 from utmost.interfaces.documents.published_files import read_release
@@ -38,7 +38,7 @@ _CURVE = [Fraction(k, 16) for k in (*range(4, 16), *range(16, 65, 3))]
 
 
 @dataclass(frozen=True, slots=True)
-class Cells:
+class CellSelection:
     """The question about the cells of a release."""
 
     where: Annotated[
@@ -92,7 +92,7 @@ class CellsAsked:
         form: the format in which a table goes to standard output.
     """
 
-    cells: Cells
+    cells: CellSelection
     column: str | None
     confidence: str
     plot: Path | None
@@ -158,7 +158,7 @@ def _check_whole(is_whole: bool) -> None:
         raise OutOfRange(required, came="another kind", where="FILE", remedy=remedy)
 
 
-def _levels(cells: Cells, own: Level) -> list[Level]:
+def _levels(cells: CellSelection, own: Level) -> list[Level]:
     return [level(text) for text in cells.at] if cells.at else [own.scaled(times) for times in _BOUGHT]
 
 
@@ -174,7 +174,7 @@ class _Table:
     def level(self) -> Level:
         return self.release.noise.level
 
-    def whole(self, cells: Cells) -> dict[str, Any]:
+    def whole(self, cells: CellSelection) -> dict[str, Any]:
         """Every cell, by itself and all at once."""
         release, bars = self.release, self.release.bars
         names = list(release.cells) if self.column is None else [release.column(self.column)]
@@ -192,7 +192,7 @@ class _Table:
             "values": {name: [_plain(cell) for cell in release.cells[name]] for name in names},
         }
 
-    def sum(self, cells: Cells) -> dict[str, Any]:
+    def sum(self, cells: CellSelection) -> dict[str, Any]:
         """One sum, difference, ratio or mean of cells."""
         release = self.release
         if "count" in release.cells:  # the cells of a counted table
@@ -227,7 +227,7 @@ class _Sums:
     def level(self) -> Level:
         return self.release.level
 
-    def whole(self, cells: Cells) -> dict[str, Any]:
+    def whole(self, cells: CellSelection) -> dict[str, Any]:
         """The bars of the wanted tables, each sum by itself and all of a table at once."""
         bars = {"": self.release.bars}
         if self.release.unit.is_shared:
@@ -245,7 +245,7 @@ class _Sums:
         ]
         return {**_head(self.sure), "kind": "tables", "tables": tables, "relaxable": True}
 
-    def sum(self, cells: Cells) -> dict[str, Any]:
+    def sum(self, cells: CellSelection) -> dict[str, Any]:
         """One sum, difference or ratio."""
         if cells.mean or cells.over_column is not None:
             raise OutOfRange("a release by a plan has means by utmost total --mean", came="--mean or --over-column")
@@ -310,7 +310,7 @@ def _ratio(bar: RatioBar, question: str) -> dict[str, Any]:
     }
 
 
-def _question(cells: Cells, column: str) -> str:
+def _question(cells: CellSelection, column: str) -> str:
     """The question in words."""
     words = f"{column}, {_of(cells.where)}"
     if cells.mean:
@@ -351,13 +351,13 @@ def _show(report: dict[str, Any], written: Path | None, beyond: str, clipped: st
     if report["levels"]:
         console.print(_prices(report))
     if written is not None:
-        console.print(Text(f"Written: {written}"))
+        console.print(ScreenText(f"Written: {written}"))
 
 
-def _cells(report: dict[str, Any]) -> Group:
+def _cells(report: dict[str, Any]) -> ScreenGroup:
     """A table for each released column: beside each other they would be too wide for a terminal."""
     names = report["columns"]
-    return Group(*(_column(report, name, max(_FEWEST, _SHOWN // len(names))) for name in names))
+    return ScreenGroup(*(_column(report, name, max(_FEWEST, _SHOWN // len(names))) for name in names))
 
 
 def _column(report: dict[str, Any], name: str, most: int) -> Any:
@@ -386,7 +386,7 @@ def _whole_facts(report: dict[str, Any], sure: str) -> Any:
     return facts(rows)
 
 
-def _answer(report: dict[str, Any], sure: str, beyond: str) -> Group:
+def _answer(report: dict[str, Any], sure: str, beyond: str) -> ScreenGroup:
     if report["kind"] == "ratio":
         shown = report["words"]
         rows = {"estimate": _shown(report["value"]), "interval": f"holds the true ratio, at {sure} confidence"}
@@ -399,10 +399,10 @@ def _answer(report: dict[str, Any], sure: str, beyond: str) -> Group:
         rows = {"margin": f"the {truth} is from {_span(low, high)}, at {sure} confidence"}
     if beyond:
         rows["not counted"] = beyond
-    return Group(Text(f"{report['question']}: {shown}", style="bold"), facts(rows))
+    return ScreenGroup(ScreenText(f"{report['question']}: {shown}", style="bold"), facts(rows))
 
 
-def _prices(report: dict[str, Any]) -> Group:
+def _prices(report: dict[str, Any]) -> ScreenGroup:
     """The bars at other levels, and their cost."""
     rows = [
         [
@@ -418,8 +418,8 @@ def _prices(report: dict[str, Any]) -> Group:
         if can
         else "this noise was not drawn to be relaxed: a second release adds its level to the first"
     )
-    title = Text("\nWhat other levels would buy, before they are bought", style="bold")
-    return Group(title, grid(["epsilon", "each", "all at once"], rows), facts({"price": cost}))
+    title = ScreenText("\nWhat other levels would buy, before they are bought", style="bold")
+    return ScreenGroup(title, grid(["epsilon", "each", "all at once"], rows), facts({"price": cost}))
 
 
 def _shown(value: Any, way: str = ROUND_HALF_EVEN) -> str:

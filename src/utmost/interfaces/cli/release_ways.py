@@ -11,7 +11,7 @@ from utmost.core.noise.norm_staircase import CellCost
 from utmost.core.sampling.random_bits import secure
 from utmost.errors import OutOfRange
 from utmost.interfaces.cli.options import shared_options as options
-from utmost.interfaces.cli.options.people_options import Persons, split_names
+from utmost.interfaces.cli.options.people_options import PersonOptions, split_names
 from utmost.interfaces.cli.options.promise_options import Columns, Protected
 from utmost.interfaces.cli.options.release_options import InOneDraw, ReleaseOptions
 from utmost.interfaces.cli.options.shared_options import refuse
@@ -161,7 +161,7 @@ def by_plan(table: Path, told: ReleaseOptions) -> None:
     if told.memory.ledger is not None:
         check_counted_before(told.people, told.count_key)
     unread = Protected() if told.people.are_events else promised.protected
-    measured = Persons(mean=told.people.mean, neighbours=told.people.neighbours)
+    measured = PersonOptions(mean=told.people.mean, neighbours=told.people.neighbours)
     refuse("cannot be chosen with --plan", TableAnswer(form=answer.form), once, unread, measured)
     plan = promised.plan
     assert plan is not None, "there is a plan"
@@ -339,7 +339,7 @@ def check_once(told: ReleaseOptions, counted: "CountedTable | None" = None) -> N
     promise.check(counted)
 
 
-def check_counted_before(people: Persons, key: Path | None) -> None:
+def check_counted_before(people: PersonOptions, key: Path | None) -> None:
     """Check that a ledger, which may meet the events of a person again, counts them by a key, or gets them counted."""
     if people.person is not None and key is None:
         remedy = (
@@ -355,7 +355,7 @@ def check_counted_before(people: Persons, key: Path | None) -> None:
 
 
 def counted_table(
-    table: Path, persons: Persons, neighbours: str, spelling: "Spelling", key: Path | None = None
+    table: Path, persons: PersonOptions, neighbours: str, spelling: "Spelling", key: Path | None = None
 ) -> "CountedTable | dict[str, CountedTable] | None":
     """The counted table of events in the file, several by name, or one that `utmost count` wrote; else None.
 

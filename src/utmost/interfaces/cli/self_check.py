@@ -41,7 +41,7 @@ _ALARM = 1e-9
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Checked:
+class SelfCheck:
     """One check, and what came of it.
 
     Attributes:
@@ -55,7 +55,7 @@ class Checked:
     seconds: float
 
 
-def self_check() -> list[Checked]:
+def self_check() -> list[SelfCheck]:
     """Every check in turn; one that fails does not stop the others."""
     checks = []
     for name, check in CHECKS.items():
@@ -65,7 +65,7 @@ def self_check() -> list[Checked]:
             problem = ""
         except (UtmostError, AssertionError, OSError) as error:
             problem = str(error) or type(error).__name__
-        checks.append(Checked(name, problem, monotonic() - begun))
+        checks.append(SelfCheck(name, problem, monotonic() - begun))
     return checks
 
 

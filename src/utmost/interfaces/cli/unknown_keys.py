@@ -12,7 +12,7 @@ from utmost.interfaces.cli.options import people_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import option
 from utmost.interfaces.cli.screens.screen import facts, grid, number, screen
-from utmost.interfaces.cli.screens.terminal import Group, Text
+from utmost.interfaces.cli.screens.terminal import ScreenGroup, ScreenText
 from utmost.interfaces.documents.reports import print_json
 from utmost.publish.counting.key_counts import count_keys
 from utmost.publish.promises.key_distribution import naming_law, read_delta
@@ -132,9 +132,9 @@ class UnknownKeys:
         report |= {"threshold": law.threshold}
         if as_json:
             return print_json(report)
-        headline = Text("Nothing was drawn. This is what naming keys would promise.", style="bold")
+        headline = ScreenText("Nothing was drawn. This is what naming keys would promise.", style="bold")
         rows = {"threshold": f"{_of(shares)} and their noise together exceed {law.threshold}", "later": FIXED}
-        screen().print(Group(headline, Text(f"{report['statement']}\n"), facts(rows)))
+        screen().print(ScreenGroup(headline, ScreenText(f"{report['statement']}\n"), facts(rows)))
 
 
 def _of(shares: int | None) -> str:
@@ -155,8 +155,8 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
         rows["count over it"] = f"utmost count EVENTS --domain {out} --person ... --at-most ..."
     pairs = sorted(zip(report["noisy"], report["keys"], strict=True), reverse=True)
     shown = [[key, number(noisy)] for noisy, key in pairs[:_SHOWN]]
-    more = Text(f"and {len(pairs) - _SHOWN} more" if len(pairs) > _SHOWN else "")
-    headline = Text("Named." if pairs else "No key was named: none is frequent enough.", style="bold")
+    more = ScreenText(f"and {len(pairs) - _SHOWN} more" if len(pairs) > _SHOWN else "")
+    headline = ScreenText("Named." if pairs else "No key was named: none is frequent enough.", style="bold")
     table = grid([report["column"], "noisy count" if shares is None else "noisy shares"], shown)
-    words = Text(f"{report['guarantee']}\n")
-    screen(stderr=out is None).print(Group(headline, table, more, words, facts(rows)))
+    words = ScreenText(f"{report['guarantee']}\n")
+    screen(stderr=out is None).print(ScreenGroup(headline, table, more, words, facts(rows)))

@@ -27,7 +27,7 @@ ANY, THIS = "any mechanism", "this mechanism"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Stated:
+class StatedVerdict:
     """A verdict with its proof.
 
     Attributes:
@@ -51,13 +51,13 @@ class Stated:
     better: tuple[Array, AnyChannel] | None
 
     @classmethod
-    def of_existence(cls, existence: Any, ptype: PrivacyType) -> "Stated":
+    def of_existence(cls, existence: Any, ptype: PrivacyType) -> "StatedVerdict":
         """The verdict of `universal_mechanism`."""
         proof = existence.certificate
         return cls(ptype, proof.loss, ANY, existence.exists, existence.mechanism, proof, existence.conflict, None)
 
     @classmethod
-    def of_channel(cls, verdict: Any, ptype: PrivacyType, channel: AnyChannel, loss: Array) -> "Stated":
+    def of_channel(cls, verdict: Any, ptype: PrivacyType, channel: AnyChannel, loss: Array) -> "StatedVerdict":
         """The verdict of `universality` on a channel."""
         channel = (
             channel if LogPowers.of(ptype.level, Distances.of(ptype.space)).is_rational else member(ptype, channel)
@@ -97,7 +97,7 @@ def _plain(value: Any) -> Any:
     return value.stored() if isinstance(value, PowerNumber) else plain(value)
 
 
-def _facts(stated: Stated) -> dict[str, Any]:
+def _facts(stated: StatedVerdict) -> dict[str, Any]:
     proof, conflict, better = stated.dominance, stated.conflict, stated.better
     return {
         **type_facts(stated.ptype),
@@ -119,7 +119,7 @@ def _facts(stated: Stated) -> dict[str, Any]:
     }
 
 
-def _stated(facts: Mapping[str, Any]) -> Stated:
+def _stated(facts: Mapping[str, Any]) -> StatedVerdict:
     ptype = stated_type(facts)
     if len(facts["loss"]) != ptype.space.size:  # before a table of its distances is made
         raise BadTable("the losses must be those of the secrets", came=f"{len(facts['loss'])} rows")
@@ -127,7 +127,7 @@ def _stated(facts: Mapping[str, Any]) -> Stated:
     loss, channel = numbers.rational_table(facts["loss"]), numbers.channel(facts["mechanism"])
     conflict, better = facts["conflict"], facts["better"]
     regret = None if facts["regret"] is None else numbers.one(facts["regret"])
-    stated = Stated(
+    stated = StatedVerdict(
         ptype,
         loss,
         facts["asked"],

@@ -21,7 +21,7 @@ from utmost.design.geometry.impossibility import blurred_pair, trivial_action
 from utmost.design.geometry.kernel_search import count_kernels, kernels
 from utmost.design.geometry.refining import refines
 from utmost.design.geometry.universal_optima import LeastLoss, distinguishing_mechanism, least_nib_loss, universality
-from utmost.design.leakage.channel_capacity import Kind
+from utmost.design.leakage.channel_capacity import CapacityKind
 from utmost.design.leakage.hypers import hyper
 from utmost.design.leakage.measures import g_vulnerability, l_uncertainty
 from utmost.design.optima.reading import expected_loss
@@ -38,7 +38,7 @@ F = Fraction
 ALPHAS = (F(1, 10), F(1, 2), F(9, 10))
 TYPES = (counts(2), counts(3), discrete(3), discrete(4), hamming(2))
 SMALL = (counts(2), discrete(3))
-KINDS: tuple[Kind, Kind] = ("multiplicative", "additive")
+KINDS: tuple[CapacityKind, CapacityKind] = ("multiplicative", "additive")
 
 
 def crooked_prior(n: int, k: int) -> Array:
@@ -261,14 +261,14 @@ def type_capacities() -> Iterator[Comparison]:
         yield counted(place, f"the program for the {kind} capacity: its trace attains it", right, len(types))
 
 
-def _narrowed(C: Channel, kind: Kind) -> Channel:
+def _narrowed(C: Channel, kind: CapacityKind) -> Channel:
     """Outcomes merged by the secret that they make the most (or the least) likely."""
     keys = (C.matrix.argmax(axis=0) if kind == "multiplicative" else C.matrix.argmin(axis=0)).tolist()
     columns = [C.matrix[:, [y for y, key in enumerate(keys) if key == x]].sum(axis=1) for x in sorted(set(keys))]
     return Channel(np.column_stack(columns))
 
 
-def _on_the_diagonal(p: PrivacyType, kind: Kind) -> bool:
+def _on_the_diagonal(p: PrivacyType, kind: CapacityKind) -> bool:
     """Whether the mechanism that attains the capacity, as n x n, has it as its trace, and is private."""
     largest = capacity(p, kind=kind)
     matrix = largest.mechanism.matrix

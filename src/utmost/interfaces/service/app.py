@@ -27,7 +27,7 @@ from utmost.errors import (
 )
 from utmost.interfaces.service.access.openid import OpenId
 from utmost.interfaces.service.access.openid_sign_in import SignIn, client_secret
-from utmost.interfaces.service.access.rate_limits import LOG, Guards, JsonLines, Limits
+from utmost.interfaces.service.access.rate_limits import LOG, Guards, JsonLines, RateLimits
 from utmost.interfaces.service.api.description import describe
 from utmost.interfaces.service.api.problems import (
     BROKEN,
@@ -115,7 +115,7 @@ def _inside(service: Service, settings: Settings, lifespan: Any = None) -> FastA
         lifespan=lifespan,
     )
     app.state.service, app.state.metrics, app.state.files = service, Metrics(), KeptFiles()
-    app.state.limits = Limits(settings.rate, settings.burst)
+    app.state.limits = RateLimits(settings.rate, settings.burst)
     app.state.openid = OpenId(settings.oidc_issuer, settings.oidc_audience) if settings.oidc_issuer else None
     app.state.sign_in = _sign_in(service, settings, app.state.openid) if settings.oidc_client else None
     app.state.address = settings.address

@@ -33,7 +33,7 @@ from utmost.interfaces.service.publish_requests import approved_facts, read_requ
 from utmost.publish.ledger.requests import AnswerRequest, PublishRequest
 
 PROPOSED, APPROVED, REFUSED, WITHDRAWN = "proposed", "approved", "refused", "withdrawn"
-State = Annotated[str, one_of((PROPOSED, APPROVED, REFUSED, WITHDRAWN))]
+ProposalState = Annotated[str, one_of((PROPOSED, APPROVED, REFUSED, WITHDRAWN))]
 Verb = Literal["publish", "relax"]
 VERBS: tuple[str, ...] = get_args(Verb)
 
@@ -70,7 +70,7 @@ class Proposal(JsonRecord):
     reason: Annotated[str, Field(examples=["the yearly table"])]
     proposer: Annotated[str, Field(examples=["Ada"])]
     made: Seconds
-    state: State = PROPOSED
+    state: ProposalState = PROPOSED
     decided_by: Person | None = None
     decided: Seconds | None = None
     decision_reason: Annotated[str, Field(examples=["epsilon 1 is enough"])] = ""

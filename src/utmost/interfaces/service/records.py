@@ -34,7 +34,7 @@ _MAKE = f"""CREATE TABLE IF NOT EXISTS {_TABLE}
              PRIMARY KEY (kind, name))"""
 
 
-class Table(Protocol):
+class RecordTable(Protocol):
     """The one table of records, inside one transaction."""
 
     def ask(self, query: str, values: Any = ()) -> list[Any]:
@@ -57,7 +57,7 @@ class RecordTransaction:
 
     __slots__ = ("_key", "_table", "told")
 
-    def __init__(self, table: Table, key: bytes) -> None:
+    def __init__(self, table: RecordTable, key: bytes) -> None:
         self._table, self._key = table, key
         self.told: list[str] = []
 
@@ -167,7 +167,7 @@ class Records:
     def write(self, work: Callable[[RecordTransaction], T]) -> T:
         """Do the work in one transaction, after those of all other writers: all of it durable, or nothing done."""
 
-        def run(table: Table) -> tuple[T, list[str]]:
+        def run(table: RecordTable) -> tuple[T, list[str]]:
             store = RecordTransaction(table, self._key)
             return work(store), store.told
 
@@ -180,7 +180,7 @@ class Records:
         """Copy every record, sealed as it is, to where there is none yet."""
         rows = self._transact(lambda table: table.ask(f"SELECT kind, name, body, mac FROM {_TABLE}"), write=False)
 
-        def work(table: Table) -> None:
+        def work(table: RecordTable) -> None:
             if table.ask(f"SELECT count(*) FROM {_TABLE}")[0][0]:
                 raise OutOfRange("records are put back to where there are none", came="some", where=other.place)
             for kind, name, body, mac in rows:
@@ -195,7 +195,7 @@ class Records:
             LedgerDamaged: naming one that this service did not write.
         """
 
-        def work(table: Table) -> int:
+        def work(table: RecordTable) -> int:
             kinds = [kind for (kind,) in table.ask(f"SELECT DISTINCT kind FROM {_TABLE}")]
             return sum(len(RecordTransaction(table, self._key).all(kind)) for kind in kinds)
 
@@ -204,7 +204,7 @@ class Records:
     def __repr__(self) -> str:
         return f"Records({self.place!r})"
 
-    def _transact(self, work: Callable[[Table], T], *, write: bool) -> T:
+    def _transact(self, work: Callable[[RecordTable], T], *, write: bool) -> T:
         if self._path is None:
             return self._store.transact(work, write=write)
         return in_transaction(

@@ -281,7 +281,7 @@ def _counted(
     return tables
 
 
-Cells = NDArray[Any] | AddedCells
+CountedCells = NDArray[Any] | AddedCells
 """The sum of each cell; or, where they are more than can be laid out, of those that hold one."""
 
 
@@ -301,7 +301,7 @@ def read_outside(outside: str | None) -> str | None:
 
 def counted_cells(
     events: Any, rule: "CountingRule", progress: Progress | None, outside: str | None
-) -> tuple[Cells, str, CountingReport]:
+) -> tuple[CountedCells, str, CountingReport]:
     """The sum of each cell, of what kind tables made of it are, and the report.
 
     Warns:
@@ -351,7 +351,7 @@ def _warn_of_losses(report: CountingReport, rule: "CountingRule", outside: str |
         warn(f"The bounds on one person keep less than half of the {report.kept_of}. {remedy}", FewEventsKept)
 
 
-def _counted_here(events: Any, rule: "CountingRule", progress: Progress | None) -> tuple[Cells, str]:
+def _counted_here(events: Any, rule: "CountingRule", progress: Progress | None) -> tuple[CountedCells, str]:
     """The sum of each cell, and of what kind tables made of it are."""
     read = read_events(events, rule.plan.columns, rule.plan.summed)
     if read.folders is not None:
@@ -379,7 +379,7 @@ def _added(parts: Iterator[Pairs], size: int, bound: int) -> NDArray[Any]:
     return summed
 
 
-def _counted_by_engine(events: Any, rule: "CountingRule") -> tuple[Cells, str]:
+def _counted_by_engine(events: Any, rule: "CountingRule") -> tuple[CountedCells, str]:
     """The same, of a frame whose rows stay with the engine; persons come in order, and only sums of cells come here."""
     frame, plan = engine_frame(events), rule.plan
     if plan.is_vast:
@@ -611,7 +611,7 @@ class CountingRule:
             cut += int(np.count_nonzero(left != of_cells))
         return joined_pairs(parts), cut
 
-    def cells_of(self, measure: Measure, first: int, sums: Cells) -> Cells:
+    def cells_of(self, measure: Measure, first: int, sums: CountedCells) -> CountedCells:
         """The counted cells of a measure, from all that was added up.
 
         Raises:

@@ -24,7 +24,7 @@ from utmost.tables.cells.spelling import Spelling
 Bounds = Number | Sequence[Number]
 """What one person may add to one cell: at most so much from 0 on, or between two ends."""
 
-Ends = tuple[int, int]
+AmountEnds = tuple[int, int]
 """The lowest and the highest of what is allowed, in steps."""
 
 
@@ -190,8 +190,8 @@ class Measure:
     column: str | None
     amount: Amount | None
     is_rounded: bool
-    each: Ends | None
-    ends: Ends
+    each: AmountEnds | None
+    ends: AmountEnds
     most_events: int | None = None
     distinct: Axis | None = None
     in_all: int | None = None
@@ -433,7 +433,7 @@ class Measure:
         return moved
 
 
-def _ends(bounds: Any, where: str, amount: Amount | None) -> Ends:
+def _ends(bounds: Any, where: str, amount: Amount | None) -> AmountEnds:
     """The lowest and the highest, in steps; of a number alone, from 0 on."""
     ends = tuple(bounds) if isinstance(bounds, tuple | list) else (0, bounds)
     if len(ends) != 2:

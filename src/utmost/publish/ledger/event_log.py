@@ -10,7 +10,7 @@ from utmost.publish.ledger.duplicate_data import KnownDigests
 from utmost.publish.ledger.events import START, Event, check_chain, check_seal, event_bytes, mac, read_event, seal
 from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.state import State, folded
-from utmost.publish.ledger.store import Part, Row, Rows, Store, check_version
+from utmost.publish.ledger.store import Part, Rows, Store, StoredRow, check_version
 from utmost.publish.ledger.witness import RollbackLoss, Witness, WitnessRecord, kept, rollback_loss, state_of
 
 T = TypeVar("T")
@@ -37,7 +37,7 @@ class Transaction:
     state: State
     digests: KnownDigests
     reason: str | None = None
-    appended: list[Row] = field(default_factory=list)
+    appended: list[StoredRow] = field(default_factory=list)
     parts: list[Part] = field(default_factory=list)
     repeated: set[int] = field(default_factory=set)
 
@@ -87,7 +87,7 @@ class EventLog:
             Quarantined: for something that would be said, from another history than that of the witness.
         """
 
-        def reading(rows: Rows) -> tuple[Transaction, list[Row], T]:
+        def reading(rows: Rows) -> tuple[Transaction, list[StoredRow], T]:
             transaction = self.transaction(rows)
             answer = work(transaction)
             return transaction, self._unsettled(transaction) if unsettled_too and answer is not None else [], answer
@@ -112,9 +112,9 @@ class EventLog:
         Raises:
             Quarantined: for events that the work appends while there is one.
         """
-        drawn: tuple[Row, T] | None = None
+        drawn: tuple[StoredRow, T] | None = None
 
-        def writing(rows: Rows) -> tuple[State, list[Row], T]:
+        def writing(rows: Rows) -> tuple[State, list[StoredRow], T]:
             nonlocal drawn
             transaction = self.transaction(rows)
             settled, apart = self._carried_out(transaction)
@@ -277,7 +277,7 @@ class EventLog:
             return None
         return "its witness has seen another history"
 
-    def _unsettled(self, transaction: Transaction) -> list[Row]:
+    def _unsettled(self, transaction: Transaction) -> list[StoredRow]:
         """The events that the witness must settle before any response of the transaction is repeated.
 
         A ledger whose witness is gone, or that differs from it, repeats what both have.
@@ -295,7 +295,7 @@ class EventLog:
             raise self._quarantined("its witness has seen another history")
         return []
 
-    def _carried_out(self, transaction: Transaction) -> tuple[list[Row], bool]:
+    def _carried_out(self, transaction: Transaction) -> tuple[list[StoredRow], bool]:
         """Carry out what was pending, where the store goes on from what the witness has settled.
 
         Returns:

@@ -24,7 +24,7 @@ from typing import Any
 from utmost.core.exact.display import Display
 from utmost.errors import LedgerDamaged, OutOfRange, Unsupported
 from utmost.publish.ledger.key import Key
-from utmost.publish.ledger.store import Row
+from utmost.publish.ledger.store import StoredRow
 
 _LONGEST = 200
 
@@ -120,7 +120,7 @@ def seal(key: Key, number: int, mac: bytes) -> bytes:
     return hmac.digest(key.derived("head"), number.to_bytes(8, "big") + mac, sha256)
 
 
-def check_chain(key: Key, number: int, before: bytes, rows: list[Row]) -> bytes:
+def check_chain(key: Key, number: int, before: bytes, rows: list[StoredRow]) -> bytes:
     """Check that the rows continue a chain, and return the last mac.
 
     Args:

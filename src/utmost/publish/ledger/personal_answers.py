@@ -34,7 +34,7 @@ from utmost.publish.promises.drawing import BLOCK
 
 _TAG = 16
 
-Numbers = dict[str, int]
+AnswerNumbers = dict[str, int]
 """The number of each person's answer."""
 
 
@@ -44,7 +44,7 @@ class AnswerIndex:
 
     _read: "dict[ReleaseKey, _Found]" = field(default_factory=dict)
 
-    def found(self, transaction: Transaction, item: ReleaseKey, tags: Mapping[str, bytes]) -> Numbers:
+    def found(self, transaction: Transaction, item: ReleaseKey, tags: Mapping[str, bytes]) -> AnswerNumbers:
         """The answers that are kept for these persons, in the history of the transaction; the others are left out.
 
         Raises:
@@ -162,7 +162,7 @@ class ResponseRequest:
         wanted = None if version is None else exact_integer(version, "version")
         return cls(named, group, wanted, independent, answering, rows, index)
 
-    def answers(self, transaction: Transaction, randomness: Randomness, *, may_draw: bool) -> Numbers | None:
+    def answers(self, transaction: Transaction, randomness: Randomness, *, may_draw: bool) -> AnswerNumbers | None:
         """All answers, after drawing those that are not there; None where one is not there and none may be drawn.
 
         Raises:
@@ -218,7 +218,7 @@ class ResponseRequest:
             raise OutOfRange("a mechanism must stay in its dataset", came=self.dataset, where=self.name, remedy=remedy)
         return mechanism
 
-    def _found(self, transaction: Transaction, mechanism: KeptMechanism) -> Numbers:
+    def _found(self, transaction: Transaction, mechanism: KeptMechanism) -> AnswerNumbers:
         return self.index.found(
             transaction, (mechanism.name, mechanism.version), person_tags(transaction.key, mechanism, self.rows)
         )
@@ -348,6 +348,6 @@ def answered(
     )
 
 
-def named(numbers: Numbers, names: Sequence[Any]) -> dict[str, Any]:
+def named(numbers: AnswerNumbers, names: Sequence[Any]) -> dict[str, Any]:
     """The answers as they are called."""
     return {person: names[number] for person, number in numbers.items()}

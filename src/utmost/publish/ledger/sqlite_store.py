@@ -37,11 +37,11 @@ _WRITER = (*_READER, "page_size=16384", "journal_mode=DELETE", "synchronous=EXTR
 _UNUSED = ("user_version", "application_id", "auto_vacuum")
 _ASKED = "SELECT name FROM sqlite_master WHERE type = 'table'"
 
-Mark = tuple[int, ...]
+FileMark = tuple[int, ...]
 """Marks by which a file is known to be changed, or another one: device, inode, size, and times of change in ns."""
 
 # Readers' connections that wait for the next reader of a file; how many of one file, and of how many files.
-_idle: dict[tuple[str, float], list[tuple[int, Mark, sqlite3.Connection]]] = {}
+_idle: dict[tuple[str, float], list[tuple[int, FileMark, sqlite3.Connection]]] = {}
 _MOST_IDLE, _MOST_FILES = 4, 16
 # A change just after the last one may bear its time, since clocks of files tick: so long they must have been quiet.
 _QUIET = 50_000_000
@@ -196,7 +196,7 @@ def in_transaction(path: Path, work: Callable[[sqlite3.Connection], T], timeout:
         raise LedgerDamaged("the file must be a sound SQLite database", where=str(path)) from None
 
 
-def _mark(path: Path) -> Mark | None:
+def _mark(path: Path) -> FileMark | None:
     """The mark of a file as it is now; None where it is not there, or was changed a moment ago."""
     try:
         facts = os.stat(path)
@@ -207,7 +207,7 @@ def _mark(path: Path) -> Mark | None:
     return facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns
 
 
-def _waiting(path: Path, timeout: float, mark: Mark | None) -> sqlite3.Connection | None:
+def _waiting(path: Path, timeout: float, mark: FileMark | None) -> sqlite3.Connection | None:
     """A connection that read this very file, of this process, since when nothing was written to it by anybody.
 
     So it sees what a new one would, which reads and parses the schema first: a third of what a stored view takes.
@@ -219,7 +219,7 @@ def _waiting(path: Path, timeout: float, mark: Mark | None) -> sqlite3.Connectio
     return None
 
 
-def _taken(waiting: list[tuple[int, Mark, sqlite3.Connection]]) -> Iterator[tuple[Mark, sqlite3.Connection]]:
+def _taken(waiting: list[tuple[int, FileMark, sqlite3.Connection]]) -> Iterator[tuple[FileMark, sqlite3.Connection]]:
     """The connections that wait, each for one thread alone; none that a parent process made."""
     while waiting:
         try:
@@ -232,7 +232,7 @@ def _taken(waiting: list[tuple[int, Mark, sqlite3.Connection]]) -> Iterator[tupl
             _inherited.append(connection)
 
 
-def _keep(path: Path, timeout: float, mark: Mark | None, connection: sqlite3.Connection) -> bool:
+def _keep(path: Path, timeout: float, mark: FileMark | None, connection: sqlite3.Connection) -> bool:
     """Keep a reader's connection for the next reader, by how the file was before it was read."""
     if mark is None or os.name != "posix":
         return False

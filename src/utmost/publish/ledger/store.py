@@ -39,7 +39,7 @@ T = TypeVar("T")
 Query = Callable[[str, Sequence[Any]], Any]
 """Runs one statement, with ``?`` for each value; the result has fetchone and fetchall, and iterates."""
 
-Row = tuple[int, bytes, bytes]
+StoredRow = tuple[int, bytes, bytes]
 """An event as it is stored: number, body, mac."""
 
 Part = tuple[int, int, bytes]
@@ -130,12 +130,12 @@ class Rows:
         number, seal = _one(rows, "utmost_head")
         return _integral(number), _bytes(seal)
 
-    def events(self, after: int = 0) -> list[Row]:
+    def events(self, after: int = 0) -> list[StoredRow]:
         """The events with larger numbers, in order."""
         rows = self._run("SELECT number, body, mac FROM utmost_events WHERE number > ? ORDER BY number", (after,))
         return [(_integral(number), _bytes(body), _bytes(mac)) for number, body, mac in rows.fetchall()]
 
-    def event(self, number: int) -> Row | None:
+    def event(self, number: int) -> StoredRow | None:
         """One event; None where there is no such event."""
         row = self._run("SELECT body, mac FROM utmost_events WHERE number = ?", (number,)).fetchone()
         return None if row is None else (number, _bytes(row[0]), _bytes(row[1]))
@@ -148,7 +148,7 @@ class Rows:
         """The mac of one event; None where there is no such event."""
         return self._found("SELECT mac FROM utmost_events WHERE number = ?", number)
 
-    def write(self, events: Sequence[Row], seal: bytes, parts: Iterable[Part]) -> None:
+    def write(self, events: Sequence[StoredRow], seal: bytes, parts: Iterable[Part]) -> None:
         """Events more with their parts, and the head moved on; read back, as a store may swallow what it is given."""
         # Of parts that are streamed digests alone are kept: those of a large ledger are never in memory at once.
         mark = (lambda content: content) if isinstance(parts, list) else (lambda content: sha256(content).digest())

@@ -43,7 +43,7 @@ from utmost.publish.ledger.events import START, check_chain, read_event
 from utmost.publish.ledger.key import Key, make_file
 from utmost.publish.ledger.sqlite_store import in_transaction
 from utmost.publish.ledger.state import ReleaseKey, State, folded
-from utmost.publish.ledger.store import Part, Row
+from utmost.publish.ledger.store import Part, StoredRow
 
 T = TypeVar("T")
 
@@ -68,7 +68,7 @@ class WitnessRecord:
     """
 
     last: tuple[int, bytes] | None
-    pending: tuple[Row, ...]
+    pending: tuple[StoredRow, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ class Witness:
 
         return self._read(work)
 
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[StoredRow]:
         """All events that it holds, the pending ones last."""
         return self._read(lambda connection: [row for name in _EVENTS for row in _rows(connection, name)])
 
@@ -120,7 +120,7 @@ class Witness:
 
         return self._read(work)
 
-    def intend(self, after: tuple[int, bytes], rows: list[Row], parts: list[Part]) -> None:
+    def intend(self, after: tuple[int, bytes], rows: list[StoredRow], parts: list[Part]) -> None:
         """Hold events that are about to be given to the store, if the last one held is the one that they follow.
 
         Raises:
@@ -145,7 +145,7 @@ class Witness:
             # A commit may fail after its work was done: then what was drawn may be held, and counts.
             raise kept(error) if reached and self._may_hold(rows[-1]) else error from None
 
-    def settle(self, rows: list[Row]) -> None:
+    def settle(self, rows: list[StoredRow]) -> None:
         """The store holds these events: they may be said.
 
         They are pending here; or the first of them is settled, so that they are seen to follow it; or there are none
@@ -174,7 +174,7 @@ class Witness:
 
         self._write(work)
 
-    def start_over(self, settled: list[Row], rows: list[Row], parts: list[Part]) -> None:
+    def start_over(self, settled: list[StoredRow], rows: list[StoredRow], parts: list[Part]) -> None:
         """Take a new history in the place of all that it has, the last events of it pending."""
 
         def work(connection: sqlite3.Connection) -> None:
@@ -186,7 +186,7 @@ class Witness:
 
         self._write(work)
 
-    def _may_hold(self, row: Row) -> bool:
+    def _may_hold(self, row: StoredRow) -> bool:
         try:
             return row in self.record().pending
         except LedgerError:
@@ -224,7 +224,7 @@ def kept(error: LedgerUnavailable) -> LedgerUnavailable:
     return LedgerUnavailable(error.required, came=error.came, where=error.where, remedy=KEPT)
 
 
-def state_of(key: Key, rows: list[Row]) -> State:
+def state_of(key: Key, rows: list[StoredRow]) -> State:
     """The state that the events of a whole chain lead to.
 
     Raises:
@@ -250,19 +250,19 @@ def _last(connection: sqlite3.Connection) -> tuple[int, bytes] | None:
     return number, mac
 
 
-def _at(connection: sqlite3.Connection, number: int) -> Row | None:
+def _at(connection: sqlite3.Connection, number: int) -> StoredRow | None:
     query = "SELECT number, body, mac FROM utmost_witness WHERE number = ?"
-    row: Row | None = connection.execute(query, (number,)).fetchone()
+    row: StoredRow | None = connection.execute(query, (number,)).fetchone()
     return row
 
 
-def _rows(connection: sqlite3.Connection, table: str) -> list[Row]:
+def _rows(connection: sqlite3.Connection, table: str) -> list[StoredRow]:
     if not _has(connection, table):
         return []
     return list(connection.execute(f"SELECT number, body, mac FROM {table} ORDER BY number"))
 
 
-def _write(connection: sqlite3.Connection, table: str, rows: list[Row], parts: list[Part]) -> None:
+def _write(connection: sqlite3.Connection, table: str, rows: list[StoredRow], parts: list[Part]) -> None:
     connection.executemany(f"INSERT INTO {table} VALUES (?, ?, ?)", rows)
     connection.executemany("INSERT INTO utmost_pending_parts VALUES (?, ?, ?)", parts)
 

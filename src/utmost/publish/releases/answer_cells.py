@@ -31,7 +31,7 @@ from utmost.tables.files import files
 from utmost.tables.frames.adapters import no_column
 from utmost.tables.frames.any_table import adapter_of
 
-Rows = frozenset[int] | Where | None
+RowSelection = frozenset[int] | Where | None
 """Rows of a table: as of `AnswerCells.chosen`, or labels by public column; all of them where nothing is named."""
 
 
@@ -134,7 +134,7 @@ class LabelledCells:
             )
         return frozenset(row for row, label in enumerate(self.labels[name]) if label in wanted)
 
-    def _rows(self, rows: Rows) -> frozenset[int]:
+    def _rows(self, rows: RowSelection) -> frozenset[int]:
         return rows if isinstance(rows, frozenset) else self.rows_where(rows)
 
 
@@ -181,10 +181,10 @@ class AnswerCells(LabelledCells):
 
     def total(
         self,
-        rows: Rows = None,
+        rows: RowSelection = None,
         column: str | None = None,
         *,
-        minus: Rows = frozenset(),
+        minus: RowSelection = frozenset(),
         mean: bool = False,
         confidence: Number = "0.95",
     ) -> SumOfCells:
@@ -225,8 +225,8 @@ class AnswerCells(LabelledCells):
 
     def ratio(
         self,
-        rows: Rows,
-        over: Rows = None,
+        rows: RowSelection,
+        over: RowSelection = None,
         column: str | None = None,
         over_column: str | None = None,
         confidence: Number = "0.95",

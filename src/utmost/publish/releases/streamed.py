@@ -36,7 +36,7 @@ from utmost.tables.files.file_pieces import FilePiece, FilePieces, ReleasedColum
 from utmost.tables.files.spill_file import SpillFile
 from utmost.tables.frames.adapters import check_columns_exist
 
-State = tuple[tuple[int, int, int], ...]
+StreamState = tuple[tuple[int, int, int], ...]
 """For each file, its size, when it was written last, and which one it is."""
 
 _BUCKETS = 256
@@ -63,7 +63,7 @@ class StreamedTable:
     left_out: tuple[str, ...]
     noise: CellNoiseAtLevel
     rows: int
-    state: State
+    state: StreamState
     randomness: Randomness
     shown: list[list[str]] = field(default_factory=list)
 
@@ -122,7 +122,7 @@ class CheckedPieces:
     columns: tuple[str, ...]
     public: tuple[str, ...]
     dropped: tuple[str, ...]
-    state: State
+    state: StreamState
     rows: int
 
     @classmethod
@@ -153,7 +153,7 @@ class CheckedPieces:
         return Answer(table, self.promise.as_read(self.columns, self.public), self.noise, self.rows, None, None)
 
 
-def _state(source: FilePieces) -> State:
+def _state(source: FilePieces) -> StreamState:
     return tuple((one.st_size, one.st_mtime_ns, one.st_ino) for one in map(os.stat, source.files))
 
 

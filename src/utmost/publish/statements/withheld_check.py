@@ -31,7 +31,7 @@ from utmost.publish.workloads.sums_in_words import read_family
 from utmost.publish.workloads.workload import narrowed
 from utmost.tables.files import files
 
-Columns = Mapping[str, list[Any]]
+TextColumns = Mapping[str, list[Any]]
 
 
 def _described(statement: Mapping[str, Any]) -> WithheldTable[Any]:
@@ -100,7 +100,7 @@ def check_withheld(statement: Mapping[str, Any], table: Any, release: Answer[Any
     return replace(described, table=table)
 
 
-def _check_columns(statement: Mapping[str, Any], described: WithheldTable[Any], columns: Columns) -> None:
+def _check_columns(statement: Mapping[str, Any], described: WithheldTable[Any], columns: TextColumns) -> None:
     """Check the names of the columns, how many rows there are, labels and margins."""
     if described.table is not None:
         expected = files.columns(described.table)
@@ -121,7 +121,7 @@ def _check_columns(statement: Mapping[str, Any], described: WithheldTable[Any], 
             raise BadTable("labels and error bars must be those of the release", came="others", where=repr(name))
 
 
-def _check_rule(name: str, columns: Columns, rule: WithholdingRule) -> None:
+def _check_rule(name: str, columns: TextColumns, rule: WithholdingRule) -> None:
     """Check each mark against its cell, and each shown cell against the rule."""
     marks, cells = columns[f"{name}_mark"], columns[name]
     margins = columns.get(f"{name}_margin", columns.get("margin", []))
@@ -144,7 +144,7 @@ def _passes(cell: Any, margin: Any, rule: WithholdingRule, where: str) -> bool:
     return rule.passes(int(value) if value.denominator == 1 else float(value), bar)
 
 
-def _check_made_of(described: WithheldTable[Any], columns: Columns, answer: Answer[Any]) -> None:
+def _check_made_of(described: WithheldTable[Any], columns: TextColumns, answer: Answer[Any]) -> None:
     """Check that the rule makes just this table of the release."""
     again: WithheldTable[Any] | None = None
     if isinstance(release := answer.table, NoisySums) and described.family is not None:

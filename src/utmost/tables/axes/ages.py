@@ -8,7 +8,7 @@ from utmost.core.exact.arguments import instance, text, wrong_kind
 from utmost.errors import OutOfRange
 from utmost.tables.axes.axes import Axis, Label
 from utmost.tables.axes.clock import read_time, time_at
-from utmost.tables.axes.ordered_axes import Edges, Groups, edges
+from utmost.tables.axes.ordered_axes import DeclaredGroups, Edges, edges
 from utmost.tables.axes.time_patterns import time_pattern
 from utmost.tables.cells.spelling import PLAIN, Spelling
 
@@ -20,7 +20,7 @@ def ages(
     listed: Edges,
     *,
     on: str | date,
-    groups: Groups | None = None,
+    groups: DeclaredGroups | None = None,
     spelling: Spelling = PLAIN,
     other: Label | None = None,
     missing: Label | None = None,

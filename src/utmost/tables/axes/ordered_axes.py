@@ -17,7 +17,7 @@ Edges = Sequence[Number | None]
 Grouped = Mapping[Any, Iterable[Any]]
 """Groups by their labels: of each the labels of what it holds."""
 
-Groups = Mapping[str, Edges | Grouped]
+DeclaredGroups = Mapping[str, Edges | Grouped]
 Ends = Mapping[str, Label | None]
 """The labels "below", "above", "other" and "missing", None where there is no such group."""
 
@@ -28,7 +28,7 @@ def bins(
     *,
     width: Number = 1,
     fanout: int | None = None,
-    groups: Groups | None = None,
+    groups: DeclaredGroups | None = None,
     spelling: Spelling = PLAIN,
     below: Label | None = None,
     above: Label | None = None,
@@ -95,7 +95,7 @@ def edges(
     listed: Edges,
     *,
     whole: bool | None = None,
-    groups: Groups | None = None,
+    groups: DeclaredGroups | None = None,
     spelling: Spelling = PLAIN,
     below: Label | None = None,
     above: Label | None = None,
@@ -189,7 +189,7 @@ def _end_label(low: Edge, high: Edge, finest: Sequence[Edge], ends: Ends) -> Lab
 
 
 def _listed(
-    edges: Edges, groups: Groups, whole: bool | None, ends: Ends, spelling: Spelling, column: str | None
+    edges: Edges, groups: DeclaredGroups, whole: bool | None, ends: Ends, spelling: Spelling, column: str | None
 ) -> Axis:
     """Bins between listed edges, and their groups."""
     finest = _edges(edges, "bins")

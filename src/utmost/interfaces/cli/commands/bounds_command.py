@@ -8,7 +8,7 @@ from utmost.interfaces.cli.options import file_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import argument, flag, option
 from utmost.interfaces.cli.screens.screen import grid, number, screen
-from utmost.interfaces.cli.screens.terminal import Text
+from utmost.interfaces.cli.screens.terminal import ScreenText
 from utmost.interfaces.documents.published_files import read_release
 from utmost.interfaces.figures import canvas
 from utmost.publish.releases.estimates import Estimate
@@ -115,7 +115,7 @@ def _show(costs: BoundCosts) -> None:
     ]
     titles = [costs.name, "margin of a cell", "persons cut", "lost", "error of a sum"]
     headline = f"{costs.name}={number(costs.best)} has the least expected error."
-    screen().print(Text(headline, style="bold"), grid(titles, rows), Text(costs.words))
+    screen().print(ScreenText(headline, style="bold"), grid(titles, rows), ScreenText(costs.words))
 
 
 def _in_words(answer: Estimate) -> str:

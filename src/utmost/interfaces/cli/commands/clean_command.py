@@ -11,7 +11,7 @@ from utmost.interfaces.cli.options import file_options, table_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import option
 from utmost.interfaces.cli.screens.screen import facts, number, screen
-from utmost.interfaces.cli.screens.terminal import Group, Text
+from utmost.interfaces.cli.screens.terminal import ScreenGroup, ScreenText
 from utmost.interfaces.documents.published_files import read_release
 from utmost.interfaces.documents.reports import print_json
 from utmost.publish.releases.answer import Answer
@@ -107,6 +107,6 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
         rows["promise"] = report["guarantee"]
     if out is not None:
         rows["written"] = f"{out} and {sidecar_path(out)}"
-    headline = Text("Clean, for display and for programs that need counts.", style="bold")
-    shown = Group(headline, Text(f"{report['words']}\n"), facts(rows))
+    headline = ScreenText("Clean, for display and for programs that need counts.", style="bold")
+    shown = ScreenGroup(headline, ScreenText(f"{report['words']}\n"), facts(rows))
     screen(stderr=out is None).print(shown)

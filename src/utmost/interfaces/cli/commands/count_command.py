@@ -11,7 +11,7 @@ from utmost.interfaces.cli.options import file_options, people_options, table_op
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import option
 from utmost.interfaces.cli.screens.screen import facts, screen
-from utmost.interfaces.cli.screens.terminal import Text
+from utmost.interfaces.cli.screens.terminal import ScreenText
 from utmost.interfaces.cli.unknown_keys import UnknownKeys
 from utmost.interfaces.documents.reports import print_json
 from utmost.publish.counting.counted import CountedTable
@@ -104,7 +104,7 @@ def count(
         print_json(COUNTED_FORM.document(counted))
     else:
         table_options.give_table(_columns(counted), form)
-    screen(stderr=True).print(Text(WARNING, style="bold"))
+    screen(stderr=True).print(ScreenText(WARNING, style="bold"))
 
 
 def _write_report(counted: Any, path: Path) -> None:
@@ -146,8 +146,8 @@ def _give_parts(tables: dict[Any, CountedTable], part: str, out: Path | None, *,
             "each at a level of its own; in one ledger's dataset the largest of these levels is charged"
         )
     headline = "Counted." if written else "Nothing was written. This is what releases would protect."
-    screen().print(Text(headline, style="bold"), facts(rows))
-    screen(stderr=True).print(Text(WARNING, style="bold"))
+    screen().print(ScreenText(headline, style="bold"), facts(rows))
+    screen(stderr=True).print(ScreenText(WARNING, style="bold"))
 
 
 def _give_measures(measured: dict[Any, Any], out: Path | None, *, as_json: bool, dry_run: bool) -> None:
@@ -168,8 +168,8 @@ def _give_measures(measured: dict[Any, Any], out: Path | None, *, as_json: bool,
     if written:
         rows["written"] = ", ".join(written.values())
         rows["release them"] = "each at a level of its own; their levels add up"
-    screen().print(Text("Counted." if written else _DRY, style="bold"), facts(rows))
-    screen(stderr=True).print(Text(WARNING, style="bold"))
+    screen().print(ScreenText("Counted." if written else _DRY, style="bold"), facts(rows))
+    screen(stderr=True).print(ScreenText(WARNING, style="bold"))
 
 
 def _written_apart(
@@ -246,4 +246,4 @@ def _tell(
             rows["release it"] = "from a .json file: only that keeps the steps of amounts"
         else:
             rows["release it"] = f"with --sensitivity {unit.sensitivity} --cells {unit.cells}"
-    screen().print(Text(headline, style="bold"), facts(rows))
+    screen().print(ScreenText(headline, style="bold"), facts(rows))

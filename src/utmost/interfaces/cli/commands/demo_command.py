@@ -13,7 +13,7 @@ from typing import Annotated
 from utmost.errors import Unsupported
 from utmost.interfaces.cli.options.option_kinds import option
 from utmost.interfaces.cli.screens.screen import screen
-from utmost.interfaces.cli.screens.terminal import Text
+from utmost.interfaces.cli.screens.terminal import ScreenText
 from utmost.tables.admissions import ADMISSIONS_DOMAIN, admission_rows
 
 EVENTS, DOMAIN = "applicants.csv", "domain.json"
@@ -63,12 +63,12 @@ def demo(*, keep: Annotated[Path | None, option("DIR", "New folder in which the 
         for words, line in STEPS:
             console = screen()
             if words:
-                console.print(Text(f"\n{words}", style="bold"))
-            console.print(Text(f"$ utmost {line}\n", style="cyan"))
+                console.print(ScreenText(f"\n{words}", style="bold"))
+            console.print(ScreenText(f"$ utmost {line}\n", style="cyan"))
             _run(shlex.split(line))
     took = f"That took {monotonic() - begun:.1f} seconds."
     where = f"The files are in {keep}." if keep is not None else "Nothing was kept; --keep DIR keeps the files."
-    screen().print(Text(f"\n{took} {where}", style="bold"))
+    screen().print(ScreenText(f"\n{took} {where}", style="bold"))
 
 
 def write_events() -> None:

@@ -21,7 +21,7 @@ from utmost.interfaces.cli.options.option_kinds import flag, option
 from utmost.interfaces.cli.options.research_options import TypeAsked, space_asked
 from utmost.interfaces.cli.screens.curve_screen import asked_levels, check_no_level, show_loss_curve
 from utmost.interfaces.cli.screens.screen import facts, grid, narrowed, number, others, screen, with_exact
-from utmost.interfaces.cli.screens.terminal import Text
+from utmost.interfaces.cli.screens.terminal import ScreenText
 from utmost.interfaces.documents import designs
 from utmost.interfaces.documents.consumer_files import consumer_of, usual_loss
 from utmost.interfaces.documents.cost_files import is_file
@@ -62,7 +62,7 @@ def show_design(report: dict[str, Any], out: Path | None) -> None:
 def _show_attack(attacks: list[dict[str, Any]]) -> None:
     """How well the secret is guessed by someone who believes the prior, from the optimum and from the usual ones."""
     console, first = screen(), attacks[0]
-    console.print(Text("\nWhat an attacker learns who believes the prior", style="bold"))
+    console.print(ScreenText("\nWhat an attacker learns who believes the prior", style="bold"))
     rows = [["without an answer", _percent(first["guessed_before"]), below(first["error_before"]), "", ""]]
     rows += [
         [
@@ -79,17 +79,19 @@ def _show_attack(attacks: list[dict[str, Any]]) -> None:
     if worst is not None:
         rise = f"from {_percent(worst['before'], 3)} to {_percent(worst['after'], 3)}"
         console.print(
-            Text(f"The optimum moves odds most for secret {worst['secret']} at outcome {worst['outcome']}: {rise}.")
+            ScreenText(
+                f"The optimum moves odds most for secret {worst['secret']} at outcome {worst['outcome']}: {rise}."
+            )
         )
     if len(attacks) > 1:
-        console.print(Text("The usual mechanisms are remapped for the same reader."))
+        console.print(ScreenText("The usual mechanisms are remapped for the same reader."))
 
 
 def _show_labelled_answers(report: dict[str, Any]) -> None:
     """The answers to the likeliest place, where secrets have labels."""
     if report:
         console = screen()
-        console.print(Text(f"\nThe likeliest answers for {report['likeliest_secret']}", style="bold"))
+        console.print(ScreenText(f"\nThe likeliest answers for {report['likeliest_secret']}", style="bold"))
         rows = [[label, f"{100 * share:.2f} %"] for label, share in report["answers_for_it"]]
         console.print(grid(["answer", "chance"], rows))
 
@@ -147,7 +149,7 @@ def show_check(certificate: Certificate) -> None:
 
 def _show_remap(remap: list[dict[str, Any]]) -> None:
     console = screen()
-    console.print(Text("\nWhat to make of each response of the geometric mechanism", style="bold"))
+    console.print(ScreenText("\nWhat to make of each response of the geometric mechanism", style="bold"))
     rows = [[run["responses"], run["answer"], "as good as another" if run["tie"] else ""] for run in remap[:_SHOWN]]
     console.print(grid(["response", "answer", ""], rows), *others(len(remap) - _SHOWN, "more rows"))
 

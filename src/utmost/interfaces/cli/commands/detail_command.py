@@ -8,13 +8,13 @@ from utmost.errors import OutOfRange
 from utmost.interfaces.cli.options import file_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import option
-from utmost.interfaces.cli.options.people_options import Persons
+from utmost.interfaces.cli.options.people_options import PersonOptions
 from utmost.interfaces.cli.options.shared_options import named_values
 from utmost.interfaces.cli.options.table_options import NumberSpelling
 from utmost.interfaces.cli.release_ways import counted_table
 from utmost.interfaces.cli.screens.published_screen import show_detailed
 from utmost.interfaces.cli.screens.screen import DRY, facts, number, screen
-from utmost.interfaces.cli.screens.terminal import Group, Text
+from utmost.interfaces.cli.screens.terminal import ScreenGroup, ScreenText
 from utmost.interfaces.cli.screens.workload_screens import check_document
 from utmost.interfaces.documents.reports import print_json
 from utmost.publish.counting.counted import CountedTable
@@ -35,7 +35,7 @@ def detail(
         list[str],
         option("NAMES=NUMBER", "Breakdown of groups whose noisy sum is at least this: 'age sex=500'.", "--detail"),
     ],
-    people: Persons,
+    people: PersonOptions,
     level: options.AskedLevel,
     spelling: NumberSpelling,
     answer: options.Output,
@@ -67,7 +67,7 @@ def detail(
         first, margins = rehearse_detailed(counted, rule, at, share or "1/8", confidence)
         report = {"dry_run": True, "level": level_text(at), "share": str(first), "margins": margins}
         rows = {f"margin of {family}": f"± {number(margin)}" for family, margin in margins.items()}
-        shown = Group(Text(DRY, style="bold"), facts({"level": f"{at}, {first} of it first", **rows}))
+        shown = ScreenGroup(ScreenText(DRY, style="bold"), facts({"level": f"{at}, {first} of it first", **rows}))
         return print_json(report) if answer.as_json else screen().print(shown)
     with options.protected(yes), progress_bar("Noising"):
         release = release_detailed(counted, name, rule.details, epsilon=at, first=share or "1/8", confidence=confidence)

@@ -18,7 +18,7 @@ from utmost.interfaces.cli.ledger_place import check_no_password, is_server
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import flag, option
 from utmost.interfaces.cli.screens.screen import facts, grid, screen
-from utmost.interfaces.cli.screens.terminal import Text
+from utmost.interfaces.cli.screens.terminal import ScreenText
 from utmost.version import __version__
 
 REQUIRED = ("numpy", "cryptography", "python-flint", "highspy", "threadpoolctl", "click")
@@ -175,7 +175,7 @@ def _is_well(report: dict[str, Any]) -> bool:
 def _show(report: dict[str, Any]) -> None:
     console = screen()
     versions, database = report["versions"], report["sqlite"]
-    console.print(Text("utmost is well." if report["well"] else "Something is wrong, see below.", style="bold"))
+    console.print(ScreenText("utmost is well." if report["well"] else "Something is wrong, see below.", style="bold"))
     optional = {
         f"utmost[{name}]": "there" if each["get"] is None else f"not there; get it with {each['get']}"
         for name, each in report["optional"].items()

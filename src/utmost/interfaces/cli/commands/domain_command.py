@@ -10,7 +10,7 @@ from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import option
 from utmost.interfaces.cli.options.people_options import split_names
 from utmost.interfaces.cli.screens.screen import facts, grid, screen
-from utmost.interfaces.cli.screens.terminal import Group, Text
+from utmost.interfaces.cli.screens.terminal import ScreenGroup, ScreenText
 from utmost.interfaces.documents.reports import print_json
 from utmost.publish.counting.counted_events import count_table
 from utmost.publish.counting.counting import Counting
@@ -78,7 +78,7 @@ def check(
     ]
     table_of_axes = grid(["column", "outside", "missing", 'in "other"'], rows, left=1)
     shown = {"rows": str(whole.events), "outside on some column": _share(whole.outside_domain, whole.events)}
-    screen().print(Group(Text(CountingReport.notice, style="bold"), table_of_axes, facts(shown)))
+    screen().print(ScreenGroup(ScreenText(CountingReport.notice, style="bold"), table_of_axes, facts(shown)))
 
 
 def _report(table: Any, domain: Domain, spelling: table_options.NumberSpelling) -> CountingReport:
@@ -149,7 +149,9 @@ def propose(
     rows["written"] = str(file)
     rows["check it"] = f"utmost domain check DATA.csv --domain {file}"
     screen().print(
-        Group(Text("Proposed from the codebook alone. Read it before you use it.", style="bold"), facts(rows))
+        ScreenGroup(
+            ScreenText("Proposed from the codebook alone. Read it before you use it.", style="bold"), facts(rows)
+        )
     )
 
 

@@ -13,7 +13,7 @@ from utmost.interfaces.cli.commands.respond_command import Mechanism
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import flag, option
 from utmost.interfaces.cli.screens.screen import facts, screen
-from utmost.interfaces.cli.screens.terminal import Text
+from utmost.interfaces.cli.screens.terminal import ScreenText
 from utmost.interfaces.documents.answer_words import ROUNDED
 from utmost.interfaces.documents.answers import SavedMechanism, saved_mechanism
 from utmost.interfaces.documents.reports import print_json
@@ -131,4 +131,4 @@ def _show(report: dict[str, Any], saved: SavedMechanism) -> None:
     }
     console = screen()
     console.print(facts(shown))
-    console.print(Text(f"\n{saved.guarantee()}"))
+    console.print(ScreenText(f"\n{saved.guarantee()}"))

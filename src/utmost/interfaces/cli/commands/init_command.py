@@ -8,16 +8,16 @@ from typing import Annotated, Any, ClassVar
 import click
 
 from utmost.errors import OutOfRange
-from utmost.interfaces.cli.ledger_place import Memory
+from utmost.interfaces.cli.ledger_place import LedgerOptions
 from utmost.interfaces.cli.options import file_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import option
-from utmost.interfaces.cli.options.people_options import Persons, split_names
+from utmost.interfaces.cli.options.people_options import PersonOptions, split_names
 from utmost.interfaces.cli.options.recipe_options import recipe_text
 from utmost.interfaces.cli.options.release_options import AskedPromise, Once
 from utmost.interfaces.cli.options.table_options import NumberSpelling
 from utmost.interfaces.cli.screens.screen import facts, screen
-from utmost.interfaces.cli.screens.terminal import Group, Text
+from utmost.interfaces.cli.screens.terminal import ScreenGroup, ScreenText
 from utmost.interfaces.documents.reports import print_json
 from utmost.publish.ledger.secret_file import new_secrets
 from utmost.publish.statements.counted_files import read_domain
@@ -45,9 +45,9 @@ class Choices:
 
     asked: AskedPromise
     level: options.AskedLevel
-    people: Persons
+    people: PersonOptions
     once: Once
-    memory: Memory
+    memory: LedgerOptions
     spelling: NumberSpelling
     output: RecipeOutput
 
@@ -96,7 +96,7 @@ def init(
     request = ' --request "$(date +%F)"' if "ledger" in given else ""
     rows["try it"] = f"utmost release DATA.csv --recipe {file} --dry-run"
     rows["release"] = f"utmost release DATA.csv --recipe {file}{request} --out released.csv"
-    screen().print(Group(Text("A recipe, with everything but the data.", style="bold"), facts(rows)))
+    screen().print(ScreenGroup(ScreenText("A recipe, with everything but the data.", style="bold"), facts(rows)))
 
 
 def _ask(question: str, **more: Any) -> Any:

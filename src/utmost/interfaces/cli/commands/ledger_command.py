@@ -12,11 +12,11 @@ from utmost.core.exact.numbers import has_decimal_comma
 from utmost.core.exact.progress_bar import progress_bar
 from utmost.errors import NotALevel, NotANumber, OutOfRange
 from utmost.interfaces.cli import ledger_answers
-from utmost.interfaces.cli.ledger_place import Place
+from utmost.interfaces.cli.ledger_place import LedgerPlaceOptions
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import argument, flag, option
 from utmost.interfaces.cli.screens.screen import facts, grid, screen
-from utmost.interfaces.cli.screens.terminal import Group, Text
+from utmost.interfaces.cli.screens.terminal import ScreenGroup, ScreenText
 from utmost.publish.ledger.ledger import Ledger
 from utmost.publish.releases.release_facts import short_bar
 from utmost.tables.files.atomic import check_absent
@@ -51,7 +51,7 @@ def show_status(status: Mapping[str, Any], headline: str | None = None) -> None:
         "noise": "derived from the key" if status["derived"] else "from the operating system",
         "quarantine": status["quarantine"] or "none",
     }
-    shown: list[Any] = [] if headline is None else [Text(headline, style="bold")]
+    shown: list[Any] = [] if headline is None else [ScreenText(headline, style="bold")]
     shown.append(facts(rows))
     tables = (_RELEASE, status["releases"]), (_MECHANISM, status["mechanisms"]), (_BUDGET, status["datasets"])
     for titles, entries in tables:
@@ -61,7 +61,7 @@ def show_status(status: Mapping[str, Any], headline: str | None = None) -> None:
     if len(spent) > 1:
         together = f"epsilon = {short_bar(sum(spent))}, for people who are in every dataset; no limit holds it"
         shown.append(facts({"all datasets": together}))
-    screen().print(Group(*shown))
+    screen().print(ScreenGroup(*shown))
 
 
 def show_verification(report: Mapping[str, Any]) -> None:
@@ -74,7 +74,7 @@ def show_verification(report: Mapping[str, Any]) -> None:
     }
     if report["answers"]:
         rows["answers"] = f"of {report['answers']} persons"
-    screen().print(Group(Text("Everything in the ledger is as it was written.", style="bold"), facts(rows)))
+    screen().print(ScreenGroup(ScreenText("Everything in the ledger is as it was written.", style="bold"), facts(rows)))
 
 
 def show_history(events: Sequence[Mapping[str, Any]]) -> None:
@@ -99,13 +99,13 @@ Create = Annotated[bool, flag("New ledger with key and witness, if there is none
 NameFilter = Annotated[str | None, option("NAME", "Release whose events are listed.")]
 
 
-def status(*, place: Place, answer: options.Output) -> None:
+def status(*, place: LedgerPlaceOptions, answer: options.Output) -> None:
     """Show what the ledger holds: its releases, their levels, and what each dataset has spent."""
     with place.opened() as opened:
         _give_status(opened, answer)
 
 
-def verify(*, place: Place, answer: options.Output) -> None:
+def verify(*, place: LedgerPlaceOptions, answer: options.Output) -> None:
     """Recompute the whole ledger; exit code 1 where it is damaged or in quarantine."""
     with place.opened() as opened, progress_bar("Verifying"):
         verification, quarantine = opened.verify(), opened.status().quarantine
@@ -115,7 +115,9 @@ def verify(*, place: Place, answer: options.Output) -> None:
         raise click.exceptions.Exit(1)
 
 
-def history(*, place: Place, name: NameFilter = None, dataset: Dataset = None, answer: options.Output) -> None:
+def history(
+    *, place: LedgerPlaceOptions, name: NameFilter = None, dataset: Dataset = None, answer: options.Output
+) -> None:
     """List events of the ledger, oldest first."""
     with place.opened() as opened:
         events = [ledger_answers.event_report(event) for event in opened.history(name, dataset=dataset)]
@@ -134,7 +136,7 @@ def _limit(text: str) -> Level:
 
 def budget(
     *,
-    place: Place,
+    place: LedgerPlaceOptions,
     dataset: Annotated[str, option("NAME", "Dataset in the ledger.")],
     limit: Annotated[str | None, option("NUMBER", "Limit to set: epsilon that all its releases may spend.")] = None,
     create: Create = False,
@@ -155,7 +157,7 @@ def budget(
 
 def charge(
     *,
-    place: Place,
+    place: LedgerPlaceOptions,
     dataset: Annotated[str, option("NAME", "Dataset in the ledger.")],
     level: options.AskedLevel,
     what: Annotated[str, option("TEXT", "What it was spent on, in words that no other charge has.")],
@@ -175,7 +177,7 @@ def charge(
 
 def backup(
     *,
-    place: Place,
+    place: LedgerPlaceOptions,
     out: Annotated[Path, option("FILE", "New SQLite file for the copy.")],
     as_json: options.AsJson = False,
 ) -> None:
@@ -194,7 +196,7 @@ def backup(
 def restore(
     copy: Annotated[Path, argument("FILE", "File that `utmost ledger backup` wrote.", exists=True, dir_okay=False)],
     *,
-    place: Place,
+    place: LedgerPlaceOptions,
     answer: options.Output,
 ) -> None:
     """Make a ledger from a backup. It draws nothing new until it is resumed."""
@@ -207,7 +209,7 @@ def restore(
 
 def resume(
     *,
-    place: Place,
+    place: LedgerPlaceOptions,
     reason: Annotated[str, option("TEXT", "Reason why the ledger may go on, to be recorded.")],
     missing: Annotated[
         list[str] | None, option("DATASET=EPSILON", "Epsilon spent beyond what the ledger knows.")
@@ -229,7 +231,7 @@ def resume(
 
 def receipt(
     *,
-    place: Place,
+    place: LedgerPlaceOptions,
     check: Annotated[str | None, option("RECEIPT", "Receipt to compare the ledger with.")] = None,
     answer: options.Output,
 ) -> None:

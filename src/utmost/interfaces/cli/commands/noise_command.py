@@ -7,7 +7,7 @@ from utmost.core.exact.written_levels import level_from_text, level_words
 from utmost.core.noise.optimal import optimal_noise
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.screens.screen import facts, number, percent, screen
-from utmost.interfaces.cli.screens.terminal import Column, Table, Text
+from utmost.interfaces.cli.screens.terminal import ScreenColumn, ScreenTable, ScreenText
 from utmost.interfaces.documents.cost_files import cost_of
 from utmost.interfaces.documents.reports import law_report
 from utmost.publish.promises.declared_columns import read_numbers
@@ -27,22 +27,22 @@ def show_noise(report: dict[str, Any]) -> None:
     }
     for name, times in report["gain"].items():
         shown[f"gain over {name}"] = f"{name} noise costs {times:.4g} times as much ({report['cost']})"
-    screen().print(Text(report["text"], style="bold"), facts(shown), Text("\nmargins", style="dim"))
+    screen().print(ScreenText(report["text"], style="bold"), facts(shown), ScreenText("\nmargins", style="dim"))
     screen().print(_error_bars(report["margin"]))
 
 
-def _error_bars(margins: dict[str, int | float]) -> Table:
+def _error_bars(margins: dict[str, int | float]) -> ScreenTable:
     """Each confidence with its margin, drawn around the true value."""
     longest = max(float(margin) for margin in margins.values()) or 1.0
     rows = [
         (percent(confidence), f"± {number(margin)}", _error_bar(round(float(margin) / longest * _HALF)))
         for confidence, margin in margins.items()
     ]
-    return Table([Column(right=is_number, wraps=False) for is_number in (True, True, False)], rows)
+    return ScreenTable([ScreenColumn(right=is_number, wraps=False) for is_number in (True, True, False)], rows)
 
 
-def _error_bar(half: int) -> Text:
-    line = Text(" " * (_HALF - half))
+def _error_bar(half: int) -> ScreenText:
+    line = ScreenText(" " * (_HALF - half))
     line.append("├" + "─" * (half - 1) if half else "", style="cyan")
     line.append("●", style="bold cyan")
     return line.append("─" * (half - 1) + "┤" if half else "", style="cyan")

@@ -16,7 +16,7 @@ from utmost.interfaces.cli.options import file_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import flag, option
 from utmost.interfaces.cli.screens.screen import facts, grid, number, percent, screen
-from utmost.interfaces.cli.screens.terminal import Group, Text
+from utmost.interfaces.cli.screens.terminal import ScreenGroup, ScreenText
 from utmost.interfaces.cli.screens.workload_screens import (
     margins_by_themselves,
     no_clean_table,
@@ -319,16 +319,16 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
     if beside:
         own = str(report["budget_part"]).replace(" of epsilon", "\nof epsilon")
         margins[1:] = ["if only\nthis one were\npublished", f"if each had\n{own}"]
-    title = Text("Standard deviations by other weightings (--choose NAME takes one):", style="bold")
+    title = ScreenText("Standard deviations by other weightings (--choose NAME takes one):", style="bold")
     choices = (title, grid(["", *parts], choice)) if choice and len(parts) <= _MOST_PARTS else ()
     screen().print(
-        Group(
-            Text("Sums to measure:", style="bold"),
+        ScreenGroup(
+            ScreenText("Sums to measure:", style="bold"),
             grid(["sums", "number", f"budget share{part}"], measured),
-            Text("Error of the wanted tables:", style="bold"),
+            ScreenText("Error of the wanted tables:", style="bold"),
             grid(["wanted", "answers", "weight", "standard\ndeviation", *margins], wanted),
             *choices,
-            Text("The weighted variance is at most so many times the least possible, as proved:", style="bold"),
+            ScreenText("The weighted variance is at most so many times the least possible, as proved:", style="bold"),
             grid(["variance", "the least is over"], _within(report), left=2),
             facts(rows),
         )

@@ -12,7 +12,7 @@ from utmost.interfaces.cli.options import file_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.promise_options import Promised, Protected
 from utmost.interfaces.cli.screens.screen import facts, percent, screen
-from utmost.interfaces.cli.screens.terminal import Text
+from utmost.interfaces.cli.screens.terminal import ScreenText
 from utmost.publish.promises.promise import PROMISE_FORM, Promise
 from utmost.publish.releases.release_facts import short_bar
 from utmost.publish.statements.counted_files import measured_table
@@ -70,7 +70,7 @@ def _show(stated: Promise, report: dict[str, Any], out: Path | None) -> None:
     if out is not None:
         rows["written"] = str(out)
         rows["release it"] = f"utmost release TABLE --promise {out} --epsilon ..."
-    screen().print(Text("Promised.", style="bold"), facts({name: text for name, text in rows.items() if text}))
+    screen().print(ScreenText("Promised.", style="bold"), facts({name: text for name, text in rows.items() if text}))
 
 
 def _text(fact: Any) -> str:

@@ -16,9 +16,9 @@ from utmost.errors import OutOfRange, Unsupported
 from utmost.interfaces.cli.options import file_options, table_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import argument, flag, option
-from utmost.interfaces.cli.reading_cells import Cells, CellsAsked, read_cells
+from utmost.interfaces.cli.reading_cells import CellsAsked, CellSelection, read_cells
 from utmost.interfaces.cli.screens.screen import facts, number, percent, screen
-from utmost.interfaces.cli.screens.terminal import Text
+from utmost.interfaces.cli.screens.terminal import ScreenText
 from utmost.interfaces.documents.consumer_files import consumer_of, prior_file, with_readings
 from utmost.interfaces.documents.cost_files import is_file
 from utmost.interfaces.documents.reports import print_json, reading_report
@@ -51,8 +51,10 @@ def show_reading(report: dict[str, Any]) -> None:
         return
     window = range(seen[0], seen[-1] + 1)
     curves = {"before": [before[i] for i in window], "after": [after[i] for i in window]}
-    console.print(Text("\nbelief in each count, ").append("before", "cyan").append(" and ").append("after", "magenta"))
-    chart = Text()
+    console.print(
+        ScreenText("\nbelief in each count, ").append("before", "cyan").append(" and ").append("after", "magenta")
+    )
+    chart = ScreenText()
     for row in canvas.terminal([float(i) for i in window], curves):
         for text, owner in row:
             chart.append(text, style=("cyan", "magenta", "")[owner])
@@ -70,7 +72,7 @@ def read(
         ),
     ] = None,
     *,
-    cells: Cells,
+    cells: CellSelection,
     prior: Annotated[
         str | None,
         option(

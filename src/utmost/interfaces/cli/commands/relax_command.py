@@ -12,10 +12,10 @@ from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.privacy.unit import Unit
 from utmost.errors import BadTable, DataChanged, OutOfRange
 from utmost.interfaces.cli.ledger_answers import Question, show_spending
-from utmost.interfaces.cli.ledger_place import Place, secret_file_of
+from utmost.interfaces.cli.ledger_place import LedgerPlaceOptions, secret_file_of
 from utmost.interfaces.cli.options import file_options, table_options
 from utmost.interfaces.cli.options import shared_options as options
-from utmost.interfaces.cli.options.people_options import Persons
+from utmost.interfaces.cli.options.people_options import PersonOptions
 from utmost.interfaces.cli.options.recipe_options import check_said_once
 from utmost.interfaces.cli.options.release_options import RecipeFile
 from utmost.interfaces.cli.planned_release import planned_table
@@ -33,9 +33,9 @@ FIRST = ("--ledger", "--name", "--epsilon", "--recipe", "--out", "--dry-run")
 def relax(
     table: file_options.TableFile,
     *,
-    ledger: Place,
+    ledger: LedgerPlaceOptions,
     question: Question,
-    people: Persons,
+    people: PersonOptions,
     spelling: table_options.NumberSpelling,
     recipe: RecipeFile = None,
     dry_run: options.DryRun = False,
@@ -69,14 +69,14 @@ def relax(
 
 
 def _table_to_relax(
-    table: Path, kept: Published | None, people: Persons, spelling: table_options.NumberSpelling, key: Path | None
+    table: Path, kept: Published | None, people: PersonOptions, spelling: table_options.NumberSpelling, key: Path | None
 ) -> Any:
     """The table that is relaxed: events are counted again, over the domain of the plan where no other is named."""
     noise, column = (None, None) if kept is None else (kept.noise, kept.columns[0])
     if people.are_events:
         check_counted_before(people, key)
     if kept is not None and isinstance(noise, SumNoise) and people.domain is None:
-        options.refuse("needs --domain", Persons(by=people.by, mean=people.mean))
+        options.refuse("needs --domain", PersonOptions(by=people.by, mean=people.mean))
         if not people.are_events and table.suffix.lower() != ".json":
             raise _counted_otherwise(
                 _published_options(kept, at_most=noise.unit.cells > 1), "neither --person nor --each-row"
@@ -91,7 +91,7 @@ def _table_to_relax(
         if isinstance(noise, SumNoise) and people.mean is None:
             published = _options(noise.plan.domain, noise.unit)
             if published.mean:  # before options that go with a mean, such as --leave-out amounts, are refused
-                words = options.typed_again(Persons(by=people.by))
+                words = options.typed_again(PersonOptions(by=people.by))
                 raise _counted_otherwise(published, f"{words} and no --mean" if words else "no --mean")
         of_people = counted_table(table, people, neighbours, spelling.cells, key)
         assert isinstance(of_people, CountedTable), "events are counted, with one mean at most"
@@ -110,7 +110,7 @@ def _table_to_relax(
 
 
 @contextmanager
-def _named_counting(kept: Published | None, people: Persons) -> Iterator[None]:
+def _named_counting(kept: Published | None, people: PersonOptions) -> Iterator[None]:
     """Name the counting options of the release where events that were counted again give another table."""
     try:
         yield
@@ -125,14 +125,14 @@ def _named_counting(kept: Published | None, people: Persons) -> Iterator[None]:
         raise
 
 
-def _published_options(kept: Published, *, at_most: bool = False) -> Persons:
+def _published_options(kept: Published, *, at_most: bool = False) -> PersonOptions:
     """The counting options that a release tells; how many cells a person may change where events are of persons."""
     unit = kept.promise.unit
     if isinstance(kept.noise, SumNoise):
         unit = kept.noise.unit
         published = _options(kept.noise.plan.domain, unit)
     else:
-        published = Persons(by=[",".join(kept.promise.public)])
+        published = PersonOptions(by=[",".join(kept.promise.public)])
     return replace(published, at_most=unit.cells) if at_most else published
 
 
@@ -146,18 +146,18 @@ def _check_counted_alike(kept: Published | None, counted: CountedTable) -> None:
         raise _counted_otherwise(published, options.typed_again(came))
 
 
-def _options(domain: Domain, unit: Unit) -> Persons:
+def _options(domain: Domain, unit: Unit) -> PersonOptions:
     """The counting options that a domain and a unit tell: the columns, and the clips of a mean."""
     amount, names = unit.amount, list(domain.columns)
     if amount is None or amount.between is None:
-        return Persons(by=[",".join(names)])
+        return PersonOptions(by=[",".join(names)])
     names.remove(amount.name)
     ends = [unit.text(end) for end in amount.ends]
     clips = ",".join(ends if amount.step == 1 else [*ends, unit.text(1)])
-    return Persons(by=[",".join(names)], mean=[f"{amount.name}={clips}"])
+    return PersonOptions(by=[",".join(names)], mean=[f"{amount.name}={clips}"])
 
 
-def _counted_otherwise(published: Persons, came: str) -> OutOfRange:
+def _counted_otherwise(published: PersonOptions, came: str) -> OutOfRange:
     required = f"the file must be counted as it was published, with {options.typed_again(published)}"
     remedy = "Repeat these options with --person COLUMN or --each-row, and --domain; or give the release's --recipe."
     return OutOfRange(required, came=came, remedy=remedy)

@@ -13,7 +13,7 @@ from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import option
 from utmost.interfaces.cli.options.people_options import split_names
 from utmost.interfaces.cli.screens.screen import facts, screen
-from utmost.interfaces.cli.screens.terminal import Text
+from utmost.interfaces.cli.screens.terminal import ScreenText
 from utmost.interfaces.documents.answers import Asked, SavedMechanism, answered_table, saved_mechanism
 from utmost.interfaces.documents.reports import print_json
 from utmost.interfaces.documents.space_names import space_named
@@ -157,4 +157,4 @@ def _say(saved: SavedMechanism, more: dict[str, Any], *, by_ledger: bool = False
     shown = {**more, "level": level, "checked": saved.checked}
     console = screen(stderr=stderr)
     console.print(facts(shown))
-    console.print(Text(f"\n{saved.guarantee(by_ledger=by_ledger)}"))
+    console.print(ScreenText(f"\n{saved.guarantee(by_ledger=by_ledger)}"))

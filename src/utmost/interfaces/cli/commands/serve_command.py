@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Annotated
 import click
 
 from utmost.errors import OutOfRange, Unsupported
-from utmost.interfaces.cli.ledger_place import Place
+from utmost.interfaces.cli.ledger_place import LedgerPlaceOptions
 from utmost.interfaces.cli.options.option_kinds import flag, option
 from utmost.interfaces.cli.options.shared_options import KeyFile, WitnessFile
 from utmost.interfaces.cli.screens.screen import facts, screen
-from utmost.interfaces.cli.screens.terminal import Group, Text
+from utmost.interfaces.cli.screens.terminal import ScreenGroup, ScreenText
 from utmost.publish.ledger.key import FILE_VARIABLE, KEY_VARIABLE
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def serve(
         oidc_client=oidc_client,
         address=address,
     )
-    place = Place(settings.ledger, _path(settings.key_file), _path(settings.witness))
+    place = LedgerPlaceOptions(settings.ledger, _path(settings.key_file), _path(settings.witness))
     if settings.workers > 1 and place.path is not None:
         remedy = "Give --ledger postgresql://HOST/NAME, or one worker."
         raise OutOfRange("more than one worker needs PostgreSQL", came=settings.workers, where="workers", remedy=remedy)
@@ -131,7 +131,7 @@ def serve(
         for name in ("key_file", "oidc_secret_file", "smtp_password_file"):
             _check_secret(name, getattr(settings, name), is_new=not place.is_there)
         shown = {name: str(value) for name, value in asdict(settings).items() if value != ""}
-        screen(stderr=True).print(Group(Text("These settings can be served.", style="bold"), facts(shown)))
+        screen(stderr=True).print(ScreenGroup(ScreenText("These settings can be served.", style="bold"), facts(shown)))
         return
     if put_back is not None:
         _say_restored(
@@ -183,7 +183,7 @@ def serve(
         raise Unsupported("the service must start", came="nothing", where=where, remedy=remedy) from None
 
 
-def _key_of(place: Place) -> str | None:
+def _key_of(place: LedgerPlaceOptions) -> str | None:
     """The file that the key of a ledger is in; None for where the environment says."""
     named = place.key
     is_elsewhere = place.path is None or any(os.environ.get(name) for name in (KEY_VARIABLE, FILE_VARIABLE))
@@ -192,7 +192,7 @@ def _key_of(place: Place) -> str | None:
 
 def _say_restored(what: str, restored: "Restored") -> None:
     shown = {name: str(number) for name, number in asdict(restored).items()}
-    screen(stderr=True).print(Group(Text(what, style="bold"), facts(shown)))
+    screen(stderr=True).print(ScreenGroup(ScreenText(what, style="bold"), facts(shown)))
 
 
 def _check_secret(name: str, file: str, *, is_new: bool) -> None:
@@ -217,7 +217,7 @@ def _greet(tokens: dict[str, str], address: str, approvals: bool) -> None:
     """Say where the service is, and its first tokens."""
     second = "confirms what cannot be undone" if approvals else "is not asked"
     screen(stderr=True).print(
-        Group(Text("Serving.", style="bold"), facts({"address": address, "a second person": second}))
+        ScreenGroup(ScreenText("Serving.", style="bold"), facts({"address": address, "a second person": second}))
     )
     if tokens:
         _say("These tokens are said once. Keep them as you keep passwords; each is valid for 90 days.")

@@ -13,12 +13,12 @@ from utmost.core.exact.numbers import read_confidence
 from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.exact.written_levels import level_text
 from utmost.errors import OutOfRange
-from utmost.interfaces.cli.ledger_place import MemoryOfMany, Place
+from utmost.interfaces.cli.ledger_place import LedgerPlaceOptions, MemoryOfMany
 from utmost.interfaces.cli.options import file_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import argument, option
 from utmost.interfaces.cli.screens.screen import facts, grid, number, screen
-from utmost.interfaces.cli.screens.terminal import Group, Text
+from utmost.interfaces.cli.screens.terminal import ScreenGroup, ScreenText
 from utmost.interfaces.cli.screens.workload_screens import check_document, document_writers, with_confidence
 from utmost.interfaces.documents.reports import print_json
 from utmost.publish.counting.counted import CountedTable
@@ -206,7 +206,7 @@ def _rehearse(tables: dict[str, CountedTable], shared: SharedLevel) -> None:
         CheckedSums.of(*counted_for(tables[name], shared.plans[name]), level)
 
 
-def _are_answered(place: Place, levels: Mapping[str, Level]) -> bool:
+def _are_answered(place: LedgerPlaceOptions, levels: Mapping[str, Level]) -> bool:
     """Whether a ledger has answered all measures at these levels."""
     with place.opened() as ledger:
         answered = {(release.name, level) for release in ledger.releases for level in release.levels}
@@ -254,8 +254,8 @@ def show(report: dict[str, Any], files: dict[str, Path]) -> None:
     within = report["within"]
     best = {} if within is None else {"error": f"at most {ceil(within * 1000) / 1000:g} times that of any other shares"}
     screen().print(
-        Group(
-            Text(f"{nothing}epsilon = {report['level']}, shared:", style="bold"),
+        ScreenGroup(
+            ScreenText(f"{nothing}epsilon = {report['level']}, shared:", style="bold"),
             grid(["measure", "share", "epsilon", "standard deviation"], rows, left=4),
             facts(best | commands),
         )

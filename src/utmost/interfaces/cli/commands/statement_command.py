@@ -10,7 +10,7 @@ from utmost.interfaces.cli.options import file_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import option
 from utmost.interfaces.cli.screens.screen import screen
-from utmost.interfaces.cli.screens.terminal import Text
+from utmost.interfaces.cli.screens.terminal import ScreenText
 from utmost.interfaces.documents.reports import print_json
 from utmost.interfaces.documents.statement_readers import stated_release
 from utmost.interfaces.interop.data_packages import csv_metadata, data_package
@@ -95,10 +95,12 @@ def statement(
         sys.stdout.flush()
     written = " and ".join(map(str, writers))
     if written:
-        screen(stderr=True).print(Text(f"Written: {written}"))
+        screen(stderr=True).print(ScreenText(f"Written: {written}"))
     if deployment.missing and ((html is None and package is None) or out is not None):
         missing = ", ".join(f"--{_OPTIONS.get(name, name)}" for name in deployment.missing)
-        screen(stderr=True).print(Text(f"To be filled in before it is sent to the registry: {missing}", style="bold"))
+        screen(stderr=True).print(
+            ScreenText(f"To be filled in before it is sent to the registry: {missing}", style="bold")
+        )
 
 
 _OPTIONS = {"curators": "curator", "intended_use": "use", "authors": "author"}

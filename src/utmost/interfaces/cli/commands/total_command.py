@@ -16,7 +16,7 @@ from utmost.interfaces.cli.options import file_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import argument, flag, option
 from utmost.interfaces.cli.screens.screen import facts, grid, number, percent, screen
-from utmost.interfaces.cli.screens.terminal import Text
+from utmost.interfaces.cli.screens.terminal import ScreenText
 from utmost.interfaces.cli.screens.workload_screens import give_tables, tables_left_out, with_confidence
 from utmost.interfaces.cli.selections import check_counted, counted_selection, uncounted
 from utmost.interfaces.documents.published_files import read_release
@@ -351,12 +351,12 @@ def _show_trend(report: dict[str, Any]) -> None:
         rows = [[row["question"], _with_bar(row)] for row in answers]
         screen().print(grid([report["question"], title], rows))
     sure = percent(report["confidence"])
-    screen().print(Text(f"All sums lie within their bars at once, at {sure} confidence; so do all changes."))
+    screen().print(ScreenText(f"All sums lie within their bars at once, at {sure} confidence; so do all changes."))
 
 
 def _show_cumulative(report: dict[str, Any]) -> None:
     screen().print(grid([report["question"], "sum"], [[str(row["up_to"]), _with_bar(row)] for row in report["values"]]))
-    screen().print(Text(f"All lie within their bars at once, at {percent(report['confidence'])} confidence."))
+    screen().print(ScreenText(f"All lie within their bars at once, at {percent(report['confidence'])} confidence."))
 
 
 def _with_bar(report: dict[str, Any]) -> str:
@@ -391,4 +391,4 @@ def _show(report: dict[str, Any], beyond: str, clipped: str | None = None) -> No
         rows["not counted"] = beyond
     if clipped is not None:
         rows["amounts"] = clipped
-    screen().print(Text(f"{report['question']}: {shown}", style="bold"), facts(rows))
+    screen().print(ScreenText(f"{report['question']}: {shown}", style="bold"), facts(rows))

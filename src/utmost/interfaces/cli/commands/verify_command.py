@@ -8,7 +8,7 @@ from utmost.interfaces.cli.options import file_options, table_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import option
 from utmost.interfaces.cli.screens.screen import facts, screen
-from utmost.interfaces.cli.screens.terminal import Group, Text
+from utmost.interfaces.cli.screens.terminal import ScreenGroup, ScreenText
 from utmost.interfaces.documents.verified_files import verified, verified_in_words
 
 
@@ -52,6 +52,6 @@ def verify(
 
 def _show(report: dict[str, Any]) -> None:
     """Print what was computed again and compared, and what could not be."""
-    headline = Text(f"{report['release']} is what its statement says.", style="bold")
-    promise = Text(f"{report['promise']}\n")
-    screen().print(Group(headline, promise, facts(verified_in_words(report))))
+    headline = ScreenText(f"{report['release']} is what its statement says.", style="bold")
+    promise = ScreenText(f"{report['promise']}\n")
+    screen().print(ScreenGroup(headline, promise, facts(verified_in_words(report))))

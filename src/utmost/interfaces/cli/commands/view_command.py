@@ -2,10 +2,10 @@
 
 from utmost.core.exact.progress_bar import progress_bar
 from utmost.interfaces.cli.ledger_answers import Question
-from utmost.interfaces.cli.ledger_place import Place
+from utmost.interfaces.cli.ledger_place import LedgerPlaceOptions
 
 
-def view(*, ledger: Place, question: Question) -> None:
+def view(*, ledger: LedgerPlaceOptions, question: Question) -> None:
     """Make a noisier copy of a release for one recipient. It costs no privacy, and needs no table.
 
     utmost view --ledger releases.db --name admissions --epsilon 1/2 --out partner.csv

@@ -9,7 +9,7 @@ from utmost.interfaces.cli.options import file_options, table_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import flag, option
 from utmost.interfaces.cli.screens.screen import facts, number, percent, screen
-from utmost.interfaces.cli.screens.terminal import Group, Text
+from utmost.interfaces.cli.screens.terminal import ScreenGroup, ScreenText
 from utmost.interfaces.cli.screens.workload_screens import file_names
 from utmost.interfaces.documents.published_files import read_release
 from utmost.interfaces.documents.reports import print_json
@@ -117,5 +117,5 @@ def _show(withheld: dict[str, WithheldTable[Any]], places: dict[str, Path]) -> N
             )
     if places:
         rows["written"] = ", ".join(f"{place} and {sidecar_path(place)}" for place in places.values())
-    headline = Text("Withheld by a public rule; nothing was spent.", style="bold")
-    screen(stderr=not places).print(Group(headline, Text(f"{first_table.rule.words}\n"), facts(rows)))
+    headline = ScreenText("Withheld by a public rule; nothing was spent.", style="bold")
+    screen(stderr=not places).print(ScreenGroup(headline, ScreenText(f"{first_table.rule.words}\n"), facts(rows)))

@@ -30,7 +30,7 @@ LeftOut = Annotated[
 
 
 @dataclass(frozen=True, slots=True)
-class Persons:
+class PersonOptions:
     """The owner of each event, the domain over which events are counted, and how many cells one person may change."""
 
     title: ClassVar[str] = "Counting people"
@@ -72,7 +72,7 @@ class Persons:
 
 
 @dataclass(frozen=True, slots=True)
-class People(Persons):
+class People(PersonOptions):
     """How events are counted, amounts among them, and how tables that were counted elsewhere are read."""
 
     per_cell: Annotated[str | None, option("S", "Most by which one person changes a cell: 1, or LOW,HIGH.")] = None
@@ -405,11 +405,11 @@ def _measures(path: Path) -> dict[str, Any]:
 def show_report(counted: "CountedTable") -> None:
     """Show the report of a counting on a terminal, and nowhere else: what goes to a pipe ends in logs and files."""
     from utmost.interfaces.cli.screens.screen import facts, screen
-    from utmost.interfaces.cli.screens.terminal import Text
+    from utmost.interfaces.cli.screens.terminal import ScreenText
 
     terminal = screen(stderr=True)
     if counted.report is not None and terminal.is_terminal and sys.stderr.isatty():
-        terminal.print(Text(counted.report.notice, style="bold"), facts(counted.report.rows))
+        terminal.print(ScreenText(counted.report.notice, style="bold"), facts(counted.report.rows))
 
 
 def split_names(texts: list[str]) -> list[str]:

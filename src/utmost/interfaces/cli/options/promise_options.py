@@ -32,7 +32,7 @@ PromiseFile = Annotated[
 
 
 @dataclass(frozen=True, slots=True)
-class ReleasedColumns:
+class ReleasedColumnOptions:
     """The role of each column."""
 
     title: ClassVar[str] = "Columns and rows"
@@ -50,7 +50,7 @@ class ReleasedColumns:
 
 
 @dataclass(frozen=True, slots=True)
-class Columns(ReleasedColumns):
+class Columns(ReleasedColumnOptions):
     """The role of each column, and the rows of the table."""
 
     rows: Annotated[

@@ -4,11 +4,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
-from utmost.interfaces.cli.ledger_place import Memory
+from utmost.interfaces.cli.ledger_place import LedgerOptions
 from utmost.interfaces.cli.options import file_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import option
-from utmost.interfaces.cli.options.people_options import Persons
+from utmost.interfaces.cli.options.people_options import PersonOptions
 from utmost.interfaces.cli.options.promise_options import (
     TOGETHER_HELP,
     Changed,
@@ -19,7 +19,7 @@ from utmost.interfaces.cli.options.promise_options import (
     PromisedNoise,
     PromiseFile,
     Protected,
-    ReleasedColumns,
+    ReleasedColumnOptions,
     ReleasedNoise,
 )
 from utmost.interfaces.cli.options.table_options import NumberSpelling, TableAnswer
@@ -31,7 +31,7 @@ class AskedPromise:
 
     title: ClassVar[str] = "Columns"
 
-    columns: ReleasedColumns
+    columns: ReleasedColumnOptions
     changed: Changed
     promise: PromiseFile = None
     noise: ReleasedNoise
@@ -73,7 +73,7 @@ class Once:
 
 
 @dataclass(frozen=True, slots=True)
-class ReleaseMemory(Memory):
+class ReleaseMemory(LedgerOptions):
     """The ledger that keeps a release, and a name for the run."""
 
     request: Annotated[
@@ -103,7 +103,7 @@ class ReleaseOptions:
     recipe: RecipeFile = None
     asked: AskedPromise
     level: options.AskedLevel
-    people: Persons
+    people: PersonOptions
     once: Once
     memory: ReleaseMemory
     spelling: NumberSpelling

@@ -3,7 +3,7 @@
 from typing import Any
 
 from utmost.interfaces.cli.screens.screen import facts, grid, screen
-from utmost.interfaces.cli.screens.terminal import Group, Text
+from utmost.interfaces.cli.screens.terminal import ScreenGroup, ScreenText
 from utmost.interfaces.cli.screens.workload_screens import shown_columns
 from utmost.interfaces.documents.published_files import PublishedTable
 from utmost.interfaces.documents.reports import print_json
@@ -26,7 +26,7 @@ def show_detailed(release: DetailedSums, *, as_json: bool, written: str = "") ->
     rule = f"of each {release.rule.group}, by its released sum: {', '.join(details)}"
     rows = {"level": f"{release.level}, of which {release.share} for the first table", "detail": rule}
     rows |= {"written": written} if written else {}
-    screen().print(*tables, Text(release.statement["guarantee"]), facts(rows))
+    screen().print(*tables, ScreenText(release.statement["guarantee"]), facts(rows))
 
 
 def _picture(columns: dict[str, list[Any]]) -> Any:
@@ -54,8 +54,10 @@ def show_published(
     if columns:
         console.print(shown_columns(columns) if isinstance(published, MeasuresTable) else _picture(columns))
     words = statement.get("words")
-    shown: list[Any] = [Text(f"{words}\n")] if words else []
+    shown: list[Any] = [ScreenText(f"{words}\n")] if words else []
     stated = published.stated if isinstance(published, PublishedTable) else stated_release(statement)
     if stated is None:
-        return console.print(Group(*shown, Text(str(statement.get("guarantee") or ""))))
-    console.print(Group(*shown, Text(stated.guarantee), facts({fact.label: fact.value for fact in stated.first})))
+        return console.print(ScreenGroup(*shown, ScreenText(str(statement.get("guarantee") or ""))))
+    console.print(
+        ScreenGroup(*shown, ScreenText(stated.guarantee), facts({fact.label: fact.value for fact in stated.first}))
+    )

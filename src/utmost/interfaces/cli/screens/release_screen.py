@@ -5,7 +5,7 @@ from typing import Any
 
 from utmost.interfaces.cli.options.table_options import TableAnswer, give_table
 from utmost.interfaces.cli.screens.screen import ADDS_UP, DRY, NOT_REMEMBERED, number, screen, shown_facts, watched
-from utmost.interfaces.cli.screens.terminal import Column, Table, Text
+from utmost.interfaces.cli.screens.terminal import ScreenColumn, ScreenTable, ScreenText
 from utmost.interfaces.documents.reports import print_json
 from utmost.publish.promises.statement_kinds import STATEMENT_KIND
 from utmost.publish.releases.answer import Answer
@@ -19,16 +19,16 @@ _SHOWN = 12
 _BAR = 24
 
 
-def _picture(table: Any, facts: Facts) -> Table:
+def _picture(table: Any, facts: Facts) -> ScreenTable:
     """The first rows, each released number with its error bar, drawn where the terminal is wide enough."""
     names, rows = files.head(table, _SHOWN)
     drawn, console = _rows(names, rows, facts, _BAR // len(facts.statement["promise"]["columns"])), screen()
     return drawn if drawn.least_width <= console.width else _rows(names, rows, facts, 0)
 
 
-def _rows(names: Sequence[str], rows: Sequence[Sequence[str]], facts: Facts, width: int) -> Table:
+def _rows(names: Sequence[str], rows: Sequence[Sequence[str]], facts: Facts, width: int) -> ScreenTable:
     """The rows, with pictures of this width; numbers to the right, margins with their numbers."""
-    columns: list[Column] = []
+    columns: list[ScreenColumn] = []
     cells: list[list[Any]] = []
     promise = facts.statement["promise"]
     released, public = promise["columns"], promise["public"]
@@ -37,19 +37,19 @@ def _rows(names: Sequence[str], rows: Sequence[Sequence[str]], facts: Facts, wid
         column = [row[at] for row in rows]
         if name in margin:
             bars = [float(row[margin[name]]) for row in rows]
-            columns.append(Column(name, right=True, wraps=False))
+            columns.append(ScreenColumn(name, right=True, wraps=False))
             cells.append([f"{cell} ± {number(bar)}" for cell, bar in zip(column, bars, strict=True)])
             if width:
-                columns.append(Column(wraps=False, least=width + 1))
+                columns.append(ScreenColumn(wraps=False, least=width + 1))
                 cells.append(_bars(column, max(bars, default=0.0), width))
         elif name in released or name in public:
-            columns.append(Column(name, right=all(map(_is_number, column))))
+            columns.append(ScreenColumn(name, right=all(map(_is_number, column))))
             cells.append(list(column))
     more = facts.statement["rows"] - len(rows)
-    return Table(columns, list(zip(*cells, strict=True)), True, f"and {more} more rows" if more > 0 else "")
+    return ScreenTable(columns, list(zip(*cells, strict=True)), True, f"and {more} more rows" if more > 0 else "")
 
 
-def _bars(column: Sequence[str], margin: int | float, width: int) -> list[Text]:
+def _bars(column: Sequence[str], margin: int | float, width: int) -> list[ScreenText]:
     """Each number as a bar from zero, its end between the two ends of its error bar."""
     values = [float(cell) for cell in column]
     top = max((abs(value) for value in values), default=0.0) + float(margin)
@@ -57,9 +57,9 @@ def _bars(column: Sequence[str], margin: int | float, width: int) -> list[Text]:
     return [_bar(abs(value) * scale, float(margin) * scale, width) for value in values]
 
 
-def _bar(end: float, margin: float, width: int) -> Text:
+def _bar(end: float, margin: float, width: int) -> ScreenText:
     low, at, high = (min(width, max(0, round(x))) for x in (end - margin, end, end + margin))
-    line = Text("━" * low, style="cyan")
+    line = ScreenText("━" * low, style="cyan")
     line.append("─" * (at - low), style="dim")
     line.append("●", style="bold cyan")
     return line.append("─" * (high - at), style="dim")
@@ -100,7 +100,7 @@ def give(release: Answer[Any], answer: TableAnswer, signer: Signer | None) -> No
         shown = [picture] if picture.least_width <= console.width else []
         return console.print(*shown, shown_facts("Released.", facts, out, then=_next(facts)))
     give_table(table, answer.form)
-    return screen(stderr=True).print(Text(), shown_facts("Released.", facts, then=_next(facts)))
+    return screen(stderr=True).print(ScreenText(), shown_facts("Released.", facts, then=_next(facts)))
 
 
 def _next(facts: Facts) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from utmost.core.exact.compilation import on_compilation
 from utmost.core.exact.progress_bar import Report, progress_bar, shows_progress
-from utmost.interfaces.cli.screens.terminal import Column, Group, Screen, Table, Text
+from utmost.interfaces.cli.screens.terminal import Screen, ScreenColumn, ScreenGroup, ScreenTable, ScreenText
 
 if TYPE_CHECKING:
     from utmost.publish.releases.release_facts import Facts
@@ -34,9 +34,9 @@ def screen(*, stderr: bool = False) -> Screen:
     return Screen(stderr=stderr)
 
 
-def promised(headline: str, promise: str, rows: Mapping[str, str]) -> Group:
+def promised(headline: str, promise: str, rows: Mapping[str, str]) -> ScreenGroup:
     """A headline, a promise in words, and what belongs to it."""
-    return Group(Text(headline, style="bold"), Text(f"{promise}\n"), facts(rows))
+    return ScreenGroup(ScreenText(headline, style="bold"), ScreenText(f"{promise}\n"), facts(rows))
 
 
 def shown_facts(
@@ -48,7 +48,7 @@ def shown_facts(
     more: Mapping[str, str] | None = None,
     written: str = "",
     then: str = "",
-) -> Group:
+) -> ScreenGroup:
     """The screen of a release: a headline, the promise, and the facts that a screen has room for.
 
     Args:
@@ -63,24 +63,24 @@ def shown_facts(
     return promised(headline, release.guarantee if is_whole else release.line, rows)
 
 
-def facts(rows: Mapping[str, str]) -> Table:
+def facts(rows: Mapping[str, str]) -> ScreenTable:
     """Names and what is said of them, one a row."""
-    return Table([Column(style="dim", wraps=False), Column()], list(rows.items()))
+    return ScreenTable([ScreenColumn(style="dim", wraps=False), ScreenColumn()], list(rows.items()))
 
 
-def grid(titles: Sequence[str], rows: Iterable[Sequence[str | Text]], *, left: int = 1) -> Table:
+def grid(titles: Sequence[str], rows: Iterable[Sequence[str | ScreenText]], *, left: int = 1) -> ScreenTable:
     """A table of texts: the first ``left`` columns to the left, wrapped where they are wide, numbers to the right."""
-    columns = [Column(title, right=at >= left, wraps=at < left) for at, title in enumerate(titles)]
-    return Table(columns, list(rows), has_titles=True)
+    columns = [ScreenColumn(title, right=at >= left, wraps=at < left) for at, title in enumerate(titles)]
+    return ScreenTable(columns, list(rows), has_titles=True)
 
 
-def others(count: int, what: str) -> list[Text]:
+def others(count: int, what: str) -> list[ScreenText]:
     """A line that says how many rows are not shown; none where all are.
 
     >>> [line.characters for line in others(1200, "more rows")], others(-3, "more rows")
     (['and 1,200 more rows'], [])
     """
-    return [Text(f"and {count:,} {what}", style="dim")] if count > 0 else []
+    return [ScreenText(f"and {count:,} {what}", style="dim")] if count > 0 else []
 
 
 def number(value: Any, digits: int = 6) -> str:
@@ -104,7 +104,7 @@ def with_exact(value: Any, exactly: str | None, digits: int = 12, longest: int =
     return short if exactly is None or exactly == short or len(exactly) > longest else f"{short} = {exactly}"
 
 
-def matrix_grid(names: Sequence[str], matrix: Any) -> Table:
+def matrix_grid(names: Sequence[str], matrix: Any) -> ScreenTable:
     """A channel: a row for each secret, a column for each outcome."""
     rows = [[name, *map(entry_text, row)] for name, row in zip(names, matrix.tolist(), strict=True)]
     return grid(["", *(f"y{y}" for y in range(matrix.shape[1]))], rows)
@@ -137,7 +137,7 @@ _SILENT = 10.0  # seconds between two lines in a pipe or a log
 @contextmanager
 def logged_progress(what: str) -> Iterator[Report]:
     """A progress bar; without one, a line on standard error if something is compiled, which takes ten seconds."""
-    line = Text("Compiling this search, once on this machine: some ten seconds", style="dim")
+    line = ScreenText("Compiling this search, once on this machine: some ten seconds", style="dim")
     console = screen(stderr=True)
     with (
         progress_bar(what) as report,
@@ -170,7 +170,9 @@ def narrowed(what: str, *, ends_at_once: bool) -> Iterator[Callable[[int, float]
     def stop(*_: object) -> NoReturn:
         gap = f"at a relative gap of {reached[-1]:.1e}" if reached else "before there was a bound"
         console.print(
-            Text(f"{what}: interrupted {gap}. --out keeps the best so far; --gap ends a search that is near enough.")
+            ScreenText(
+                f"{what}: interrupted {gap}. --out keeps the best so far; --gap ends a search that is near enough."
+            )
         )
         sys.exit(128 + signal.SIGINT)
 
@@ -178,7 +180,7 @@ def narrowed(what: str, *, ends_at_once: bool) -> Iterator[Callable[[int, float]
         reached.append(gap)
         if not is_seen and monotonic() - last[0] >= _SILENT:
             last[0] = monotonic()
-            console.print(Text(f"{what}: round {rounds}, relative gap {gap:.1e}"))
+            console.print(ScreenText(f"{what}: round {rounds}, relative gap {gap:.1e}"))
 
     with logged_progress(what), _interrupted_by(stop) if ends_at_once else nullcontext():
         yield say

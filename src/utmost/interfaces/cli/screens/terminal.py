@@ -22,7 +22,7 @@ _PART = 8  # characters of a word that stand on one line of a column; where they
 _BETWEEN = 3  # characters between two columns of a table with a line below its titles; others have two
 
 
-class Text:
+class ScreenText:
     """Words with a style, which wrap where the line ends; each part that is appended has a style of its own."""
 
     __slots__ = ("characters", "styles")
@@ -32,20 +32,20 @@ class Text:
         self.styles: list[str] = []
         self.append(text, style)
 
-    def append(self, text: str, style: str = "") -> "Text":
+    def append(self, text: str, style: str = "") -> "ScreenText":
         """Add a part, and give the whole back."""
         shown = harmless(text).replace("\t", "    ")
         self.characters += shown
         self.styles += [style] * len(shown)
         return self
 
-    def part(self, start: int, end: int) -> "Text":
+    def part(self, start: int, end: int) -> "ScreenText":
         """The characters from one place to another."""
-        part = Text()
+        part = ScreenText()
         part.characters, part.styles = self.characters[start:end], self.styles[start:end]
         return part
 
-    def lines(self, width: int, *, wraps: bool = True) -> Iterator["Text"]:
+    def lines(self, width: int, *, wraps: bool = True) -> Iterator["ScreenText"]:
         """The text in lines of at most so many characters; without wrapping what is too long ends in an ellipsis."""
         start = 0
         for line in self.characters.split("\n"):
@@ -129,7 +129,7 @@ def _narrowed(widths: list[int], room: int, may_give: list[bool]) -> list[int]:
 
 
 @dataclass(slots=True)
-class Column:
+class ScreenColumn:
     """A column of a table: its title, on which side it stands, whether it wraps, its style, its least width."""
 
     title: str = ""
@@ -140,7 +140,7 @@ class Column:
 
 
 @dataclass(slots=True, eq=False)
-class Table:
+class ScreenTable:
     """Rows of texts in columns that share the width of the screen.
 
     Attributes:
@@ -149,8 +149,8 @@ class Table:
         caption: a sentence below.
     """
 
-    columns: list[Column]
-    rows: Sequence[Sequence[str | Text]]
+    columns: list[ScreenColumn]
+    rows: Sequence[Sequence[str | ScreenText]]
     has_titles: bool = False
     caption: str = ""
 
@@ -158,11 +158,11 @@ class Table:
     def _between(self) -> int:
         return _BETWEEN if self.has_titles else 2
 
-    def _texts(self) -> list[list[Text]]:
-        titles = [[Text(column.title, "bold") for column in self.columns]] if self.has_titles else []
+    def _texts(self) -> list[list[ScreenText]]:
+        titles = [[ScreenText(column.title, "bold") for column in self.columns]] if self.has_titles else []
         rows = [
             [
-                cell if isinstance(cell, Text) else Text(cell, column.style)
+                cell if isinstance(cell, ScreenText) else ScreenText(cell, column.style)
                 for cell, column in zip(row, self.columns, strict=True)
             ]
             for row in self.rows
@@ -179,29 +179,29 @@ class Table:
         needed = self._needed(self._texts())
         return sum(map(max, needed, (column.least for column in self.columns))) + self._around()
 
-    def _needed(self, texts: list[list[Text]]) -> list[int]:
+    def _needed(self, texts: list[list[ScreenText]]) -> list[int]:
         """The width of each column that cuts no word, or, where it does not wrap, nothing."""
         return [
             max((text.word if column.wraps else text.width for text in column_texts), default=0)
             for column, column_texts in zip(self.columns, zip(*texts, strict=True), strict=True)
         ]
 
-    def _is_cut(self, texts: list[list[Text]], widths: list[int]) -> bool:
+    def _is_cut(self, texts: list[list[ScreenText]], widths: list[int]) -> bool:
         """Whether a number is cut, or words are in pieces that nobody reads."""
         return any(
             width < (min(need, _PART) if column.wraps else need)
             for width, need, column in zip(widths, self._needed(texts), self.columns, strict=True)
         )
 
-    def _as_facts(self, rows: list[list[Text]]) -> "Table":
+    def _as_facts(self, rows: list[list[ScreenText]]) -> "ScreenTable":
         """A fact for each cell, its title before it, for screens on which the columns have no room side by side."""
-        facts: list[Sequence[str | Text]] = []
+        facts: list[Sequence[str | ScreenText]] = []
         for row in rows:
             facts += [(" ".join(column.title.split()), text) for column, text in zip(self.columns, row, strict=True)]
             facts.append(("", ""))
-        return Table([Column(style="dim"), Column()], facts[:-1])
+        return ScreenTable([ScreenColumn(style="dim"), ScreenColumn()], facts[:-1])
 
-    def _widths(self, texts: list[list[Text]], width: int) -> list[int]:
+    def _widths(self, texts: list[list[ScreenText]], width: int) -> list[int]:
         """The widths of the columns: their own, or, where these are too many, what the widest that wrap give up."""
         own = [max((text.width for text in column), default=0) for column in zip(*texts, strict=True)]
         widths = [max(each, column.least) for each, column in zip(own, self.columns, strict=True)]
@@ -209,14 +209,14 @@ class Table:
         widths = _narrowed(widths, room, [column.wraps for column in self.columns])
         return _narrowed(widths, room, [True] * len(widths))
 
-    def lines(self, width: int) -> Iterator[Text]:
+    def lines(self, width: int) -> Iterator[ScreenText]:
         """The lines of the table, as wide as it is, and at most as wide as said."""
         texts = self._texts()
         widths = self._widths(texts, width)
         if self.has_titles:
-            yield Text()
+            yield ScreenText()
         if self.has_titles and len(widths) > 1 and self._is_cut(texts, widths):
-            yield from Group(self._as_facts(texts[1:]), Text(self.caption, "dim")).lines(width)
+            yield from ScreenGroup(self._as_facts(texts[1:]), ScreenText(self.caption, "dim")).lines(width)
             return
         for number, row in enumerate(texts):
             shown = [
@@ -224,18 +224,18 @@ class Table:
                 for text, each, column in zip(row, widths, self.columns, strict=True)
             ]
             if self.has_titles and number == 0:  # titles stand on their line
-                shown = [[Text()] * (max(map(len, shown)) - len(lines)) + lines for lines in shown]
-            for parts in zip_longest(*shown, fillvalue=Text()):
+                shown = [[ScreenText()] * (max(map(len, shown)) - len(lines)) + lines for lines in shown]
+            for parts in zip_longest(*shown, fillvalue=ScreenText()):
                 yield self._line(parts, widths)
             if self.has_titles and number == 0:
-                yield Text(" " + "─" * (sum(widths) + self._around() - 2))
+                yield ScreenText(" " + "─" * (sum(widths) + self._around() - 2))
         if self.caption:
-            yield Text(" " * self.has_titles + self.caption, "dim")
+            yield ScreenText(" " * self.has_titles + self.caption, "dim")
         elif self.has_titles:
-            yield Text()
+            yield ScreenText()
 
-    def _line(self, parts: Sequence[Text], widths: list[int]) -> Text:
-        line = Text(" " * self.has_titles)
+    def _line(self, parts: Sequence[ScreenText], widths: list[int]) -> ScreenText:
+        line = ScreenText(" " * self.has_titles)
         for at, (part, each, column) in enumerate(zip(parts, widths, self.columns, strict=True)):
             space = " " * max(each - cells(part.characters), 0)
             line.append(" " * self._between if at else "").append(space if column.right else "")
@@ -244,13 +244,13 @@ class Table:
         return line.part(0, len(line.characters.rstrip()))
 
 
-class Group:
+class ScreenGroup:
     """Texts and tables, one below the other."""
 
     def __init__(self, *members: Any) -> None:
         self.members = members
 
-    def lines(self, width: int) -> Iterator[Text]:
+    def lines(self, width: int) -> Iterator[ScreenText]:
         """Their lines."""
         for member in self.members:
             yield from member.lines(width)
@@ -262,9 +262,9 @@ class Screen:
     def __init__(self, *, stderr: bool = False) -> None:
         self.file: TextIO = sys.stderr if stderr else sys.stdout
 
-    def print(self, *shown: Text | Table | Group) -> None:
+    def print(self, *shown: ScreenText | ScreenTable | ScreenGroup) -> None:
         """Show texts and tables, one below the other."""
-        text = "".join(f"{self._styled(line)}\n" for line in Group(*shown).lines(self.width))
+        text = "".join(f"{self._styled(line)}\n" for line in ScreenGroup(*shown).lines(self.width))
         if "─" in text and not _can_spell(self.file):
             text = text.replace("─", "-").replace("━", "=")
         self.file.write(text)
@@ -288,7 +288,7 @@ class Screen:
                 continue
         return _WIDTH
 
-    def _styled(self, line: Text) -> str:
+    def _styled(self, line: ScreenText) -> str:
         if not self.is_terminal or os.environ.get("TERM", "").lower() in ("dumb", "unknown") or not _obeys_codes():
             return line.characters
         pieces, known = [], _FACES if os.environ.get("NO_COLOR") else _FACES | _COLOURS

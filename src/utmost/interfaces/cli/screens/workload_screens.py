@@ -29,7 +29,7 @@ from utmost.interfaces.cli.screens.screen import (
     shown_facts,
     watched,
 )
-from utmost.interfaces.cli.screens.terminal import Group, Table, Text
+from utmost.interfaces.cli.screens.terminal import ScreenGroup, ScreenTable, ScreenText
 from utmost.interfaces.documents.reports import print_json
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.releases.checked_sums import CheckedSums, counted_for
@@ -307,14 +307,14 @@ def give_cells(
     facts = _said(release, headline, "" if out is None else f"{out} and {out}.json")
     if out is None:
         give_table(table, answer.form)
-        return screen(stderr=True).print(Text(), facts)
+        return screen(stderr=True).print(ScreenText(), facts)
     screen().print(*_fitting([shown_columns(table)]), facts)
 
 
-def _fitting(shown: Iterable[Text | Table]) -> list[Text | Table]:
+def _fitting(shown: Iterable[ScreenText | ScreenTable]) -> list[ScreenText | ScreenTable]:
     """The tables that are shown beside a file: those whose columns have room side by side, since all is in the file."""
     width = screen().width
-    return [part for part in shown if isinstance(part, Text) or part.least_width <= width]
+    return [part for part in shown if isinstance(part, ScreenText) or part.least_width <= width]
 
 
 def _with_means(release: NoisySums, words: Any) -> Any:
@@ -331,11 +331,11 @@ def give_measures(measures: MeasuresTable, answer: TableAnswer, signer: Signer |
     facts = shown_facts("Released.", measures_in_words(measures.statement), out, then=ADDS_UP)
     if out is None:
         give_table(table, answer.form)
-        return screen(stderr=True).print(Text(), facts)
+        return screen(stderr=True).print(ScreenText(), facts)
     screen().print(*_fitting([shown_columns(table)]), facts)
 
 
-def shown_columns(table: Any) -> Table:
+def shown_columns(table: Any) -> ScreenTable:
     """The first rows of a table of sums: each number with its margin, and means with their intervals."""
     every = files.columns(table)
     columns = {name: list(column)[:_SHOWN] for name, column in every.items()}
@@ -402,7 +402,7 @@ def _show_promise(release: NoisySums, *, as_json: bool) -> None:
     print_json(report | {"error_bars": _wanted_bars(release)} | counts | beside | cleaned)
 
 
-def _said(release: NoisySums, headline: str, written: str = "") -> Group:
+def _said(release: NoisySums, headline: str, written: str = "") -> ScreenGroup:
     """The screen of a release by a plan, with the error bars of the tables that were wanted."""
     rows = {"margins": _margins(release)}
     if headline == DRY and (cells := release.plan.clean_needs) is not None:
@@ -448,7 +448,7 @@ def planned_gain(plan: Plan, at: Level, confidence: Fraction) -> dict[str, str]:
     return {"gain": planning_gain(_wanted_bars(NoisySums.without_data(plan, at, confidence)), alone, own_budget(plan))}
 
 
-def shown_tables(release: NoisySums) -> Iterable[Text | Table]:
+def shown_tables(release: NoisySums) -> Iterable[ScreenText | ScreenTable]:
     """The wanted tables, the smaller first, as many as a screen has rows for."""
     domain, tables = release.domain, wanted_tables(release.plan)
     sizes = {name: _rows_of(domain, words) for name, words in tables.items()}
@@ -458,7 +458,7 @@ def shown_tables(release: NoisySums) -> Iterable[Text | Table]:
         if left < 0:
             hidden += 1
             if hidden <= _MOST_BARS:
-                yield Text(f"{_named(name)}: {sizes[name]} rows, not shown", style="dim")
+                yield ScreenText(f"{_named(name)}: {sizes[name]} rows, not shown", style="dim")
             continue
         yield shown_columns(_with_means(release, words))
 

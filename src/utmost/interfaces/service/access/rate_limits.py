@@ -102,7 +102,7 @@ class Guards:
         *,
         most_bytes: int,
         few_bytes: int,
-        limits: "Limits",
+        limits: "RateLimits",
         patience: float = 60.0,
         counted: Counted = _no_one,
     ) -> None:
@@ -238,7 +238,7 @@ class Held:
     now: int = 0
 
 
-class Limits:
+class RateLimits:
     """The rate of each caller: by the address, and by the token once it is verified, never by what is presented.
 
     People behind one proxy share an address, so it has ten times the turns of a token. Whoever presents what is no

@@ -175,7 +175,7 @@ async def served(request: Request) -> Service:
 
 Served = Annotated[Service, Depends(served)]
 Who = Annotated[Token, Depends(token_of)]
-Key = Annotated[
+IdempotencyKey = Annotated[
     str,
     Header(
         alias="Idempotency-Key",
@@ -190,11 +190,11 @@ Confidence = Annotated[str, Query(max_length=200, description="the chance that t
 Dataset = Annotated[str | None, Query(max_length=200, examples=["admissions"])]
 Version = Annotated[DataVersion | None, Query()]
 After = Annotated[str, Query(pattern=r"^[0-9]{0,40}$", examples=["00001795349451353448"])]
-Following = Annotated[str, Query(max_length=300, description='"next" of the page before', examples=[""])]
+NextPage = Annotated[str, Query(max_length=300, description='"next" of the page before', examples=[""])]
 Most = Annotated[int, Query(ge=1, le=MOST, description="how many"), SPELLED]
 Viewed = answers.TableViewed | answers.PlanViewed
 _VIEWED: TypeAdapter[Viewed] = TypeAdapter(Viewed)
-Part = Annotated[str, Path(max_length=200, examples=["admissions"]), AfterValidator(name_of_part)]
+PathPart = Annotated[str, Path(max_length=200, examples=["admissions"]), AfterValidator(name_of_part)]
 Made = Annotated[str, Path(pattern=RECORD_NAME, examples=[RECORD_EXAMPLE])]
 
 
@@ -205,7 +205,7 @@ def me(who: Who) -> Token:
 
 
 @router.get("/releases", summary="The releases that the token is for")
-def releases(service: Served, who: Who, after: Following = "", most: Most = MOST) -> answers.ReleasesResponse:
+def releases(service: Served, who: Who, after: NextPage = "", most: Most = MOST) -> answers.ReleasesResponse:
     """Every version, in the order published."""
     page, following = answers.paged(service.releases.all(who), after, most, version_name)
     return answers.ReleasesResponse([_release(service, who, published) for published in page], following)
@@ -221,7 +221,7 @@ def _release(service: Service, who: Token, published: Published) -> answers.Rele
 
 
 @router.post("/releases", summary="Publish a table")
-def publish(service: Served, who: Who, key: Key, body: Publication) -> Viewed:
+def publish(service: Served, who: Who, key: IdempotencyKey, body: Publication) -> Viewed:
     """Publish a table at a first level; repeated under its key it gives the same answer."""
     request = body.read()
     tables, proposals = {request.name: _table(body)}, {request.name: body.proposal}
@@ -230,7 +230,7 @@ def publish(service: Served, who: Who, key: Key, body: Publication) -> Viewed:
 
 
 @router.get("/releases/{name}", summary="A release: its promise and its levels")
-def release(service: Served, who: Who, name: Part, version: Version = None) -> answers.ReleaseResponse:
+def release(service: Served, who: Who, name: PathPart, version: Version = None) -> answers.ReleaseResponse:
     """One version of a release, or the newest."""
     return _release(service, who, service.releases.release(who, name, version))
 
@@ -241,7 +241,7 @@ def release(service: Served, who: Who, name: Part, version: Version = None) -> a
     response_model=Viewed,
     openapi_extra={"security": [{_bearer.scheme_name: []}]},
 )
-def view(request: Request, name: Part, epsilon: At, version: Version = None) -> Response:
+def view(request: Request, name: PathPart, epsilon: At, version: Version = None) -> Response:
     """The released values, with error bar and statement: what is stored, or what follows from it. It spends nothing."""
     # In one thread: FastAPI would go to another to look up who asks, and to one more to check what is of this shape.
     seen = service_of(request).releases.view(identified(request), name, read_level(epsilon), version)
@@ -251,7 +251,7 @@ def view(request: Request, name: Part, epsilon: At, version: Version = None) -> 
 
 @router.get("/releases/{name}/margin", summary="The error bar at any level")
 def margin(
-    service: Served, who: Who, name: Part, epsilon: At, confidence: Confidence = "0.95", version: Version = None
+    service: Served, who: Who, name: PathPart, epsilon: At, confidence: Confidence = "0.95", version: Version = None
 ) -> answers.MarginResponse:
     """The margin after relaxing: it depends on the promise alone, and is no draw."""
     at = read_level(epsilon)
@@ -260,7 +260,7 @@ def margin(
 
 
 @router.post("/releases/{name}/relax", summary="The same release at another level, with the table")
-def relax(service: Served, who: Who, key: Key, name: Part, body: Relaxation) -> Viewed:
+def relax(service: Served, who: Who, key: IdempotencyKey, name: PathPart, body: Relaxation) -> Viewed:
     """Relax a release; the values must be those that were published."""
     tables, proposals = {name: _table(body)}, {name: body.proposal}
     relaxed = service.releases.relax_measures(who, key, [body.read(name)], tables, proposals)
@@ -268,7 +268,7 @@ def relax(service: Served, who: Who, key: Key, name: Part, body: Relaxation) -> 
 
 
 @router.post("/publications", summary="Publish several tables of one dataset, all or none")
-def publish_measures(service: Served, who: Who, key: Key, body: Publications) -> answers.MeasuresResponse:
+def publish_measures(service: Served, who: Who, key: IdempotencyKey, body: Publications) -> answers.MeasuresResponse:
     """Each at its level and by its own approval, in one transaction; repeated under its key: the same answer."""
     requests = [measure.read() for measure in body.measures]
     tables, proposals = _tables(requests, body.measures)
@@ -276,7 +276,7 @@ def publish_measures(service: Served, who: Who, key: Key, body: Publications) ->
 
 
 @router.post("/relaxations", summary="Relax several releases, all or none")
-def relax_measures(service: Served, who: Who, key: Key, body: Relaxations) -> answers.MeasuresResponse:
+def relax_measures(service: Served, who: Who, key: IdempotencyKey, body: Relaxations) -> answers.MeasuresResponse:
     """Each to its level, in one transaction; the values must be those that were published."""
     requests = [measure.read() for measure in body.measures]
     tables, proposals = _tables(requests, body.measures)
@@ -284,27 +284,27 @@ def relax_measures(service: Served, who: Who, key: Key, body: Relaxations) -> an
 
 
 @router.get("/releases/{name}/rehearsal", summary="The budget as it would stand")
-def rehearse(service: Served, who: Who, name: Part, epsilon: At, dataset: Dataset = None) -> answers.BudgetResponse:
+def rehearse(service: Served, who: Who, name: PathPart, epsilon: At, dataset: Dataset = None) -> answers.BudgetResponse:
     """After a release at this level; nothing is drawn, written or spent."""
     return answers.BudgetResponse.of(service.releases.rehearse(who, name, read_level(epsilon), dataset))
 
 
 @router.get("/releases/{name}/history", summary="The events of a release")
 def release_history(
-    service: Served, who: Who, name: Part, after: Following = "", most: Most = MOST
+    service: Served, who: Who, name: PathPart, after: NextPage = "", most: Most = MOST
 ) -> answers.EventsResponse:
     """Oldest first."""
     return _events(service.audit.history(who, name), after, most)
 
 
 @router.get("/proposals", summary="What waits for a second person, and what was decided")
-def proposals(service: Served, who: Who, after: Following = "", most: Most = MOST) -> answers.ProposalsResponse:
+def proposals(service: Served, who: Who, after: NextPage = "", most: Most = MOST) -> answers.ProposalsResponse:
     """Oldest first, without their terms."""
     return answers.ProposalsResponse(*service.proposals.page(who, after, most))
 
 
 @router.post("/proposals", summary="Propose to publish or to relax")
-def propose(service: Served, who: Who, key: Key, body: Proposed) -> Proposal:
+def propose(service: Served, who: Who, key: IdempotencyKey, body: Proposed) -> Proposal:
     """The public facts alone; the table comes once it is approved."""
     return service.proposals.propose(who, key, body.read(), reason=body.reason, anyone=body.anyone)
 
@@ -329,19 +329,19 @@ def withdraw(service: Served, who: Who, name: Made) -> Proposal:
 
 
 @router.get("/waiting", summary="What waits for the bearer")
-def waiting(service: Served, who: Who, after: Following = "", most: Most = MOST) -> answers.WaitingResponse:
+def waiting(service: Served, who: Who, after: NextPage = "", most: Most = MOST) -> answers.WaitingResponse:
     """Proposals to decide, and tables to bring; longest first."""
     return answers.WaitingResponse(*answers.paged(service.waiting.all(who), after, most))
 
 
 @router.get("/tokens", summary="All tokens")
-def tokens(service: Served, who: Who, after: Following = "", most: Most = MOST) -> answers.TokensResponse:
+def tokens(service: Served, who: Who, after: NextPage = "", most: Most = MOST) -> answers.TokensResponse:
     """Without their secrets, which nobody keeps."""
     return answers.TokensResponse(*answers.paged(service.bearers.all(who), after, most))
 
 
 @router.post("/tokens", summary="Make a token")
-def make_token(service: Served, who: Who, key: Key, body: NewToken) -> answers.TokenMade:
+def make_token(service: Served, who: Who, key: IdempotencyKey, body: NewToken) -> answers.TokenMade:
     """The answer holds the secret once; repeated under its key, the request gives the token without it."""
     grants = tuple(
         Grant(grant.release, None if grant.up_to is None else read_level(grant.up_to)) for grant in body.grants
@@ -358,27 +358,27 @@ def revoke(service: Served, who: Who, name: Made) -> Token:
 
 
 @router.get("/datasets/{dataset}/budget", summary="The budget of a dataset")
-def budget(service: Served, who: Who, dataset: Part) -> answers.BudgetResponse:
+def budget(service: Served, who: Who, dataset: PathPart) -> answers.BudgetResponse:
     """The level that is spent, and the rest."""
     return answers.BudgetResponse.of(service.audit.budget(who, dataset))
 
 
 @router.put("/datasets/{dataset}/budget", summary="Set the limit of a dataset")
-def limit(service: Served, who: Who, dataset: Part, body: NewLimit) -> answers.LimitSet:
+def limit(service: Served, who: Who, dataset: PathPart, body: NewLimit) -> answers.LimitSet:
     """Setting the same limit again changes nothing."""
     limited = service.audit.limit(who, dataset, read_level(body.epsilon))
     return answers.LimitSet.of(limited, service.audit.is_unused(who, dataset))
 
 
 @router.put("/datasets/{dataset}/charges", summary="Charge what another tool spent")
-def charge(service: Served, who: Who, dataset: Part, body: NewCharge) -> answers.BudgetResponse:
+def charge(service: Served, who: Who, dataset: PathPart, body: NewCharge) -> answers.BudgetResponse:
     """The same charge made again changes nothing."""
     spent, apart = read_level(body.epsilon), body.independent
     return answers.BudgetResponse.of(service.audit.charge(who, dataset, spent, body.what, independent=apart))
 
 
 @router.get("/history", summary="The events of the ledger")
-def history(service: Served, who: Who, after: Following = "", most: Most = MOST) -> answers.EventsResponse:
+def history(service: Served, who: Who, after: NextPage = "", most: Most = MOST) -> answers.EventsResponse:
     """Oldest first."""
     return _events(service.audit.history(who), after, most)
 

@@ -21,7 +21,7 @@ from utmost.interfaces.service.workers.processes import WORKERS
 
 tools = APIRouter(include_in_schema=False)
 
-Text = Annotated[str, Query(max_length=200)]
+TextQuery = Annotated[str, Query(max_length=200)]
 Long = Annotated[str, Query(max_length=20_000)]
 
 PRIORS = {
@@ -83,13 +83,13 @@ def _choices() -> dict[str, Any]:
 class Reading:
     """The fields of the page of a reader."""
 
-    response: Text = "17"
-    n: Text = "100"
-    epsilon: Text = "1/2"
-    prior: Text = "binomial"
-    value: Text = "0.3"
+    response: TextQuery = "17"
+    n: TextQuery = "100"
+    epsilon: TextQuery = "1/2"
+    prior: TextQuery = "binomial"
+    value: TextQuery = "0.3"
     weights: Long = ""
-    loss: Text = "absolute"
+    loss: TextQuery = "absolute"
 
 
 @tools.get("/read")
@@ -102,10 +102,10 @@ def reader(request: Request, viewer: Viewer, fields: Annotated[Reading, Depends(
 def explorer(
     request: Request,
     viewer: Viewer,
-    epsilon: Text = "1/2",
-    sensitivity: Text = "1",
-    cost: Text = "absolute",
-    numbers: Text = "integers",
+    epsilon: TextQuery = "1/2",
+    sensitivity: TextQuery = "1",
+    cost: TextQuery = "absolute",
+    numbers: TextQuery = "integers",
 ) -> Response:
     """The least noise at a level, its error bars, and its gain over Laplace noise."""
     fields = {"epsilon": epsilon, "sensitivity": sensitivity, "cost": cost, "numbers": numbers}
@@ -114,7 +114,11 @@ def explorer(
 
 @tools.get("/channel")
 def channel(
-    request: Request, viewer: Viewer, n: Text = "10", epsilon: Text = "1/2", mechanism: Text = "geometric"
+    request: Request,
+    viewer: Viewer,
+    n: TextQuery = "10",
+    epsilon: TextQuery = "1/2",
+    mechanism: TextQuery = "geometric",
 ) -> Response:
     """The chance of each outcome for each count."""
     fields = {"n": n, "epsilon": epsilon, "mechanism": mechanism}
@@ -125,10 +129,10 @@ def channel(
 def small_maps(
     request: Request,
     viewer: Viewer,
-    shape: Text = "grid",
-    size: Text = "3x3",
-    epsilon: Text = "1/2",
-    loss: Text = "distance",
+    shape: TextQuery = "grid",
+    size: TextQuery = "3x3",
+    epsilon: TextQuery = "1/2",
+    loss: TextQuery = "distance",
 ) -> Response:
     """The leakage of any mechanism on a small map, and the best one."""
     fields = {"shape": shape, "size": size, "epsilon": epsilon, "loss": loss}
@@ -137,7 +141,7 @@ def small_maps(
 
 @tools.get("/trust")
 def trust(
-    request: Request, viewer: Viewer, edges: Long = FLORENCE, owner: Text = "Medici", nearest: Text = "1"
+    request: Request, viewer: Viewer, edges: Long = FLORENCE, owner: TextQuery = "Medici", nearest: TextQuery = "1"
 ) -> Response:
     """Levels by distance in a network."""
     fields = {"edges": edges, "owner": owner, "nearest": nearest}

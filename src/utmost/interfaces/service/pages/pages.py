@@ -22,7 +22,7 @@ from utmost.interfaces.service.access.tokens import ALLOWED, ROLES, Token
 from utmost.interfaces.service.api.request_models import SPELLED
 from utmost.interfaces.service.api.requested_levels import read_level
 from utmost.interfaces.service.api.response_models import columns, paged, statement_of
-from utmost.interfaces.service.api.routes import After, Following, Served, Version, trail_lines, version_name
+from utmost.interfaces.service.api.routes import After, NextPage, Served, Version, trail_lines, version_name
 from utmost.interfaces.service.approvals import APPROVED, PROPOSED, Proposal
 from utmost.interfaces.service.pages.page_counted import rule_asked, sums_shown
 from utmost.interfaces.service.pages.page_downloads import downloads, endings
@@ -74,7 +74,7 @@ def static_file(name: Annotated[str, Path(max_length=200)]) -> Response:
 
 
 @pages.get("/releases")
-def releases_page(request: Request, service: Served, viewer: Viewer, after: Following = "") -> Response:
+def releases_page(request: Request, service: Served, viewer: Viewer, after: NextPage = "") -> Response:
     """The releases that the token is for, with levels, error bars and budgets; as many as a page holds."""
     listed, following = paged(service.releases.all(viewer), after, _A_PAGE, version_name)
     rows = [_summary(published, service.releases.levels(viewer, published)) for published in listed]
@@ -152,7 +152,7 @@ def waiting_page(request: Request, service: Served, viewer: Viewer) -> Response:
 
 
 @pages.get("/proposals")
-def proposals_page(request: Request, service: Served, viewer: Viewer, after: Following = "") -> Response:
+def proposals_page(request: Request, service: Served, viewer: Viewer, after: NextPage = "") -> Response:
     """On the first page what waits for a second person; and what was decided, newest first, as many as a page holds."""
     listed, following = service.proposals.page(viewer, after, _A_PAGE, newest_first=True)
     waiting = [] if after else service.proposals.waiting(viewer, _A_PAGE)
@@ -269,7 +269,7 @@ def budgets_page(request: Request, service: Served, viewer: Viewer) -> Response:
 
 
 @pages.get("/tokens")
-def tokens_page(request: Request, service: Served, viewer: Viewer, after: Following = "") -> Response:
+def tokens_page(request: Request, service: Served, viewer: Viewer, after: NextPage = "") -> Response:
     """All tokens, the newest first, as many as a page holds, and a form for another one."""
     now = service.context.clock()
     listed, following = paged(service.bearers.all(viewer)[::-1], after, _A_PAGE)

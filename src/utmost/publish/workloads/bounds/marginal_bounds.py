@@ -21,7 +21,12 @@ import numpy as np
 from utmost.core.exact.arrays import Floats
 from utmost.core.exact.levels import Level
 from utmost.errors import PromiseBroken
-from utmost.publish.workloads.measuring.marginal_spaces import MarginalErrors, MarginalSpaces, Space, part_energies
+from utmost.publish.workloads.measuring.marginal_spaces import (
+    MarginalErrors,
+    MarginalSpace,
+    MarginalSpaces,
+    part_energies,
+)
 from utmost.publish.workloads.measuring.unit_charge import Room, is_total
 from utmost.publish.workloads.measuring.variance_components import precision
 from utmost.publish.workloads.planning.row_search import descended
@@ -110,9 +115,9 @@ def tangent_levels(workload: Workload, families: Sequence[Family], level: float,
     return TangentLevels(tuple(max(1, round(number / float(step))) * step for number in own.tolist()))
 
 
-def wanted_spaces(workload: Workload) -> dict[Space, Fraction]:
+def wanted_spaces(workload: Workload) -> dict[MarginalSpace, Fraction]:
     """The spaces in which some answer lies, each with mu_T, weighted."""
-    wanted: dict[Space, Fraction] = {}
+    wanted: dict[MarginalSpace, Fraction] = {}
     for part, energies in zip(workload.parts, part_energies(workload), strict=True):
         for space, energy in energies.items():
             wanted[space] = wanted.get(space, Fraction(0)) + part.weight * energy

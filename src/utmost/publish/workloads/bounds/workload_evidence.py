@@ -42,7 +42,7 @@ MOST_ROWS = 2000
 _MOST_WORK = 2 * MOST_ROWS**3
 _CHORD_BITS = 64
 
-Kind = Literal["per answer", "any mechanism", "any unbiased", "any integer plan", "these families"]
+BoundKind = Literal["per answer", "any mechanism", "any unbiased", "any integer plan", "these families"]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -34,7 +34,7 @@ from utmost.tables.axes.domain import Domain, Family
 from utmost.tables.axes.few_cells import MOST_LAID
 from utmost.tables.axes.hat_functions import DIFFERENCE
 
-Space = tuple[tuple[int, int], ...]
+MarginalSpace = tuple[tuple[int, int], ...]
 """Of the axes that a space does not average out, in order: the axis, and the place of its level among the even ones."""
 
 _MOST_SPACES = 1 << 18
@@ -103,7 +103,7 @@ class MarginalSpaces:
     chains: tuple[EvenChain, ...] = field(repr=False)
     measured_axes: tuple[tuple[tuple[int, int | None], ...], ...] = field(repr=False)
     sums: tuple[int, ...] = field(repr=False)
-    covers: Mapping[Space, list[int]] = field(repr=False)
+    covers: Mapping[MarginalSpace, list[int]] = field(repr=False)
 
     @classmethod
     def of(cls, domain: Domain, families: Iterable[Family]) -> "MarginalSpaces":
@@ -119,7 +119,7 @@ class MarginalSpaces:
         """
         listed, chains = tuple(families), tuple(EvenChain.of(axis) for axis in domain.axes)
         shown = tuple(_kept(domain, chains, family) for family in listed)
-        covers: dict[Space, list[int]] = {}
+        covers: dict[MarginalSpace, list[int]] = {}
         pairs = 0
         for place, axes in enumerate(shown):
             # Counted before they are made: those of one family alone may be more than fit.
@@ -144,7 +144,7 @@ class MarginalSpaces:
                 axes.append((axis, max(at for at, even in enumerate(self.chains[axis].levels) if even <= level)))
         return tuple(axes)
 
-    def below(self, axes: Sequence[tuple[int, int | None]]) -> Iterable[Space]:
+    def below(self, axes: Sequence[tuple[int, int | None]]) -> Iterable[MarginalSpace]:
         """The spaces that lie in what these axes show, the finest first; one by one, since there may be 2^axes."""
         return _below(self.chains, axes)
 
@@ -163,7 +163,7 @@ class MarginalErrors:
     """
 
     spaces: MarginalSpaces
-    names: tuple[Space, ...] = field(repr=False)
+    names: tuple[MarginalSpace, ...] = field(repr=False)
     wanted: Floats = field(repr=False)
     parts: tuple[tuple[NDArray[np.intp], Floats], ...] = field(repr=False)
     rows: NDArray[np.intp] = field(repr=False)
@@ -217,7 +217,7 @@ class MarginalErrors:
         return next((at for at, (own, _) in enumerate(self.parts) if not known[own].all()), None)
 
 
-def part_energies(workload: Workload) -> list[dict[Space, Fraction]]:
+def part_energies(workload: Workload) -> list[dict[MarginalSpace, Fraction]]:
     """The mu_T of the spaces in which each part's answers lie: the mean over them of |Q_T w|^2 / N.
 
     >>> part_energies(Workload(Domain(sex=["men", "women"], age=range(5)), {"sex": 1}))
@@ -249,17 +249,17 @@ def _energies(part: Part, domain: Domain, chains: Sequence[tuple[int, ...]], kno
                 ],
             )
         choices.append(known[place, sums][1])
-    energies: dict[Space, Fraction] = {}
+    energies: dict[MarginalSpace, Fraction] = {}
     for picked in product(*choices):
         space = tuple(level for levels, _ in picked for level in levels)
         energies[space] = prod((square for _, square in picked), start=Fraction(1))
     return energies
 
 
-def _below(chains: Sequence[EvenChain], axes: Sequence[tuple[int, int | None]]) -> Iterable[Space]:
-    choices: list[list[Space]] = []
+def _below(chains: Sequence[EvenChain], axes: Sequence[tuple[int, int | None]]) -> Iterable[MarginalSpace]:
+    choices: list[list[MarginalSpace]] = []
     for axis, level in axes:
-        own: list[Space] = [((axis, at),) for at in chains[axis].above(level or 0)]
+        own: list[MarginalSpace] = [((axis, at),) for at in chains[axis].above(level or 0)]
         choices.append(own if level is None else [*own, ()])
     for picked in product(*choices):
         yield tuple(level for levels in picked for level in levels)

@@ -28,7 +28,7 @@ MOST_CELLS = 5
 LARGEST_GROUP = 7
 """One cell and three pairs, of which rows are known without a search."""
 
-Rows = tuple[tuple[int, ...], ...]
+SignedRows = tuple[tuple[int, ...], ...]
 Gram = tuple[tuple[float, ...], ...]
 
 _STEPS, _PARTS = 1000, (4, 12, 60, 1000)  # shares are multiples of such parts, before they spend the level exactly
@@ -48,7 +48,7 @@ _FOUND = {
 @lru_cache(maxsize=256)
 def signed_rows(
     cells: int, epsilon: float, *, square: bool = False, gram: Gram | None = None
-) -> tuple[Rows, tuple[Fraction, ...]]:
+) -> tuple[SignedRows, tuple[Fraction, ...]]:
     """Rows for so many cells, and their shares of the level, which they spend exactly.
 
     Args:
@@ -78,7 +78,7 @@ def signed_rows(
 
 def grouped_rows(
     cells: int, epsilon: float, *, square: bool = False
-) -> tuple[tuple[int, ...], tuple[Fraction, ...], tuple[tuple[Rows, tuple[Fraction, ...]], ...]]:
+) -> tuple[tuple[int, ...], tuple[Fraction, ...], tuple[tuple[SignedRows, tuple[Fraction, ...]], ...]]:
     """Groups of at most five cells, or of seven, their shares of the level, and of each its rows with their shares.
 
     The error c/w^2 of groups at the shares w is least in all where w goes with the third root of c, and is then the
@@ -106,11 +106,11 @@ def grouped_rows(
     return groups, shares, rows
 
 
-def _rows_of_group(size: int, epsilon: float, *, square: bool) -> tuple[Rows, tuple[Fraction, ...]]:
+def _rows_of_group(size: int, epsilon: float, *, square: bool) -> tuple[SignedRows, tuple[Fraction, ...]]:
     return signed_rows(size, epsilon, square=square) if size <= MOST_CELLS else paired_rows(size // 2)
 
 
-def paired_rows(pairs: int) -> tuple[Rows, tuple[Fraction, ...]]:
+def paired_rows(pairs: int) -> tuple[SignedRows, tuple[Fraction, ...]]:
     """Rows for one cell and so many pairs beside it: x at 1/2, and y - z and x - y - z of each pair at 1/(2 pairs).
 
     Where x moves, each pair costs one share, whatever it does; where x does not, two at most: 1/2 + 1/2, and 1.
@@ -212,7 +212,7 @@ def _neighbours(place: tuple[int, ...], pool: int, cells: int, *, square: bool) 
         yield np.array([place[:at] + place[at + 1 :] for at in range(size)])
 
 
-def _polished(pool: _Pool, chosen: Sequence[int], epsilon: float) -> tuple[float, Rows, tuple[Fraction, ...]]:
+def _polished(pool: _Pool, chosen: Sequence[int], epsilon: float) -> tuple[float, SignedRows, tuple[Fraction, ...]]:
     """The mean variance at the level itself, rows and shares; without rows that are better left out."""
     rows = pool.rows[list(chosen)]
     loads = pool.loads[:, list(chosen)]
@@ -266,7 +266,7 @@ def _errors(rows: NDArray[np.int64], loads: Floats, shares: Floats, epsilon: flo
     return np.asarray((inverses * gram).sum(axis=(1, 2)))
 
 
-def _error_of(rows: Rows, shares: Sequence[Fraction], epsilon: float, gram: Floats | None = None) -> float:
+def _error_of(rows: SignedRows, shares: Sequence[Fraction], epsilon: float, gram: Floats | None = None) -> float:
     """The weighted variance at shares whose charge is 1; the mean over the cells where no weights are given."""
     A = np.array(rows)
     weights = np.eye(A.shape[1]) / A.shape[1] if gram is None else gram

@@ -93,18 +93,18 @@ def controlled_rounding(
     return Rounded(squares.whole + steps, whole, move)
 
 
-Limits = Mapping[Family, tuple[Floats, Floats]]
+SumLimits = Mapping[Family, tuple[Floats, Floats]]
 """Of families how much may be added to each sum, at least and at most."""
 
 
-def _limits(domain: Domain, facts: PublicFacts | None, floor: NDArray[Any]) -> Limits:
+def _limits(domain: Domain, facts: PublicFacts | None, floor: NDArray[Any]) -> SumLimits:
     """The part of public facts that is left to be added to the whole numbers below, by family of the domain."""
     if facts is None:
         return {}
     return {domain.family(facts.domain.level_names(family)): ends for family, ends in facts.less(floor).items()}
 
 
-def _held(domain: Domain, facts: PublicFacts, up: Floats, floor: NDArray[Any], limits: Limits) -> Floats:
+def _held(domain: Domain, facts: PublicFacts, up: Floats, floor: NDArray[Any], limits: SumLimits) -> Floats:
     """Whole numbers of which the facts hold, the nearest that branch and bound finds: cells to floor or ceiling.
 
     Where no such numbers are, to any.
@@ -184,7 +184,7 @@ def _with_runs(axis: Axis) -> Axis:
 
 
 def _least_moves(
-    domain: Domain, families: list[Family], part: Floats, cells: NDArray[np.intp], limits: Limits
+    domain: Domain, families: list[Family], part: Floats, cells: NDArray[np.intp], limits: SumLimits
 ) -> Floats:
     """Choose which of the cells that are not whole go up: the least sum of moves that moves no sum by a whole.
 

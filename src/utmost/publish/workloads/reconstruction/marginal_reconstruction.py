@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from utmost.core.exact.arrays import largest_size
 from utmost.publish.workloads.measuring.forms import ProductForm
-from utmost.publish.workloads.measuring.marginal_spaces import MarginalSpaces, Space
+from utmost.publish.workloads.measuring.marginal_spaces import MarginalSpace, MarginalSpaces
 from utmost.publish.workloads.reconstruction.least_squares import (
     kinds_of_groups,
     not_cleanable,
@@ -59,7 +59,7 @@ class MarginalReconstruction:
     domain: Domain
     weights: Mapping[Family, int]
     _spaces: MarginalSpaces = field(init=False, repr=False)
-    _common: dict[Space, NDArray[Any]] = field(init=False, repr=False)
+    _common: dict[MarginalSpace, NDArray[Any]] = field(init=False, repr=False)
     _measured: list[Any] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -132,7 +132,7 @@ class MarginalReconstruction:
     def terms(self, *forms: ProductForm) -> dict[Family, dict[tuple[Fraction, ...], int]]:
         """The answers as sums of the measured families' noises, see `Reconstruction.terms`."""
         means = [_Means.of(self._spaces, form) for form in forms]
-        by_family: dict[int, list[tuple[Space, int]]] = {}
+        by_family: dict[int, list[tuple[MarginalSpace, int]]] = {}
         for space in dict.fromkeys(space for of in means for space in of.spaces):
             for place, share in self._shares(space).items():
                 by_family.setdefault(place, []).append((space, share))
@@ -157,7 +157,7 @@ class MarginalReconstruction:
         """The place behind the levels of an axis."""
         return len(self._spaces.chains[axis].levels) - 1
 
-    def _shares(self, space: Space) -> dict[int, int]:
+    def _shares(self, space: MarginalSpace) -> dict[int, int]:
         """The c_ST times 2^20 of the families that a space lies in: integers that add up to 2^20, without zeros."""
         places = self._spaces.covers[space]
         common = math.lcm(*(self._spaces.sums[place] for place in places))
@@ -170,7 +170,7 @@ class MarginalReconstruction:
         shares[largest] += (1 << _BITS) - sum(shares)
         return {place: share for place, share in zip(places, shares, strict=True) if share}
 
-    def _part(self, measured: Mapping[Family, NDArray[Any]], space: Space) -> tuple[NDArray[Any], int]:
+    def _part(self, measured: Mapping[Family, NDArray[Any]], space: MarginalSpace) -> tuple[NDArray[Any], int]:
         """The part in a space times 2^20 and, along each axis, how many groups a coarser one holds; and its largest
         size. What several tables have in common is kept for the next table."""
         # Parts of another release are not those of this one: they are known by the very tables.
@@ -184,7 +184,7 @@ class MarginalReconstruction:
             self._common[space] = part
         return part, largest_size(part)
 
-    def _collected(self, measured: Mapping[Family, NDArray[Any]], space: Space) -> NDArray[Any]:
+    def _collected(self, measured: Mapping[Family, NDArray[Any]], space: MarginalSpace) -> NDArray[Any]:
         sides: dict[tuple[int, ...], NDArray[Any]] = {}
         for place, share in self._shares(space).items():
             shown, differing = self._shown(measured, place, dict(space))
@@ -247,7 +247,7 @@ class _Means:
     form: ProductForm
     sums: Mapping[int, list[NDArray[Any]]]
     all_of: Mapping[int, Fraction]
-    spaces: Sequence[Space]
+    spaces: Sequence[MarginalSpace]
 
     @classmethod
     def of(cls, spaces: MarginalSpaces, form: ProductForm) -> "_Means":
@@ -262,14 +262,14 @@ class _Means:
             chain = spaces.chains[axis]
             sums[axis] = [form.group_sums(axis, level) for level in chain.levels]
             own[axis] = [at for at in chain.above(0) if _tells_apart(sums[axis], at)]
-        choices: list[list[Space]] = []
+        choices: list[list[MarginalSpace]] = []
         for axis, levels in own.items():
-            everything: list[Space] = [()] if all_of[axis] else []
+            everything: list[MarginalSpace] = [()] if all_of[axis] else []
             choices.append([*(((axis, at),) for at in levels), *everything])
         listed = [tuple(level for levels in picked for level in levels) for picked in product(*choices)]
         return cls(form, sums, all_of, listed)
 
-    def others(self, space: Space) -> Fraction:
+    def others(self, space: MarginalSpace) -> Fraction:
         """The product of the means along the axes that a space averages out."""
         inside = {axis for axis, _ in space}
         return math.prod((mean for axis, mean in self.all_of.items() if axis not in inside), start=Fraction(1))
@@ -277,7 +277,7 @@ class _Means:
 
 def _terms(
     axes: Sequence[tuple[int, int | None]],
-    shared: Sequence[tuple[Space, int]],
+    shared: Sequence[tuple[MarginalSpace, int]],
     means: Sequence[_Means],
     classes: Sequence[Mapping[_Key, int]],
 ) -> dict[tuple[Fraction, ...], int]:
@@ -331,7 +331,7 @@ def _tells_apart(sums: Sequence[NDArray[Any]], at: int) -> bool:
     return bool((fine * ratio != np.repeat(coarse, ratio)).any())
 
 
-def _levels(axes: Sequence[tuple[int, int]], space: Space, last: Any) -> Iterator[tuple[int, int]]:
+def _levels(axes: Sequence[tuple[int, int]], space: MarginalSpace, last: Any) -> Iterator[tuple[int, int]]:
     """The level of a space on each axis; the last one where it averages the axis out."""
     inside = dict(space)
     for axis, _ in axes:

@@ -25,7 +25,7 @@ _LARGEST = 10**100
 MOST_NAMED = 6
 """So many facts a sentence names one by one."""
 
-Bounds = tuple[NDArray[Any], NDArray[Any]]
+CellBounds = tuple[NDArray[Any], NDArray[Any]]
 """For each group of a family, the least and the most that its sum may be; -inf and inf where nothing is known."""
 
 
@@ -69,7 +69,7 @@ class PublicFacts:
     """
 
     domain: Domain
-    bounds: Mapping[Family, Bounds] = field(repr=False)
+    bounds: Mapping[Family, CellBounds] = field(repr=False)
     amount: Amount | None = None
 
     @classmethod
@@ -86,7 +86,7 @@ class PublicFacts:
         >>> PublicFacts.of_places(domain, [((1,), 0, 9), ((0,), 1, between(2, 5))]).words
         'total = 9; sex=women from 2 to 5'
         """
-        bounds: dict[Family, Bounds] = {}
+        bounds: dict[Family, CellBounds] = {}
         for family, place, value in rows:
             if family not in bounds:
                 size = int(np.prod(domain.group_shape(family)))

@@ -14,7 +14,7 @@ from utmost.interfaces.cli.options import file_options, research_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import flag, option
 from utmost.interfaces.cli.screens.screen import facts, number, screen, with_exact
-from utmost.interfaces.cli.screens.terminal import Text
+from utmost.interfaces.cli.screens.terminal import ScreenText
 from utmost.interfaces.documents import capacities
 from utmost.interfaces.documents.channel_files import document as channel_document
 from utmost.interfaces.documents.measure_names import prior_of
@@ -42,7 +42,7 @@ def show_capacities(report: dict[str, Any], out: Path | None) -> None:
         )
     )
     for capacity in report["capacities"]:
-        console.print(Text(f"\nThe {capacity['capacity']} capacity", style="bold"))
+        console.print(ScreenText(f"\nThe {capacity['capacity']} capacity", style="bold"))
         console.print(facts(_facts(capacity)))
 
 

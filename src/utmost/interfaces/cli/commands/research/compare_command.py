@@ -11,7 +11,7 @@ from utmost.errors import OutOfRange
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import option
 from utmost.interfaces.cli.screens.screen import grid, number, screen
-from utmost.interfaces.cli.screens.terminal import Text
+from utmost.interfaces.cli.screens.terminal import ScreenText
 from utmost.interfaces.documents.cost_files import cost_of
 from utmost.interfaces.figures import canvas
 from utmost.publish.promises.declared_columns import read_numbers
@@ -24,11 +24,11 @@ _LISTED = 10
 def show_curves(epsilons: Sequence[float], curves: canvas.Curves, numbers: str) -> None:
     """Print the gains over Laplace noise as a picture, and ten of them as numbers."""
     colours = [_COLOURS[at % len(_COLOURS)] for at in range(len(curves))]
-    title = Text("Laplace cost / optimal cost", style="bold")
+    title = ScreenText("Laplace cost / optimal cost", style="bold")
     title.append(f" on the {numbers}, by epsilon")
     for name, colour in zip(curves, colours, strict=True):
         title.append(f"   ━ {name}", style=colour)
-    chart = Text()
+    chart = ScreenText()
     for row in canvas.terminal(epsilons, curves):
         for text, owner in row:
             chart.append(text, style="" if owner < 0 else colours[owner])
@@ -38,7 +38,7 @@ def show_curves(epsilons: Sequence[float], curves: canvas.Curves, numbers: str) 
         [number(epsilons[at]), *(f"{ys[at]:.2f}" for ys in curves.values())]
         for at in range(stride, len(epsilons), stride)
     ]
-    screen().print(title, Text(), chart, grid(["epsilon", *curves], rows))
+    screen().print(title, ScreenText(), chart, grid(["epsilon", *curves], rows))
 
 
 _POINTS = 100

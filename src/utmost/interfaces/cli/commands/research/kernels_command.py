@@ -33,7 +33,7 @@ from utmost.interfaces.cli.screens.screen import (
     screen,
     tallied,
 )
-from utmost.interfaces.cli.screens.terminal import Text
+from utmost.interfaces.cli.screens.terminal import ScreenText
 from utmost.interfaces.documents.space_names import secret_names
 from utmost.publish.promises.codec import header
 from utmost.tables.files.json_files import write_list
@@ -62,7 +62,7 @@ def show_kernels(
         return
     names = secret_names(ptype.space)
     for k, kernel in enumerate(listed_kernels(ptype)):
-        console.print(Text(f"Kernel {k}", style="bold"))
+        console.print(ScreenText(f"Kernel {k}", style="bold"))
         console.print(matrix_grid(names, kernel.matrix))
 
 

@@ -10,7 +10,7 @@ from utmost.errors import OutOfRange
 from utmost.interfaces.cli.options import file_options, research_options, table_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.screens.screen import facts, grid, number, screen
-from utmost.interfaces.cli.screens.terminal import Text
+from utmost.interfaces.cli.screens.terminal import ScreenText
 from utmost.interfaces.documents import channel_files
 from utmost.interfaces.documents.measure_names import leakage_report, prior_of
 from utmost.interfaces.documents.space_names import space_named
@@ -45,7 +45,7 @@ def show_leakage(reports: dict[str, dict[str, Any]], measure: Measure, prior: st
     console.print(facts(shown))
     if len(reports) > 1:
         console.print(grid(["", *reports], _side_by_side(reports)))
-        console.print(Text(_verdict(reports)))
+        console.print(ScreenText(_verdict(reports)))
     elif first["strategy"] is not None:
         _show_strategy(first)
 
@@ -78,7 +78,7 @@ def _verdict(reports: dict[str, dict[str, Any]]) -> str:
 
 def _show_strategy(report: dict[str, Any]) -> None:
     console = screen()
-    console.print(Text("\nWhat to make of each outcome", style="bold"))
+    console.print(ScreenText("\nWhat to make of each outcome", style="bold"))
     best = report["strategy"]
     if best and "order" in best[0]:
         rows = [[each["outcome"], " ".join(each["order"][:_SHOWN])] for each in best[:_SHOWN]]
@@ -89,7 +89,7 @@ def _show_strategy(report: dict[str, Any]) -> None:
         ]
         console.print(grid(["outcome", "action", ""], rows))
     if len(best) > _SHOWN:
-        console.print(Text(f"and {len(best) - _SHOWN} more outcomes", style="dim"))
+        console.print(ScreenText(f"and {len(best) - _SHOWN} more outcomes", style="dim"))
 
 
 def _outcomes(report: dict[str, Any]) -> str:

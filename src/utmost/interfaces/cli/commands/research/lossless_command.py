@@ -18,7 +18,7 @@ from utmost.errors import BadTable, OutOfRange
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import argument, option
 from utmost.interfaces.cli.screens.screen import facts, grid, number, screen
-from utmost.interfaces.cli.screens.terminal import Text
+from utmost.interfaces.cli.screens.terminal import ScreenText
 from utmost.interfaces.documents.cost_files import cost_of, is_file
 from utmost.publish.promises.declared_columns import read_numbers
 from utmost.tables.files.small_tables import number_rows
@@ -58,7 +58,7 @@ def show_lossless(report: dict[str, Any]) -> None:
     console = screen()
     console.print(facts(shown))
     if report["difference"]:
-        console.print(Text("\nThe law of W", style="bold"))
+        console.print(ScreenText("\nThe law of W", style="bold"))
         console.print(
             grid(["W", "probability"], [[point["at"], point["probability"]] for point in report["difference"]])
         )

@@ -13,7 +13,7 @@ from utmost.interfaces.cli.options import file_options, people_options, research
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import flag, option
 from utmost.interfaces.cli.screens.screen import facts, grid, number, others, screen, with_exact
-from utmost.interfaces.cli.screens.terminal import Text
+from utmost.interfaces.cli.screens.terminal import ScreenText
 from utmost.interfaces.documents import channel_files
 from utmost.interfaces.documents.consumer_files import loss_of
 from utmost.interfaces.documents.reports import exact_text
@@ -38,7 +38,7 @@ def show_minimax(report: dict[str, Any], out: Path | None) -> None:
     }
     console = screen()
     console.print(facts(shown))
-    console.print(Text("\nA worst prior: with it in mind nobody does better", style="bold"))
+    console.print(ScreenText("\nA worst prior: with it in mind nobody does better", style="bold"))
     rows = [[row["secret"], row["probability"]] for row in report["worst_prior"] if row["probability"] != "0"]
     console.print(grid(["secret", "probability"], rows[:_SHOWN]), *others(len(rows) - _SHOWN, "more rows"))
 

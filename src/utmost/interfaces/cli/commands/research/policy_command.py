@@ -13,7 +13,7 @@ from utmost.interfaces.cli.options import file_options, research_options, table_
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import flag, option
 from utmost.interfaces.cli.screens.screen import facts, matrix_grid, number, screen, with_exact
-from utmost.interfaces.cli.screens.terminal import Text
+from utmost.interfaces.cli.screens.terminal import ScreenText
 from utmost.interfaces.documents.policy_files import policy_consumer, policy_file
 from utmost.interfaces.documents.reports import exact_text
 from utmost.publish.promises.codec import plain
@@ -98,7 +98,7 @@ def _show(report: dict[str, Any], policy: Policy, best: PolicyOptimum) -> None:
     console.print(facts(shown))
     matrix = best.channel.matrix
     if matrix.shape[1] <= _WIDEST:
-        console.print(Text("\nThe mechanism", style="bold"))
+        console.print(ScreenText("\nThe mechanism", style="bold"))
         console.print(matrix_grid(report["secrets"], matrix))
 
 

@@ -8,7 +8,7 @@ from utmost.interfaces.cli.options import file_options, table_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import option
 from utmost.interfaces.cli.screens.screen import facts, grid, number, screen
-from utmost.interfaces.cli.screens.terminal import Text
+from utmost.interfaces.cli.screens.terminal import ScreenText
 from utmost.interfaces.documents import channel_files
 from utmost.tables.files.atomic import write_together
 
@@ -103,9 +103,9 @@ def _show_proof(part: dict[str, Any], above: str, below: str) -> None:
 
 def _table(title: str, columns: list[str], rows: list[str], entries: list[list[Any]]) -> None:
     console = screen()
-    console.print(Text(f"\n{title}", style="bold"))
+    console.print(ScreenText(f"\n{title}", style="bold"))
     if len(columns) > _SHOWN or len(rows) > _SHOWN:
-        console.print(Text(f"{len(rows)} x {len(columns)} entries: --out or --json has them", style="dim"))
+        console.print(ScreenText(f"{len(rows)} x {len(columns)} entries: --out or --json has them", style="dim"))
         return
     cells = [[name, *(_cell(entry) for entry in row)] for name, row in zip(rows, entries, strict=True)]
     console.print(grid(["", *columns], cells))

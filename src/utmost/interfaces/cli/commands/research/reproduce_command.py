@@ -17,7 +17,7 @@ from utmost.interfaces.cli.options import file_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import argument, flag, option
 from utmost.interfaces.cli.screens.screen import grid, screen
-from utmost.interfaces.cli.screens.terminal import Column, Table, Text
+from utmost.interfaces.cli.screens.terminal import ScreenColumn, ScreenTable, ScreenText
 from utmost.interfaces.papers.comparison import CORRECTED, DIFFERS, EQUAL, EXTENDED, Comparison
 from utmost.tables.files.atomic import Writer, write_together
 
@@ -30,15 +30,15 @@ _STYLES = {EQUAL: "green", CORRECTED: "yellow", EXTENDED: "cyan", DIFFERS: "bold
 def show_comparisons(comparisons: Sequence[Comparison]) -> None:
     """Print the comparisons as a table, and how many there are of each kind."""
     titles = ("where", "what", "the paper", "found", "")
-    rows: list[tuple[str | Text, ...]] = []
+    rows: list[tuple[str | ScreenText, ...]] = []
     for each in comparisons:
-        shown = Text(each.found).append(f"\n{each.note}" if each.note else "", "dim")
-        verdict = Text(each.verdict, _STYLES[each.verdict])
-        rows.append((each.place, each.what, each.paper or Text("nothing", "dim"), shown, verdict))
+        shown = ScreenText(each.found).append(f"\n{each.note}" if each.note else "", "dim")
+        verdict = ScreenText(each.verdict, _STYLES[each.verdict])
+        rows.append((each.place, each.what, each.paper or ScreenText("nothing", "dim"), shown, verdict))
     table = grid(titles, rows, left=len(titles))
     counts = Counter(each.verdict for each in comparisons)
     summary = ", ".join(f"{counts[verdict]} {verdict}" for verdict in _STYLES if counts[verdict])
-    screen().print(table, Text(summary, "bold red" if counts[DIFFERS] else "bold"))
+    screen().print(table, ScreenText(summary, "bold red" if counts[DIFFERS] else "bold"))
 
 
 WHICH = "ghosh (2009), geng (2012), koufogiannis (2015), fernandes (2022), or all."
@@ -113,7 +113,7 @@ def _give(papers: Sequence["Paper"], comparisons: dict[str, list[Comparison]], a
     def show() -> None:
         for paper in papers:
             if len(papers) > 1:
-                screen().print(Text(f"{paper.name} ({paper.year})", "bold"))
+                screen().print(ScreenText(f"{paper.name} ({paper.year})", "bold"))
             show_comparisons(comparisons[paper.name])
 
     if answer.folder is None:
@@ -125,20 +125,20 @@ def _give(papers: Sequence["Paper"], comparisons: dict[str, list[Comparison]], a
         replace(answer, out=None).give(data, show)
     else:
         show_summary(papers, comparisons)
-        screen().print(Text(f"The report is {answer.folder / 'index.html'}."))
+        screen().print(ScreenText(f"The report is {answer.folder / 'index.html'}."))
 
 
 def show_summary(papers: Sequence["Paper"], comparisons: dict[str, list[Comparison]]) -> None:
     """Print how many comparisons there are of each kind, and what has none."""
     titles = ("paper", "numbered results", *_STYLES, "without a row")
-    rows: list[tuple[str | Text, ...]] = []
+    rows: list[tuple[str | ScreenText, ...]] = []
     for paper in papers:
         verdicts, missing = paper.verdicts(comparisons[paper.name]), paper.missing(comparisons[paper.name])
-        counts = [Text(str(verdicts[name]), style) for name, style in _STYLES.items()]
+        counts = [ScreenText(str(verdicts[name]), style) for name, style in _STYLES.items()]
         shown = ", ".join(missing) or "nothing"
         rows.append((f"{paper.name} ({paper.year})", str(len(paper.results)), *counts, shown))
-    columns = [Column(title, right=title != "paper") for title in titles]
-    screen().print(Table(columns, rows, has_titles=True))
+    columns = [ScreenColumn(title, right=title != "paper") for title in titles]
+    screen().print(ScreenTable(columns, rows, has_titles=True))
 
 
 def _write_report(

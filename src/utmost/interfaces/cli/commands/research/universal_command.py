@@ -16,17 +16,17 @@ from utmost.interfaces.cli.options import file_options, research_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import option
 from utmost.interfaces.cli.screens.screen import facts, grid, matrix_grid, screen
-from utmost.interfaces.cli.screens.terminal import Text
+from utmost.interfaces.cli.screens.terminal import ScreenText
 from utmost.interfaces.documents import channel_files, verdicts
 from utmost.interfaces.documents.consumer_files import loss_of
 from utmost.interfaces.documents.space_names import secret_names
-from utmost.interfaces.documents.verdicts import ANY, Stated
+from utmost.interfaces.documents.verdicts import ANY, StatedVerdict
 
 # Wider matrices are cut off on the screen; the file has them whole.
 _WIDEST = 8
 
 
-def show_verdict(verdict: Stated, spelled: str, loss: str, out: Path | None) -> None:
+def show_verdict(verdict: StatedVerdict, spelled: str, loss: str, out: Path | None) -> None:
     """Print a verdict with its numbers; the proof is checked again for it."""
     console, names = screen(), secret_names(verdict.ptype.space)
     shown = {
@@ -41,7 +41,7 @@ def show_verdict(verdict: Stated, spelled: str, loss: str, out: Path | None) -> 
     }
     console.print(facts(shown))
     if verdict.conflict is not None:
-        console.print(Text("\nPriors that no mechanism serves at once", style="bold"))
+        console.print(ScreenText("\nPriors that no mechanism serves at once", style="bold"))
         rows = [
             [*map(str, prior), str(exact_expected_loss(best.matrix, verdict.loss, prior)), str(weight)]
             for prior, best, weight in zip(
@@ -51,7 +51,7 @@ def show_verdict(verdict: Stated, spelled: str, loss: str, out: Path | None) -> 
         console.print(grid([*names, "least loss", "weight"], rows, left=0))
     if verdict.better is not None:
         prior, better = verdict.better
-        console.print(Text("\nA prior for which another mechanism is better", style="bold"))
+        console.print(ScreenText("\nA prior for which another mechanism is better", style="bold"))
         losses = [str(exact_expected_loss(c.matrix, verdict.loss, prior)) for c in (verdict.channel, better)]
         console.print(grid([*names, "this one loses", "the other"], [[*map(str, prior), *losses]], left=0))
         return _show_matrix(console, "The other mechanism", better.matrix, names)
@@ -59,7 +59,7 @@ def show_verdict(verdict: Stated, spelled: str, loss: str, out: Path | None) -> 
     _show_matrix(console, title, verdict.channel.matrix, names)
 
 
-def _show_check(verdict: Stated, answer: options.Output) -> None:
+def _show_check(verdict: StatedVerdict, answer: options.Output) -> None:
     """Print what a verdict that was read and checked says."""
     regret = None if verdict.regret is None else str(verdict.regret)
     report = {"verified": True, "asked": verdict.asked, "verdict": verdict.holds, "regret": regret}
@@ -67,7 +67,7 @@ def _show_check(verdict: Stated, answer: options.Output) -> None:
     answer.give(report, lambda: screen().print(facts(shown)))
 
 
-def _sentence(verdict: Stated) -> str:
+def _sentence(verdict: StatedVerdict) -> str:
     if verdict.asked == ANY:
         return (
             "one mechanism is the best for every prior" if verdict.holds else "no mechanism is the best for every prior"
@@ -79,7 +79,7 @@ def _sentence(verdict: Stated) -> str:
     )
 
 
-def _proof(verdict: Stated) -> str:
+def _proof(verdict: StatedVerdict) -> str:
     if verdict.better is not None:
         return "a prior and a mechanism that loses less there"
     assert verdict.dominance is not None, "a verdict without a better mechanism has a bound"
@@ -91,7 +91,7 @@ def _proof(verdict: Stated) -> str:
 def _show_matrix(console: Any, title: str, matrix: Array, names: list[str]) -> None:
     if matrix.shape[1] > _WIDEST:
         return
-    console.print(Text(title, style="bold"))
+    console.print(ScreenText(title, style="bold"))
     console.print(matrix_grid(names, matrix))
 
 
@@ -124,14 +124,14 @@ def universal(
     answer.give(report, lambda: show_verdict(verdict, spelled, loss, answer.file), document)
 
 
-def _verdict(spelled: str, ptype: PrivacyType, loss: str, mechanism: str | None) -> Stated:
+def _verdict(spelled: str, ptype: PrivacyType, loss: str, mechanism: str | None) -> StatedVerdict:
     rule = loss_of(loss, ptype.space)
     with progress_bar(f"Deciding {loss} loss on {spelled}"):
         if mechanism is None:
-            return Stated.of_existence(universal_mechanism(ptype, rule), ptype)
+            return StatedVerdict.of_existence(universal_mechanism(ptype, rule), ptype)
         channel = _mechanism(mechanism, ptype)
         verdict = universality(ptype, rule, channel)
-        return Stated.of_channel(verdict, ptype, channel, exact_loss(rule, ptype.space.size))
+        return StatedVerdict.of_channel(verdict, ptype, channel, exact_loss(rule, ptype.space.size))
 
 
 def _mechanism(text: str, ptype: PrivacyType) -> Channel:

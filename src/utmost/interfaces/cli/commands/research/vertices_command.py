@@ -21,7 +21,7 @@ from utmost.interfaces.cli.options import file_options, research_options, table_
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import flag, option
 from utmost.interfaces.cli.screens.screen import entry_text, facts, grid, others, screen, tallied
-from utmost.interfaces.cli.screens.terminal import Text
+from utmost.interfaces.cli.screens.terminal import ScreenText
 from utmost.interfaces.documents.space_names import secret_names
 from utmost.publish.promises.codec import header
 from utmost.tables.files.atomic import write_together
@@ -59,7 +59,7 @@ def show_vertices(
     }
     console = screen()
     console.print(facts(shown))
-    console.print(Text("\nPosteriors v(x) = alpha^h(x) / sum", style="bold"))
+    console.print(ScreenText("\nPosteriors v(x) = alpha^h(x) / sum", style="bold"))
     names = secret_names(ptype.space)
     if len(names) <= _WIDEST:
         titles = ["h", *names]
@@ -67,7 +67,7 @@ def show_vertices(
     else:
         console.print(grid(["h"], [[heights_text(h)] for h, _ in rows]))
     if more:
-        console.print(Text("and others: --out FILE writes all of them", style="dim"))
+        console.print(ScreenText("and others: --out FILE writes all of them", style="dim"))
 
 
 def show_orbits(spelled: str, count: int, rows: Sequence[dict[str, Any]]) -> None:
