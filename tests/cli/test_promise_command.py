@@ -225,7 +225,10 @@ def test_no_option_stands_beside_a_promise(run, file, table):
     options = {name: value for name, value in options_in(Promised) if name != "--promise"}
     assert {"--columns", "--rows", "--neighbours", "--numbers", "--noise", "--per", "--half-step"} < options.keys()
     of_release = dict(options_in(AskedPromise))
-    assert {"--columns", "--sensitivity", "--numbers"} < of_release.keys() < {*options, "--promise"}
+    assert {"--columns", "--sensitivity", "--numbers"} < of_release.keys() < {*options, "--promise", "--want"}
+    wanted = run("release", table, "--epsilon", 1, "--promise", path, "--want", "x")
+    assert wanted[:2] == (2, "")
+    assert "--want" in wanted[2]
     for name, value in options.items():
         value = [path] if name == "--plan" else value
         for command in (["promise"], ["release", table, "--epsilon", 1] if name in of_release else ["promise"]):

@@ -195,7 +195,7 @@ def test_the_statement_never_says_that_epsilon_is_all(tmp_path):
     made.save(tmp_path / "w.csv")
     read = read_release(tmp_path / "w.csv")
     stated = stated_release(read.statement)
-    assert stated.line.endswith("but for a chance of 1/10.")
+    assert stated.line.endswith("except with a chance of 1/10.")
     assert (stated.delta, stated.variant) == (Fraction(1, 10), "Approximate DP")
     assert made.table["word"] == ["flu", "measles"]
     with pytest.raises(BadTable):

@@ -47,7 +47,7 @@ def test_its_json_is_the_whole_of_it(kind):
     assert (again.digest, hash(again), again.facts()) == (made.digest, hash(made), made.facts())
     assert again.noise.facts() == made.noise.facts()
     assert Promise.of_facts(again.facts() | {"part": None}).part is None
-    assert ("200 away" if kind == "points" else "individual") in made.guarantee(level(1))
+    assert ("by 200" if kind == "points" else "individual") in made.guarantee(level(1))
 
 
 def test_two_spellings_are_one_promise_and_two_promises_have_two_digests():

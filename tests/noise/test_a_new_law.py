@@ -259,7 +259,7 @@ def test_other_packages_and_pictures_take_it():
         assert level_within(NOISE, apart) >= kept_level(NOISE, apart).epsilon_float
     assert level_within(NOISE, 3) == pytest.approx(NOISE.level.epsilon_float, rel=1e-15)
     assert "<svg" in NOISE._repr_html_()
-    assert NOISE.theorem == "not claimed optimal"
+    assert NOISE.theorem == "it is not claimed to be the least noise"
 
 
 @pytest.mark.parametrize(

@@ -31,8 +31,8 @@ def one_call_of_each_verb():
     )
     name, known = ("n",), (("n", "approved"), {})
     return {
-        "me": ((), {}), "levels": (name, {}), "view": (name, at), "statement": (name, at), "margin": (name, at),
-        "save": (("n", "never.csv"), at), "propose": ((AnswerRequest("n", level(1)),), {}),
+        "me": ((), {}), "levels": (name, {}), "view": (name, at), "margin": (name, at),
+        "charge": (("d",), at | {"what": "OpenDP"}), "propose": ((AnswerRequest("n", level(1)),), {}),
         "proposals": ((), {}),
         "proposal": (name, {}), "withdraw": (name, {}), "waiting": ((), {}),
         "decide": known, "publish": (("n", TABLE, PROMISE), at), "relax": (("n", TABLE), at),
@@ -91,8 +91,7 @@ def test_each_verb_lists_its_parameters_which_are_those_of_a_ledger():
             "publish",
             "relax",
             "view",
-            "save",
-            "statement",
+            "charge",
             "margin",
             "rehearse",
             "publish_measures",

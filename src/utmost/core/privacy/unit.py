@@ -192,7 +192,7 @@ class Unit(PickledByFields):
         >>> Unit(1, 30).on_cells(6), Unit(1, 6).on_cells(30)
         (Unit(1, cells=6), Unit(1, cells=6))
         """
-        if count >= self.cells or self.exactly or self.is_shared:
+        if exact_integer(count, "count") >= self.cells or self.exactly or self.is_shared:
             return self
         return replace(self, cells=count)
 

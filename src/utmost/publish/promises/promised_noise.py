@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 from numpy.typing import NDArray
 
+from utmost.core.exact.arguments import mapping
 from utmost.core.exact.display import Display
 from utmost.core.exact.field_forms import arguments_of, facts_of, form, json_forms
 from utmost.core.exact.levels import Level
@@ -111,7 +112,8 @@ class PlannedNoise(ABC):
     @classmethod
     def arguments(cls, facts: Mapping[str, Any]) -> dict[str, Any]:
         """The fields of the noise of this kind that `facts` wrote."""
-        return arguments_of(cls, {name: fact for name, fact in facts.items() if name != "kind"}, "noise")
+        told = {name: fact for name, fact in mapping(facts, "facts").items() if name != "kind"}
+        return arguments_of(cls, told, "noise")
 
     def check_unit(self, counted: Any) -> None:  # noqa: B027, most kinds have nothing to check
         """Check that the unit goes with a table, counted or not.

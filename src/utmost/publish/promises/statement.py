@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from utmost.core.exact.arguments import instance
 from utmost.core.exact.display import Display
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import exact, read_confidence
@@ -89,7 +90,8 @@ class Statement:
     ledger: LedgerFacts | None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "promise", self.promise.as_drawn(self.noise))
+        promise = instance(self.promise, Promise, "promise")
+        object.__setattr__(self, "promise", promise.as_drawn(self.noise))
 
     @property
     def level(self) -> Level:

@@ -253,7 +253,7 @@ class NoisySums(Display):
     @classmethod
     def of_document(cls, facts: Mapping[str, Any]) -> "NoisySums":
         """The sums in a document, or where cells are withheld the release without them."""
-        return cls.of_facts(facts) if "sums" in facts else cls.without_sums(facts)
+        return cls.of_facts(facts) if "sums" in mapping(facts, "facts") else cls.without_sums(facts)
 
     @classmethod
     def without_sums(cls, facts: Mapping[str, Any]) -> "NoisySums":
@@ -718,7 +718,8 @@ class NoisySums(Display):
     def without_data(cls, plan: Plan, level: Level, confidence: Fraction) -> "NoisySums":
         """The release of a plan with zeros in place of sums: its margins depend on the noise alone."""
         nothing = np.zeros((), dtype=np.int64)
-        zeros = {family: np.broadcast_to(nothing, plan.measured_shape(family)) for family in plan.shares}
+        shares = instance(plan, Plan, "plan").shares
+        zeros = {family: np.broadcast_to(nothing, plan.measured_shape(family)) for family in shares}
         return cls(plan, level, confidence, zeros)
 
     def widest_bars(

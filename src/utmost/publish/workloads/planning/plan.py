@@ -242,15 +242,20 @@ class Plan(Display):
 
     @property
     def _wanted_tables(self) -> list[str]:
-        """The names of the wanted parts that are tables: ranges, prefixes and single sums are none."""
-        names = list[str]()
+        """The names of the wanted parts that are tables; none where they are the measured ones alone."""
+        names, families, amounts = list[str](), set[Any](), self.amount_pair
         for part in () if self.workload is None else self.workload.parts:
             try:
-                read_family(self.domain, part.name)
-            except UtmostError:
+                words = read_family(self.domain, part.name)
+            except UtmostError:  # ranges, prefixes and single sums are no tables
                 continue
             names.append(part.name)
-        return names
+            if any(isinstance(word, tuple) for word in words):  # a table of some labels alone
+                families.add(words)
+            else:
+                family = self.domain.family(words)
+                families.add(family if amounts is None else amounts.both(family))
+        return [] if families == self.shares.keys() else names
 
     @classmethod
     def of_facts(cls, facts: Mapping[str, Any], unit: Unit) -> "Plan":
