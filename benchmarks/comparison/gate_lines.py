@@ -270,7 +270,7 @@ def ledgers(folder: Path) -> Iterator[Ratio]:
         subprocess.run(line, check=True, stdout=subprocess.DEVNULL, env=compiled)
 
     kept = ["--ledger", str(place), "--create", "--name", "wards"]
-    yield Ratio("release of 10^6 rows in a ledger", lambda: command(*kept), "the same without one", command, 2)
+    yield Ratio("release of 10^6 rows in a ledger", lambda: command(*kept), "the same without one", command, 6)
 
     promise, made = ut.Promise("n", public="ward", unit=ut.Unit(1, 1)), count()
 
@@ -293,7 +293,7 @@ def ledgers(folder: Path) -> Iterator[Ratio]:
 
         yield Ratio("publish one cell in a ledger", lambda: publish(few), "three durable commits", commits, 12)
         beside = f"a ledger of {RELEASES}, publish", lambda: publish(many), "a new ledger", lambda: publish(few)
-        yield Ratio(*beside, 1.3)
+        yield Ratio(*beside, 2)
         bodies = [body for (body,) in sqlite3.connect(folder / "many.db").execute("SELECT body FROM utmost_events")]
         opened = lambda: ut.Ledger.open(folder / "many.db").close()  # noqa: E731
         read = lambda: [json.loads(body) for body in bodies]  # noqa: E731
