@@ -432,7 +432,7 @@ def _cut_off(order: int, most: int) -> list[tuple[int, int, int]]:
 
 @lru_cache(maxsize=64)
 def _joined_moments(body: _Body, step: int) -> list[ShellSeries]:
-    """Where both parts have one shell: cells at the centre; without them squares, squares of sums, and sizes."""
+    """Moments where both parts have one shell: cells at the centre, squares, squares of sums, and sizes."""
     n = body.cells
     (m0, m1), (s0, s1, s2) = body.values(step)
     values: list[list[Fraction]] = [[], [], [], []]

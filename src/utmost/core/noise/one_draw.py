@@ -24,7 +24,7 @@ NOT_BETTER_KNOWN = (
     "small tables, linear programs over all noise on the integers found nothing less where the total is wanted, too, "
     "and at most 2.2 % less for two cells alone"
 )
-"""What is claimed of one draw."""
+"""The claim of one draw."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -122,7 +122,7 @@ def _permutations(count: int, n: int, first: int, randomness: Randomness) -> NDA
 
 
 def _raised(law: CellsDraw, a: int, shells: Integers, randomness: Randomness) -> Integers:
-    """By how much each of a raised cells is beyond the centre, for each shell: at least 1."""
+    """The distances of a raised cells from the centre, for each shell: at least 1."""
     count, width, bound, chunk = shells.size, law.width, law.bound, law.chunk
     if not a:
         return np.zeros((count, 0), shells.dtype)

@@ -109,14 +109,7 @@ def in_one_draw(table: Path, told: ReleaseOptions, what: InOneDraw) -> None:
             promised.check_columns("columns", "sensitivity", "cells")
         source = files.read(table) if counted is None else counted
         promise = _in_one_draw(source, counted, told, nonnegative=what == "counts")
-    signer = answer.signer
-    check_fits(answer, source, promise.columns, promise.public)
-    with progress_bar(f"Checking and noising {table.name}"):
-        checked = checked_table(source, fitting(promise, source), told.level.read(), answer.confidence)
-        if told.dry_run:
-            return give_promise(checked.statement(), answer)
-        released = checked.released(secure(None))
-    give(released, answer, signer)
+    _give_checked(table, source, promise, told)
 
 
 def _in_one_draw(source: Any, counted: "CountedTable | None", told: ReleaseOptions, *, nonnegative: bool) -> Promise:
@@ -138,9 +131,14 @@ def _in_one_draw(source: Any, counted: "CountedTable | None", told: ReleaseOptio
 
 def give_once(table: Path, promise: "Promise", told: ReleaseOptions) -> None:
     """Release a table once and for all as it is promised, or say what a release would promise, and show it."""
+    told.answer.check_free(table, draws=told.memory.ledger is None)
+    _give_checked(table, files.read(table), promise, told)
+
+
+def _give_checked(table: Path, source: Any, promise: "Promise", told: ReleaseOptions) -> None:
+    """Check a table that was read, draw unless it is a rehearsal, and show or write what came of it."""
     answer = told.answer
-    answer.check_free(table, draws=told.memory.ledger is None)
-    signer, source = answer.signer, files.read(table)
+    signer = answer.signer
     check_fits(answer, source, promise.columns, promise.public)
     with progress_bar(f"Checking and noising {table.name}"):
         checked = checked_table(source, fitting(promise, source), told.level.read(), answer.confidence)

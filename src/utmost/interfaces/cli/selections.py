@@ -41,7 +41,7 @@ def check_counted(columns: Iterable[str], where: Iterable[str]) -> None:
 
 
 def uncounted(published: Any) -> str:
-    """What no figure of a release counts, in words; empty where nothing is cut."""
+    """The contributions that no figure of a release counts, in words; empty where nothing is cut."""
     if isinstance(published, DetailedSums):
         return beyond_unit(published.first.unit, "cell")
     if not isinstance(published, Answer) or getattr(published.noise, "grid", None) is not None:

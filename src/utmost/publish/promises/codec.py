@@ -154,7 +154,7 @@ def digest_of(statement: Mapping[str, Any]) -> Digest | None:
 
 
 DIGESTED = ("file", "cells", "sums")
-"""What a digest can be of: the bytes of a file, the cells of a table, or the sums of a plan."""
+"""The content of a digest: the bytes of a file, the cells of a table, or the sums of a plan."""
 
 _MOST_ROWS = 1 << 63
 

@@ -85,7 +85,7 @@ class Saving:
 
 
 Said = Callable[[Digest | None, LedgerFacts], dict[str, Any]]
-"""From the digest of a table, and the other answers of its release, to its statement."""
+"""A function from the digest of a table, and the other answers of its release, to its statement."""
 
 
 class AnsweredLevels(Display, ProcessMemory):

@@ -118,7 +118,7 @@ def _rows(title: str, facts: Sequence[Fact]) -> str:
 
 
 def _asked(stated: Facts, is_signed: bool) -> str:
-    """What a reader should do, as a list."""
+    """The questions that a reader should ask, as a list."""
     lines = (
         "Ask the publisher about each point above: nothing in the files can show it.",
         *(("Ask who one individual is: a person, a household or a visit.",) if stated.per is None else ()),

@@ -136,7 +136,7 @@ def changes(unit: Unit, cell: str) -> str:
 
 
 def beyond_unit(unit: Unit, cell: str) -> str:
-    """What no figure counts: a rule of the unit, which is public, and no fact of the data."""
+    """The contributions that no figure counts: a rule of the unit, which is public, and no fact of the data."""
     each = f"{unit.many(cell)}, {'each ' * (unit.cells > 1)}by at most {unit.most_of}"
     return f"what one individual has beyond {each}: it is in no figure, and no margin covers it"
 

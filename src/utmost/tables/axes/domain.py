@@ -286,7 +286,7 @@ class Domain(Display):
         return Domain({axis.levels[0]: axis.narrowed(at) for axis, at in zip(self.axes, places, strict=True)})
 
     def places_of(self, narrowed: "Domain") -> list[NDArray[np.intp]] | None:
-        """Where the values of a domain stand that `narrowed` made of this one; None where it made none like it."""
+        """The places of the values of a domain that `narrowed` made of this one; None where it made none like it."""
         if narrowed.columns != self.columns:
             return None
         places = []

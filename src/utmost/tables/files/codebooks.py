@@ -38,7 +38,7 @@ _DOCTYPE = re.compile(rb"<!\s*(DOCTYPE|ENTITY)", re.I)
 
 @dataclass(slots=True)
 class Coded:
-    """What a codebook says of one variable.
+    """One variable of a codebook.
 
     Attributes:
         codes: Label of each code.

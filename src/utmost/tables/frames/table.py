@@ -11,7 +11,7 @@ from utmost.tables.optional_imports import extra
 
 
 class TableVerbs(Display):
-    """What every table does, whether its columns are in memory or in a file.
+    """The verbs of every table, whether its columns are in memory or in a file.
 
     A column is read by its name, ``table["count"]``; ``list(table)`` are the names, ``dict(table)`` all columns.
     """

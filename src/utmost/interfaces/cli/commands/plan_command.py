@@ -336,7 +336,7 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
 
 
 def _made_once(chosen: Plan) -> str | None:
-    """What a release made once would have, and the option that makes it so."""
+    """The gain of a release made once, and the option that makes it so."""
     words, errors = chosen.once_words, chosen.once_errors
     if words is None or chosen.narrowed_from is not None:
         return words

@@ -79,7 +79,7 @@ def check_said_once(context: click.Context) -> None:
 
 
 def _value(word: click.Option, key: str, value: Any, path: Path, where: str) -> Any:
-    """What click takes for a value of TOML."""
+    """A value of TOML as click takes it."""
     if key == "domain" and isinstance(value, dict):
         return str(path)
     if key == "mean" and isinstance(value, dict):

@@ -143,7 +143,7 @@ def own_budget(plan: Plan) -> str:
 def planning_gain(
     planned: Mapping[str, int | float | None], by_themselves: Mapping[str, Mapping[str, int | float]], part: str
 ) -> str:
-    """What planning gains, in words: the margins together, and those of each table by itself."""
+    """The gain of planning, in words: the margins together, and those of each table by itself."""
     names = list(by_themselves)[:_MOST_GAINS]
     more = ", ..." * (len(by_themselves) > len(names))
     together = ", ".join(f"{_named(name)} ± {number(planned[name])}" for name in names)
@@ -441,7 +441,7 @@ def planned_margins(plan: Plan, at: Level, confidence: Fraction) -> str:
 
 
 def planned_gain(plan: Plan, at: Level, confidence: Fraction) -> dict[str, str]:
-    """What planning gains at a level, as a row of a screen; none where fewer than two tables are wanted."""
+    """The gain of planning at a level, as a row of a screen; none where fewer than two tables are wanted."""
     alone = margins_by_themselves(plan, at, confidence)
     if len(alone) < 2:
         return {}

@@ -14,7 +14,7 @@ from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.domain import Family
 
 AIMS = ("each", "mean", "largest")
-"""What is to be small: the weighted sum of mean variances, within the limit of each table or without limits; or the
+"""The aim of a search: the weighted sum of mean variances, within the limit of each table or without limits; or the
 largest of the weighted mean variances."""
 
 _STEPS = 1000

@@ -507,7 +507,7 @@ class Plan(Display):
 
     @property
     def once_words(self) -> str | None:
-        """What a release made once would have, in one line; None where that is not less."""
+        """The errors of a release made once, in one line; None where they are not less."""
         errors = self.once_errors
         name = min(errors, key=errors.__getitem__, default=None)
         if name is None or self.value < errors[name] * _LESS:

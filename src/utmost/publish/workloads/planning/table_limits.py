@@ -177,7 +177,7 @@ def mixed_within(
     limits: Mapping[str, float],
     spending: Callable[[Shares], Shares] = dict,
 ) -> FoundSums:
-    """As much of what was found, beside another way to divide the budget, as the limits of all tables allow.
+    """The largest part of a found plan, beside another division of the budget, that the limits of all tables allow.
 
     Args:
         request: the arguments of `choose_plan`.
