@@ -42,6 +42,7 @@ from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.promises.sum_noise import SumNoise
 from utmost.publish.promises.table_statements import cells_digest
+from utmost.publish.promises.until import Until
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.gradual_answers import level_of_answer
 from utmost.publish.releases.noisy_sums import NoisySums
@@ -318,7 +319,7 @@ def _rehearse(
     noise = promise.lasting_noise
     if memory.create and not memory.place.is_there:
         after = {"dataset": memory.dataset or question.name, "limit": None, "remaining": None}
-        return _show_spending(question, after | {"spent": level_text(question.at)}, noise, new=True)
+        return _show_spending(question, after | {"spent": level_text(question.at)}, noise, promise.until, new=True)
     with memory.place.opened() as opened, _named_command(opened, file, memory, question, counted_by):
         after = opened.rehearse(
             question.name,
@@ -330,15 +331,17 @@ def _rehearse(
             promise=promise,
             request=memory.request,
         )
-        show_spending(question, after, noise)
+        _show_spending(question, budget_report(after), noise, promise.until, new=False)
 
 
 def show_spending(question: Question, after: Budget, noise: Noise | None) -> None:
     """Say what a call would spend, and how accurate its answer would be; nothing was drawn or written."""
-    _show_spending(question, budget_report(after), noise, new=False)
+    _show_spending(question, budget_report(after), noise, None, new=False)
 
 
-def _show_spending(question: Question, after: dict[str, Any], noise: Noise | None, *, new: bool) -> None:
+def _show_spending(
+    question: Question, after: dict[str, Any], noise: Noise | None, until: Until | None, *, new: bool
+) -> None:
     sure = read_confidence(question.answer.confidence)
     margin = None if noise is None else noise.margin(question.at, sure)
     if question.answer.as_json:
@@ -352,6 +355,9 @@ def _show_spending(question: Question, after: dict[str, Any], noise: Noise | Non
         rows["margin"] = f"± {short_bar(margin)} around each released value, at {percent(sure)} confidence"
     rows |= budget_rows(after)
     rows["would be spent"], rows["would remain"] = rows.pop("spent"), rows.pop("remaining")
+    if until is not None:
+        rows["would be spent"] = f"at most {rows['would be spent']}"
+        rows["stops as soon as"] = until.words
     if new:
         rows["ledger"] = "would be made"
     screen().print(ScreenGroup(ScreenText("Nothing was drawn. After this call:", style="bold"), facts(rows)))

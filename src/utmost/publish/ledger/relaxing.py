@@ -42,8 +42,15 @@ from utmost.publish.promises.promised_noise import Response
 
 Columns = Mapping[str, Integers]
 
-Answered = tuple[Response, LedgerFacts]
-"""A response, and what the ledger adds to the statement of this answer."""
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Answered:
+    """A response at a level, and what the ledger adds to the statement of this answer."""
+
+    level: Level
+    response: Response
+    facts: LedgerFacts
+
 
 Viewed = tuple[Published, Response, Named, LedgerFacts]
 """A release, a response of it, its labels, and what the ledger adds to the statement of this answer."""
@@ -183,7 +190,7 @@ def stored_relaxation(transaction: Transaction, relaxation: Relaxation, progress
         return None
     order = RowOrder.of(transaction, release, source, relaxation.commitment)
     response = order.asked(stored_response(transaction, release, level, progress))
-    return response, transaction.state.ledger_facts(release, level)
+    return Answered(level, response, transaction.state.ledger_facts(release, level))
 
 
 def check_relaxable(log: EventLog, request: AnswerRequest, table: Any) -> None:
@@ -214,7 +221,7 @@ def draw_relaxation(
     release, level, source = relaxation.now(transaction), relaxation.request.level, relaxation.source
     order = RowOrder.of(transaction, release, source, relaxation.commitment)
     response = answer_more(transaction, release, level, order.kept(source.columns), randomness, progress)
-    return order.asked(response), transaction.state.ledger_facts(relaxation.now(transaction), level)
+    return Answered(level, order.asked(response), transaction.state.ledger_facts(relaxation.now(transaction), level))
 
 
 def view_release(

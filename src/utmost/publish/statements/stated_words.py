@@ -6,6 +6,7 @@ its level, unit and noise, and it is refused where they differ.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.promises.statement import Statement
 from utmost.publish.promises.statement_kinds import is_of_sums
 from utmost.publish.promises.table_statements import promise_line
+from utmost.publish.promises.until import Stop
 from utmost.publish.releases.release_facts import MOST_BARS, Facts, StatedNoise
 from utmost.publish.statements.table_words import (
     DECLARED_ROWS,
@@ -76,6 +78,8 @@ def table_in_words(document: Mapping[str, Any]) -> Facts:
             "unprotected": "nothing" if delta is None else LONE_KEY.format(delta=delta),
         }
     words = _noise_words(statement)
+    if ledger is not None and ledger.stop is not None:
+        words = replace(words, noises=_where_stopped(statement, ledger.stop, words.noises))
     return Facts(
         statement=document,
         level=total,
@@ -97,6 +101,15 @@ def table_in_words(document: Mapping[str, Any]) -> Facts:
         domain=words.domain,
         is_relaxed=not isinstance(noise, Noise) or noise.is_relaxed,
     )
+
+
+def _where_stopped(statement: Statement, stop: Stop, noises: tuple[StatedNoise, ...]) -> tuple[StatedNoise, ...]:
+    """The noise of cells with the margins that hold at the level where a rule stopped."""
+
+    def margin(sure: Fraction) -> int | float:
+        return statement.promise.at_stop(statement.level, replace(stop, confidence=sure)).margin
+
+    return tuple(replace(noise, bars=bars(stop.confidence, margin)) for noise in noises)
 
 
 def sums_in_words(statement: Mapping[str, Any], release: "NoisySums") -> Facts:

@@ -31,10 +31,10 @@ from utmost.publish.ledger.spending import Budget
 from utmost.publish.ledger.state import Published
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.statement import Statement
+from utmost.publish.promises.until import Stop
 from utmost.publish.promises.table_statements import cells_digest
 from utmost.tables.frames.any_table import adapter_of
 
-_SURE = "0.95"
 T = TypeVar("T")
 
 Columns = Annotated[dict[str, list[Any]], Field(description="lists of cells by column", examples=[{"admitted": [598]}])]
@@ -333,7 +333,8 @@ def statement_of(view: View, digest: Mapping[str, Any]) -> dict[str, Any]:
     """
     release, there = view.release, adapter_of(view.table).names(view.table)
     public = tuple(name for name in release.public if name in there)
-    promised = _promised(release.promise.as_read(release.columns, public), view.level, release.rows)
+    promise, stop = release.promise.as_read(release.columns, public), view.remembered.stop
+    promised = _promised(promise, view.level, release.rows, stop)
     return {
         **promised,
         "table": plain(digest),
@@ -342,7 +343,7 @@ def statement_of(view: View, digest: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=512)
-def _promised(promise: Promise, level: Level, rows: int) -> dict[str, Any]:
+def _promised(promise: Promise, level: Level, rows: int, stop: Stop | None) -> dict[str, Any]:
     """The parts that are the same for all who view it, so that they are worked out once."""
-    statement = Statement(promise, promise.at(level, confidence=_SURE), rows, None, None).facts()
+    statement = Statement(promise, promise.at_stop(level, stop), rows, None, None).facts()
     return {str(name): plain(fact) for name, fact in statement.items()}
