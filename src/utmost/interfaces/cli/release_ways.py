@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from utmost.core.exact.arguments import one_of
 from utmost.core.exact.numbers import read_confidence
 from utmost.core.exact.progress_bar import progress_bar
-from utmost.core.noise.norm_staircase import CellCost
 from utmost.core.sampling.random_bits import secure
 from utmost.errors import OutOfRange
 from utmost.interfaces.cli.options import shared_options as options
@@ -65,6 +64,7 @@ def whole(table: Path, told: ReleaseOptions) -> None:
 
 def together(table: Path, told: ReleaseOptions) -> None:
     """Columns of which one individual changes the cells of one row, and no other cell."""
+    from utmost.core.noise.norm_staircase import CellCost
     from utmost.publish.promises.noise_together import once_together
     from utmost.publish.promises.promise import Promise
 

@@ -50,8 +50,9 @@ KINDS = (
     *("opened", "published", "answered", "stopped", "offered", "drawn"),
     *("budgeted", "charged", "quarantined", "resumed"),
 )
-"""A ledger is made; a release is published; it is answered at one level more; its rule stopped at a level; a mechanism
-is bound to a name; persons are answered from it; a budget is set; what another tool spent is charged; a quarantine begins; it ends."""
+"""A ledger is made; a release is published; it is answered at one level more; its rule stopped; a mechanism is bound to
+a name; persons are answered from it; a budget is set; what another tool spent is charged; a quarantine begins; it
+ends."""
 
 Facts = Mapping[str, Any]
 

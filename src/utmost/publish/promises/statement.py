@@ -34,7 +34,7 @@ from utmost.publish.promises.noise_at_level import Bar, CellNoiseAtLevel, NoiseA
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.promises.statement_kinds import KINDS_BESIDE_TABLES, STATEMENT_KIND
-from utmost.publish.promises.table_statements import cells_digest, taken_for_granted
+from utmost.publish.promises.table_statements import cells_digest, outcome_line, taken_for_granted
 from utmost.tables.files.json_files import read_json
 from utmost.tables.files.saving import Digest
 from utmost.tables.frames.any_table import adapter_of
@@ -106,9 +106,11 @@ class Statement:
 
     @property
     def guarantee(self) -> str:
-        """The promise in sentences."""
-        promise = self.promise
-        sentence = promise.noise.guarantee(self.level, promise.columns)
+        """The promise in sentences: beforehand, and of an outcome at which a rule stopped."""
+        promise, stop = self.promise, None if self.ledger is None else self.ledger.stop
+        sentence = promise.noise.guarantee(self.level if stop is None else stop.promised, promise.columns)
+        if stop is not None:
+            sentence = f"{sentence} {outcome_line(self.level)}"
         if promise.noise.names_rows or promise.noise.is_by_plan:
             return sentence
         return f"{sentence} {taken_for_granted(promise.public, promise.rows)}"

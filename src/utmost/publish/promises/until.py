@@ -1,14 +1,14 @@
 """Accuracy first: a public rule by which a release climbs a ladder of levels, and stops as soon as it is accurate.
 
-The rule is part of the promise. It reads released values and margins alone, so whether it stops at a level is a function
-of what is published up to that level. Proofs: proofs/theory/accuracy-first.md.
+The rule is part of the promise. It reads released values and margins alone, so whether it stops at a level is a
+function of what is published up to that level. Proofs: proofs/theory/accuracy-first.md.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,15 +18,17 @@ from utmost.core.exact.display import Display
 from utmost.core.exact.field_forms import arguments_of, facts_of, form
 from utmost.core.exact.intervals import Interval, round_up
 from utmost.core.exact.levels import Level
-from utmost.core.exact.numbers import Number, exact, natural, read_confidence, written_number
+from utmost.core.exact.numbers import Number, exact, natural, written_number
 from utmost.core.exact.written_levels import level_text
 from utmost.core.noise.integer_law import IntegerLaw
 from utmost.errors import OutOfRange, Unsupported
 from utmost.publish.promises.cell_noise import CellNoise
 from utmost.publish.promises.noise_at_level import NoiseAtLevel
 from utmost.publish.promises.promised_noise import PlannedNoise
-from utmost.tables.axes.domain import Where
 from utmost.tables.frames.any_table import adapter_of
+
+if TYPE_CHECKING:  # who releases a table of columns waits for no domain
+    from utmost.tables.axes.domain import Where
 
 MOST_STEPS = 16
 """The most levels of a ladder."""
@@ -45,7 +47,7 @@ def _read_labels(fact: Any, name: str) -> Labels:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Until(Display):
-    """The rule of a release that stops as soon as it is accurate, made by `within`; the argument ``until`` of `Promise`.
+    """The rule of a release that stops as soon as it is accurate; made by `within`, for ``until`` of a `Promise`.
 
     Attributes:
         share: Margin that is wanted, as a share of the released value.
@@ -209,8 +211,8 @@ class Stop:
         return 1 - (1 - confidence) / len(self.levels)
 
 
-def within(share: Number, where: Where | None = None, *, steps: int = 7) -> Until:
-    """The rule "every cell is within 10 %": a release climbs a ladder of levels, and stops where its margins are so small.
+def within(share: Number, where: "Where | None" = None, *, steps: int = 7) -> Until:
+    """The rule "every cell is within 10 %": a release climbs a ladder of levels, and stops where it is so accurate.
 
     Passed as ``until`` to a `Promise`, it makes ``epsilon`` the most that a release may spend: levels from epsilon / 64
     up are answered in turn, until each chosen cell's margin is at most this share of its released value, else up to
@@ -256,9 +258,7 @@ _PARTS = 1 << 8
 
 
 @lru_cache(maxsize=1 << 10)
-def _cell_confidence(
-    noise: PlannedNoise, share: Fraction, levels: tuple[Level, ...], confidence: Fraction
-) -> Fraction:
+def _cell_confidence(noise: PlannedNoise, share: Fraction, levels: tuple[Level, ...], confidence: Fraction) -> Fraction:
     miss = 1 - confidence
     least = miss / len(levels)  # the misses of all levels add up, whatever the noise
     if not isinstance(noise, CellNoise) or noise.grid is not None or noise.unit.step != 1:

@@ -25,6 +25,7 @@ from utmost.tables.optional_imports import extra
 
 if TYPE_CHECKING:  # a release of one table loads none of them before it is asked
     from utmost.core.noise.ratio_bars import RatioBar
+    from utmost.publish.promises.until import Stop
     from utmost.publish.releases.clean_release import CleanTable
     from utmost.publish.releases.estimates import Estimate
     from utmost.publish.releases.given_facts import Given
@@ -32,7 +33,6 @@ if TYPE_CHECKING:  # a release of one table loads none of them before it is aske
     from utmost.publish.releases.quantiles import QuantileBar
     from utmost.publish.releases.release import Release
     from utmost.publish.releases.withheld import WithheldTable, WithheldTables
-    from utmost.publish.promises.until import Stop
     from utmost.publish.releases.withholding import WithholdingRule
     from utmost.publish.workloads.measuring.forms import LevelNumbers
     from utmost.tables.axes.domain import Where

@@ -197,7 +197,7 @@ class Facts(Display):
         yield Fact("why this noise", self.why, section=ANNEX, is_first=True)
 
     def _stopped(self) -> Iterator[Fact]:
-        """The rule by which a level was reached, and what was promised beforehand; nothing for a level that was chosen."""
+        """The rule by which a level was reached, and what was promised beforehand; nothing for a chosen level."""
         if (stop := self.stop) is None:
             return
         levels, promised = [level_words(level) for level in stop.levels], level_words(stop.promised)

@@ -20,7 +20,7 @@ from utmost.publish.promises.noise_at_level import CellNoiseAtLevel
 from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.promises.statement import Statement
 from utmost.publish.promises.statement_kinds import is_of_sums
-from utmost.publish.promises.table_statements import promise_line
+from utmost.publish.promises.table_statements import outcome_line, promise_line
 from utmost.publish.promises.until import Stop
 from utmost.publish.releases.release_facts import MOST_BARS, Facts, StatedNoise
 from utmost.publish.statements.table_words import (
@@ -78,8 +78,17 @@ def table_in_words(document: Mapping[str, Any]) -> Facts:
             "unprotected": "nothing" if delta is None else LONE_KEY.format(delta=delta),
         }
     words = _noise_words(statement)
-    if ledger is not None and ledger.stop is not None:
-        words = replace(words, noises=_where_stopped(statement, ledger.stop, words.noises))
+    if ledger is not None and (stop := ledger.stop) is not None:
+        beforehand = promise_line(stop.promised, noise.unit.neighbours)
+        reached = (
+            f"A rule of released values chose {level_name(level)}; beforehand {level_name(stop.promised)} was promised."
+        )
+        words = replace(
+            words,
+            line=f"{beforehand} {outcome_line(level)}",
+            composition=f"{words.composition} {reached}".strip(),
+            noises=_where_stopped(statement, stop, words.noises),
+        )
     return Facts(
         statement=document,
         level=total,
