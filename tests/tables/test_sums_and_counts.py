@@ -135,7 +135,7 @@ def test_an_answer_counts_and_averages_without_being_told_how():
     with pytest.raises(OutOfRange, match="one of name and sums"):
         plain.mean()
     with pytest.raises(OutOfRange, match="noised together"):
-        plain.count_bars()
+        plain.column_bars()
 
 
 def test_counts_sums_and_means_are_those_of_the_events():
@@ -245,3 +245,24 @@ def test_a_frame_with_means_is_saved_and_verified(tmp_path, library):
     header = (tmp_path / "means.csv").read_text(encoding="utf-8").split("\n")[0]
     assert header.split(",")[-3:] == ["paid_mean", "paid_mean_lower", "paid_mean_upper"]
     assert verified(tmp_path / "means.csv")["table"] == "unchanged"
+
+
+@pytest.mark.parametrize("missing", [None, "leave out"])
+def test_the_margin_of_a_mean_is_known_before_the_release(missing):
+    """It is promised times the number that the mean divides by, and holds wherever in its range the mean lies."""
+    shops, least = 200, 30
+    sales = {"shop": [str(row % shops) for row in range(shops * least)], "paid": []}
+    for row in range(shops * least):
+        sales["paid"].append((0, 100, 30)[row % shops % 3])  # means at both ends, and within
+    measure = ut.mean("paid", each=(0, 100), missing=missing)
+    table = ut.count_table(sales, {"shop": list(map(str, range(shops)))}, ut.Counting(each_row=True), measure=measure)
+    promise, times = ut.Promise.of_counted(table), "paid_mean times " + ("count" if missing is None else "paid_count")
+    answer = ut.release(table, promise, epsilon=2, once=True)
+    bars = answer.column_bars("shop")["shop"]
+    # every cell was measured, so that the promise of the noise is that of the table
+    assert promise.margins(epsilon=2) == pytest.approx({f"shop: {name}": bar for name, bar in bars.items()}, rel=5e-3)
+    counts, sums = answer["shop"][times.rpartition(" ")[2]], answer["shop"]["paid_sum"]
+    means = [total / count for total, count in zip(sums, counts, strict=True)]
+    errors = [abs(mean - (0, 100, 30)[row % 3]) for row, mean in enumerate(means)]
+    outside = [error > bars[times] / count for error, count in zip(errors, counts, strict=True)]
+    assert 0 < sum(outside) <= 25  # of 200 at 95 %: a chance of 10^-5 for more, and of 10^-3 for none

@@ -73,23 +73,25 @@ def promised_bars(plan: Plan, confidence: Fraction) -> dict[str, int | float]:
     return _wanted_bars(NoisySums.without_data(plan, plan.level or level_of(1), confidence))
 
 
-def promised_count_bars(plan: Plan, confidence: Fraction) -> dict[str, int | float]:
-    """`promised_bars` of the numbers of events beside the sums, where they are noised together; else nothing."""
-    if not plan.unit.is_shared:
+def promised_column_bars(plan: Plan, confidence: Fraction) -> dict[str, dict[str, int | float]]:
+    """`promised_bars` of counts, sums and means by column, where they are noised together; else nothing."""
+    return _column_bars(NoisySums.without_data(plan, plan.level or level_of(1), confidence))
+
+
+def _wanted_bars(release: NoisySums) -> dict[str, int | float]:
+    return {name: next(iter(release.bars(whole).values())) for name, whole in _with_bars(release.plan)}
+
+
+def _column_bars(release: NoisySums) -> dict[str, dict[str, int | float]]:
+    if not release.unit.is_shared:
         return {}
-    return _count_bars(NoisySums.without_data(plan, plan.level or level_of(1), confidence))
+    return {name: next(iter(release.column_bars(whole).values())) for name, whole in _with_bars(release.plan)}
 
 
-def _wanted_bars(release: NoisySums, *, of_counts: bool = False) -> dict[str, int | float]:
-    bars, bars_of = {}, release.count_bars if of_counts else release.bars
-    for name, words in islice(wanted_tables(release.plan).items(), _MOST_BARS):
-        whole = [word if isinstance(word, str) else word[0] for word in words]
-        bars[name] = next(iter(bars_of(whole).values()))
-    return bars
-
-
-def _count_bars(release: NoisySums) -> dict[str, int | float]:
-    return _wanted_bars(release, of_counts=True) if release.unit.is_shared else {}
+def _with_bars(plan: Plan) -> Iterable[tuple[str, list[str]]]:
+    """The tables whose margins are shown, each with its levels, narrowed to no label."""
+    for name, words in islice(wanted_tables(plan).items(), _MOST_BARS):
+        yield name, [word if isinstance(word, str) else word[0] for word in words]
 
 
 def wanted_tables(plan: Plan) -> dict[str, tuple[Any, ...]]:
@@ -395,11 +397,11 @@ def _show_promise(release: NoisySums, *, as_json: bool) -> None:
     plan, confidence = release.plan, float(release.confidence)
     shares = {plan.domain.family_name(family): str(share) for family, share in plan.shares.items()}
     report = {"dry_run": True, "epsilon": level_text(release.level), "shares": shares, "confidence": confidence}
-    counts = {"count_error_bars": _count_bars(release)} if release.unit.is_shared else {}
+    columns = {"column_error_bars": _column_bars(release)} if release.unit.is_shared else {}
     cleaned = {} if plan.clean_needs is None else {"clean_needs": plan.clean_needs}
     alone = margins_by_themselves(plan, release.level, release.confidence)
     beside = {"by_themselves": alone} if alone else {}
-    print_json(report | {"error_bars": _wanted_bars(release)} | counts | beside | cleaned)
+    print_json(report | {"error_bars": _wanted_bars(release)} | columns | beside | cleaned)
 
 
 def _said(release: NoisySums, headline: str, written: str = "") -> ScreenGroup:
@@ -424,15 +426,24 @@ def no_clean_table(cells: str) -> str:
 
 
 def _margins(release: NoisySums) -> str:
-    bars, counts = _wanted_bars(release), _count_bars(release)
-    amount = release.unit.amount
-    wanted = ", ".join(
-        f"{_named(name)} ± {number(bar)}"
-        if amount is None or name not in counts
-        else f"{_named(name)}: count ± {number(counts[name])}, {amount.name}_sum ± {number(bar)}"
-        for name, bar in bars.items()
-    )
+    if release.unit.is_shared:
+        wanted = "; ".join(
+            f"{_named(name)}: {', '.join(' '.join(column_margin(*column)) for column in columns.items())}"
+            for name, columns in _column_bars(release).items()
+        )
+    else:
+        wanted = ", ".join(f"{_named(name)} ± {number(bar)}" for name, bar in _wanted_bars(release).items())
     return f"{wanted}; each {percent(release.confidence)} sure"
+
+
+def column_margin(column: str, bar: int | float) -> tuple[str, str]:
+    """A column and its margin in words: that of a mean depends on the number of events of its group.
+
+    >>> column_margin("count", 5), column_margin("income_mean times count", 300)
+    (('count', '± 5'), ('income_mean', '± about 300 / count'))
+    """
+    mean, _, times = column.rpartition(" times ")
+    return (mean, f"± about {number(bar)} / {times}") if mean.endswith("_mean") else (column, f"± {number(bar)}")
 
 
 def planned_margins(plan: Plan, at: Level, confidence: Fraction) -> str:
