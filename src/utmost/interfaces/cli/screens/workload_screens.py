@@ -13,6 +13,7 @@ import numpy as np
 
 from utmost.core.exact.levels import Level
 from utmost.core.exact.levels import level as level_of
+from utmost.core.exact.numbers import read_confidence
 from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.exact.written_levels import level_text
 from utmost.core.sampling.random_bits import secure
@@ -324,17 +325,50 @@ def _with_means(release: NoisySums, words: Any) -> Any:
     return release.with_means(words) if release.unit.is_shared else release[words]
 
 
-def give_measures(measures: MeasuresTable, answer: TableAnswer, signer: Signer | None) -> None:
-    """Write the table of several amounts and its statement; then print."""
+def give_measures(
+    measures: MeasuresTable,
+    answer: TableAnswer,
+    signer: Signer | None,
+    *,
+    again: bool = False,
+    headline: str = "Released.",
+) -> None:
+    """Write the table of several amounts and its statement; then print.
+
+    Args:
+        again: whether the file may be there, as the answer of a request that is made again; it is compared then.
+    """
     table, out = measures.table, answer.file
-    written = None if out is None else publish(table, measures.said, out, watched, signer)
+    if out is None:
+        written = None
+    elif again and out.is_file():
+        written = measures.said(check_repeated(table, measures.said, out))
+    else:
+        written = publish(table, measures.said, out, watched, signer)
     if answer.as_json:
         return print_json(written or {"statement": measures.statement, "table": table})
-    facts = shown_facts("Released.", measures_in_words(measures.statement), out, then=ADDS_UP)
+    then = "" if measures.is_in_ledger else ADDS_UP
+    facts = shown_facts(headline, measures_in_words(measures.statement), out, then=then)
     if out is None:
         give_table(table, answer.form)
         return screen(stderr=True).print(ScreenText(), facts)
     screen().print(*_fitting([shown_columns(table)]), facts)
+
+
+def give_promised_measures(measures: MeasuresTable, answer: TableAnswer) -> None:
+    """Print what a release of several amounts would promise; nothing was drawn."""
+    if answer.as_json:
+        level, confidence = level_text(measures.level), float(read_confidence(answer.confidence))
+        report = {"dry_run": True, "epsilon": level, "shares": measures.statement["shares"], "confidence": confidence}
+        return print_json(report | {"column_error_bars": measures.column_bars()})
+    facts, margins = measures_in_words(measures.statement), measures_margins(measures, answer.confidence)
+    screen().print(shown_facts(DRY, facts, more={"margins": margins}, is_whole=True, then=ADDS_UP))
+
+
+def measures_margins(measures: MeasuresTable, confidence: str) -> str:
+    """The margins of the columns of several amounts, in words."""
+    margins = ", ".join(" ".join(column_margin(*column)) for column in measures.column_bars().items())
+    return f"{margins}; each {percent(read_confidence(confidence))} sure"
 
 
 def shown_columns(table: Any) -> ScreenTable:
