@@ -250,19 +250,18 @@ def test_a_frame_with_means_is_saved_and_verified(tmp_path, library):
 @pytest.mark.parametrize("missing", [None, "leave out"])
 def test_the_margin_of_a_mean_is_known_before_the_release(missing):
     """It is promised times the number that the mean divides by, and holds wherever in its range the mean lies."""
-    shops, least = 200, 30
-    sales = {"shop": [str(row % shops) for row in range(shops * least)], "paid": []}
-    for row in range(shops * least):
-        sales["paid"].append((0, 100, 30)[row % shops % 3])  # means at both ends, and within
-    measure = ut.mean("paid", each=(0, 100), missing=missing)
-    table = ut.count_table(sales, {"shop": list(map(str, range(shops)))}, ut.Counting(each_row=True), measure=measure)
-    promise, times = ut.Promise.of_counted(table), "paid_mean times " + ("count" if missing is None else "paid_count")
+    sales = {"shop": ["A", "B", "A"], "paid": [-20, 100, 30]}
+    measure = ut.mean("paid", each=(-20, 100), missing=missing)
+    table = ut.count_table(sales, {"shop": ["A", "B"]}, ut.Counting(each_row=True), measure=measure)
+    promise, number = ut.Promise.of_counted(table), "count" if missing is None else "paid_count"
     answer = ut.release(table, promise, epsilon=2, once=True)
     bars = answer.column_bars("shop")["shop"]
     # every cell was measured, so that the promise of the noise is that of the table
     assert promise.margins(epsilon=2) == pytest.approx({f"shop: {name}": bar for name, bar in bars.items()}, rel=5e-3)
-    counts, sums = answer["shop"][times.rpartition(" ")[2]], answer["shop"]["paid_sum"]
-    means = [total / count for total, count in zip(sums, counts, strict=True)]
-    errors = [abs(mean - (0, 100, 30)[row % 3]) for row, mean in enumerate(means)]
-    outside = [error > bars[times] / count for error, count in zip(errors, counts, strict=True)]
-    assert 0 < sum(outside) <= 25  # of 200 at 95 %: a chance of 10^-5 for more, and of 10^-3 for none
+    pair, widest = answer.table.plan.amount_pair, Fraction(0)
+    for mean in (-20, -19, 0, 30, 70, 99, 100):  # the error of the mean, times the noisy number
+        weights = tuple(over - mean * under for over, under in zip(pair.total, pair.stated, strict=True))
+        ((_, margin),) = answer.table.widest_bars([(0, 0)], weights, Fraction(19, 20), together=False).items()
+        widest = max(widest, margin)
+        assert margin <= bars[f"paid_mean times {number}"]
+    assert widest == bars[f"paid_mean times {number}"]
