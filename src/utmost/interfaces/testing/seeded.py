@@ -11,7 +11,7 @@ from utmost.core.exact.levels import level
 from utmost.core.exact.numbers import Number
 from utmost.core.noise.law import Law
 from utmost.core.privacy.unit import Unit
-from utmost.core.sampling.draw import Method
+from utmost.core.sampling.draw import DrawMethod
 from utmost.core.sampling.random_bits import KeyedRandomness
 from utmost.design.channels.channel import Channel
 from utmost.design.channels.channel_draws import drawing_of
@@ -54,7 +54,7 @@ class SeededRandomness(KeyedRandomness):
 
 
 def seeded_release(
-    values: Any, law: Law, seed: int | str | bytes, *, method: Method | None = None, grid: Number | None = None
+    values: Any, law: Law, seed: int | str | bytes, *, method: DrawMethod | None = None, grid: Number | None = None
 ) -> Any:
     """Draw as `publish.releases.add_noise` does, with bits from a seed. Not private: the seed takes the noise off.
 
@@ -77,7 +77,7 @@ def seeded_gradual_release(
     numbers: str | Mapping[Any, str] = "integers",
     grid: Number | None = None,
     half_step: bool = False,
-    method: Method | None = None,
+    method: DrawMethod | None = None,
 ) -> GradualRelease:
     """A `GradualRelease` with bits from a seed. It is not private: the seed takes the noise off again.
 
@@ -172,7 +172,7 @@ def seeded_draw(
     secrets: Any,
     seed: int | str | bytes,
     shape: int | tuple[int, ...] = (),
-    method: Method | None = None,
+    method: DrawMethod | None = None,
 ) -> Any:
     """Draw as `Channel.draw` and `Optimum.draw` do, with bits from a seed. Not private: the seed gives the secret away.
 

@@ -8,7 +8,7 @@ from typing import Any
 from utmost.core.exact.levels import Level
 from utmost.core.exact.progress_bar import Progress, report_progress
 from utmost.core.exact.written_levels import level_text
-from utmost.core.sampling.draw import CONSTANT_UP_TO, Method
+from utmost.core.sampling.draw import CONSTANT_UP_TO, DrawMethod
 from utmost.core.sampling.integers import Integers, joined
 from utmost.core.sampling.item_words import Tags
 from utmost.core.sampling.random_bits import KeyedRandomness, Randomness
@@ -100,7 +100,7 @@ class LedgerDrawing:
             noise = item_release(transaction.key, release, self.commitment, (*release.path, self.level), self.level)
             return ItemNoise(step, noise, self.tags)
         if not transaction.state.is_derived:
-            method: Method = "constant" if self.cells <= CONSTANT_UP_TO else "table"
+            method: DrawMethod = "constant" if self.cells <= CONSTANT_UP_TO else "table"
             return DrawnNoise(step, lattice, self.randomness, method)
         check_apart(release.responses, self.level)
         name, version, content = self.about

@@ -14,7 +14,7 @@ from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number
 from utmost.core.gradual.process import Path
 from utmost.core.privacy.unit import Unit, read_unit
-from utmost.core.sampling.draw import Method
+from utmost.core.sampling.draw import DrawMethod
 from utmost.core.sampling.grid import unsnapped_one
 from utmost.core.sampling.level_draws import sample_path
 from utmost.core.sampling.random_bits import Randomness, secure
@@ -100,12 +100,12 @@ class GradualRelease(AnsweredLevels):
         grid: Number | None = None,
         half_step: bool = False,
         randomness: Randomness | None = None,
-        method: Method | None = None,
+        method: DrawMethod | None = None,
     ) -> None:
         about = Values(units_of(unit, sensitivity, cells), numbers, grid, half_step)
         self._open(values, about, secure(randomness), method)
 
-    def _open(self, values: Any, about: Values, randomness: Randomness, method: Method | None) -> None:
+    def _open(self, values: Any, about: Values, randomness: Randomness, method: DrawMethod | None) -> None:
         self._is_table = isinstance(values, Mapping)
         table = values if isinstance(values, Mapping) else {None: values}
         if not table:
