@@ -47,6 +47,23 @@ _SHOWN = 24  # measured families on a screen
 _MOST_PARTS = 16  # wanted tables that stand side by side on a screen
 _MARGIN = 1e-6  # a ratio of floats that is 1 in truth is not shown as 1.001
 
+FIRST = ("--want", "--epsilon", "--at-most", "--up-to")
+RARE = (
+    *(
+        "--share",
+        "--per-answer",
+        "--weightings",
+        "--choose",
+        "--method",
+        "--per-cell",
+        "--in-all",
+        "--values",
+        "--step",
+    ),
+    *("--neighbours", "--nonnegative", "--exactly", "--together"),
+)
+"""Options for whoever steers the search, or plans for a domain before anybody has counted."""
+
 
 def plan(
     source: Annotated[
@@ -75,7 +92,7 @@ def plan(
     values: Annotated[str | None, option("COLUMN", "Column of the amounts to sum.")] = None,
     step: Annotated[str | None, option("STEP", "Step of the amounts; 1.")] = None,
     neighbours: Annotated[
-        str | None, option("NAME", "add-remove (default) or change-one: one record replaced, charged twice.")
+        str | None, option("NAME", "Neighbours: add-remove (default), or change-one, charged twice.")
     ] = None,
     nonnegative: Annotated[bool, flag("No person lowers a cell; counting proves it under change-one.")] = False,
     exactly: Annotated[

@@ -29,6 +29,8 @@ from utmost.tables.axes.domain import Domain
 from utmost.tables.frames.any_table import adapter_of
 
 FIRST = ("--ledger", "--name", "--epsilon", "--recipe", "--out", "--dry-run")
+AS_IN = {"utmost release": ("--person", "--each-row", "--at-most", "--by", "--domain", "--mean", "--leave-out")}
+RARE = ("--neighbours", "--data-version", "--yes")
 
 
 def relax(
@@ -46,8 +48,8 @@ def relax(
 
     utmost relax table.csv --ledger releases.db --name admissions --epsilon 1 --out sharper.csv
 
-    TABLE is the table that was published; the ledger refuses any other. A file of persons is counted again: repeat
-    --person or --each-row, --at-most, --by, --domain and --mean; or give the --recipe of the release, and --epsilon.
+    TABLE is the table that was published; the ledger refuses any other. Persons are counted again: give the --recipe
+    of the release, or repeat its counting options.
 
     More: docs/howto/keep-a-ledger.md
     """
