@@ -54,7 +54,7 @@ KINDS = (
 a name; persons are answered from it; a budget is set; what another tool spent is charged; a quarantine begins; it
 ends."""
 
-Facts = Mapping[str, Any]
+EventFacts = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -71,7 +71,7 @@ class Event(Display):
     number: int
     time: str
     kind: str
-    facts: Facts
+    facts: EventFacts
 
 
 def event_bytes(event: Event) -> bytes:

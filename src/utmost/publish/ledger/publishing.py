@@ -24,9 +24,10 @@ from utmost.publish.ledger.event_log import EventLog, Transaction
 from utmost.publish.ledger.item_rows import tag_parts
 from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.labels import Labels, label_parts, new_salt, salted_seal
-from utmost.publish.ledger.relaxing import Answered, RowOrder, answer_more, check_values
+from utmost.publish.ledger.means_names import releases_of_means
+from utmost.publish.ledger.relaxing import Answered, RowPermutation, answer_more, check_values
 from utmost.publish.ledger.requests import PublishRequest
-from utmost.publish.ledger.responses import LedgerDrawing, draw_response, stored_response
+from utmost.publish.ledger.responses import LedgerResponse, draw_response, stored_response
 from utmost.publish.ledger.source import Source, commitment, noise_secret
 from utmost.publish.ledger.state import ItemFacts, Published, ReleaseKey, State, published_facts, release_of_facts
 from utmost.publish.promises.level_steps import Step
@@ -68,15 +69,19 @@ def check_publishable(log: EventLog, request: PublishRequest, source: Source) ->
         DataChanged, AlreadyPublished, BudgetExceeded, BadTable, OutOfRange, Quarantined: as `publish_together`.
     """
 
-    def check(transaction: Transaction) -> None:
-        if stored_publication(transaction, request, source, None) is None:
-            log.check_writable(transaction)
-            check_new(source)
-            kept = kept_request(transaction.state, request, source)
-            likeness = TableDigests.of(transaction.key, source, source.labels())
-            check_allowed(transaction, kept, likeness, is_independent=request.independent)
+    log.read(lambda transaction: check_new_or_stored(log, transaction, request, source))
 
-    log.read(check)
+
+def check_new_or_stored(log: EventLog, transaction: Transaction, request: PublishRequest, source: Source) -> bool:
+    """Check that a request would be answered; say whether its answer is stored."""
+    if stored_publication(transaction, request, source, None) is not None:
+        return True
+    log.check_writable(transaction)
+    check_new(source)
+    kept = kept_request(transaction.state, request, source)
+    likeness = TableDigests.of(transaction.key, source, source.labels())
+    check_allowed(transaction, kept, likeness, is_independent=request.independent)
+    return False
 
 
 def kept_request(state: State, request: PublishRequest, source: Source) -> PublishRequest:
@@ -111,8 +116,8 @@ def stored_publication(
     same_rows = (source.items is None) == (release.items is None)
     asked = replace(request, promise=source.promise)
     level = check_repeated(transaction.state, release, asked, check, same_rows=same_rows)
-    order = RowOrder.of(transaction, release, source, committed)
-    response = order.asked(stored_response(transaction, release, level, progress))
+    order = RowPermutation.of(transaction, release, source, committed)
+    response = order.as_in_table(stored_response(transaction, release, level, progress))
     return Answered(level, response, transaction.state.ledger_facts(release, level))
 
 
@@ -157,7 +162,7 @@ def draw_publication(
     )
     until = source.promise.until
     ladder = (request.level,) if until is None else until.levels(request.level)
-    drawing = LedgerDrawing(
+    drawing = LedgerResponse(
         transaction, release_of_facts(facts, kept), committed, tags, Step.from_known((), ladder[0]), randomness
     )
     response = draw_response(drawing, source.columns, progress, "published", facts, parts)
@@ -318,6 +323,9 @@ def check_allowed(
 
 def check_dataset(state: State, request: PublishRequest) -> None:
     """All versions of a release spend one budget, and all that spend one budget protect against one relation."""
+    if releases_of_means(state.releases.values(), request.name, None):
+        came, remedy = "a table of several amounts", "Take another name, and the dataset of that table."
+        raise AlreadyPublished("a name must stand for one thing", came=came, where=repr(request.name), remedy=remedy)
     first = state.releases.get((request.name, 1))
     if first is not None and first.dataset != request.dataset:
         raise OutOfRange(
