@@ -23,6 +23,7 @@ from utmost.publish.ledger.event_log import EventLog, Transaction
 from utmost.publish.ledger.item_rows import tag_parts
 from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.labels import Labels, label_parts, new_salt, salted_seal
+from utmost.publish.ledger.means_names import releases_of_means
 from utmost.publish.ledger.relaxing import Answered, RowPermutation, check_values
 from utmost.publish.ledger.requests import PublishRequest
 from utmost.publish.ledger.responses import LedgerResponse, draw_response, stored_response
@@ -65,15 +66,19 @@ def check_publishable(log: EventLog, request: PublishRequest, source: Source) ->
         DataChanged, AlreadyPublished, BudgetExceeded, BadTable, OutOfRange, Quarantined: as `publish_together`.
     """
 
-    def check(transaction: Transaction) -> None:
-        if stored_publication(transaction, request, source, None) is None:
-            log.check_writable(transaction)
-            check_new(source)
-            kept = kept_request(transaction.state, request, source)
-            likeness = TableDigests.of(transaction.key, source, source.labels())
-            check_allowed(transaction, kept, likeness, is_independent=request.independent)
+    log.read(lambda transaction: check_new_or_stored(log, transaction, request, source))
 
-    log.read(check)
+
+def check_new_or_stored(log: EventLog, transaction: Transaction, request: PublishRequest, source: Source) -> bool:
+    """Check that a request would be answered; say whether its answer is stored."""
+    if stored_publication(transaction, request, source, None) is not None:
+        return True
+    log.check_writable(transaction)
+    check_new(source)
+    kept = kept_request(transaction.state, request, source)
+    likeness = TableDigests.of(transaction.key, source, source.labels())
+    check_allowed(transaction, kept, likeness, is_independent=request.independent)
+    return False
 
 
 def kept_request(state: State, request: PublishRequest, source: Source) -> PublishRequest:
@@ -270,6 +275,9 @@ def check_allowed(
 
 def check_dataset(state: State, request: PublishRequest) -> None:
     """All versions of a release spend one budget, and all that spend one budget protect against one relation."""
+    if releases_of_means(state.releases.values(), request.name, None):
+        came, remedy = "a table of several amounts", "Take another name, and the dataset of that table."
+        raise AlreadyPublished("a name must stand for one thing", came=came, where=repr(request.name), remedy=remedy)
     first = state.releases.get((request.name, 1))
     if first is not None and first.dataset != request.dataset:
         raise OutOfRange(

@@ -191,14 +191,18 @@ def check_relaxable(log: EventLog, request: AnswerRequest, table: Any) -> None:
         NotPublished, DataChanged, BadTable, BudgetExceeded, Quarantined: as `Ledger.relax`.
     """
 
-    def check(transaction: Transaction) -> None:
-        release = transaction.state.release(request.name, request.version)
-        relaxation = Relaxation.of(transaction.key, request, release, table)
-        if stored_relaxation(transaction, relaxation, None) is None:
-            log.check_writable(transaction)
-            check_answerable(transaction, release, request.level)
+    log.read(lambda transaction: check_relaxable_in(log, transaction, request, table))
 
-    log.read(check)
+
+def check_relaxable_in(log: EventLog, transaction: Transaction, request: AnswerRequest, table: Any) -> bool:
+    """Check that a table would relax its release; say whether the answer is stored."""
+    release = transaction.state.release(request.name, request.version)
+    relaxation = Relaxation.of(transaction.key, request, release, table)
+    if stored_relaxation(transaction, relaxation, None) is not None:
+        return True
+    log.check_writable(transaction)
+    check_answerable(transaction, release, request.level)
+    return False
 
 
 def draw_relaxation(

@@ -342,11 +342,11 @@ class Answer(Display, Generic[TableT_co]):
         """
         return self._sums("a table with means").with_means(family)
 
-    def count_bars(
+    def column_bars(
         self, *families: "Families", confidence: Number | None = None, together: bool = False
-    ) -> dict[str, int | float]:
-        """The margins of counts that were noised together with sums, by table; arguments as for `bars`."""
-        return self._sums("margins of counts").count_bars(*families, confidence=confidence, together=together)
+    ) -> dict[str, dict[str, int | float]]:
+        """The margins of counts, sums and means that were noised together, by table and column; as `bars`."""
+        return self._sums("margins of columns").column_bars(*families, confidence=confidence, together=together)
 
     def mean(
         self,

@@ -334,18 +334,38 @@ def measures_in_words(said: Mapping[str, Any]) -> ReleaseFacts:
 
     measures = MEASURES_FORM.checked(said)
     first = next(iter(measures.releases.values()))
-    each = [sums_in_words(said["releases"][name], release) for name, release in measures.releases.items()]
-    share = said["shares"][first.measure]
+    each = [
+        sums_in_words(said["releases"][name], replace(release, measure=name))
+        for name, release in measures.releases.items()
+    ]
+    share = next(iter(said["shares"].values()))
     is_alone = len(each) == 1
     own = "" if is_alone else f"{share} of epsilon"
-    noises = [replace(noise, level=own) for facts in each for noise in facts.noises]
     axes = [axis for axis in first.domain.columns if axis not in measures.releases]
+    noises = [replace(noise, level=own) for facts in each for noise in facts.noises]
+    counts = StatedNoise(
+        f"{' '.join(axes) or 'total'}: count",
+        "this table: counts of events, the mean of what each release says of them",
+        noises[0].law,
+        "",
+        bars(first.confidence, measures.count_margin),
+    )
+    noises = noises if is_alone else [counts, *(noise for noise in noises if noise.name != counts.name)]
+    together, adds = (
+        measures.level,
+        ADDS_UP if is_alone else f"Each amount has an equal share of epsilon, {share}. {ADDS_UP}",
+    )
+    if first.ledger_facts is not None and first.ledger_facts.together is not None:
+        together = first.ledger_facts.together.scaled(len(each))
+        adds = (
+            f"Each amount has an equal share of epsilon, {share}. {level_in_ledger(first.ledger_facts, together)[1][0]}"
+        )
     return replace(
         each[0],
         statement=said,
         domain=f"Counts, sums and means of {', '.join(measures.releases)} over a declared domain: {', '.join(axes)}.",
         public=possible_values(axes),
-        level=measures.level,
+        level=together,
         own_level=measures.level,
         line=promise_line(measures.level, first.unit.neighbours),
         released="; ".join(facts.released for facts in each),
@@ -354,7 +374,7 @@ def measures_in_words(said: Mapping[str, Any]) -> ReleaseFacts:
         before="; ".join(dict.fromkeys(step for facts in each for step in facts.before.split("; "))),
         beyond="; ".join(dict.fromkeys(facts.beyond for facts in each)),
         noises=tuple(noises),
-        composition=ADDS_UP if is_alone else f"Each amount has an equal share of epsilon, {share}. {ADDS_UP}",
+        composition=adds,
     )
 
 
