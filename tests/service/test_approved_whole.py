@@ -386,7 +386,7 @@ def test_proposals_of_one_person_are_bounded_by_number_size_and_day(service, who
     ada, same, bob, approver = (
         who("Ada", "curator"), who("Ada", "curator", ("x",)), who("Bob", "curator"), who("Grace", "approver")
     )  # fmt: skip
-    monkeypatch.setattr("utmost.interfaces.service.proposing.MOST_WAITING_OF_ONE", 3)
+    monkeypatch.setattr("utmost.interfaces.service.proposals.MOST_WAITING_OF_ONE", 3)
     terms = replace(TERMS, independent=True)
     names = [propose_by(service, one, f"{k}", "publish", "x", ONE, terms=terms).name
              for k, one in enumerate((ada, same, ada))]  # fmt: skip
@@ -399,12 +399,12 @@ def test_proposals_of_one_person_are_bounded_by_number_size_and_day(service, who
     service.proposals.decide(approver, names[1], "refused", "no")
     for key in ("4", "5"):
         propose_by(service, ada, key, "publish", "x", ONE, terms=terms)
-    monkeypatch.setattr("utmost.interfaces.service.proposing.MOST_WAITING_OF_ONE", 100)
-    monkeypatch.setattr("utmost.interfaces.service.proposing.MOST_CHARACTERS_OF_ONE", 3 * 1000)
+    monkeypatch.setattr("utmost.interfaces.service.proposals.MOST_WAITING_OF_ONE", 100)
+    monkeypatch.setattr("utmost.interfaces.service.proposals.MOST_CHARACTERS_OF_ONE", 3 * 1000)
     large = Terms.read(terms.facts() | {"public": ["y" * 2000]})
     with pytest.raises(NotAllowed, match="3000 characters"):
         propose_by(service, ada, "6", "publish", "x", ONE, terms=large)
-    monkeypatch.setattr("utmost.interfaces.service.proposing.MOST_A_DAY", 6)
+    monkeypatch.setattr("utmost.interfaces.service.proposals.MOST_A_DAY", 6)
     propose_by(service, ada, "7", "relax", "x", ONE)
     with pytest.raises(NotAllowed, match="a day"):
         propose_by(service, ada, "8", "relax", "x", ONE)

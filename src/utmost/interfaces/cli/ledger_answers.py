@@ -139,7 +139,7 @@ class Question:
 
     name: options.LedgerName
     level: options.AskedLevel
-    version: options.DataVersion = None
+    version: options.NewDataVersion = None
     answer: table_options.TableAnswer
 
     def __post_init__(self) -> None:

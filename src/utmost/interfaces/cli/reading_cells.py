@@ -97,7 +97,7 @@ class CellsAsked:
     confidence: str
     plot: Path | None
     out: Path | None
-    spelling: table_options.Spelling
+    spelling: table_options.TextFileOptions
     form: str | None = None
 
 

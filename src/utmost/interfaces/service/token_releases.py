@@ -13,7 +13,7 @@ from utmost.core.exact.written_levels import level_text
 from utmost.core.sampling.random_bits import entropy
 from utmost.errors import AlreadyPublished, DataChanged, LedgerUnavailable, NotAllowed, NotPublished, OutOfRange
 from utmost.interfaces.service.access.tokens import EVERY, Grant, Token
-from utmost.interfaces.service.proposing import Proposals, check_declared
+from utmost.interfaces.service.proposals import Proposals, check_declared
 from utmost.interfaces.service.publish_requests import proposable, served
 from utmost.interfaces.service.records import RecordTransaction
 from utmost.interfaces.service.service_context import ServiceContext, granted, reaches

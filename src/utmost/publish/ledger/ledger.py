@@ -23,7 +23,7 @@ from utmost.publish.ledger.events import check_name
 from utmost.publish.ledger.item_ledger import ItemLedger
 from utmost.publish.ledger.key import given_key
 from utmost.publish.ledger.means_tables import by_release, means_asked, means_requests, table_of
-from utmost.publish.ledger.opening import LedgerPlace, backed_up, opened_log, restored
+from utmost.publish.ledger.opening import StorePlace, backed_up, opened_log, restored
 from utmost.publish.ledger.personal_answers import AnswerIndex
 from utmost.publish.ledger.publishing import publish_together
 from utmost.publish.ledger.relaxing import (
@@ -90,11 +90,11 @@ class Ledger(Responding, Accounts, Display):
     @classmethod
     def open(
         cls,
-        place: LedgerPlace,
+        place: StorePlace,
         *,
         create: bool = False,
-        key: bytes | LedgerPlace | None = None,
-        witness: LedgerPlace | bool | None = None,
+        key: bytes | StorePlace | None = None,
+        witness: StorePlace | bool | None = None,
         sealed: bool = True,
         derived: bool = False,
         timeout: float = 60.0,
@@ -488,7 +488,7 @@ class Ledger(Responding, Accounts, Display):
         """The releases whose cells are answered when they are asked for: the ledger keeps events and commitments."""
         return CellLedger(self.items)
 
-    def backup(self, path: LedgerPlace) -> None:
+    def backup(self, path: StorePlace) -> None:
         """A consistent copy of the ledger as an SQLite file, which must not be there yet; the key is not in it.
 
         Raises:
@@ -499,11 +499,11 @@ class Ledger(Responding, Accounts, Display):
     @classmethod
     def restore(
         cls,
-        backup: LedgerPlace,
-        place: LedgerPlace,
+        backup: StorePlace,
+        place: StorePlace,
         *,
-        key: bytes | LedgerPlace | None = None,
-        witness: LedgerPlace | bool | None = None,
+        key: bytes | StorePlace | None = None,
+        witness: StorePlace | bool | None = None,
         timeout: float = 60.0,
     ) -> "Ledger":
         """A ledger from a backup, in a place that holds none. It is in quarantine until it is resumed.

@@ -51,7 +51,7 @@ class ReleasedColumnOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class Columns(ReleasedColumnOptions):
+class ColumnOptions(ReleasedColumnOptions):
     """The role of each column, and the rows of the table."""
 
     title: ClassVar[str] = "Columns and rows"
@@ -172,7 +172,7 @@ class Promised:
 
     title: ClassVar[str] = "Columns and rows"
 
-    columns: Columns
+    columns: ColumnOptions
     protected: Protected
     promise: PromiseFile = None
     noise: PromisedNoise

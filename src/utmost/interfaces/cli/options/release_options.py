@@ -13,7 +13,7 @@ from utmost.interfaces.cli.options.promise_options import (
     TOGETHER_HELP,
     Changed,
     Changes,
-    Columns,
+    ColumnOptions,
     LastingNoise,
     Promised,
     PromisedNoise,
@@ -47,7 +47,7 @@ class AskedPromise:
         """The same with all that a promise may say."""
         columns, noise = self.columns, self.noise
         return Promised(
-            columns=Columns(columns.columns, columns.public, columns.drop),
+            columns=ColumnOptions(columns.columns, columns.public, columns.drop),
             protected=Protected(self.changed.sensitivity, self.changed.cells),
             promise=self.promise,
             noise=PromisedNoise(noise.numbers, noise.plan),
@@ -67,7 +67,7 @@ class Once:
 
     title: ClassVar[str] = "Without a ledger"
 
-    cost: options.Cost = "absolute"
+    cost: options.CostName = "absolute"
     together: Annotated[Changes | None, option("CHANGES", TOGETHER_HELP)] = None
     once: Annotated[
         InOneDraw | None,

@@ -15,7 +15,7 @@ from utmost.interfaces.service.api.record_forms import (
     RECORD_EXAMPLE,
     TIME_EXAMPLE,
     Count,
-    Facts,
+    JsonFacts,
     JsonRecord,
     LevelText,
     Person,
@@ -37,7 +37,9 @@ from utmost.tables.frames.any_table import adapter_of
 
 T = TypeVar("T")
 
-Columns = Annotated[dict[str, list[Any]], Field(description="lists of cells by column", examples=[{"admitted": [598]}])]
+CellsByColumn = Annotated[
+    dict[str, list[Any]], Field(description="lists of cells by column", examples=[{"admitted": [598]}])
+]
 Next = Annotated[str | None, Field(description="where the next page begins; null where all has been told")]
 
 
@@ -94,7 +96,7 @@ class _Version(JsonRecord):
     columns: Annotated[Sequence[str], Field(examples=[["admitted"]])]
     public: Annotated[Sequence[str], Field(examples=[["department"]])]
     rows: Annotated[int, Field(examples=[3])]
-    promise: Facts
+    promise: JsonFacts
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +119,7 @@ class ReleasesResponse(JsonRecord):
     next: Next
 
 
-Bar = Annotated[
+MarginField = Annotated[
     int | float, Field(description="a released value lies so near the true one, with 95 % confidence", examples=[12])
 ]
 
@@ -127,18 +129,18 @@ class PlanViewed(_Version):
     """The sums of a plan, at a level."""
 
     epsilon: LevelText
-    margin: Bar
-    release: Facts
+    margin: MarginField
+    release: JsonFacts
 
 
 @dataclass(frozen=True, slots=True)
 class TableViewed(_Version):
     """A released table at a level, with its statement."""
 
-    columns: Columns  # type: ignore[assignment]  # the cells, under the names that the list has
+    columns: CellsByColumn  # type: ignore[assignment]  # the cells, under the names that the list has
     epsilon: LevelText
-    margin: Bar
-    statement: Facts
+    margin: MarginField
+    statement: JsonFacts
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +156,7 @@ class MarginResponse(JsonRecord):
 
     epsilon: Annotated[str, Field(examples=["1"])]
     confidence: Annotated[str, Field(examples=["0.95"])]
-    margin: Bar
+    margin: MarginField
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +177,7 @@ class ProposalResponse(JsonRecord):
     """
 
     proposal: Proposal
-    publication: Facts
+    publication: JsonFacts
     promise: ShownPromise | None
 
 
@@ -216,7 +218,7 @@ class EventResponse(JsonRecord):
     number: Count
     time: Annotated[str, Field(examples=["2027-01-15T08:00:00Z"])]
     kind: Annotated[str, Field(examples=["published"])]
-    facts: Facts
+    facts: JsonFacts
 
 
 @dataclass(frozen=True, slots=True)

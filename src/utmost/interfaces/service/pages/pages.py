@@ -25,7 +25,7 @@ from utmost.interfaces.service.api.response_models import columns, paged, statem
 from utmost.interfaces.service.api.routes import After, NextPage, Served, Version, trail_lines, version_name
 from utmost.interfaces.service.approvals import APPROVED, PROPOSED, Proposal
 from utmost.interfaces.service.pages.page_counted import rule_asked, sums_shown
-from utmost.interfaces.service.pages.page_downloads import downloads, endings
+from utmost.interfaces.service.pages.page_downloads import NameQuery, downloads, endings
 from utmost.interfaces.service.pages.page_measures import MOST_ROWS
 from utmost.interfaces.service.pages.page_publishing import known_datasets
 from utmost.interfaces.service.pages.page_rendering import WAITING, render, static_files
@@ -50,7 +50,6 @@ _MOST_ROWS, _MOST_BARS, _MOST_CHARTS, _STEPS = 500, 24, 4, 25
 _A_PAGE = 200
 _NO_DIGEST = {"of": "file", "sha256": "0" * 64}  # the page shows none; the file of the statement has that of the values
 
-Name = Annotated[str, Query(max_length=400)]
 
 _DECIDED_AT = {
     DECISION: ("/proposal", "A proposal to decide"),
@@ -87,11 +86,11 @@ def release_page(
     request: Request,
     service: Served,
     viewer: Viewer,
-    name: Name,
+    name: NameQuery,
     version: Version = None,
-    at: Name = "",
-    below: Name = "",
-    quartiles: Name = "",
+    at: NameQuery = "",
+    below: NameQuery = "",
+    quartiles: NameQuery = "",
 ) -> Response:
     """One release: its values at a level, its promise, its history, and what relaxing would buy."""
     found = service.releases.release(viewer, name, version)
@@ -173,7 +172,7 @@ def proposals_page(request: Request, service: Served, viewer: Viewer, after: Nex
 
 
 @pages.get("/proposal")
-def proposal_page(request: Request, service: Served, viewer: Viewer, name: Name) -> Response:
+def proposal_page(request: Request, service: Served, viewer: Viewer, name: NameQuery) -> Response:
     """A proposal: all that an approval is for, what it would come to, and the forms by which it is decided."""
     proposal, facts = service.proposals.one(viewer, name)
     promise = service.proposals.shown(proposal, facts) if facts or proposal.verb == "relax" else None

@@ -68,7 +68,7 @@ def capacity(
     multiplicative: Annotated[bool, flag("Only the largest factor on anyone's gain.")] = False,
     additive: Annotated[bool, flag("Only the largest addition to anyone's gain.")] = False,
     measure: research_options.AskedMeasure,
-    prior: research_options.Prior = "uniform",
+    prior: options.PriorName = "uniform",
     out: Annotated[Path | None, option("FILE", "File for mechanisms and proofs (.json).")] = None,
     check: file_options.Check = None,
     as_json: options.AsJson = False,
