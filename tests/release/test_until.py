@@ -178,6 +178,20 @@ def test_it_stops_at_the_first_level_that_is_accurate():
         assert earlier.margin() == Geometric(at).margin("0.95")
 
 
+@pytest.mark.parametrize("true", [550, 530])
+def test_released_values_decide_and_true_ones_do_not(true):
+    """Beside the bound of the first level, 540, noise says every second time something else than the true value."""
+    table, decided = {"department": ["A"], "applicants": [true]}, set()
+    for _ in range(40):
+        answer = ut.release(table, promised(), epsilon=4)
+        for at in answer.release.levels:
+            (released,) = answer.release.at(at).table["applicants"]
+            accurate = answer.promise.at_stop(at, answer.stop).margin <= abs(released) / 10
+            assert accurate == (at == answer.level)
+        decided.add(answer.level == answer.stop.levels[0])
+    assert decided == {False, True}
+
+
 def test_what_is_never_accurate_reaches_the_last_level():
     table = {"department": ["A", "B"], "applicants": [600, 0]}
     answer = ut.release(table, promised(steps=3), epsilon=1)
