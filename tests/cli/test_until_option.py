@@ -54,7 +54,7 @@ def test_a_ledger_charges_the_level_reached(table, run):
 
 
 def test_a_promise_in_a_file_and_a_recipe_keep_the_rule(table, run):
-    code, out, error = run("promise", *COLUMNS, *RULE, "--out", "promise.json")
+    code, _, error = run("promise", *COLUMNS, *RULE, "--out", "promise.json")
     assert code == 0, error
     assert ut.read_promise("promise.json").until == ut.within("10 %", {"department": ["A", "B"]})
     assert run("release", "t.csv", "--promise", "promise.json", "--epsilon", "2", "--out", "r.csv")[0] == 0
