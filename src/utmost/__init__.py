@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from utmost.publish.promises.promise import read_promise as read_promise
     from utmost.publish.promises.statement import check_statement as check_statement
     from utmost.publish.promises.sum_noise import SumNoise as SumNoise
+    from utmost.publish.promises.until import within as within
     from utmost.publish.releases.gradual_release import GradualRelease as GradualRelease
     from utmost.publish.releases.planar import PlanarRelease as PlanarRelease
     from utmost.publish.workloads.planning.choose_plan import choose_plan as choose_plan
@@ -104,6 +105,7 @@ _HOMES = {
     "choose_plan": "utmost.publish.workloads.planning.choose_plan:choose_plan",
     "sum": "utmost.publish.counting.counted_measures:sum",
     "universal_mechanism": "utmost.design.geometry.universal_optima:universal_mechanism",
+    "within": "utmost.publish.promises.until:within",
     "workloads": "utmost.workloads",
 }
 """Module and attribute of each public name; the module is loaded when the name is first used."""

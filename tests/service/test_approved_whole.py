@@ -19,7 +19,7 @@ from utmost.exact import level
 from utmost.interfaces.service.pages.shown_promise import exact_text, of_release, of_request, visible
 from utmost.interfaces.service.publish_requests import LONGEST_REQUEST
 from utmost.privacy import Amount, Unit
-from utmost.promises import Noise, Promise, key_noise, named_cell_noise, together_noise
+from utmost.promises import Noise, Promise, key_noise, named_cell_noise, together_noise, within
 from utmost.publish.promises.noise_kinds import KINDS, kind_named
 from utmost.releases import Texts
 from utmost.service import application
@@ -55,6 +55,7 @@ PROMISES = {
     "keyed_by_id": (promised(id_column="person"), promised(id_column="person", keyed_by_id=True), "yes"),
     "noise": (promised(), promised(unit=Unit(5, 3)), "5"),
     "part": (promised(), promised(part=("town", "Bern")), "Bern of town"),
+    "until": (promised(), promised(until=within("7 %", steps=3)), "7 % of its released value"),
 }
 UNITS = {
     "sensitivity": (Unit(2, 3), Unit(7, 3), "7"),

@@ -69,7 +69,8 @@ def view_of(release: Published, answer: Answer[Any]) -> View:
     """An answer of the ledger as it is handed out: nothing in it tells of a larger level."""
     at, remembered = answer.level, answer.ledger_facts
     assert remembered is not None, "a ledger gave it"
-    return View(release, at, seen_alone(answer.table), margin_of(release.noise, at), remembered.up_to(at))
+    margin = margin_of(release.noise, at) if remembered.stop is None else answer.noise.margin
+    return View(release, at, seen_alone(answer.table), margin, remembered.up_to(at))
 
 
 @contextmanager

@@ -96,6 +96,16 @@ def promise_line(level: Level, neighbours: str) -> str:
     return f"{_CHANGES[neighbours]} changes the chance of any result {factor} ({level_name(level)})."
 
 
+def outcome_line(level: Level) -> str:
+    """The loss of an outcome, where a public rule of released values has chosen its level.
+
+    >>> from utmost.exact import level
+    >>> outcome_line(level("1/16"))
+    'The chance of this outcome changes by a factor of at most 1.07 (epsilon = 0.0625).'
+    """
+    return f"The chance of this outcome changes by a factor of at most {factor_text(level)} ({level_name(level)})."
+
+
 _CHANGES = {
     "add-remove": "Adding or removing any one individual",
     "change-one": "Replacing any one individual's record",

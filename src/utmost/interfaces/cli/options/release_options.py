@@ -21,6 +21,7 @@ from utmost.interfaces.cli.options.promise_options import (
     Protected,
     ReleasedColumnOptions,
     ReleasedNoise,
+    StopRule,
 )
 from utmost.interfaces.cli.options.table_options import NumberSpelling, TableAnswer
 
@@ -35,6 +36,7 @@ class AskedPromise:
     changed: Changed
     promise: PromiseFile = None
     noise: ReleasedNoise
+    stopping: StopRule
     want: Annotated[
         list[str] | None,
         option("SUMS", 'Tables wanted, of one plan: "region age", "sex=2" (weight 2), "" (total).'),
@@ -51,6 +53,7 @@ class AskedPromise:
             noise=PromisedNoise(noise.numbers, noise.plan),
             plane=options.Plane(),
             lasting=LastingNoise(),
+            stopping=self.stopping,
         )
 
 

@@ -29,12 +29,12 @@ from utmost.interfaces.service.pending_queue import Waiting
 from utmost.interfaces.service.token_releases import View
 from utmost.publish.ledger.spending import Budget
 from utmost.publish.ledger.state import Published
+from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.statement import Statement
 from utmost.publish.promises.table_statements import cells_digest
 from utmost.tables.frames.any_table import adapter_of
 
-_SURE = "0.95"
 T = TypeVar("T")
 
 CellsByColumn = Annotated[
@@ -335,7 +335,8 @@ def statement_of(view: View, digest: Mapping[str, Any]) -> dict[str, Any]:
     """
     release, there = view.release, adapter_of(view.table).names(view.table)
     public = tuple(name for name in release.public if name in there)
-    promised = _promised(release.promise.as_read(release.columns, public), view.level, release.rows)
+    promise = release.promise.as_read(release.columns, public)
+    promised = _promised(promise, view.level, release.rows, None if view.remembered.stop is None else view.remembered)
     return {
         **promised,
         "table": plain(digest),
@@ -344,7 +345,12 @@ def statement_of(view: View, digest: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=512)
-def _promised(promise: Promise, level: Level, rows: int) -> dict[str, Any]:
-    """The parts that are the same for all who view it, so that they are worked out once."""
-    statement = Statement(promise, promise.at(level, confidence=_SURE), rows, None, None).facts()
+def _promised(promise: Promise, level: Level, rows: int, stopped: LedgerFacts | None) -> dict[str, Any]:
+    """The parts that are the same for all who view it, so that they are worked out once.
+
+    Args:
+        stopped: Facts of an answer at which a rule stopped, which its sentences tell; None for any other.
+    """
+    stop = None if stopped is None else stopped.stop
+    statement = Statement(promise, promise.at_stop(level, stop), rows, None, stopped).facts()
     return {str(name): plain(fact) for name, fact in statement.items()}

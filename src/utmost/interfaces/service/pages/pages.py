@@ -301,7 +301,7 @@ def trail_page(request: Request, service: Served, viewer: Viewer, after: After =
 
 def _summary(release: Published, levels: tuple[Level, ...]) -> dict[str, Any]:
     """A release in a line: each level with its error bar, drawn to one scale."""
-    margins = [release.noise.margin(at, _SURE) for at in levels]
+    margins = [release.margin(at, _SURE) for at in levels]
     longest = max(map(float, margins), default=1.0) or 1.0
     return {
         "release": release,
@@ -376,7 +376,7 @@ def _relaxing(release: Published, levels: tuple[Level, ...]) -> dict[str, Any] |
     low, high = min(levels).epsilon_float / 2, max(levels).epsilon_float * 8
     steps = [round(low * (high / low) ** (k / (_STEPS - 1)), 12) for k in range(_STEPS)]
     line = [(step, float(release.noise.margin(_near(step), _SURE))) for step in steps]
-    there = [(at.epsilon_float, float(release.noise.margin(at, _SURE)), level_words(at)) for at in levels]
+    there = [(at.epsilon_float, float(release.margin(at, _SURE)), level_words(at)) for at in levels]
     points = [(x, y, f"epsilon {said}: within {short(y)}") for x, y, said in there]
     title = "The error bar at each level; the points are the levels that are there"
     top = max(levels)
