@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from utmost.core.noise.optimal import optimal_noise as optimal_noise
     from utmost.core.privacy.unit import Unit as Unit
     from utmost.core.sampling.draw import sample as sample
-    from utmost.design.capacities.capacity_of import capacity as capacity
+    from utmost.design.capacities.capacity import capacity as capacity
     from utmost.design.geometry.refining import refines as refines
     from utmost.design.geometry.universal_optima import universal_mechanism as universal_mechanism
     from utmost.design.optima.optimum import optimal_mechanism as optimal_mechanism
@@ -75,7 +75,7 @@ _HOMES = {
     "Table": "utmost.tables.frames.table:Table",
     "Unit": "utmost.core.privacy.unit:Unit",
     "Workload": "utmost.publish.workloads.workload:Workload",
-    "capacity": "utmost.design.capacities.capacity_of:capacity",
+    "capacity": "utmost.design.capacities.capacity:capacity",
     "channels": "utmost.channels",
     "check_statement": "utmost.publish.promises.statement:check_statement",
     "connect": "utmost.interfaces.service.client:connect",

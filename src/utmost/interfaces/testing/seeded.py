@@ -14,7 +14,7 @@ from utmost.core.privacy.unit import Unit
 from utmost.core.sampling.draw import DrawMethod
 from utmost.core.sampling.random_bits import KeyedRandomness
 from utmost.design.channels.channel import Channel
-from utmost.design.channels.channel_draws import drawing_of
+from utmost.design.channels.channel_draws import named_mechanism
 from utmost.design.local.permanent import PermanentResponses
 from utmost.design.optima.optimum import Optimum
 from utmost.errors import NotANumber
@@ -181,4 +181,4 @@ def seeded_draw(
     >>> one.tolist() == other.tolist()
     True
     """
-    return drawing_of(mechanism).outcomes(secrets, shape, SeededRandomness(seed), method)
+    return named_mechanism(mechanism).outcomes(secrets, shape, SeededRandomness(seed), method)
