@@ -16,7 +16,6 @@ from utmost.errors import LedgerDamaged, Unsupported
 from utmost.publish.ledger.block_encryption import (
     Seal,
     checked_parts,
-    level_key,
     level_seal,
     parts_digest,
     stored,
@@ -264,10 +263,12 @@ def answer_alone(
 
 def key_of_level(transaction: Transaction, release: Published, level: Level) -> bytes:
     """The key of one response, as a recipient gets it."""
-    if not transaction.state.is_sealed or level not in release.responses:
+    state = transaction.state
+    secret = level_seal(transaction.key, state.identity, release, level, is_sealed=state.is_sealed).secret
+    if secret is None or level not in release.responses:
         where = repr(release.name)
         raise Unsupported("only a level that is stored and sealed has a key", came=level, where=where)
-    return level_key(transaction.key, transaction.state.identity, release, level)
+    return secret
 
 
 def _whole(parts: list[Integers], rows: int) -> Integers:

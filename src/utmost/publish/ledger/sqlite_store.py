@@ -93,8 +93,7 @@ class SqliteStore:
         # Looked at inside the transaction that writes: a trigger or another index that somebody adds would act on our
         # rows.
         def checked(connection: sqlite3.Connection) -> T:
-            odd = _odd(connection) if _schema(connection) else []
-            if odd:
+            if odd := _odd(connection):
                 raise LedgerDamaged(CHANGED, came=odd[0], where=self.place, remedy=MEND_CHANGED)
             return work(rows_on(connection))
 
@@ -262,7 +261,8 @@ def _integrity(connection: sqlite3.Connection) -> list[str]:
 
 def _odd(connection: sqlite3.Connection) -> list[str]:
     """Differences from the tables that a ledger makes: triggers, views, columns and indices included."""
-    schema, expected = _schema(connection), _expected() if rows_on(connection).version() else {}
+    schema = _schema(connection)
+    expected = _expected() if b"utmost_schema" in schema else {}
     odd = [f"schema: {name.decode('utf-8', 'replace')}" for name in sorted(schema.keys() ^ expected.keys())]
     odd += [f"schema: {name.decode()}" for name in schema.keys() & expected.keys() if schema[name] != expected[name]]
     odd += [f"temporary: {row[0]}" for row in connection.execute("SELECT name FROM sqlite_temp_master")]
