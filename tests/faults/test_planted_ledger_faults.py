@@ -68,7 +68,9 @@ def digests_not_checked(plant):
 
 def one_key_for_all_levels(plant):
     real = responses.level_seal
-    plant.setattr(responses, "level_seal", lambda *about, is_sealed: replace(real(*about, is_sealed=is_sealed), secret=bytes(32)))
+    plant.setattr(
+        responses, "level_seal", lambda *about, is_sealed: replace(real(*about, is_sealed=is_sealed), secret=bytes(32))
+    )
 
 
 def facts_not_bound(plant):

@@ -11,7 +11,7 @@ from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number
 from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import Unsupported
-from utmost.publish.promises.declared_columns import check_margins_free, check_no_copy, chosen_columns, declared_columns
+from utmost.publish.promises.declared_columns import check_margins_free, check_no_copy, check_released, declared_columns
 from utmost.publish.promises.noise_at_level import CellNoiseAtLevel, NoiseAtLevel, bar_column, warn_of_rows
 from utmost.publish.promises.promise import Promise, counted_labels
 from utmost.publish.promises.promised_noise import Noise
@@ -95,7 +95,8 @@ class CheckedTable:
         adapter = adapter_of(table)
         names = tuple(adapter.names(table))
         promise.check_single_id()
-        chosen = chosen_columns(promise.columns, names, promise.single_id_column)
+        chosen = promise.columns
+        check_released(chosen, names, promise.single_id_column)
         published, dropped = declared_columns(names, chosen, promise.public, promise.drop)
         check_margins_free({margin: name for margin, (name, _) in at_level.bars(chosen).items()}, names)
         place = partial(adapter.place, table)
