@@ -152,7 +152,7 @@ def draw_publication(
         labels=labels,
     )
     step = Step.from_known((), request.level)
-    drawing = LedgerDrawing(transaction, release_of_facts(facts, kept), committed, tags, step, randomness)
+    drawing = LedgerDrawing(transaction, release_of_facts(facts, {}, kept), committed, tags, step, randomness)
     response = draw_response(drawing, source.columns, progress, "published", facts, parts)
     return response, transaction.state.ledger_facts(transaction.state.release(name, kept.version), request.level)
 

@@ -10,7 +10,7 @@ from typing import Any
 from utmost.core.exact.display import Display, few
 from utmost.core.exact.field_forms import json_forms
 from utmost.core.exact.levels import Level
-from utmost.core.exact.numbers import exact_integer, natural
+from utmost.core.exact.numbers import exact_integer
 from utmost.core.exact.written_levels import level_from_text
 from utmost.errors import LedgerDamaged, NotPublished, OutOfRange, Unsupported
 from utmost.publish.ledger.events import Event, check_name
@@ -508,11 +508,14 @@ def published_facts(
     }
 
 
-def release_of_facts(facts: Mapping[str, Any], request: PublishRequest | None = None) -> Published:
-    """The release of an event at all levels, before its first response; its request is read where it is not known."""
+def release_of_facts(
+    facts: Mapping[str, Any], responses: Mapping[Level, Response], request: PublishRequest | None = None
+) -> Published:
+    """The release of an event at all levels, with these responses; its request is read where it is not known."""
     check_name(facts["name"], "name")
     check_name(facts["dataset"], "dataset")
-    natural(facts["version"], "version", 1, MOST_VERSIONS)
+    if not 1 <= facts["version"] <= MOST_VERSIONS:
+        raise ValueError("version")
     if facts.get("request") is not None:
         check_name(facts["request"], "request")
     release = Published(
@@ -527,7 +530,7 @@ def release_of_facts(facts: Mapping[str, Any], request: PublishRequest | None = 
         labels=Labels.of_facts(facts["labels"], facts["rows"]),
         part=read_part(facts["promise"].get("part")),
         facts=facts,
-        responses={},
+        responses=responses,
         relaxable=True,
     )
     if request is not None:
@@ -536,10 +539,12 @@ def release_of_facts(facts: Mapping[str, Any], request: PublishRequest | None = 
 
 
 def _published(facts: Mapping[str, Any], number: int) -> Published:
-    release = release_of_facts(facts)
+    responses: dict[Level, Response] = {}
+    release = release_of_facts(facts, responses)
     first = 1 if release.items is None or not release.items.is_kept else 1 + -(-facts["rows"] // BLOCK)
     first += 0 if release.labels is None else release.labels.parts
-    return release.with_response(level_from_text(facts["level"]), _response(facts, number, first))
+    responses[level_from_text(facts["level"])] = _response(facts, number, first)
+    return release
 
 
 def _answered(release: Published, facts: Mapping[str, Any], number: int) -> Published:
