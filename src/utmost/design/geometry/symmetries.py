@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import instance
-from utmost.core.exact.arrays import Array, check_array, frozen
+from utmost.core.exact.arrays import Array, Indices, check_array, frozen
 from utmost.core.exact.display import Display
 from utmost.design.geometry.vertex_search import Vertices
 from utmost.design.spaces.space import Space
@@ -115,9 +115,6 @@ def _fits(kinds: NDArray[np.intp], images: list[int]) -> bool:
     return bool((kinds[np.ix_(images, images)] == kinds[:k, :k]).all())
 
 
-Indices = NDArray[np.intp]
-
-
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Orbits(Display):
     """A partition of 0, ..., N-1 into sets that automorphisms join.
@@ -140,7 +137,7 @@ def vertex_orbits(vertices: Vertices) -> Orbits:
     """The vertices of a type up to the automorphisms of its space.
 
     >>> from utmost.geometry import vertices
-    >>> from utmost.types import PrivacyType
+    >>> from utmost.privacy_types import PrivacyType
     >>> from utmost.spaces import hamming
     >>> vertex_orbits(vertices(PrivacyType(hamming(3), alpha="1/2"))).sizes.tolist()
     [8, 8, 12, 8, 2]

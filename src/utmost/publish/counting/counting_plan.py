@@ -5,7 +5,7 @@ from math import prod
 from typing import Any
 
 from utmost.errors import OutOfRange
-from utmost.publish.counting.counted_measures import LARGEST_DOMAIN, Measure
+from utmost.publish.counting.counted_measures import LARGEST_DOMAIN, CountedMeasure
 from utmost.publish.counting.declared_axes import chosen_axes, part_axis
 from utmost.tables.axes.axes import Axis
 from utmost.tables.axes.domain import Domain
@@ -38,7 +38,7 @@ class CountingPlan:
     """
 
     person: str | None
-    measures: tuple[Measure, ...]
+    measures: tuple[CountedMeasure, ...]
     axes: tuple[Axis, ...]
     part: Axis | None
     spelling: Spelling
@@ -63,7 +63,7 @@ class CountingPlan:
         by: Any,
         part: Any,
         person: str | None,
-        measures: tuple[Measure, ...],
+        measures: tuple[CountedMeasure, ...],
         spelling: Spelling,
     ) -> "CountingPlan":
         """The plan over these axes of a domain, and the axis of parts.
@@ -128,7 +128,7 @@ class CountingPlan:
             made.axes_of(measure)  # refuses a name that an axis has
         return made
 
-    def axes_of(self, measure: Measure) -> dict[str, Any]:
+    def axes_of(self, measure: CountedMeasure) -> dict[str, Any]:
         """The axes of what a measure counts, by the columns that hold their values: of sums and counts one more.
 
         Raises:

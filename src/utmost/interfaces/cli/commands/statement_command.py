@@ -2,13 +2,17 @@
 
 import json
 import sys
+from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
+
+import click
 
 from utmost.errors import OutOfRange
 from utmost.interfaces.cli.options import file_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import option
+from utmost.interfaces.cli.options.recipe_options import recipe_schema
 from utmost.interfaces.cli.screens.screen import screen
 from utmost.interfaces.cli.screens.terminal import ScreenText
 from utmost.interfaces.documents.reports import print_json
@@ -16,11 +20,32 @@ from utmost.interfaces.documents.statement_readers import stated_release
 from utmost.interfaces.interop.data_packages import csv_metadata, data_package
 from utmost.publish.promises.statement import read_statement
 from utmost.publish.statements.printed_statement import statement_page
-from utmost.publish.statements.registry_entries import PRODUCTS, SECTORS, Deployment, registry_entry
+from utmost.publish.statements.registry_entries import Deployment, registry_entry
 from utmost.publish.statements.workload_files import whole_document
 from utmost.publish.statements.yaml_writing import yaml_text
 from utmost.tables.files import sidecars, signatures
 from utmost.tables.files.atomic import Writer, check_absent, write_together
+
+RARE = ("--sector", "--product", "--author", "--source", "--license")
+
+
+def _print_schema(context: click.Context, kind: str) -> None:
+    """Print the JSON Schema of a kind, and end the command."""
+    from utmost.interfaces.documents.schemas import DocumentKind, schema
+
+    for known in get_args(DocumentKind):
+        if kind == known:
+            print_json(schema(known))
+            context.exit()
+    if kind != "recipe":
+        kinds = (*get_args(DocumentKind), "recipe")
+        near = get_close_matches(kind, kinds, 1)
+        remedy = f"Write --schema {near[0] if near else 'statement'}."
+        raise OutOfRange(f"a schema is one of {', '.join(kinds)}", came=repr(kind), where="--schema", remedy=remedy)
+    assert context.parent is not None, "every command is one of utmost"
+    release = context.parent.command.get_command(context.parent, "release")  # type: ignore[attr-defined]
+    print_json(recipe_schema(release))
+    context.exit()
 
 
 def statement(
@@ -35,8 +60,8 @@ def statement(
     region: Annotated[str, option("TEXT", "Region that the data describe.")] = "",
     description: Annotated[str, option("TEXT", "Description in brief.")] = "",
     published: Annotated[str, option("YYYY-MM-DD", "Date of publication.")] = "",
-    sector: Annotated[str | None, option("NAME", f"One of {', '.join(SECTORS)}.")] = None,
-    product: Annotated[str, option("NAME", f"One of {', '.join(PRODUCTS)}.")] = "Summary statistics",
+    sector: Annotated[str | None, option("NAME", "Sector of the registry: Government.")] = None,
+    product: Annotated[str, option("NAME", "Product of the registry: Dataset.")] = "Summary statistics",
     author: Annotated[list[str] | None, option("NAME", "Author of the entry; repeat for several.")] = None,
     source: Annotated[str, option("TEXT", "Links to the product and to texts about it.")] = "",
     license: Annotated[str, option("NAME", "Licence of the table, by its SPDX name: CC-BY-4.0.")] = "",
@@ -48,6 +73,10 @@ def statement(
         ),
     ] = None,
     out: Annotated[Path | None, option("FILE", "File for the registry's entry (.yaml).")] = None,
+    schema: Annotated[
+        str | None,
+        option("KIND", "Print the JSON Schema of a kind of file: statement, recipe, plan, ...", first=_print_schema),
+    ] = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Write a page to print, a data package, or an entry for the OpenDP deployments registry, about a release.

@@ -8,24 +8,18 @@ from utmost.interfaces.cli.options.shared_options import AskedLevel
 
 if TYPE_CHECKING:
     from utmost.design.leakage.measures import Measure
+    from utmost.design.privacy_types.privacy_type import PrivacyType
     from utmost.design.spaces.space import Space
-    from utmost.design.types.privacy_type import PrivacyType
 
-_LOSS = option(
-    "LOSS",
-    "Cost of an answer: absolute, squared, binary, power:1.5 or losses.csv.",
-)
+_LOSS = option("LOSS", "Loss: absolute, squared, binary, power:1.5 or losses.csv.")
 
 SpaceText = Annotated[
     str | None,
-    option(
-        "KIND:SIZE",
-        "Secrets: line:6, counts:5, grid:4x4, places:towns.csv, graph:roads.csv, distances:table.csv.",
-    ),
+    option("KIND:SIZE", "Secrets: line:6 or places:towns.csv."),
 ]
 Prior = Annotated[
     str,
-    option("PRIOR", "Belief beforehand: uniform, binomial:0.3, poisson:4 or prior.csv."),
+    option("PRIOR", "Prior: uniform, binomial:0.3, poisson:4 or prior.csv."),
 ]
 Loss = Annotated[str, _LOSS]
 Count = Annotated[bool, flag("Only their number, such as 187.")]
@@ -42,7 +36,7 @@ class TypeAsked:
     def read(self, *, needed: bool = True) -> "tuple[str, PrivacyType]":
         """The space as text, and the privacy type on it; the level may be left out where the answer needs none."""
         from utmost.core.exact.levels import level as level_of
-        from utmost.design.types.privacy_type import PrivacyType
+        from utmost.design.privacy_types.privacy_type import PrivacyType
 
         spelled, secrets = space_asked(self.space)
         if not needed and not self.level.is_given:
@@ -56,11 +50,11 @@ class AskedMeasure:
 
     measure: Annotated[
         str | None,
-        option("NAME", "Measure of leakage: bayes, bayes-risk, shannon, guessing or property:A,B,A."),
+        option("NAME", "Leakage: bayes, bayes-risk, shannon, guessing or property:A,B,A."),
     ] = None
     gain: Annotated[
         str | None,
-        option("FILE", "Gains, a row for each secret, in place of a loss."),
+        option("FILE", "Gains, a row for each secret: gains.csv."),
     ] = None
     loss: Annotated[str | None, _LOSS] = None
 
