@@ -509,7 +509,7 @@ def published_facts(
 
 
 def release_of_facts(
-    facts: Mapping[str, Any], responses: Mapping[Level, Response], request: PublishRequest | None = None
+    facts: Mapping[str, Any], responses: Mapping[Level, StoredResponse], request: PublishRequest | None = None
 ) -> Published:
     """The release of an event at all levels, with these responses; its request is read where it is not known."""
     check_name(facts["name"], "name")
@@ -539,7 +539,7 @@ def release_of_facts(
 
 
 def _published(facts: Mapping[str, Any], number: int) -> Published:
-    responses: dict[Level, Response] = {}
+    responses: dict[Level, StoredResponse] = {}
     release = release_of_facts(facts, responses)
     first = 1 if release.items is None or not release.items.is_kept else 1 + -(-facts["rows"] // BLOCK)
     first += 0 if release.labels is None else release.labels.parts
