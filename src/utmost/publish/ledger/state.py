@@ -166,7 +166,7 @@ class Published(Display):
         """The levels with a stored response, strictest first."""
         return tuple(sorted(self.responses))
 
-    @property
+    @cached_property
     def spent(self) -> Level:
         """The largest of them: what all responses together cost."""
         return max(self.responses)
@@ -180,6 +180,7 @@ class Published(Display):
         """The same with one more response; what was read of the event already is not read again."""
         more = replace(self, responses={**self.responses, level: response})
         more.__dict__.update((name, self.__dict__[name]) for name in ("request", "bound") if name in self.__dict__)
+        more.__dict__["spent"] = max(self.spent, level)
         return more
 
     def spent_by(self, event: int) -> Level | None:
