@@ -14,7 +14,7 @@ from utmost.core.sampling.grid import chosen_exponent, declared_exponent, steps,
 from utmost.core.sampling.integers import Integers, minus, narrowed, uniform_integers
 from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import NotANumber, OutOfRange
-from utmost.publish.promises.declared_columns import read_numbers
+from utmost.publish.promises.declared_columns import Numbers, read_numbers
 from utmost.tables.cells.cell_values import CellValues, integer_cells, real_cells
 
 _LARGEST = 10**100  # each digit costs doublings, and the laws take no more
@@ -144,7 +144,12 @@ def lattice_of(numbers: str, unit: Unit, grid: Number | None = None, half_step: 
         NotANumber: for integers, where the sensitivity is none.
     """
     unit.check_plain()
-    real = read_numbers(numbers) == "reals"
+    return lattice_of_cells(read_numbers(numbers), unit, grid, half_step)
+
+
+def lattice_of_cells(numbers: Numbers, unit: Unit, grid: Number | None, half_step: bool) -> Lattice:
+    """`lattice_of`, where the values are in steps of the unit already, and all cells together may be bounded."""
+    real = numbers == "reals"
     if grid is not None and not real:
         raise OutOfRange("integers have no grid", came=grid, remedy='Leave out grid=, or pass numbers="reals".')
     if not isinstance(half_step, bool):
