@@ -13,8 +13,8 @@ from typing import Any
 from utmost.core.exact.arguments import instance
 from utmost.core.exact.display import Display
 from utmost.core.exact.intervals import round_down, round_up
+from utmost.design.capacities.capacity import capacity
 from utmost.design.capacities.capacity_evidence import TypeCapacity
-from utmost.design.capacities.capacity_of import capacity
 from utmost.design.leakage.channel_capacity import CapacityKind, check_kind
 from utmost.design.privacy_types.policy_types import PolicyType
 
@@ -25,9 +25,9 @@ class PolicyCapacity(Display):
 
     Attributes:
         kind: "multiplicative" or "additive".
-        value: no mechanism leaks more; exact where the parts' are.
-        lower: one leaks at least so much.
-        parts: the capacity of each part, with its certificate; none where the additive one is 1.
+        value: No mechanism leaks more; exact where the parts' are.
+        lower: Leakage that some mechanism reaches.
+        parts: Capacity of each part, with its certificate; none where the additive one is 1.
     """
 
     _shown = ("value", "kind", "parts")

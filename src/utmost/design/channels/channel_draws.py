@@ -74,7 +74,7 @@ class NamedMechanism:
     """A mechanism to draw from, with names of its secrets and outcomes.
 
     Attributes:
-        mechanism: a channel of Fractions, or the geometric mechanism at any level.
+        mechanism: Channel of Fractions, or the geometric mechanism at any level.
         names: Names of the secrets. If some of them are numbers, a number is a name, and else a position.
         answers: Names of the outcomes; outcomes are named if the secrets were.
         remap: Remap of each outcome.
@@ -98,8 +98,8 @@ class NamedMechanism:
         """Independent outcomes, one for each secret that is asked about.
 
         Args:
-            secrets: one secret, or a list or an array of them; by number, or by name.
-            shape: so many for each secret; () for one.
+            secrets: Secret, or list or array of secrets, by number or by name.
+            shape: Shape of the outcomes of each secret; () for one.
             randomness: Source of random bits.
             method: "constant" or "table".
 
@@ -141,7 +141,7 @@ class NamedMechanism:
         return _Asked.read(secrets, self.names, self.mechanism._secret_count)
 
 
-def drawing_of(mechanism: Any) -> NamedMechanism:
+def named_mechanism(mechanism: Any) -> NamedMechanism:
     """The drawing of a channel or a design."""
     drawing: NamedMechanism = mechanism._drawing()
     return drawing

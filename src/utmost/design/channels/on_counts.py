@@ -33,7 +33,7 @@ def geometric_channel(size: int, epsilon: Number | Level | None = None, *, alpha
 
     Args:
         size: Number of counts, n + 1 >= 1.
-        epsilon, alpha: the privacy level, one of them.
+        epsilon, alpha: Privacy level, one of them.
 
     Cost: O(n^2); see `GeometricMatrix` for work with G that does not form it.
 
@@ -56,7 +56,7 @@ class GeometricMatrix(Display):
 
     Attributes:
         size: Number of counts, n + 1.
-        level: the privacy level.
+        level: Privacy level.
 
     Source: [gupte2010] for the inverse.
 
@@ -213,7 +213,7 @@ def unbounded_geometric_channel(
 
     Args:
         size: Number of counts, n + 1 >= 1.
-        epsilon, alpha: the privacy level, one of them.
+        epsilon, alpha: Privacy level, one of them.
 
     Returns:
         (n+1, n+3), with the outcomes named "< 0", 0, ..., n, "> n"; exact where alpha is rational, else float64.
@@ -283,8 +283,8 @@ def laplace_channel(
 
     Args:
         size: Number of counts, n + 1 >= 1.
-        epsilon, alpha: the privacy level, one of them.
-        thresholds: increasing numbers; 1/2, 3/2, ..., n - 1/2 when left out, so that outcome j is the count to which
+        epsilon, alpha: Privacy level, one of them.
+        thresholds: Increasing numbers; 1/2, 3/2, ..., n - 1/2 when left out, so that outcome j is the count to which
             the response rounds, clamped to the range.
 
     Returns:
@@ -343,7 +343,7 @@ def fair_channel(size: int, epsilon: Number | Level | None = None, *, alpha: Num
 
     Args:
         size: Number of counts, n + 1 >= 1.
-        epsilon, alpha: the privacy level, one of them; exact where alpha is rational.
+        epsilon, alpha: Privacy level, one of them; exact where alpha is rational.
 
     Source: [cormode2018], the mechanism EM.
 

@@ -63,9 +63,9 @@ class MaxCaseVerdict(Verdict):
     """Whether every posterior of the worse channel is a mixture of posteriors of the better one.
 
     Attributes:
-        before, after: the posteriors of better and of worse for the uniform prior, a column each, (n, m) and (n, k).
+        before, after: Posteriors of better and of worse for the uniform prior, a column each, (n, m) and (n, k).
         weights: (m, k): posterior w after is sum_y weights[y, w] before[:, y]; None where some posterior is no mixture.
-        outcome: a posterior of the worse channel that is none, or None.
+        outcome: Posterior of the worse channel that is none, or None.
         separator: (n,) g with g . after[:, outcome] > g . before[:, y] for all y: an expectation that the worse channel
             can raise higher.
     """
@@ -132,8 +132,8 @@ class PrivacyOrderVerdict(Verdict):
     """Whether the worse channel keeps every metric promise that the better one keeps.
 
     Attributes:
-        loose, strict: the ratios exp(d) of the metrics d that better and worse induce, (n, n), maybe infinite.
-        pair: secrets that the worse channel distinguishes more than the better one does, or None.
+        loose, strict: Ratios exp(d) of the metrics d that better and worse induce, (n, n), maybe infinite.
+        pair: Secrets that the worse channel distinguishes more than the better one does, or None.
     """
 
     loose: Array

@@ -25,7 +25,7 @@ class Verdict(Display, ABC):
     """Whether one channel is below another in an order, with what proves it; true or false in a condition.
 
     Attributes:
-        better, worse: the channels; the question is whether whoever has the better one needs the worse one no more.
+        better, worse: Channels; the question is whether whoever has the better one needs the worse one no more.
         tolerance: Largest error of float entries; see `refines`.
     """
 

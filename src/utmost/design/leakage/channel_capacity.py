@@ -32,9 +32,9 @@ class Capacity(Display, PickledByFields):
     """The largest leakage of its kind, with a mechanism that attains it and what proves it.
 
     Attributes:
-        value: a Fraction where it is rational and known so, else a float.
-        mechanism: a channel with this capacity: the channel itself, or of a type one that leaks most.
-        certificate: for a channel, the prior and the gain that attain the value (see `Attained`); for a type, what
+        value: Fraction where it is rational and known so, else a float.
+        mechanism: Channel with this capacity: the channel itself, or of a type one that leaks most.
+        certificate: For a channel, prior and gain that attain the value (see `Attained`); for a type, what
             proves that no mechanism leaks more.
     """
 
@@ -66,7 +66,7 @@ class Attained(Display):
         channel: (n, m).
         prior: (n,).
         gain: (n, k): what action w gains (or loses) when the secret is x; None for a measure that nothing pays for.
-        value: the leakage.
+        value: Leakage.
         kind: Kind of leakage.
         measure: Measure of the leakage.
     """
@@ -123,7 +123,7 @@ def best_subset(matrix: Array, worth: Worth) -> tuple[int, ...]:
 
     Args:
         matrix: (n, m), nonnegative.
-        worth: must not grow when only the size does: then a row that adds nothing is never needed.
+        worth: Must not grow when only the size does: then a row that adds nothing is never needed.
 
     Cost: exponential in n in the worst case, as the problem is NP-hard; a fraction of a second for random matrices with
     some tens of rows.
@@ -168,7 +168,7 @@ def corner_priors(payments: Array, is_gain: bool) -> Array:
 
     Args:
         payments: (n, k), gains or losses; floats are taken as the rationals that they are.
-        is_gain: whether the best action has the largest payment; the smallest otherwise.
+        is_gain: Whether the best action has the largest payment; the smallest otherwise.
 
     Returns:
         Fractions, each row a prior.

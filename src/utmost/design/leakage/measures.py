@@ -163,7 +163,7 @@ def least_actions(scored: Array, tie: float = TIE) -> Remap:
 
     Args:
         scored: (k, m).
-        tie: in float64, how much more than the least a score may be, relative to it, and still count as equal: sums of
+        tie: Largest relative distance in float64 at which a score still counts as equal to the least: sums of
             positive terms are good to some units of 2^-53. Exact scores tie when they are equal.
     """
     check_array(scored, "scores", 2)
@@ -187,7 +187,7 @@ class PaidMeasure(Measure):
 
     Attributes:
         paid: (n, k) payments, or a rule that gives them for any number of secrets.
-        is_gain: whether payments are gains; losses otherwise.
+        is_gain: Whether payments are gains; losses otherwise.
         title: Name of the measure in displays.
         meaning: The measure in a few words; empty where the title says so.
         actions: Names of the actions, or None for numbers.
@@ -304,7 +304,7 @@ def l_uncertainty(loss: object) -> PaidMeasure:
     """U_l(p) = min_w sum_x p_x l(x, w): the least that one action can be expected to lose.
 
     Args:
-        loss: a named loss, a function l(x, w), a nonnegative (n, k) matrix, or a consumer, whose loss is taken.
+        loss: Named loss, a function l(x, w), a nonnegative (n, k) matrix, or a consumer, whose loss is taken.
 
     Source: [fernandes2022], (4) and (5).
 
@@ -330,7 +330,7 @@ def property_vulnerability(of: Callable[[int], Hashable] | Sequence[Any]) -> Pai
     """The chance to guess a property f(x) of the secret in one try: the gain is 1 where f(x) = w.
 
     Args:
-        of: a function of the secret's number; or one value for each secret; or the blocks of a partition, each a set,
+        of: Function of the secret's number; or one value for each secret; or the blocks of a partition, each a set,
             list or range of secrets.
 
     Raises:

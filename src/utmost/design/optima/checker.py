@@ -168,7 +168,7 @@ def doubtful_ratios(ptype: PrivacyType, matrix: Array, scale: Any = None) -> Ite
     Where X[y, r] is 0 it is: nothing is asked of X[x, r].
 
     Args:
-        ptype: space and level.
+        ptype: Space and level.
         matrix: (n, k) Fractions, not negative; or integers over a ``scale``, one for all or for each row (n, 1).
 
     Cost: O(edges k) float operations, and one exact number for each doubt.

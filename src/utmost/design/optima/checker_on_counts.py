@@ -37,7 +37,7 @@ class LossRows:
         prior: (n,) the prior, scaled.
         loss_row: l(i, .) of shape (k,), scaled.
         loss_column: l(., r) of shape (n,), scaled.
-        actions: the number k of actions.
+        actions: Number k of actions.
         denominator: Factor of the products.
     """
 
@@ -138,7 +138,7 @@ def dual_bound(level: Level, consumer: Consumer, dual: Array, exactly: bool) -> 
     """The loss that ``dual`` proves to be a lower bound for every private channel on {0, ..., n}.
 
     Args:
-        level: the privacy level.
+        level: Privacy level.
         consumer: Consumer of n + 1 secrets.
         dual: (n+1,) the vector mu.
         exactly: Whether to compute in rationals (exact consumer, rational alpha, Fractions in ``dual``), else a float

@@ -50,13 +50,13 @@ class MinimaxOptimum(Display):
     """A channel that is best in the worst case, and why none is better.
 
     Attributes:
-        ptype: the privacy type.
-        possible: the secrets that the consumer holds possible.
-        matrix: the channel, (secrets, actions) Fractions, exactly private.
-        remap: on counts, the row-stochastic Y with ``matrix = G Y``; None where a program in the channel was solved,
+        ptype: Privacy type.
+        possible: Secrets that the consumer holds possible.
+        matrix: Channel, (secrets, actions) Fractions, exactly private.
+        remap: On counts, the row-stochastic Y with ``matrix = G Y``; None where a program in the channel was solved,
             and where the channel was found in floats.
-        loss: the largest expected loss over the possible secrets: exact, or a float rounded up.
-        certificate: the optimum of the consumer with the worst prior; no private channel is better in the worst case
+        loss: Largest expected loss over the possible secrets: exact, or a float rounded up.
+        certificate: Optimum of the consumer with the worst prior; no private channel is better in the worst case
             than its lower bound.
     """
 
@@ -119,9 +119,9 @@ def minimax_mechanism(
     """The private channel with the least worst-case expected loss over the possible secrets.
 
     Args:
-        ptype: space and level.
-        loss: a named loss, a function, or a (secrets, actions) matrix.
-        possible: the secrets that are not ruled out; all of them when left out.
+        ptype: Space and level.
+        loss: Named loss, a function, or a (secrets, actions) matrix.
+        possible: Secrets that are not ruled out; all of them when left out.
         exactly: True for a vertex of the program in rationals, False for what HiGHS finds in floats, repaired: the
             channel is exactly private all the same, and the gap is proven; by default exact where that takes a second.
 

@@ -37,9 +37,9 @@ def discounted(cost: Cost, x: int, stride: int, ratio: Fraction | float, settled
     Args:
         cost: L, even, of integers.
         x: Start of the tail.
-        stride: the step away from zero, not 0: positive on the right, negative on the left.
+        stride: Step away from zero, not 0: positive on the right, negative on the left.
         ratio: Ratio in [0, 1).
-        settled: an error from which on L is constant, if there is one.
+        settled: Error from which on L is constant, if there is one.
 
     Raises:
         OutOfRange: when the ratio is no such number.
@@ -108,7 +108,7 @@ class PeriodicNoise:
 
     Args:
         pmf: (T, m), float64 or Fraction.
-        start: the noise of the first column; by default the columns are centred on 0.
+        start: Noise of the first column; by default the columns are centred on 0.
         period: Number of places that each tail repeats, in 1..m.
         ratio: Ratio in [0, 1); 0 is noise without tails, which has no level.
         numbers: "integers" or "reals".
@@ -235,7 +235,7 @@ class PeriodicNoise:
 
         Args:
             sensitivity: D, in integers or cells.
-            epsilon, alpha: the level, one of them.
+            epsilon, alpha: Level, one of them.
             tolerance: Largest relative excess over the level: for results of a float solver, not for a release.
 
         Raises:
@@ -251,7 +251,7 @@ class PeriodicNoise:
 
         Args:
             cost: L, of an integer.
-            settled: an error from which on L is constant, if there is one: then the tails are summed exactly.
+            settled: Error from which on L is constant, if there is one: then the tails are summed exactly.
         """
         weights = np.array([self._weight(cost, k, settled) for k in range(self.pmf.shape[1])])
         return frozen(self.pmf @ weights)
@@ -347,10 +347,10 @@ def averaged_translates(
     the T laws once, so that it does not depend on the output. Floats are averaged up to rounding.
 
     Args:
-        noise: a periodic family.
+        noise: Periodic family.
         sensitivity: Distance of neighbouring outputs, in integers or in cells.
-        epsilon, alpha: the level that the family keeps, one of them.
-        tolerance: passed to `PeriodicNoise.check_keeps`: 0 unless the family is a float solver's answer.
+        epsilon, alpha: Level that the family keeps, one of them.
+        tolerance: Passed to `PeriodicNoise.check_keeps`: 0 unless the family is a float solver's answer.
 
     Returns:
         A family of one row, in the same kind of number.

@@ -59,7 +59,7 @@ def bayes_remap(channel: Channel, consumer: Consumer, tie: float = TIE) -> Remap
     Args:
         channel: (n, m).
         consumer: n secrets, k actions.
-        tie: in float64, how much more than the least a score may be, relatively, and still count as equal: scores are
+        tie: Largest relative distance in float64 at which a score still counts as equal to the least: scores are
             sums of positive terms, so they are good to some units of 2^-53. Exact scores tie when they are equal.
 
     Source: [ghosh2009], section 2.3. Cost: O(n m k).
@@ -118,13 +118,13 @@ class Reading(Display):
     """The best reading of a response for a consumer.
 
     Attributes:
-        action: the action with the least posterior loss; the smallest of several.
-        ties: all actions with that loss, where there are several.
+        action: Action with the least posterior loss; the smallest of several.
+        ties: All actions with that loss, where there are several.
         posterior: (n+1,) the belief after the response.
-        interval: the shortest run of counts (first, last) that holds the posterior mass asked for; the leftmost of
+        interval: Shortest run of counts (first, last) that holds the posterior mass asked for; the leftmost of
             several.
-        mass: the posterior mass of the interval.
-        loss: the expected loss of the action under the posterior.
+        mass: Posterior mass of the interval.
+        loss: Expected loss of the action under the posterior.
     """
 
     action: int
@@ -143,10 +143,10 @@ def read(noise: Level | IntegerLaw, consumer: Consumer, response: int, confidenc
     posterior is proportional to p_i P(X = z - i), and all of it outside 0..n repeats with the law's period.
 
     Args:
-        noise: the level of one unit of the count, for geometric noise; or the law of the noise.
-        consumer: a prior over n + 1 counts, and a loss.
-        response: any integer.
-        confidence: the posterior mass that the interval is to hold, strictly between 0 and 1.
+        noise: Level of one unit of the count, for geometric noise; or the law of the noise.
+        consumer: Prior over n + 1 counts, and a loss.
+        response: Any integer.
+        confidence: Posterior mass that the interval is to hold, strictly between 0 and 1.
 
     Raises:
         NotAPrior: when the response is impossible under the prior (only in float64, by underflow).
@@ -261,7 +261,7 @@ def folded_channel(law: Law, size: int) -> Channel:
     Outcome y stands for the response ``folded_responses(law, size)[y]`` and those beyond it by whole periods.
 
     Args:
-        law: a law on the integers.
+        law: Law on the integers.
         size: Number of counts, n + 1.
 
     Raises:

@@ -156,6 +156,11 @@ _MEMORY: dict[str, Schema] = {
     "together": _or_null(_part("level")),
 }
 
+_UNTIL = _object({"share": _EXACT, "where": _by_name(_list(_TEXT)), "steps": _COUNT})
+_STOPPED: dict[str, Schema] = {
+    "stopped": _object({"levels": _list(_LEVEL_TEXT), "met": _TRUTH, "confidence": _EXACT}),
+}
+
 _JSON_TYPES: dict[Any, Schema] = {str: _TEXT, bool: _TRUTH, int: _COUNT, Fraction: _EXACT, Cost: _TEXT}
 _PART_OF_FIELD = {
     "amount": _part("amount"),
@@ -163,6 +168,7 @@ _PART_OF_FIELD = {
     "noise": _part("noise"),
     "plan": _part("plan"),
     "universe": _part("universe"),
+    "until": _part("until"),
 }
 """The parts in which a field of a record is described that is a record itself, by the name of the field."""
 _ROW_NOISE: dict[str, Schema] = {
@@ -322,7 +328,14 @@ _STATEMENT = _document(
         "margins": _MARGINS,
         "table": _part("digest"),
     },
-    {"delta": _EXACT, "rows": _COUNT, **_MEMORY, "measure": _TEXT, "sums": _by_name(_list(_NUMBER_OR_EXACT))},
+    {
+        "delta": _EXACT,
+        "rows": _COUNT,
+        **_MEMORY,
+        **_STOPPED,
+        "measure": _TEXT,
+        "sums": _by_name(_list(_NUMBER_OR_EXACT)),
+    },
 )
 
 
@@ -364,6 +377,7 @@ def _parts() -> dict[str, Schema]:
             ]
         },
         "promise": _record(Promise),
+        "until": _UNTIL,
         "noise": {"anyOf": [_part(_noise_part(kind)) for kind in KINDS]},
         **{_noise_part(kind): _record(kind_named(kind), {"kind": {"const": kind}}) for kind in KINDS},
         "statement": _STATEMENT,

@@ -197,7 +197,7 @@ def in_transaction(path: Path, work: Callable[[sqlite3.Connection], T], timeout:
 
 
 def _mark(path: Path, *, write: bool) -> FileMark | None:
-    """The mark of a file as it is now; None where it is not there, and for readers where it was changed a moment ago."""
+    """The mark of a file as it is now; None where there is none, and for readers where it was changed a moment ago."""
     try:
         facts = os.stat(path)
     except OSError:

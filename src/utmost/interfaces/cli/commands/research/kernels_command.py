@@ -93,9 +93,9 @@ RARE = ("--estimate", "--size", "--seed", "--resume")
 def kernels(
     *,
     asked: research_options.TypeAsked,
-    count: research_options.Count = False,
+    count: research_options.CountOnly = False,
     by_size: Annotated[bool, flag("Number of kernels by number of outcomes.")] = False,
-    orbits: research_options.Orbits = False,
+    orbits: research_options.ByOrbit = False,
     estimate: Annotated[str | None, option("SAMPLES", "Random sets from which to estimate their number.")] = None,
     size: Annotated[str | None, option("N", "Outcomes of the kernels to estimate; by default the most.")] = None,
     seed: Annotated[int | None, option("N", "Seed of a repeatable estimate.")] = None,
