@@ -8,13 +8,13 @@ import numpy as np
 
 from utmost.core.exact.arrays import largest_size
 from utmost.core.exact.levels import Level, level
-from utmost.core.exact.numbers import Number
+from utmost.core.exact.numbers import IntegersOrReals, Number
 from utmost.core.privacy.unit import Unit
 from utmost.core.sampling.grid import chosen_exponent, declared_exponent, steps, unsnapped, unsnapped_one
 from utmost.core.sampling.integers import Integers, minus, narrowed, uniform_integers
 from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import NotANumber, OutOfRange
-from utmost.publish.promises.declared_columns import Numbers, read_numbers
+from utmost.publish.promises.declared_columns import read_numbers
 from utmost.tables.cells.cell_values import CellValues, integer_cells, real_cells
 
 _LARGEST = 10**100  # each digit costs doublings, and the laws take no more
@@ -147,7 +147,7 @@ def lattice_of(numbers: str, unit: Unit, grid: Number | None = None, half_step: 
     return lattice_of_cells(read_numbers(numbers), unit, grid, half_step)
 
 
-def lattice_of_cells(numbers: Numbers, unit: Unit, grid: Number | None, half_step: bool) -> Lattice:
+def lattice_of_cells(numbers: IntegersOrReals, unit: Unit, grid: Number | None, half_step: bool) -> Lattice:
     """`lattice_of`, where the values are in steps of the unit already, and all cells together may be bounded."""
     real = numbers == "reals"
     if grid is not None and not real:
