@@ -30,11 +30,9 @@ from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.state import Published
 from utmost.publish.promises.declared_columns import check_no_copy, check_released, declared_columns
 from utmost.publish.promises.ledger_facts import LedgerFacts
-from utmost.publish.promises.noise_at_level import bar_column
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.promised_noise import Response
-from utmost.publish.releases.answer import Answer
-from utmost.publish.releases.answer_tables import answer_table
+from utmost.publish.releases.answer import Answer, drawn_answer
 from utmost.publish.releases.item_commitment import committed_rows, first_difference
 from utmost.tables.cells.columns import check_distinct, is_plainly_there
 from utmost.tables.frames.adapters import Column, TableAdapter
@@ -107,21 +105,15 @@ class Source:
 
     def answer(self, level: Level, response: Response, remembered: LedgerFacts) -> Answer[Any]:
         """A response as it is returned to whoever brought the table: that table, with released values in it."""
-        noise, at_level = self.promise.lasting_noise, self.promise.at_stop(level, remembered.stop)
-        columns, written = tuple(response), noise.written(level, response)
+        at_level = self.promise.at_stop(level, remembered.stop)
+        promise = self.promise.as_read(tuple(response), [name for name in self.order if name in self.promise.public])
 
-        def table(released: Mapping[str, Any]) -> Any:
-            bars = at_level.bars(columns)
-            margins = {name: bar_column(margin, self.rows) for name, (_, margin) in bars.items()}
+        def bare() -> tuple[TableAdapter, Any]:
             kept = (*self.columns, *self.promise.public)
-            hidden = [name for name in self.names if name not in kept]
-            behind = {name: owner for name, (owner, _) in bars.items()}
-            return self.adapter.with_columns(self.adapter.without(self.table, hidden), {**released, **margins}, behind)
+            return self.adapter, self.adapter.without(self.table, [name for name in self.names if name not in kept])
 
-        public = tuple(name for name in self.order if name in self.promise.public)
-        rows = len(next(iter(written.values()))) if noise.names_rows else self.rows
-        values = answer_table(noise, level, written, self.kind, self.promise.part, table, remembered)
-        return Answer(values, self.promise.as_read(columns, public), at_level, rows, remembered, None)
+        written = self.promise.lasting_noise.written(level, response)
+        return drawn_answer(promise, at_level, written, self.kind, remembered, bare)
 
     def check_distinct(self, tags: Tags | None = None) -> None:
         """Check that no two rows have one identifier; two that differ have one tag with a chance below n^2 / 2^128.
