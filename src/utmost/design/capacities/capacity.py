@@ -69,7 +69,7 @@ class VertexCertificate(Display):
     slack: Any = 0
 
     @property
-    def upper(self) -> Any:
+    def upper(self) -> Fraction | float:
         """No mechanism of the type leaks more than this, by the measure, additively."""
         after = self.dual.sum() / len(self.dual) + self.slack
         gained = _gained(self.measure, after, self.measure.prior(self.prior))
@@ -145,7 +145,7 @@ def _gains(measure: Measure, prior: Array, columns: Array) -> Array:
     return gains if measure.rises else -gains
 
 
-def _gained(measure: Measure, after: Any, before: Any) -> Any:
+def _gained(measure: Measure, after: Fraction | float, before: Fraction | float) -> Fraction | float:
     """Leakage from what is known after and before; ``after`` has the sign of a vulnerability."""
     return after - (before if measure.rises else -before)
 

@@ -335,6 +335,7 @@ class TypeCapacity(Capacity):
     _shown = ("value", "lower", "method")
 
     mechanism: Any
+    certificate: CapacityCertificate
     method: str = ""
 
     def __post_init__(self) -> None:
@@ -347,17 +348,17 @@ class TypeCapacity(Capacity):
         return cls(certificate.upper, certificate.mechanism, certificate, method)
 
     @property
-    def lower(self) -> Any:
+    def lower(self) -> Fraction | float:
         """The mechanism leaks at least this."""
         return self.certificate.lower
 
     @property
-    def upper(self) -> Any:
+    def upper(self) -> Fraction | float:
         """No mechanism of the type leaks more than this; the same as ``value``."""
         return self.certificate.upper
 
     @property
-    def gap(self) -> Any:
+    def gap(self) -> Fraction | float:
         """``upper - lower``."""
         return self.certificate.gap
 

@@ -33,7 +33,7 @@ class PolicyCapacity(Display):
     _shown = ("value", "kind", "parts")
 
     kind: CapacityKind
-    value: Any
+    value: Fraction | float
     lower: Any
     parts: tuple[TypeCapacity, ...]
 
@@ -72,12 +72,12 @@ def policy_capacity(ptype: PolicyType, kind: CapacityKind = "multiplicative") ->
     return PolicyCapacity(kind, high, low, capacities)
 
 
-def _together(parts: tuple[TypeCapacity, ...]) -> tuple[Any, Any]:
+def _together(parts: tuple[TypeCapacity, ...]) -> tuple[Fraction | float, Fraction | float]:
     """The sums of the lower and of the upper bounds, floats rounded outward."""
     low, high = (sum((Fraction(end) for end in ends), Fraction(0)) for ends in zip(*map(_ends, parts), strict=True))
     exactly = all(isinstance(end, Fraction) for part in parts for end in _ends(part))
     return (low, high) if exactly else (round_down(low), round_up(high))
 
 
-def _ends(part: TypeCapacity) -> tuple[Any, Any]:
+def _ends(part: TypeCapacity) -> tuple[Fraction | float, Fraction | float]:
     return part.lower, part.upper

@@ -59,7 +59,7 @@ def dual_randomized_response(k: int, epsilon: Number | Level | None = None, *, a
     return _two_valued(size, a, type(a)(1))
 
 
-def _alpha(at: Level) -> Any:
+def _alpha(at: Level) -> Fraction | float:
     return at.alpha_fraction() if at.is_rational else at.alpha
 
 

@@ -192,13 +192,13 @@ def induced_ratios(channel: Channel | object) -> Array:
     return frozen(ratios)
 
 
-def _largest_ratio(first: Array, second: Array, near_first: Array, near_second: Array) -> Any:
+def _largest_ratio(first: Array, second: Array, near_first: Array, near_second: Array) -> Fraction | float:
     """Floats narrow down where the largest ratio is, rationals decide; where a float is 0 they look anyway."""
     larger, smaller = np.maximum(near_first, near_second), np.minimum(near_first, near_second)
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.where(smaller > 1e-300, np.log(larger) - np.log(smaller), np.inf)
     most = logs[smaller > 1e-300].max(initial=0.0)
-    ratio: Any = Fraction(1)
+    ratio: Fraction | float = Fraction(1)
     for y in np.flatnonzero(logs >= most - 1e-9).tolist():  # all that may be the largest once rounding is taken off
         p, q = sorted((Fraction(first[y]), Fraction(second[y])))
         if q:

@@ -61,11 +61,11 @@ class Measure(Display, ABC):
     def of_columns(self, J: Array) -> Array:
         """The measure of each column of an (n, m) joint distribution, times the column's sum: (m,)."""
 
-    def prior(self, prior: object) -> Any:
+    def prior(self, prior: object) -> Fraction | float:
         """The measure of a prior (n,), before anything is seen."""
         return total(self.of_columns(as_prior(prior)[:, None]))
 
-    def posterior(self, channel: object, prior: object = None) -> Any:
+    def posterior(self, channel: object, prior: object = None) -> Fraction | float:
         """The expected measure of the posterior: sum_y w_y V(p(. | y)).
 
         Args:
@@ -74,14 +74,14 @@ class Measure(Display, ABC):
         """
         return total(self.of_columns(columns_of(channel, prior)))
 
-    def additive_leakage(self, channel: object, prior: object = None) -> Any:
+    def additive_leakage(self, channel: object, prior: object = None) -> Fraction | float:
         """The gain from seeing the outcome: V[p, C] - V(p), or U(p) - U[p, C]; never negative."""
         J = columns_of(channel, prior)
         before, after = self._before_and_after(J)
         gained = after - before if self.rises else before - after
         return gained if isinstance(gained, Fraction) else max(gained, 0.0)
 
-    def multiplicative_leakage(self, channel: object, prior: object = None) -> Any:
+    def multiplicative_leakage(self, channel: object, prior: object = None) -> Fraction | float:
         """The gain as a factor: V[p, C] / V(p), or U(p) / U[p, C]; never below 1, infinity where U becomes 0."""
         J = columns_of(channel, prior)
         before, after = self._before_and_after(J)
@@ -112,7 +112,7 @@ class Measure(Display, ABC):
         check_kind(kind)
         raise Unsupported(f"no program for the {kind} capacity of this measure is known", came=self.name)
 
-    def _before_and_after(self, J: Array) -> tuple[Any, Any]:
+    def _before_and_after(self, J: Array) -> tuple[Fraction | float, Fraction | float]:
         return total(self.of_columns(J.sum(axis=1)[:, None])), total(self.of_columns(J))
 
 
@@ -227,7 +227,7 @@ class PaidMeasure(Measure):
         scored = scores(self.payments(len(J)), J)
         return np.asarray(scored.max(axis=0) if self.is_gain else scored.min(axis=0))
 
-    def multiplicative_leakage(self, channel: object, prior: object = None) -> Any:  # noqa: D102
+    def multiplicative_leakage(self, channel: object, prior: object = None) -> Fraction | float:  # noqa: D102
         J = columns_of(channel, prior)
         if self.is_gain and (self.payments(len(J)) < 0).any():
             raise NotALoss("a multiplicative leakage needs a gain that is nowhere negative", came=self.name)

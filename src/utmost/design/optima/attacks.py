@@ -77,12 +77,12 @@ class Attack(Display):
     vulnerability: Any
     prior_error: Any
     error: Any
-    loss: Any
+    loss: Fraction | float
     odds: Odds | None
     others: tuple["Attack", ...] = ()
 
     @property
-    def leakage(self) -> Any:
+    def leakage(self) -> Fraction | float:
         """The factor by which the outcome raises the chance to guess the secret: the multiplicative Bayes leakage."""
         ratio = self.vulnerability / self.prior_vulnerability
         return ratio if isinstance(ratio, Fraction) else math.nextafter(ratio, math.inf)
@@ -212,11 +212,11 @@ def _all_but_one(columns: Array) -> Array:
     return np.asarray(before + after)
 
 
-def _up(value: Any, slack: float, most: float = math.inf) -> Any:
+def _up(value: Any, slack: float, most: float = math.inf) -> Fraction | float:
     if isinstance(value, Fraction):
         return value
     return min(math.nextafter(float(value) * (1 + slack), math.inf), most)
 
 
-def _down(value: Any, slack: float) -> Any:
+def _down(value: Any, slack: float) -> Fraction | float:
     return value if isinstance(value, Fraction) else max(math.nextafter(float(value) * (1 - slack), -math.inf), 0.0)

@@ -95,7 +95,7 @@ def expanded(query: CountQuery, channel: Channel) -> Channel:
     return Channel(channel.matrix[query.results])
 
 
-def worst_case_loss(query: CountQuery, channel: Channel, consumer: Consumer) -> Any:
+def worst_case_loss(query: CountQuery, channel: Channel, consumer: Consumer) -> Fraction | float:
     """sum_i p_i max over databases d with count i of sum_r X[d, r] l(i, r): objective (9).
 
     Args:
@@ -105,7 +105,8 @@ def worst_case_loss(query: CountQuery, channel: Channel, consumer: Consumer) -> 
     """
     results = query.results
     losses = (channel.matrix * consumer.loss[results]).sum(axis=1)
-    return sum(p * losses[results == i].max() for i, p in enumerate(consumer.prior.tolist()))
+    total: Fraction | float = sum(p * losses[results == i].max() for i, p in enumerate(consumer.prior.tolist()))
+    return total
 
 
 def best_worst_case(query: CountQuery, alpha: Any, consumer: Consumer) -> tuple[Fraction, Channel]:

@@ -12,7 +12,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
@@ -66,7 +65,7 @@ class MinimaxOptimum(Display):
     possible: tuple[int, ...]
     matrix: Array
     remap: Channel | None
-    loss: Any
+    loss: Fraction | float
     certificate: Certificate
 
     @property
@@ -80,12 +79,12 @@ class MinimaxOptimum(Display):
         return self.certificate.consumer.prior
 
     @property
-    def lower(self) -> Any:
+    def lower(self) -> Fraction | float:
         """No private channel has a smaller worst loss."""
         return self.certificate.lower
 
     @property
-    def gap(self) -> Any:
+    def gap(self) -> Fraction | float:
         """``loss - lower``: 0 when all is exact."""
         return self.loss - self.lower
 
@@ -103,7 +102,7 @@ class MinimaxOptimum(Display):
         return bool(worst <= self.loss and not self.prior[outside].any() and self.certificate.verify())
 
 
-def worst_loss(matrix: Array, loss: Array, possible: Sequence[int]) -> Any:
+def worst_loss(matrix: Array, loss: Array, possible: Sequence[int]) -> Fraction:
     """max over possible secrets x of sum_r X[x, r] l(x, r), in rationals."""
     return max(
         sum((Fraction(c) * Fraction(l) for c, l in zip(matrix[x], loss[x].tolist(), strict=True)), Fraction(0))

@@ -220,7 +220,7 @@ def noise_bound(
     alpha: Number | None = None,
     window: int | None = None,
     outputs: int = 1,
-) -> Any:
+) -> Fraction | float:
     """A cost that no additive noise of this level can beat, whatever its tails, if L is even and nondecreasing in |x|.
 
     The arguments are those of `least_noise`. The bound approaches the truth as alpha^(w/D) L(w) vanishes, and is exact
@@ -233,7 +233,8 @@ def noise_bound(
     """
     at = level(epsilon, alpha)
     program = NoiseProgram.of(cost, sensitivity, at.alpha, has_tails=False, window=window, outputs=outputs)
-    return _solved(program).value
+    bound: Fraction | float = _solved(program).value
+    return bound
 
 
 def _solved(program: NoiseProgram) -> LinearSolution:

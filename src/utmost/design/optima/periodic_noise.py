@@ -27,7 +27,9 @@ from utmost.errors import NotAChannel, OutOfRange, PromiseBroken, Unsupported
 _MOST_TERMS = 1_000_000
 
 
-def discounted(cost: Cost, x: int, stride: int, ratio: Fraction | float, settled: int | None = None) -> Any:
+def discounted(
+    cost: Cost, x: int, stride: int, ratio: Fraction | float, settled: int | None = None
+) -> Fraction | float:
     """sum over k >= 0 of ratio^k L(x + k stride).
 
     The sum is a closed form for an integer moment and for a cost that is constant from some error on, and exact where
@@ -71,20 +73,24 @@ def _is_closed(cost: Cost, x: int, stride: int, settled: int | None) -> bool:
     return _has_closed_form(cost, settled) and x * stride >= 0 and abs(x) >= (settled or 0)
 
 
-def _closed(cost: Cost, x: int, stride: int, ratio: Any, settled: int | None) -> Any:
+def _closed(cost: Cost, x: int, stride: int, ratio: Fraction | float, settled: int | None) -> Fraction | float:
     if not ratio or settled is not None:
         return _at(cost, x, ratio) / (1 - ratio)
     assert isinstance(cost, Moment)
     m = cost.order.numerator
-    return sum(comb(m, i) * abs(x) ** (m - i) * abs(stride) ** i * _power_series(i, ratio) for i in range(m + 1))
+    tail: Fraction | float = sum(
+        comb(m, i) * abs(x) ** (m - i) * abs(stride) ** i * _power_series(i, ratio) for i in range(m + 1)
+    )
+    return tail
 
 
-def _power_series(order: int, ratio: Any) -> Any:
+def _power_series(order: int, ratio: Fraction | float) -> Fraction | float:
     """sum over k >= 0 of k^order ratio^k."""
-    return sum(c * ratio**n for n, c in enumerate(eulerian(order))) / (1 - ratio) ** (order + 1)
+    series: Fraction | float = sum(c * ratio**n for n, c in enumerate(eulerian(order))) / (1 - ratio) ** (order + 1)
+    return series
 
 
-def _at(cost: Cost, x: int, ratio: Any) -> Any:
+def _at(cost: Cost, x: int, ratio: Fraction | float) -> Fraction | float:
     """L(x) in the ratio's kind of number."""
     value = cost(x)
     if isinstance(ratio, Fraction) and not isinstance(value, float):
@@ -256,14 +262,15 @@ class PeriodicNoise:
         weights = np.array([self._weight(cost, k, settled) for k in range(self.pmf.shape[1])])
         return frozen(self.pmf @ weights)
 
-    def worst_cost(self, cost: Cost, settled: int | None = None) -> Any:
+    def worst_cost(self, cost: Cost, settled: int | None = None) -> Fraction | float:
         """The largest expected cost over the query outputs: what Theorems 2 and 10 minimise."""
-        return max(self.expected_costs(cost, settled))
+        largest: Fraction | float = max(self.expected_costs(cost, settled))
+        return largest
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuilt, (self.pmf, self.start, self.period, self.ratio, self.numbers)
 
-    def _weight(self, cost: Cost, k: int, settled: int | None) -> Any:
+    def _weight(self, cost: Cost, k: int, settled: int | None) -> Fraction | float:
         """The cost of column k and of the tail places that repeat it."""
         x, P, beta = self.start + k, self.period, self.ratio
         weight = discounted(cost, x, 1, 0 * beta, settled)

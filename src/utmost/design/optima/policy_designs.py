@@ -50,7 +50,7 @@ class PolicyOptimum(Display):
     ptype: PolicyType
     consumer: Consumer
     channel: Channel
-    loss: Any
+    loss: Fraction | float
     lower: Any
     parts: tuple[Optimum, ...]
 

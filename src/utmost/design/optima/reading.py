@@ -75,7 +75,7 @@ def bayes_remap(channel: Channel, consumer: Consumer, tie: float = TIE) -> Remap
     return least_actions(scores(consumer.loss, joint(channel, consumer)), tie)
 
 
-def expected_loss(channel: Channel, consumer: Consumer) -> Any:
+def expected_loss(channel: Channel, consumer: Consumer) -> Fraction | float:
     """sum_y min_r sum_x p_x C[x, y] l(x, r): the loss after the optimal remap.
 
     >>> from utmost.channels import geometric_channel
@@ -88,7 +88,7 @@ def expected_loss(channel: Channel, consumer: Consumer) -> Any:
     return l_uncertainty(consumer).posterior(channel, consumer)
 
 
-def face_value_loss(channel: Channel, consumer: Consumer) -> Any:
+def face_value_loss(channel: Channel, consumer: Consumer) -> Fraction | float:
     """sum_x p_x sum_y C[x, y] l(x, y): the loss of a consumer who takes each outcome as its answer.
 
     Raises:
@@ -131,8 +131,8 @@ class Reading(Display):
     ties: tuple[int, ...]
     posterior: Array
     interval: tuple[int, int]
-    mass: Any
-    loss: Any
+    mass: Fraction | float
+    loss: Fraction | float
 
 
 def read(noise: Level | IntegerLaw, consumer: Consumer, response: int, confidence: Number = "0.95") -> Reading:
@@ -226,7 +226,7 @@ def _likelihood(noise: Level | IntegerLaw, response: int, size: int) -> Array:
     return np.asarray(np.exp(logs - logs.max()))
 
 
-def _plain(number: Any) -> Any:
+def _plain(number: Any) -> Fraction | float:
     """A number of its kind, without NumPy's dress."""
     return number if isinstance(number, Fraction) else float(number)
 
@@ -298,7 +298,7 @@ def folded_responses(law: Law, size: int) -> Array:
     return np.arange(1 - period, natural(size, "size", least=1) - 1 + period)
 
 
-def face_value_of_noise(law: Law, consumer: Consumer) -> Any:
+def face_value_of_noise(law: Law, consumer: Consumer) -> Fraction | float:
     """E l(i, i + Z), the loss of taking count + noise at face value, outside 0..n too.
 
     Raises:
@@ -318,7 +318,8 @@ def face_value_of_noise(law: Law, consumer: Consumer) -> Any:
             "answers outside the counts need a loss that depends on r - i alone", came=rule, remedy=remedy
         )
     if rule == losses.binary and isinstance(law, IntegerLaw):
-        return 1 - law.pmf(0)
+        wrong: Fraction | float = 1 - law.pmf(0)
+        return wrong
     loss = rule.rule
     return law.expected_cost(_NAMED.get(rule, lambda x: (_at(loss, x) + _at(loss, -x)) / 2))
 

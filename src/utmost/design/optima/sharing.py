@@ -42,7 +42,7 @@ class SharedOptimum(Display):
     actions: tuple[tuple[int, ...], ...]
 
     @property
-    def regret(self) -> Any:
+    def regret(self) -> Fraction | float:
         """The least total loss of one channel, less the sum of the optima: never negative."""
         return self.together.loss - sum(optimum.loss for optimum in self.alone)
 

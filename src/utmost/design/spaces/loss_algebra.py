@@ -7,7 +7,7 @@ Of a named loss the matrix is ``losses.binary.matrix(n)``, say.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from fractions import Fraction
 
 import numpy as np
 
@@ -122,8 +122,8 @@ class Breach:
     secret: int
     nearer: int
     farther: int
-    nearer_loss: Any
-    farther_loss: Any
+    nearer_loss: Fraction | float
+    farther_loss: Fraction | float
 
     def __str__(self) -> str:
         i, near, far = self.secret, self.nearer, self.farther

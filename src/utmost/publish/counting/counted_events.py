@@ -451,7 +451,7 @@ class CountingRule:
 
     @property
     def size(self) -> int:
-        """How many cells there are of sums, of all measures and in all parts."""
+        """Number of cells of sums, of all measures and in all parts."""
         return self.plan.size
 
     @property
