@@ -230,7 +230,7 @@ class AnsweredTable(SavedTable):
 
     @property
     def rows(self) -> int:
-        """How many rows there are."""
+        """Number of rows."""
         return int(self.facts["rows"])
 
     def said(self, digest: Mapping[str, str] | None) -> dict[str, Any]:

@@ -68,7 +68,7 @@ class LabelledCells:
 
     @property
     def rows(self) -> int:
-        """How many rows there are."""
+        """Number of rows."""
         return len(next(iter(self.cells.values())))
 
     def column(self, name: str | None) -> str:

@@ -257,7 +257,7 @@ class ReleaseFacts(Display):
 
 
 MOST_BARS = 24
-"""Of so many kinds of noise the error bars are shown in one row."""
+"""Largest number of kinds of noise whose error bars are shown in one row."""
 
 
 def short_bar(margin: int | float) -> str:

@@ -33,7 +33,7 @@ from utmost.tables.files import files
 from utmost.tables.files.signatures import signer_of
 
 _MOST_NAMED = 12
-"""How many tables are named that are not written."""
+"""Number of tables named that are not written."""
 
 RARE = ("--sums", "--events", "--spread", "--variance", "--cumulative", "--plan")
 

@@ -23,7 +23,7 @@ from utmost.core.noise.signed_cells import SignedRows, charge_of_rows
 from utmost.errors import OutOfRange
 
 MOST_CELLS = 5
-"""Of more cells that change together, rows are searched group by group."""
+"""Number of cells that change together beyond which rows are searched group by group."""
 
 LARGEST_GROUP = 7
 """One cell and three pairs, of which rows are known without a search."""

@@ -144,7 +144,7 @@ def _check_one(wanted_options: dict[str, bool]) -> None:
 
 
 def _searched(spelled: str, ptype: PrivacyType, resume: Path | None, out: Path | None) -> dict[int, int]:
-    """How many kernels there are of each size, with a bar on a terminal."""
+    """Number of kernels of each size, with a bar on a terminal."""
     with logged_progress(f"Searching the kernels of {spelled}") as report:
         if resume is None:
             return kernel_sizes(ptype, lambda done: report(done, 1))
