@@ -35,7 +35,7 @@ def released(domain, shares, measured, *, epsilon=1, unit=None):
     """A release with given noisy sums, by family name."""
     plan = Plan(domain, Unit(1, 1) if unit is None else unit, shares)
     sums = {domain.family(name): np.array(values) for name, values in measured.items()}
-    return NoisySums(plan, level(epsilon), Fraction(19, 20), sums)
+    return NoisySums(ut.Promise(noise=plan), level(epsilon), Fraction(19, 20), sums)
 
 
 def test_berkeley_at_one_by_cells_alone():
@@ -121,7 +121,7 @@ def test_estimates_are_unbiased_in_rationals():
         release = seeded_workload_release(cells, plan, 5, epsilon="1/3")
         noises = {family: sums - domain.sums(cells, family) for family, sums in release.measured.items()}
         off = release.total({"a": 1, "b": [1, 2]}).exact - int(cells[0, :2].sum())
-        alone = NoisySums(plan, release.level, release.confidence, noises)
+        alone = NoisySums(ut.Promise(noise=plan), release.level, release.confidence, noises)
         assert off == alone.total({"a": 1, "b": [1, 2]}).exact
 
 

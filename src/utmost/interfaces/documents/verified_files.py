@@ -162,7 +162,7 @@ def _of_clean(
     line = promise_line(whole.level, first.unit.neighbours)
     compared = {"table": "as near to the release as it says: its certificate proves it", "made_of": str(of)}
     promised = line, guarantee, law
-    return _report(table, compared, _signature(path, public_key), promised, [*trust_of_sums(first.part), *given])
+    return _report(table, compared, _signature(path, public_key), promised, [*trust_of_sums(first.promise), *given])
 
 
 def _of_detailed(release: Path, document: Mapping[str, Any], public_key: Path | None) -> dict[str, Any]:
@@ -171,9 +171,9 @@ def _of_detailed(release: Path, document: Mapping[str, Any], public_key: Path | 
     rule, line = detailed.rule.facts(), promise_line(detailed.level, detailed.first.unit.neighbours)
     law = f"that of two releases by a plan, {detailed.first.level} and then what is left, each checked"
     promised, signature = (line, document["guarantee"], law), _signature(release, public_key)
-    return _report(release, {"format": document["format"]}, signature, promised, trust_of_sums(detailed.first.part)) | {
-        "rule": f"each {rule['group']} has the detail that its released sum chooses: {rule['details']}"
-    }
+    return _report(
+        release, {"format": document["format"]}, signature, promised, trust_of_sums(detailed.first.promise)
+    ) | {"rule": f"each {rule['group']} has the detail that its released sum chooses: {rule['details']}"}
 
 
 def _of_sums(release: Path, document: Mapping[str, Any], public_key: Path | None) -> dict[str, Any]:
@@ -182,13 +182,13 @@ def _of_sums(release: Path, document: Mapping[str, Any], public_key: Path | None
     released, digest = sums_in_words(document, whole).released, document["table"]["sha256"]
     compared = {"format": document["format"], "released": released, "sums": "unchanged", "sha256": digest}
     promised = promise_line(whole.level, whole.unit.neighbours), document["guarantee"], noise["drawn"]
-    return _report(release, compared, _signature(release, public_key), promised, trust_of_sums(whole.part)) | {
+    return _report(release, compared, _signature(release, public_key), promised, trust_of_sums(whole.promise)) | {
         "epsilon": document["epsilon"],
         "families": [
             {"family": whole.plan.family_words(family), "share": stated["share"], "noise_margin": stated["margin"]}
             for family, stated in zip(whole.plan.shares, noise["families"], strict=True)
         ],
-        "part": None if whole.part is None else list(whole.part),
+        "part": None if whole.promise.part is None else list(whole.promise.part),
     }
 
 

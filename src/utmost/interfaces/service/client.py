@@ -117,13 +117,10 @@ class RemoteLedger:
         noise, at, table = noise_of_facts(found["promise"]), level_from_text(found["epsilon"]), table_in(found, brought)
         release = Release(self, found["name"], found["version"], brought)
         if isinstance(table, NoisySums):
-            promise, rows = Promise(noise=noise, part=table.part), found["rows"]
-            remembered = table.ledger_facts
-        else:
-            statement = found["statement"]
-            promise, rows = Promise.of_facts(statement["promise"]), statement["rows"]
-            remembered = LedgerFacts.of_statement(statement, at)
-        return Answer(table, promise, noise.at(at), rows, remembered, release)
+            return Answer(table, table.promise, table.at_level, found["rows"], table.ledger_facts, release)
+        statement = found["statement"]
+        promise, remembered = Promise.of_facts(statement["promise"]), LedgerFacts.of_statement(statement, at)
+        return Answer(table, promise, noise.at(at), statement["rows"], remembered, release)
 
     def __getitem__(self, key: str | tuple[str, int]) -> Release:
         """The history of a release, the newest version; or of a name and a version; see `Ledger`."""

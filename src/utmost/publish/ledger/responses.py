@@ -258,8 +258,9 @@ def answer_alone(
 
     named = tuple(name for name in order if name in public)
     rows = len(next(iter(written.values()))) if noise.names_rows else release.rows
-    values = answer_table(noise, level, written, release.kind, release.part, table, remembered)
-    return Answer(values, release.promise.as_read(columns, named), at_level, rows, remembered, None)
+    promise = release.promise.as_read(columns, named)
+    values = answer_table(promise, level, written, release.kind, table, remembered)
+    return Answer(values, promise, at_level, rows, remembered, None)
 
 
 def key_of_level(transaction: Transaction, release: Published, level: Level) -> bytes:

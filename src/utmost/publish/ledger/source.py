@@ -121,8 +121,9 @@ class Source:
 
         public = tuple(name for name in self.order if name in self.promise.public)
         rows = len(next(iter(written.values()))) if noise.names_rows else self.rows
-        values = answer_table(noise, level, written, self.kind, self.promise.part, table, remembered)
-        return Answer(values, self.promise.as_read(columns, public), at_level, rows, remembered, None)
+        promise = self.promise.as_read(columns, public)
+        values = answer_table(promise, level, written, self.kind, table, remembered)
+        return Answer(values, promise, at_level, rows, remembered, None)
 
     def check_distinct(self, tags: Tags | None = None) -> None:
         """Check that no two rows have one identifier; two that differ have one tag with a chance below n^2 / 2^128.

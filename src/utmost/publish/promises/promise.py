@@ -342,6 +342,10 @@ class Promise(Display):
         bare = self._with({"drop": (), "id_column": (), "keyed_by_id": False})
         return bare.facts() | {"noise": self.noise.published_facts()}
 
+    def with_noise(self, noise: PlannedNoise) -> "Promise":
+        """The same with another noise, which goes with its columns."""
+        return self._with({"noise": noise})
+
     def of_part(self, part: Part | None) -> "Promise":
         """The same of a part of a partition."""
         return replace(self, part=part)

@@ -101,12 +101,10 @@ class Answer(Display, Generic[Table]):
     @classmethod
     def of_sums(cls, sums: "NoisySums") -> "Answer[NoisySums]":
         """The answer of a plan, by its noisy sums."""
-        from utmost.publish.promises.sum_noise import SumNoise
         from utmost.publish.releases.noisy_sums import NoisySums
 
-        noise = SumNoise(instance(sums, NoisySums, "sums").plan)
-        promise, at_level = Promise(noise=noise, part=sums.part), noise.at(sums.level, sums.confidence)
-        return Answer(sums, promise, at_level, noise.rows, sums.ledger_facts, None)
+        rows = instance(sums, NoisySums, "sums").plan.measured
+        return Answer(sums, sums.promise, sums.at_level, rows, sums.ledger_facts, None)
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -48,7 +48,6 @@ class CheckedSums:
         at_level = noise.at(level, confidence)
         counted, plan = noise.rows_of(table, promise.columns), noise.plan
         counted.check_fits(plan)
-        plan.unit.check_part(counted.part)
         noise.check_names(promise.columns, ())
         laws = noise_laws(plan, at_level.level)
         weights = precision_weights({family: law.ratio for family, law in laws.items()})
@@ -61,15 +60,18 @@ class CheckedSums:
         counted, plan = self.counted, self.noise.plan
         sums = plan.each_sums(counted.read_by(plan))
         measured = {of: _sealed(noised_by(true, self.laws[of], None, randomness=randomness)) for of, true in sums}
-        about = self.at_level.level, self.at_level.confidence, measured, counted.kind, counted.part, self.weights
-        return NoisySums(plan, *about, measure=counted.measure)
+        return self._released(measured)
 
     def statement(self) -> dict[str, Any]:
         """The statement that its answer would have, of sums that are all 0."""
         plan = self.noise.plan
         zeros = {family: np.zeros(plan.measured_shape(family), np.int64) for family in plan.shares}
-        about = self.at_level.level, self.at_level.confidence, zeros, self.counted.kind, self.counted.part, self.weights
-        return NoisySums(plan, *about, measure=self.counted.measure).statement
+        return self._released(zeros).statement
+
+    def _released(self, measured: Mapping[Family, NDArray[Any]]) -> NoisySums:
+        counted, at_level = self.counted, self.at_level
+        about = at_level.level, at_level.confidence, measured, counted.kind, self.weights
+        return NoisySums(self.promise, *about, measure=counted.measure)
 
     def released(self, randomness: Randomness) -> Answer[NoisySums]:
         """The answer: the noisy sums."""

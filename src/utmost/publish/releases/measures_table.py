@@ -58,12 +58,15 @@ class MeasuresTable:
         first, *others = self.releases.values() or [None]
         if first is None or not all(release.unit.is_shared for release in self.releases.values()):
             raise OutOfRange("one table is of sums and counts that were noised together", came="others or none")
-        alike = [(_seen(release), release.level, release.confidence, _whom(release)) for release in (first, *others)]
+        alike = [
+            (_seen(one), one.level, one.confidence, _whom(one), one.promise.with_noise(first.promise.noise))
+            for one in (first, *others)
+        ]
         is_named = all(_pair(one).amount.name == one.measure == name for name, one in self.releases.items())
         if not is_named or any(one != alike[0] for one in alike[1:]):
             required = "the amounts of one table are counted over the same axes, of the same persons, at one level"
             raise OutOfRange(required, came="others", remedy="Count them by ut.count_measures.")
-        if first.ledger_facts is not None or first.part is not None:
+        if first.ledger_facts is not None or first.promise.part is not None:
             raise OutOfRange("one table is of releases that no ledger keeps, of no part", came="others")
 
     @property

@@ -120,7 +120,7 @@ class CheckedTable:
     def released(self, randomness: Randomness) -> Answer[Any]:
         """The answer with the noise of the plan."""
         promise, noised = self.promise, self.at_level.noised(self.cells, randomness)
-        table = answer_table(promise.noise, self.at_level.level, noised, self.kind, promise.part, self._with_bars, None)
+        table = answer_table(promise, self.at_level.level, noised, self.kind, self._with_bars, None)
         rows = len(next(iter(noised.values())))
         return Answer(table, promise.as_read(tuple(self.cells), self.public), self.at_level, rows, None, None)
 

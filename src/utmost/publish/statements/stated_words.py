@@ -119,8 +119,8 @@ def sums_in_words(statement: Mapping[str, Any], release: "NoisySums") -> Facts:
         for name, sums, margin in _noised(release, family, law, one)
     )
     part = ""
-    if release.part is not None:
-        axis, label = release.part
+    if release.promise.part is not None:
+        axis, label = release.promise.part
         part = (
             f" This is the part {label} of {axis}: parts share nobody, so only the largest epsilon of any part counts."
         )
@@ -159,7 +159,7 @@ def sums_in_words(statement: Mapping[str, Any], release: "NoisySums") -> Facts:
         else _sums_of_cells(release.unit),
         composition=f"{_split(len(release.plan.shares), is_plain=plain)}{adds or ADDS_UP}{part}",
         domain=_domain_words(release),
-        on_trust=trust_of_sums(release.part),
+        on_trust=trust_of_sums(release.promise),
     )
 
 
