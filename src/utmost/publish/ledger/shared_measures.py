@@ -8,7 +8,7 @@ from utmost.core.exact.numbers import Number
 from utmost.errors import Unsupported
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger.requests import PublishRequest
-from utmost.publish.promises.promise import Promise, fitting
+from utmost.publish.promises.promise import fitting, promise_for
 from utmost.publish.workloads.planning.shared_level import SharedLevel, levels_of_tables
 from utmost.tables.frames.any_table import is_engine_table
 
@@ -67,7 +67,7 @@ def shared_requests(
     return [
         PublishRequest(
             name=name,
-            promise=fitting(Promise(noise=plan, part=tables[name].part), tables[name]),
+            promise=fitting(promise_for(plan, tables[name]), tables[name]),
             level=levels[name],
             dataset=dataset,
             independent=independent,

@@ -21,7 +21,7 @@ from utmost.core.exact.numbers import Number
 from utmost.core.noise.costs import Cost
 from utmost.core.privacy.unit import Unit, read_unit
 from utmost.errors import OutOfRange, Unsupported, WrongKind
-from utmost.publish.counting.proved_table import ProvedTable
+from utmost.publish.counting.proved_table import ProvedTable, read_individual
 from utmost.publish.promises.cell_noise import CellNoise, least_once
 from utmost.publish.promises.codec import Form
 from utmost.publish.promises.declared_columns import RowsFrom, listed_names, rows_origin
@@ -53,6 +53,9 @@ _ROWS: dict[str | bool, str] = {
 }
 
 
+_INDIVIDUAL_HINT = "For example one household. A counted table says it itself."
+
+
 @dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
 class Promise(Display):
     """Everything that is decided about a table before anybody looks at the data: columns, whom it protects, noise.
@@ -69,6 +72,7 @@ class Promise(Display):
         keyed_by_id: Whether the noise of a row is a function of its identifier, so that rows may come in any order.
         part: Partition and part, where individuals were counted in parts that share nobody. Levels of parts do not add
             up, so it must be that of the counted table.
+        individual: Who one individual is: "one household". A table that utmost counted says it itself.
 
     Raises:
         OutOfRange, NotANumber, WrongKind: for an argument outside its range, or one that does not go with the others.
@@ -81,6 +85,8 @@ class Promise(Display):
     'Adding or removing any one individual changes the chance of any conclusion from the released columns by a factor of
     at most 2.72, up or down (epsilon = 1). This assumes that one individual changes at most 1 released cell, by at most
     1.'
+    >>> Promise("visits", unit=Unit(1, 1), individual="one household").individual_sentence
+    'One individual is one household.'
     """
 
     _shown = ("columns", "public", "unit")
@@ -92,6 +98,7 @@ class Promise(Display):
     id_column: tuple[str, ...] = field(metadata=form("columns of identifiers", write=list))
     keyed_by_id: bool = field(metadata=form("noise keyed by identifier: rows may come in any order"))
     part: Part | None = field(metadata=form("partition and part", write=list))
+    individual: str | None = field(metadata=form("one individual is", hint=_INDIVIDUAL_HINT))
     noise: PlannedNoise = field(metadata=form("noise", write=_noise_facts, read=_read_noise))
 
     def __init__(
@@ -106,6 +113,7 @@ class Promise(Display):
         id_column: str | Sequence[str] | None = None,
         keyed_by_id: bool = False,
         part: Part | None = None,
+        individual: str | None = None,
     ) -> None:
         drawn = _noise(unit, noise)
         object.__setattr__(self, "public", drawn.labelled(listed_names(public, "public")))
@@ -115,6 +123,7 @@ class Promise(Display):
         object.__setattr__(self, "id_column", () if id_column is None else _identifiers(id_column))
         object.__setattr__(self, "keyed_by_id", truth(keyed_by_id, "keyed_by_id"))
         object.__setattr__(self, "part", read_part(part))
+        object.__setattr__(self, "individual", read_individual(individual))
         object.__setattr__(self, "noise", drawn)
         self._check()
 
@@ -182,7 +191,14 @@ class Promise(Display):
         epsilon: Number | Level,
     ) -> str:
         """The promise at a level, in plain words."""
-        return self.noise.guarantee(level_of(epsilon), self.columns)
+        return f"{self.noise.guarantee(level_of(epsilon), self.columns)} {self.individual_sentence}".rstrip()
+
+    @property
+    def individual_sentence(self) -> str:
+        """Who one individual is, in a sentence; empty where nobody said it."""
+        if self.individual is None:
+            return ""
+        return f"One individual is {self.individual}."
 
     def facts(self) -> dict[str, Any]:
         """The promise as JSON, numbers as text, so that none changes; `of_facts` reads it."""
@@ -208,7 +224,7 @@ class Promise(Display):
         unit: Unit | None = None,
         noise: "PlannedNoise | Plan | None" = None,
     ) -> "Promise":
-        """The promise of a counted table: the unit that it has proved, its labels as public columns, and its part.
+        """The promise of a counted table: its unit, its labels as public columns, its part, and who one individual is.
 
         Args:
             table: Table that `count_table` gave.
@@ -231,13 +247,13 @@ class Promise(Display):
             noise, unit = (cells_plan(counted.domain, counted.unit), None) if needs_plan else (None, counted.unit)
         drawn = _noise(unit, noise)
         if drawn.is_by_plan or drawn.labels_rows:
-            return fitting(cls(columns, public=public, drop=drop, noise=drawn, part=counted.part), counted)
+            return fitting(cls(columns, public=public, drop=drop, noise=drawn).of_table(counted), counted)
         names = _listed(columns) or (counted.column,)
         if len(names) != 1:
             raise OutOfRange("a counted table has one column of counts", came=f"{len(names)} names", where="columns")
         labels, listed, dropped = counted_labels(counted), listed_names(public, "public"), listed_names(drop, "drop")
         shown = [*(name for name in labels if name not in dropped), *sorted({*listed} - {*labels})]
-        return fitting(cls(names, public=shown, drop=drop, noise=drawn, part=counted.part), counted)
+        return fitting(cls(names, public=shown, drop=drop, noise=drawn).of_table(counted), counted)
 
     @property
     def digest(self) -> str:
@@ -259,7 +275,8 @@ class Promise(Display):
         """Check that it says what a table has to be promised, where that is a counted one.
 
         Raises:
-            OutOfRange: for another part, a smaller unit than was proved, and labels neither public nor dropped.
+            OutOfRange: for another part or individual, a smaller unit than was proved, and labels neither public nor
+                dropped.
         """
         counted: Any = table if isinstance(table, ProvedTable) else None
         if self.part != (None if counted is None else counted.part):
@@ -270,6 +287,10 @@ class Promise(Display):
                 where="part",
                 remedy="Promise it with part=(partition, part).",
             )
+        if counted is not None and counted.individual is not None and self.individual not in (None, counted.individual):
+            required = "the promise must not say another individual than was counted"
+            remedy = f'Promise it with individual="{counted.individual}", or leave individual= out.'
+            raise OutOfRange(required, came=repr(self.individual), where="individual", remedy=remedy)
         self.noise.check_unit(counted)
         if counted is None or self.noise.is_by_plan or self.noise.labels_rows:
             return
@@ -346,19 +367,21 @@ class Promise(Display):
         """The same with another noise, which goes with its columns."""
         return self._with({"noise": noise})
 
-    def of_part(self, part: Part | None) -> "Promise":
-        """The same of a part of a partition."""
-        return replace(self, part=part)
+    def of_table(self, table: Any) -> "Promise":
+        """The same with everything that a counted table says of whom it counts: its part, and who one individual is."""
+        if not isinstance(table, ProvedTable):
+            return self
+        counted: Any = table
+        return replace(self, part=counted.part, individual=counted.individual or self.individual)
 
 
 def promise_for(promise: "Promise | Plan", table: Any) -> Promise:
-    """The promise of a table; a plan stands for that of its sums, for the part that a counted table is."""
+    """The promise of a table; a plan stands for that of its sums, of the people of a counted table."""
     from utmost.publish.workloads.planning.plan import Plan
 
     if not isinstance(promise, Plan):
         return instance(promise, Promise, "promise")
-    counted: Any = table if isinstance(table, ProvedTable) else None
-    return Promise(noise=promise, part=None if counted is None else counted.part)
+    return Promise(noise=promise).of_table(table)
 
 
 def fitting(promise: Promise, table: Any) -> Promise:

@@ -108,7 +108,7 @@ class Statement:
     def guarantee(self) -> str:
         """The promise in sentences."""
         promise = self.promise
-        sentence = promise.noise.guarantee(self.level, promise.columns)
+        sentence = promise.guarantee(self.level)
         if promise.noise.names_rows or promise.noise.is_by_plan:
             return sentence
         return f"{sentence} {taken_for_granted(promise.public, promise.rows)}"

@@ -62,11 +62,15 @@ class CheckedSums:
         measured = {of: _sealed(noised_by(true, self.laws[of], None, randomness=randomness)) for of, true in sums}
         return self._released(measured)
 
+    @property
+    def without_data(self) -> NoisySums:
+        """The release with zeros in place of sums: its margins depend on the noise alone."""
+        nothing, plan = np.zeros((), dtype=np.int64), self.noise.plan
+        return self._released({family: np.broadcast_to(nothing, plan.measured_shape(family)) for family in plan.shares})
+
     def statement(self) -> dict[str, Any]:
         """The statement that its answer would have, of sums that are all 0."""
-        plan = self.noise.plan
-        zeros = {family: np.zeros(plan.measured_shape(family), np.int64) for family in plan.shares}
-        return self._released(zeros).statement
+        return self.without_data.statement
 
     def _released(self, measured: Mapping[Family, NDArray[Any]]) -> NoisySums:
         counted, at_level = self.counted, self.at_level

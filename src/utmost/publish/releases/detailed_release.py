@@ -350,12 +350,13 @@ class DetailedSums(Display):
         return DETAILED_FORM.checked(facts)
 
     def _fields(self) -> dict[str, Any]:
+        promised = promise(self.level, self.first.unit, "both releases", "cell")
         assumed = (
             f"Released sums chose which breakdown of {self.rule.group!r} is published; epsilon covers that choice. "
             "The promise also assumes that the lists of values of the domain depend on no individual."
         )
         return {
-            "guarantee": f"{promise(self.level, self.first.unit, 'both releases', 'cell')} {assumed}",
+            "guarantee": f"{promised} {assumed} {self.first.promise.individual_sentence}".rstrip(),
             **level_facts(self.level),
             "rule": self.rule.facts(),
             "share": str(self.share),

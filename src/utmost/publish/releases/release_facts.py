@@ -14,6 +14,7 @@ from typing import Any
 from utmost.core.exact.display import Display, few
 from utmost.core.exact.levels import Level
 from utmost.core.exact.written_levels import level_from_facts, level_from_text, level_words
+from utmost.publish.promises.promise import Promise
 
 Bars = tuple[tuple[Fraction, int | float], ...]
 """Confidence, and the distance that a released value lies within with that confidence."""
@@ -96,6 +97,7 @@ class Facts(Display):
         domain: of which data sets it speaks, where the statement's own fields do not say it.
         mechanism: how it was drawn, where there is no noise with error bars.
         is_relaxed: whether what is kept may be answered at other levels.
+        promise: Promise of the release, where it is of a table; of several the first, which says whom all protect.
     """
 
     _shown = ("released", "level", "unit")
@@ -121,6 +123,12 @@ class Facts(Display):
     domain: str = ""
     mechanism: str = ""
     is_relaxed: bool = True
+    promise: Promise | None = None
+
+    @property
+    def individual(self) -> str:
+        """Who one individual is, in a sentence; empty where nobody said it."""
+        return "" if self.promise is None else self.promise.individual_sentence
 
     @property
     def variant(self) -> str:
@@ -163,6 +171,8 @@ class Facts(Display):
             yield Fact("release", named, is_first=True)
         yield Fact("released", self.released, is_first=True)
         yield Fact("protects", self.unit, is_first=True)
+        if self.individual:
+            yield Fact("one individual", self.individual, is_first=True)
         yield Fact("neighbouring datasets", self.neighbours)
         yield Fact("definition", self._variant)
         yield Fact("level", self._at, is_first=True)

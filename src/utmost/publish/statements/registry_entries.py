@@ -186,7 +186,7 @@ def _loss(stated: Facts) -> dict[str, Any]:
         )
     return {
         "privacy_unit": sentence_of(stated.unit),
-        "privacy_unit_details": f"Neighbouring: {stated.neighbours}.",
+        "privacy_unit_details": f"{stated.individual} Neighbouring: {stated.neighbours}.".lstrip(),
         "privacy_parameters": parameters,
         "privacy_parameters_details": f"{details} {stated.guarantee}",
     }

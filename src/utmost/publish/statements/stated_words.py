@@ -96,6 +96,7 @@ def table_in_words(document: Mapping[str, Any]) -> Facts:
         delta=statement.delta,
         domain=words.domain,
         is_relaxed=not isinstance(noise, Noise) or noise.is_relaxed,
+        promise=promise,
     )
 
 
@@ -160,6 +161,7 @@ def sums_in_words(statement: Mapping[str, Any], release: "NoisySums") -> Facts:
         composition=f"{_split(len(release.plan.shares), is_plain=plain)}{adds or ADDS_UP}{part}",
         domain=_domain_words(release),
         on_trust=trust_of_sums(release.promise),
+        promise=release.promise,
     )
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from utmost.core.privacy.unit import Unit
     from utmost.publish.counting.counted import CountedTable
     from utmost.publish.promises.promise import Promise
-    from utmost.publish.promises.promised_noise import Noise
+    from utmost.publish.promises.promised_noise import Noise, PlannedNoise
     from utmost.publish.workloads.planning.plan import Plan
 
 
@@ -44,9 +44,9 @@ class ReleasedColumnOptions:
     drop: Annotated[list[str] | None, option("NAMES", "Columns to leave out.")] = None
 
     @property
-    def released(self) -> list[str] | None:
-        """The names of the columns to release, where any are named."""
-        return None if self.columns is None else split_names(self.columns)
+    def released(self) -> list[str]:
+        """The names of the columns to release."""
+        return split_names(self.columns or [])
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +82,17 @@ class Protected(Changed):
             "NAME",
             "add-remove (default) or change-one: one record replaced, charged twice.",
         ),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True)
+class Individual:
+    """Who one individual is, where the table does not say it."""
+
+    title: ClassVar[str] = "Privacy unit"
+
+    individual: Annotated[
+        str | None, option("TEXT", 'Who one individual is, of a table that was counted elsewhere: "one household".')
     ] = None
 
 
@@ -142,6 +153,7 @@ class Promised:
 
     columns: Columns
     protected: Protected
+    individual: Individual
     promise: PromiseFile = None
     noise: PromisedNoise
     plane: options.Plane
@@ -154,7 +166,7 @@ class Promised:
             return
         from utmost.publish.promises.promise import PROMISE_FORM
 
-        families = (self.columns, self.protected, self.noise, self.plane, self.lasting)
+        families = (self.columns, self.protected, self.individual, self.noise, self.plane, self.lasting)
         options.refuse("cannot be chosen with --promise, which says all that is promised", *families)
         object.__setattr__(self, "stated", PROMISE_FORM.read(self.promise))
 
@@ -243,34 +255,41 @@ class Promised:
 
         return PLAN_FORM.read(self.noise.plan)
 
-    def of(self, counted: "CountedTable | None" = None) -> "Promise":
-        """The promise; to options a counted table adds what it proved, a file must say it all."""
+    def of(self, counted: "CountedTable | None" = None, noise: "PlannedNoise | Plan | None" = None) -> "Promise":
+        """The promise; to options a counted table adds what it proved, a file must say it all.
+
+        Every promise of a command is made here.
+
+        Args:
+            counted: Table that was counted.
+            noise: Noise in place of the one that options say.
+        """
         from utmost.publish.promises.declared_columns import rows_origin
         from utmost.publish.promises.promise import Promise, fitting
 
         if self.stated is not None:
             return fitting(self.stated, counted)
-        noise, columns, by = self._noise(counted), self.columns, self.lasting.noise or "rows"
-        is_planned = self.noise.plan is not None
-        released = () if is_planned else columns.released or ()
-        public, drop = split_names(columns.public or []), split_names(columns.drop or [])
+        noise, columns, by = noise or self._noise(counted), self.columns, self.lasting.noise or "rows"
+        named = {"public": split_names(columns.public or []), "drop": split_names(columns.drop or [])}
         if counted is None:
-            promise = Promise(released, public=public, drop=drop, noise=noise)
+            promise = Promise(columns.released, noise=noise, **named)
         else:
-            promise = Promise.of_counted(counted, released, public=public, drop=drop, noise=noise)
-        return replace(
+            promise = Promise.of_counted(counted, columns.released, noise=noise, **named)
+        promise = replace(
             promise,
             rows=rows_origin(columns.rows or "declared"),
             id_column=() if columns.id_column is None else (columns.id_column,),
             keyed_by_id=one_of(by, NoiseBy, "noise") == "items",
+            individual=self.individual.individual or promise.individual,
         )
+        return promise if counted is None else fitting(promise, counted)
 
     def _noise(self, counted: "CountedTable | None") -> "Noise":
         """The noise that options say; a counted table has proved the unit of cells."""
         from utmost.core.privacy.unit import Unit, read_unit
         from utmost.publish.promises.cell_noise import CellNoise
 
-        largest, released = self.lasting.largest, self.columns.released or []
+        largest, released = self.lasting.largest, self.columns.released
         if self.lasting.together is not None:
             from utmost.publish.promises.noise_together import together_noise
 

@@ -14,6 +14,7 @@ from utmost.interfaces.cli.options.promise_options import (
     Changed,
     Changes,
     Columns,
+    Individual,
     LastingNoise,
     Promised,
     PromisedNoise,
@@ -33,6 +34,7 @@ class AskedPromise:
 
     columns: ReleasedColumnOptions
     changed: Changed
+    individual: Individual
     promise: PromiseFile = None
     noise: ReleasedNoise
     want: Annotated[
@@ -43,12 +45,12 @@ class AskedPromise:
     @property
     def whole(self) -> Promised:
         """The same with all that a promise may say."""
-        columns, noise = self.columns, self.noise
         return Promised(
-            columns=Columns(columns.columns, columns.public, columns.drop),
-            protected=Protected(self.changed.sensitivity, self.changed.cells),
+            columns=options.widened(Columns, self.columns),
+            protected=options.widened(Protected, self.changed),
+            individual=self.individual,
             promise=self.promise,
-            noise=PromisedNoise(noise.numbers, noise.plan),
+            noise=options.widened(PromisedNoise, self.noise),
             plane=options.Plane(),
             lasting=LastingNoise(),
         )

@@ -32,7 +32,8 @@ from utmost.interfaces.cli.screens.screen import (
 from utmost.interfaces.cli.screens.terminal import ScreenGroup, ScreenTable, ScreenText
 from utmost.interfaces.documents.reports import print_json
 from utmost.publish.counting.counted import CountedTable
-from utmost.publish.releases.checked_sums import CheckedSums, counted_for
+from utmost.publish.promises.promise import Promise
+from utmost.publish.releases.checked_sums import CheckedSums
 from utmost.publish.releases.measures_table import MeasuresTable
 from utmost.publish.releases.noisy_sums import NoisySums, SumsTable
 from utmost.publish.statements.stated_words import measures_in_words, sums_in_words
@@ -232,7 +233,7 @@ def file_names(folder: Path, names: Iterable[str]) -> list[Path]:
 
 def release_by_plan(
     counted: CountedTable,
-    plan: Plan,
+    promise: Promise,
     at: Level,
     confidence: Fraction,
     out: Path | None,
@@ -241,10 +242,10 @@ def release_by_plan(
     as_json: bool,
     dry_run: bool,
 ) -> None:
-    """Release a counted table by a plan once and for all; or show what that would promise."""
-    checked = CheckedSums.of(*counted_for(counted, plan), at, confidence)
+    """Release a counted table as a plan promises it, once and for all; or show what that would promise."""
+    checked = CheckedSums.of(counted, promise, at, confidence)
     if dry_run:
-        return _show_promise(NoisySums.without_data(plan, at, confidence), as_json=as_json)
+        return _show_promise(checked.without_data, as_json=as_json)
     with progress_bar("Noising"):
         release = checked.draw(secure(None))
     give_workload(release, out, signer, as_json=as_json)
