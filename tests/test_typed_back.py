@@ -53,7 +53,7 @@ NAMES = {
     "losses": losses,
     "Amount": Amount,
     "DetailRule": DetailRule,
-    "PrivacyType": ut.types.PrivacyType,
+    "PrivacyType": ut.privacy_types.PrivacyType,
 }
 
 

@@ -18,9 +18,9 @@ from itertools import pairwise
 import numpy as np
 
 from utmost.capacities import capacity
+from utmost.privacy_types import PrivacyType
 from utmost.programs import LinearProgram, solve
 from utmost.spaces import counts, discrete, grid, hamming
-from utmost.types import PrivacyType
 
 HALF = {"alpha": "1/2"}
 SIDES, LINES = (2, 3, 4, 5, 6, 10, 20, 40, 60), (10, 20, 40, 200, 1_000)

@@ -12,7 +12,7 @@ from comparison.lines import OURS, Line, is_installed, script, timed
 
 from utmost.design.geometry.vertex_search import vertex_blocks
 from utmost.geometry import vertices
-from utmost.types import PrivacyType
+from utmost.privacy_types import PrivacyType
 
 HALF = {"alpha": "1/2"}
 NAMES = {"lrs": "lrs", "cdd": "cddlib", "ppl": "Parma Polyhedra Library"}

@@ -19,8 +19,8 @@ from large_maps_are_designed_in_minutes import SPACES, beliefs
 from utmost.design.optima.column_generation import certificate_of_rays
 from utmost.design.optima.loss_curves import even_levels_between, loss_curve
 from utmost.design.spaces import losses
+from utmost.privacy_types import PrivacyType
 from utmost.spaces import Consumer
-from utmost.types import PrivacyType
 
 CASES = "grid,100,dirichlet,16 grid,100,france,16 random,100,dirichlet,16 grid,100,dirichlet,64 grid,196,dirichlet,16"
 DRAWN_TO = 1e-3

@@ -27,8 +27,8 @@ from utmost.design.optima.column_generation import certificate_of_rays
 from utmost.design.optima.tree_pricing import prepare
 from utmost.design.spaces import losses
 from utmost.interfaces.documents.consumer_files import prior_file
+from utmost.privacy_types import PrivacyType
 from utmost.spaces import Consumer, Space, grid
-from utmost.types import PrivacyType
 
 LIMIT = float(os.environ.get("UTMOST_SECONDS", "600"))  # of processor
 CASES = (

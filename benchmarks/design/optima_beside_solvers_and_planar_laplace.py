@@ -31,8 +31,8 @@ from utmost.core.programs.highs import _loaded
 from utmost.design.optima.column_generation import certificate_of_rays
 from utmost.design.optima.consumer_program import user_program
 from utmost.design.spaces import losses
+from utmost.privacy_types import PrivacyType
 from utmost.spaces import Consumer
-from utmost.types import PrivacyType
 
 CASES = (
     "grid,36,france grid,36,dirichlet random,36,uniform road,36,sparse grid,64,uniform random,64,dirichlet "

@@ -15,8 +15,8 @@ from rivals import RIVALS, run_apart, timed
 from utmost.design.geometry.kernel_search import kernels_by_double_description
 from utmost.design.geometry.kernel_walk import count_by_walk, walk_kernels
 from utmost.geometry import vertices
+from utmost.privacy_types import PrivacyType
 from utmost.spaces import counts, discrete, grid, hamming
-from utmost.types import PrivacyType
 
 HALF = {"alpha": "1/2"}
 GOALS = {"line of 6": 0.15, "3-bit cube": 2, "6 at equal distance": 2, "line of 7": 20}

@@ -16,8 +16,8 @@ from utmost.design.geometry.essential_graph import essential_edges
 from utmost.design.geometry.log_domain import Distances
 from utmost.design.geometry.vertex_search import vertex_blocks
 from utmost.geometry import count_vertices
+from utmost.privacy_types import PrivacyType
 from utmost.spaces import discrete, grid, hamming
-from utmost.types import PrivacyType
 
 SPACES = {
     "line of 7": (grid(1, 7), 64),

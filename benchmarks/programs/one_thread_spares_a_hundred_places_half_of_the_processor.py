@@ -14,8 +14,8 @@ import numpy as np
 from utmost.design.optima import column_generation
 from utmost.design.spaces import losses
 from utmost.optima import optimal_mechanism
+from utmost.privacy_types import PrivacyType
 from utmost.spaces import Consumer, grid
-from utmost.types import PrivacyType
 
 
 def seconds():

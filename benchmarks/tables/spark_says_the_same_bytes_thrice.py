@@ -229,7 +229,7 @@ def judge(seen, levels):
     one, two = ({at: value for at, value in logs(mass).items() if at in both} for mass in (here, there))
     found = accounting.from_two_probability_mass_functions(one, two, value_discretization_interval=1e-4)
     for epsilon in (0.5, 1.0, 1.5):
-        alone = float(ut.types.delta(Geometric(levels[1]), epsilon))
+        alone = float(ut.privacy_types.delta(Geometric(levels[1]), epsilon))
         said = found.get_delta_for_epsilon(epsilon)
         print(f"  delta({epsilon}) of both as seen {said:.4f}, of the looser alone {alone:.4f}")
         assert abs(said - alone) < 0.01

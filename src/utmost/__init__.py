@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from utmost.design.geometry.universal_optima import universal_mechanism as universal_mechanism
     from utmost.design.optima.optimum import optimal_mechanism as optimal_mechanism
     from utmost.design.optima.reading import expected_loss as expected_loss
+    from utmost.design.privacy_types.privacy_type import PrivacyType as PrivacyType
     from utmost.design.spaces import losses as losses
     from utmost.design.spaces import priors as priors
     from utmost.design.spaces.consumer import Consumer as Consumer
-    from utmost.design.types.privacy_type import PrivacyType as PrivacyType
     from utmost.interfaces.documents.published_files import read_release as read_release
     from utmost.interfaces.documents.saved_designs import read_design as read_design
     from utmost.interfaces.documents.saved_designs import save_design as save_design
@@ -65,7 +65,7 @@ _HOMES = {
     "OneDraw": "utmost.publish.promises.one_draw_noise:OneDraw",
     "OneWayDraw": "utmost.publish.promises.one_draw_noise:OneWayDraw",
     "PlanarRelease": "utmost.publish.releases.planar:PlanarRelease",
-    "PrivacyType": "utmost.design.types.privacy_type:PrivacyType",
+    "PrivacyType": "utmost.design.privacy_types.privacy_type:PrivacyType",
     "CellNoise": "utmost.publish.promises.cell_noise:CellNoise",
     "PointNoise": "utmost.publish.promises.point_noise:PointNoise",
     "Promise": "utmost.publish.promises.promise:Promise",
@@ -123,6 +123,7 @@ _MODULES = (
     "noise",
     "optima",
     "privacy",
+    "privacy_types",
     "programs",
     "promises",
     "releases",
@@ -131,7 +132,6 @@ _MODULES = (
     "spaces",
     "statements",
     "testing",
-    "types",
     "workloads",
 )
 

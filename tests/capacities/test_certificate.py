@@ -27,8 +27,8 @@ from utmost.design.capacities.pair_program import by_edge_program
 from utmost.errors import OutOfRange, PromiseBroken
 from utmost.exact import as_array
 from utmost.optima import Bounds
+from utmost.privacy_types import PolicyType, PrivacyType
 from utmost.spaces import Policy, counts, discrete, grid, hamming
-from utmost.types import PolicyType, PrivacyType
 
 HALF = {"alpha": "1/2"}
 LINE, EQUAL = PrivacyType(counts(3), **HALF), PrivacyType(discrete(3), **HALF)

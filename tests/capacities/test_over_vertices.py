@@ -14,8 +14,8 @@ from utmost.channels import Channel, geometric_channel
 from utmost.errors import OutOfRange, UtmostError
 from utmost.geometry import vertices
 from utmost.leakage import bayes_risk, bayes_vulnerability, g_vulnerability, guessing_entropy, shannon_entropy
+from utmost.privacy_types import PrivacyType
 from utmost.spaces import counts, discrete, grid, hamming
-from utmost.types import PrivacyType
 
 TYPES = {
     "line": PrivacyType(counts(3), alpha="1/2"),

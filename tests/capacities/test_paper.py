@@ -13,8 +13,8 @@ from utmost.capacities import capacity
 from utmost.channels import Channel, dual_randomized_response, geometric_channel, randomized_response
 from utmost.geometry import kernels, universality, vertices
 from utmost.optima import optimal_mechanism
+from utmost.privacy_types import PrivacyType, smallest_epsilon
 from utmost.spaces import Consumer, Space, counts, discrete, hamming
-from utmost.types import PrivacyType, smallest_epsilon
 
 HALF = Fraction(1, 2)
 levels = st.fractions(Fraction(1, 20), Fraction(19, 20), max_denominator=20)

@@ -20,9 +20,9 @@ from utmost.errors import NotAChannel
 from utmost.exact import Surd
 from utmost.geometry import Automorphisms, vertices
 from utmost.optima import optimal_mechanism
+from utmost.privacy_types import PrivacyType
 from utmost.programs import LinearProgram, solve_exactly
 from utmost.spaces import Consumer, Space, counts, cycle, discrete, graph, grid, hamming, product
-from utmost.types import PrivacyType
 
 KINDS = ("multiplicative", "additive")
 

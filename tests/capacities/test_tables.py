@@ -6,8 +6,8 @@ from math import log2, sqrt
 import pytest
 
 from utmost.capacities import capacity
+from utmost.privacy_types import PrivacyType
 from utmost.spaces import counts, discrete, grid, hamming
-from utmost.types import PrivacyType
 
 HALF = Fraction(1, 2)
 ALPHAS = (HALF, Fraction(1, 1000), Fraction(999, 1000), Fraction(3, 7))

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from utmost import losses
 from utmost.channels import Channel, abstract_staircase, exponential_mechanism, laplace_channel, randomized_response
 from utmost.exact import level
+from utmost.privacy_types import PrivacyType, smallest_epsilon
 from utmost.spaces import Space, counts, discrete, graph, grid, hamming
 from utmost.testing import strategies
-from utmost.types import PrivacyType, smallest_epsilon
 
 BOTH = pytest.mark.parametrize("make", [exponential_mechanism, abstract_staircase])
 

@@ -26,9 +26,9 @@ from utmost.exact import Surd, level
 from utmost.geometry import kernels, universality
 from utmost.leakage import hyper, l_uncertainty
 from utmost.noise import DiscreteStaircase
+from utmost.privacy_types import PrivacyType, smallest_epsilon
 from utmost.spaces import Space, counts, cycle, discrete, graph, grid, hamming
 from utmost.testing import strategies
-from utmost.types import PrivacyType, smallest_epsilon
 
 
 @given(strategies.alphas, st.integers(1, 4))

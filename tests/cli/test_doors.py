@@ -11,8 +11,8 @@ from utmost.capacities import capacity
 from utmost.leakage import shannon_entropy
 from utmost.noise import DiscreteStaircase, costs, optimal_noise
 from utmost.optima import minimax_mechanism
+from utmost.privacy_types import PrivacyType
 from utmost.spaces import counts
-from utmost.types import PrivacyType
 
 HALF = ["--epsilon", "alpha=1/2"]
 

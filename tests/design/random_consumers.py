@@ -4,8 +4,8 @@ import random
 from fractions import Fraction
 
 from utmost import priors
+from utmost.privacy_types import PrivacyType
 from utmost.spaces import Consumer, counts
-from utmost.types import PrivacyType
 
 
 def random_alpha(rng: random.Random) -> Fraction:

@@ -15,8 +15,8 @@ from utmost.channels import geometric_channel, randomized_response
 from utmost.errors import OutOfRange
 from utmost.exact import as_rationals
 from utmost.optima import attack, usual_mechanisms
+from utmost.privacy_types import smallest_epsilon
 from utmost.spaces import counts, cycle, discrete, grid, points
-from utmost.types import smallest_epsilon
 
 
 def shares(size):

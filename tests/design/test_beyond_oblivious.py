@@ -14,9 +14,9 @@ from utmost.design.optima.beyond_oblivious import best_worst_case, conflicting_u
 from utmost.design.optima.sharing import shared_mechanism, sharing_program, sharing_refutation
 from utmost.errors import OutOfRange
 from utmost.optima import CountQuery, averaged, optimal_mechanism, uniqueness
+from utmost.privacy_types import PrivacyType
 from utmost.programs import farkas_gap
 from utmost.spaces import counts
-from utmost.types import PrivacyType
 
 F = Fraction
 FIGURE_4 = {(1, 0, 0): [F(11, 12), F(1, 12)], (0, 1, 0): [F(2, 3), F(1, 3)], (1, 0, 1): [F(5, 6), F(1, 6)]}

@@ -12,8 +12,8 @@ from utmost.channels import Remap
 from utmost.design.optima.checker import check_private, edge_bound, edge_slacks
 from utmost.errors import PromiseBroken
 from utmost.optima import Bounds, optimal_mechanism
+from utmost.privacy_types import PrivacyType
 from utmost.spaces import Consumer, counts, discrete, grid, hamming
-from utmost.types import PrivacyType
 
 LINE = PrivacyType(counts(4), alpha="1/3")
 FLAT = PrivacyType(discrete(3), alpha="1/3")

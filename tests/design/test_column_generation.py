@@ -15,8 +15,8 @@ from utmost.design.optima.checker import edge_slacks
 from utmost.errors import OutOfRange, PromiseBroken
 from utmost.interfaces.documents.consumer_files import prior_file
 from utmost.optima import Multipliers, optimal_mechanism
+from utmost.privacy_types import PrivacyType, smallest_epsilon
 from utmost.spaces import Consumer, Space, counts, cycle, discrete, grid, hamming
-from utmost.types import PrivacyType, smallest_epsilon
 
 SPACES = {
     "square": grid(3, 3),

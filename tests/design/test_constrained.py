@@ -16,8 +16,8 @@ from utmost.channels import fair_channel, geometric_channel
 from utmost.design.optima.constrained import constraint_rows, read_constraints
 from utmost.errors import OutOfRange, PromiseBroken, Unsupported
 from utmost.optima import Bounds, Constraint, optimal_mechanism
+from utmost.privacy_types import PrivacyType
 from utmost.spaces import Consumer, counts, discrete
-from utmost.types import PrivacyType
 
 HALF = Fraction(1, 2)
 

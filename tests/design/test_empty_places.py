@@ -13,9 +13,9 @@ from utmost.design.optima.empty_places import filled, filled_at_a_loss, short_pl
 from utmost.errors import Infeasible
 from utmost.interfaces.documents.consumer_files import prior_file
 from utmost.optima import optimal_mechanism
+from utmost.privacy_types import PrivacyType
 from utmost.programs import LinearProgram, solve
 from utmost.spaces import Consumer, Space, grid
-from utmost.types import PrivacyType
 
 
 def some_rows(seed, t=4):

@@ -11,8 +11,8 @@ from utmost.channels import Remap
 from utmost.errors import PromiseBroken
 from utmost.exact import objects
 from utmost.optima import Multipliers, minimax_mechanism, optimal_mechanism, policy_mechanism
+from utmost.privacy_types import PolicyType, PrivacyType
 from utmost.spaces import Consumer, Policy, counts, discrete
-from utmost.types import PolicyType, PrivacyType
 
 LINE = PrivacyType(counts(3), alpha="1/2")
 

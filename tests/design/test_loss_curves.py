@@ -13,8 +13,8 @@ from utmost.design.optima.loss_curves import designs_in_turn
 from utmost.errors import NotALevel, OutOfRange
 from utmost.exact import level
 from utmost.optima import LossCurve, even_levels_between, loss_curve, optimal_mechanism
+from utmost.privacy_types import PrivacyType
 from utmost.spaces import Consumer, Space, counts, discrete, grid, hamming, places
-from utmost.types import PrivacyType
 
 PLACE = grid(5, 5)
 PRIOR = np.random.default_rng(3).dirichlet(np.ones(25))

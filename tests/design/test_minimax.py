@@ -15,8 +15,8 @@ from utmost.channels import geometric_channel
 from utmost.design.optima.minimax import _by_channel, worst_loss
 from utmost.errors import OutOfRange
 from utmost.optima import derivation, minimax_mechanism
+from utmost.privacy_types import PrivacyType
 from utmost.spaces import Consumer, counts, discrete, grid, hamming
-from utmost.types import PrivacyType
 
 F = Fraction
 THREE = PrivacyType(counts(3), alpha="1/2")

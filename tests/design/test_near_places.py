@@ -12,8 +12,8 @@ from utmost.design.optima import column_generation
 from utmost.design.optima.near_places import added_up, circles, shared_out
 from utmost.design.optima.search_for_rays import RayProgram
 from utmost.optima import optimal_mechanism
+from utmost.privacy_types import PrivacyType
 from utmost.spaces import Consumer, Space, grid
-from utmost.types import PrivacyType
 
 
 def heaps(seed, count=8, each=5, wide=0.3):

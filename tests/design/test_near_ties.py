@@ -21,11 +21,11 @@ from utmost.design.optima.checker import (
     check_private,
     doubtful_ratios,
 )
-from utmost.design.types.privacy_type import power_interval
+from utmost.design.privacy_types.privacy_type import power_interval
 from utmost.errors import PromiseBroken
 from utmost.exact import Surd
+from utmost.privacy_types import PrivacyType
 from utmost.spaces import Space, counts, discrete, graph, grid, points
-from utmost.types import PrivacyType
 
 TYPES = [
     PrivacyType(grid(2, 3), epsilon=1),

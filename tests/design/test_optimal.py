@@ -25,8 +25,8 @@ from utmost.design.optima.checker import check_private
 from utmost.design.optima.closed_form import theorem_for
 from utmost.errors import NotMonotone, OutOfRange, Unsupported
 from utmost.optima import bayes_remap, expected_loss, face_value_loss, optimal_mechanism
+from utmost.privacy_types import PrivacyType
 from utmost.spaces import Consumer, counts, discrete, grid, points
-from utmost.types import PrivacyType
 
 
 def check_theorem(seed, count, largest):

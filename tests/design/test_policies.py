@@ -16,8 +16,8 @@ from utmost.channels import Channel, geometric_channel, randomized_response
 from utmost.design.optima.policy_designs import _by_program
 from utmost.errors import NotAChannel, NotAMetric, OutOfRange, Unsupported, UtmostError
 from utmost.optima import optimal_mechanism, policy_mechanism
+from utmost.privacy_types import PolicyType, PrivacyType
 from utmost.spaces import Consumer, Policy, Space, counts, discrete, grid
-from utmost.types import PolicyType, PrivacyType
 
 INF = math.inf
 

@@ -15,8 +15,8 @@ import pytest
 from utmost import losses, priors
 from utmost.channels import Channel, geometric_channel
 from utmost.optima import bayes_remap, derivation, expected_loss, optimal_mechanism, posterior
+from utmost.privacy_types import PrivacyType
 from utmost.spaces import Consumer, counts
-from utmost.types import PrivacyType
 
 pytestmark = pytest.mark.oracle
 qif = pytest.importorskip("qif")

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from utmost.channels import Channel, geometric_channel, planar_geometric_channel
 from utmost.errors import NotAChannel, PromiseBroken
 from utmost.optima import repair
+from utmost.privacy_types import PrivacyType
 from utmost.spaces import Space, counts, discrete, grid
 from utmost.testing import strategies
-from utmost.types import PrivacyType
 
 
 def variation(one, other):

@@ -20,8 +20,8 @@ from utmost.optima import (
     optimal_mechanism,
     remap_of_vertex,
 )
+from utmost.privacy_types import PrivacyType
 from utmost.spaces import Consumer, counts
-from utmost.types import PrivacyType
 
 F = Fraction
 STUBBORN = Channel([["0", "1/3", "2/3"], ["0", "2/3", "1/3"], ["0", "1/3", "2/3"]])

@@ -10,8 +10,8 @@ from utmost import losses, priors
 from utmost.design.optima.structure import _is_only_vertex
 from utmost.errors import Unsupported
 from utmost.optima import optimal_mechanism, uniqueness
+from utmost.privacy_types import PrivacyType
 from utmost.spaces import Consumer, counts, discrete
-from utmost.types import PrivacyType
 
 
 def test_the_optimum_of_figure_2_is_unique():

@@ -25,9 +25,9 @@ from utmost.interfaces.documents import capacities, channel_files, designs, verd
 from utmost.interfaces.documents.space_names import distances_words
 from utmost.interfaces.documents.verdicts import StatedVerdict
 from utmost.optima import optimal_mechanism
+from utmost.privacy_types import PrivacyType
 from utmost.spaces import Consumer, Space, counts, discrete, graph, grid
 from utmost.spaces import places as spaces_of_places
-from utmost.types import PrivacyType
 
 STRICT = [
     [0, 1, 3, 2, 3, 3],

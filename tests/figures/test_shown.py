@@ -72,7 +72,7 @@ def public():
         ut.geometry.decompose(ptype, strict),
         ut.gradual.losslessness(ut.noise.Geometric(1), ut.noise.Geometric(2)),
         ut.gradual.losslessness(ut.noise.Laplace(1), ut.noise.Laplace(2)),
-        ut.types.smallest_epsilon(loose, counts(4)),
+        ut.privacy_types.smallest_epsilon(loose, counts(4)),
         ut.geometry.kernels(ptype),
         ut.geometry.vertices(ptype),
         ut.noise.Combination([1], 1, counts=[3]),

@@ -12,8 +12,8 @@ import pytest
 from utmost.design.geometry.log_domain import Distances
 from utmost.design.geometry.vertex_search import vertices_by_reverse_search
 from utmost.geometry import count_vertices, kernels, vertices
+from utmost.privacy_types import PrivacyType
 from utmost.spaces import counts, discrete, grid, hamming
-from utmost.types import PrivacyType
 
 pytestmark = pytest.mark.oracle
 TYPES = [counts(2), counts(4), discrete(4), discrete(5), hamming(2), hamming(3), grid(2, 3, metric="manhattan")]

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from utmost.design.geometry.log_domain import Distances
 from utmost.design.geometry.symmetries import column_permutations
 from utmost.geometry import Automorphisms, vertex_orbits, vertices
+from utmost.privacy_types import PrivacyType
 from utmost.spaces import counts, discrete, grid, hamming
-from utmost.types import PrivacyType
 
 
 @pytest.mark.parametrize(

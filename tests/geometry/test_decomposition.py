@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from utmost.channels import Channel, geometric_channel, randomized_response
 from utmost.errors import PromiseBroken, Unsupported
 from utmost.geometry import decompose, is_kernel, is_vertex_mechanism, kernels
+from utmost.privacy_types import PrivacyType
 from utmost.spaces import Space, counts, discrete, grid, hamming
-from utmost.types import PrivacyType
 
 HALF = {"alpha": "1/2"}
 SPACES = [counts(1), counts(3), counts(5), discrete(3), discrete(4), hamming(2), hamming(3), Space([[0]])]

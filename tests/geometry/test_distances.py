@@ -13,8 +13,8 @@ from utmost.design.geometry.log_domain import Distances
 from utmost.errors import Unsupported
 from utmost.exact import Surd
 from utmost.geometry import count_vertices, vertices
+from utmost.privacy_types import PrivacyType
 from utmost.spaces import Space, counts, discrete, grid
-from utmost.types import PrivacyType
 
 
 @pytest.mark.parametrize("space", [counts(4), discrete(3), grid(2, 3), grid(3, 3), grid(4, 4), counts(0)])

@@ -12,8 +12,8 @@ from utmost.channels import Channel, geometric_channel, randomized_response
 from utmost.errors import NotAChannel, OutOfRange, PromiseBroken, Unsupported
 from utmost.exact import Surd
 from utmost.geometry import PowerChannel, exact_mechanism, kernels, universal_mechanism, universality, vertices
+from utmost.privacy_types import PrivacyType
 from utmost.spaces import Space, counts, discrete, grid
-from utmost.types import PrivacyType
 
 CORNER = Space([[0, 1, Surd.sqrt(2)], [1, 0, 1], [Surd.sqrt(2), 1, 0]])
 """Three corners of a square."""

@@ -15,9 +15,9 @@ from utmost.errors import NotAChannel, NotAPrior, OutOfRange
 from utmost.exact import as_array
 from utmost.geometry import earth_move, induced_ratios, prefers, refines
 from utmost.leakage import hyper
+from utmost.privacy_types import PrivacyType, smallest_epsilon
 from utmost.spaces import Space
 from utmost.testing import strategies
-from utmost.types import PrivacyType, smallest_epsilon
 
 shapes = st.tuples(st.integers(1, 4), st.integers(1, 4), st.integers(1, 4))
 any_pairs = shapes.flatmap(

@@ -14,8 +14,8 @@ from utmost.design.geometry.kernel_supports import scaled_differences
 from utmost.design.geometry.log_domain import Distances, LogPowers
 from utmost.exact import level
 from utmost.geometry import count_kernels, kernels, vertices
+from utmost.privacy_types import PrivacyType
 from utmost.spaces import Space, counts, grid
-from utmost.types import PrivacyType
 
 exponents = st.tuples(st.integers(0, 9), st.integers(0, 9))
 levels = st.sampled_from([level(alpha="1/2"), level(alpha="7/8"), level(epsilon=1), level(epsilon="1/1000")])

@@ -19,9 +19,9 @@ from utmost.design.geometry.best_action_cells import Cell, Complex, Dominance
 from utmost.design.geometry.universal_optima import LeastLoss
 from utmost.errors import Infeasible, NotALoss, NotAPrior, OutOfRange, PromiseBroken, Unsupported
 from utmost.geometry import distinguishing_mechanism, kernels, least_nib_loss, universal_mechanism, universality
+from utmost.privacy_types import PrivacyType
 from utmost.spaces import Space, counts, discrete, graph, hamming, joint_loss, lifted_loss
 from utmost.testing import strategies
-from utmost.types import PrivacyType
 
 HALF = {"alpha": "1/2"}
 

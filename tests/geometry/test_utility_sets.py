@@ -26,9 +26,9 @@ from utmost.geometry import (
     unserved_consumer,
     vertex_extensions,
 )
+from utmost.privacy_types import PrivacyType
 from utmost.spaces import Space, counts, discrete, graph, hamming, joint_loss, lifted_loss, scaled_loss
 from utmost.testing import strategies
-from utmost.types import PrivacyType
 
 HALF = {"alpha": "1/2"}
 LINE = PrivacyType(counts(2), **HALF)

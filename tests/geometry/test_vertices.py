@@ -15,8 +15,8 @@ from utmost.design.geometry.log_domain import Distances
 from utmost.design.geometry.vertex_search import TightGraph, height_functions, vertex_blocks, vertices_by_reverse_search
 from utmost.errors import Unsupported
 from utmost.geometry import count_vertices, vertices
+from utmost.privacy_types import PrivacyType
 from utmost.spaces import Space, counts, discrete, graph, grid, hamming
-from utmost.types import PrivacyType
 
 HALF = {"alpha": "1/2"}
 

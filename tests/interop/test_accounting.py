@@ -34,7 +34,7 @@ def test_delta_at_every_epsilon_is_ours_and_never_less(law):
     found, drawn = ut.interop.privacy_loss_distribution(law), on_grid(law)[0]
     for share in (0, 0.2, 0.5, 0.77, 0.999, 1.001):
         epsilon = share * law.level.epsilon_float
-        ours = float(ut.types.delta(drawn, epsilon))
+        ours = float(ut.privacy_types.delta(drawn, epsilon))
         theirs = found.get_delta_for_epsilon(epsilon)
         assert ours - 1e-9 <= theirs <= ours + 1.2e-3 * max(1, law.level.epsilon_float)
     assert found.get_epsilon_for_delta(0) == pytest.approx(law.level.epsilon_float, abs=2e-3)
@@ -89,4 +89,4 @@ def test_events_are_accounted():
         assert accountant.get_epsilon(1e-5) >= loss.get_epsilon_for_delta(1e-5) - 1e-3
     one = accountant_of()
     one.compose(ut.interop.dp_event(ut.noise.Geometric(1)))
-    assert one.get_delta(0.3) == pytest.approx(float(ut.types.delta(ut.noise.Geometric(1), "0.3")), abs=1e-4)
+    assert one.get_delta(0.3) == pytest.approx(float(ut.privacy_types.delta(ut.noise.Geometric(1), "0.3")), abs=1e-4)

@@ -21,8 +21,8 @@ from utmost.leakage import (
     property_vulnerability,
     shannon_entropy,
 )
+from utmost.privacy_types import PrivacyType, smallest_epsilon
 from utmost.spaces import Space, cycle, grid
-from utmost.types import PrivacyType, smallest_epsilon
 
 pytestmark = pytest.mark.oracle
 qif = pytest.importorskip("qif")

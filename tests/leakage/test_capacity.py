@@ -28,9 +28,9 @@ from utmost.leakage import (
     shannon_capacity,
     shannon_entropy,
 )
+from utmost.privacy_types import PrivacyType
 from utmost.spaces import Space, counts
 from utmost.testing import strategies
-from utmost.types import PrivacyType
 
 gains = st.integers(0, 9)
 

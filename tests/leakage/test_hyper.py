@@ -12,9 +12,9 @@ from utmost import losses, priors
 from utmost.channels import Channel, geometric_channel, unbounded_geometric_channel
 from utmost.exact import as_array, is_exact, matrix_product
 from utmost.leakage import Hyper, hyper, hyper_of
+from utmost.privacy_types import PrivacyType
 from utmost.spaces import Consumer, Space
 from utmost.testing import strategies
-from utmost.types import PrivacyType
 
 
 @st.composite

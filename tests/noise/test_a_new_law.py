@@ -20,10 +20,10 @@ from utmost.interfaces.interop.measurements import level_within
 from utmost.interop import privacy_loss_distribution, scipy_law
 from utmost.noise import IntegerLaw, RepeatedSum
 from utmost.optima import folded_channel, read
+from utmost.privacy_types import check_promise, delta, kept_level, tradeoff
 from utmost.releases import add_noise
 from utmost.sampling import sample
 from utmost.spaces import Consumer
-from utmost.types import check_promise, delta, kept_level, tradeoff
 
 
 @dataclass(frozen=True)

@@ -17,9 +17,9 @@ from utmost.core.sampling.tail_sampler import TailSampler
 from utmost.exact import level
 from utmost.interfaces.interop.accounting import worst_pair
 from utmost.noise import DiscreteStaircase, Geometric, IntegerLaw, RepeatedSum
+from utmost.privacy_types import check_promise, delta, kept_level, tradeoff
 from utmost.sampling import sample
 from utmost.testing import SeededRandomness
-from utmost.types import check_promise, delta, kept_level, tradeoff
 
 
 class EveryWord(SeededRandomness):

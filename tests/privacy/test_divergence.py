@@ -10,11 +10,11 @@ from privacy.finite_pairs import integer_pair, real_pair
 from privacy.strategies import alphas, integer_laws, laws, staircases
 
 # An enclosure is compared with the float that is reported.
-from utmost.design.types.curves import curve_of
+from utmost.design.privacy_types.curves import curve_of
 from utmost.errors import NotALevel
 from utmost.exact import Level, level
 from utmost.noise import DiscreteStaircase, Geometric, Laplace, Staircase
-from utmost.types import delta, profile, total_variation, tradeoff
+from utmost.privacy_types import delta, profile, total_variation, tradeoff
 
 EPSILONS = ["0", "1e-6", "0.1", "0.5", "1", "2.5", "9", "60"]
 

@@ -22,8 +22,8 @@ from utmost.exact import is_exact, level
 from utmost.gradual import Tightening
 from utmost.noise import DiscreteStaircase, Geometric
 from utmost.optima import folded_channel, minimax_mechanism, optimal_mechanism
+from utmost.privacy_types import PrivacyType
 from utmost.spaces import Consumer, Space, counts, discrete, hamming
-from utmost.types import PrivacyType
 
 ALPHAS = ["4/9", "1/100", "9801/10000"]
 """Squares, so that half a level is rational too."""

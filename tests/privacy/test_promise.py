@@ -10,7 +10,7 @@ from privacy.strategies import integer_laws, laws, staircases
 from utmost.errors import PromiseBroken
 from utmost.exact import Level, level
 from utmost.noise import DiscreteStaircase, Geometric, Laplace, Staircase
-from utmost.types import check_promise, kept_level
+from utmost.privacy_types import check_promise, kept_level
 
 
 def largest_ratio(rows):

@@ -19,9 +19,9 @@ from utmost.channels import (
     unbounded_geometric_channel,
 )
 from utmost.exact import Level, Surd, level
+from utmost.privacy_types import PrivacyType, smallest_epsilon
 from utmost.spaces import Space, counts, discrete, graph, grid, hamming
 from utmost.testing import strategies
-from utmost.types import PrivacyType, smallest_epsilon
 
 LADDER = ["1/10", "1/2", "2/3", "9/10"]
 

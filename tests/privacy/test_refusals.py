@@ -8,8 +8,8 @@ import pytest
 from utmost.channels import Channel
 from utmost.errors import NotAChannel, NotALevel, NotANumber, OutOfRange
 from utmost.noise import Geometric
+from utmost.privacy_types import PrivacyType, check_promise, kept_level, smallest_epsilon, tradeoff
 from utmost.spaces import counts
-from utmost.types import PrivacyType, check_promise, kept_level, smallest_epsilon, tradeoff
 
 TYPE = PrivacyType(counts(2), epsilon=1)
 NOISE = Geometric(epsilon=1)

@@ -10,7 +10,7 @@ from privacy.finite_pairs import integer_pair, real_pair
 from privacy.strategies import alphas, integer_laws, laws, probabilities, staircases
 from utmost.channels import geometric_channel
 from utmost.noise import DiscreteStaircase, Geometric, Laplace, Staircase
-from utmost.types import delta, frontier, total_variation, tradeoff
+from utmost.privacy_types import delta, frontier, total_variation, tradeoff
 
 # ---- laws
 

@@ -27,9 +27,9 @@ from utmost.local import (
     short_report,
     tighten_categories,
 )
+from utmost.privacy_types import smallest_epsilon
 from utmost.spaces import discrete
 from utmost.testing import SeededRandomness
-from utmost.types import smallest_epsilon
 
 SMALL = [(k, d) for k in range(2, 14) for d in range(1, k)]
 

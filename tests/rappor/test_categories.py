@@ -23,9 +23,9 @@ from utmost.local import (
     report_categories,
     tighten_categories,
 )
+from utmost.privacy_types import PrivacyType, smallest_epsilon
 from utmost.spaces import discrete
 from utmost.testing import SeededRandomness
-from utmost.types import PrivacyType, smallest_epsilon
 
 ALPHAS = ["1/100", "1/3", "1/2", "4/5", "99/100"]
 

@@ -8,7 +8,7 @@ import pytest
 from utmost.exact import level
 from utmost.gradual import joint_pmf
 from utmost.noise import Geometric
-from utmost.types import delta
+from utmost.privacy_types import delta
 
 pytestmark = pytest.mark.oracle
 accounting = pytest.importorskip("dp_accounting.pld.privacy_loss_distribution")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from utmost.exact import level
 from utmost.gradual import joint_pmf
 from utmost.noise import Geometric
-from utmost.types import delta
+from utmost.privacy_types import delta
 
 alphas = st.fractions(min_value=Fraction(1, 20), max_value=Fraction(19, 20), max_denominator=20)
 ladders = st.lists(alphas, min_size=1, max_size=4, unique=True).map(

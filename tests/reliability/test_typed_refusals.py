@@ -19,6 +19,7 @@ from utmost.ledger import Ledger
 from utmost.local import BitResponse, CategoryCoupling, ThresholdedLaplace, ThresholdedPair, balanced_family
 from utmost.noise import Geometric, Laplace, Staircase
 from utmost.privacy import Amount
+from utmost.privacy_types import PrivacyType
 from utmost.promises import key_noise, named_cell_noise
 from utmost.publish.ledger.sqlite_store import SqliteStore
 from utmost.publish.promises.rotated_sums import turned
@@ -26,7 +27,6 @@ from utmost.publish.releases.answer_cells import AnswerCells
 from utmost.releases import DetailRule, PlanarRelease, Texts, TrustRelease, WithholdingRule
 from utmost.spaces import Consumer, Policy, counts, places
 from utmost.statements import trend
-from utmost.types import PrivacyType
 from utmost.workloads import Plan, edges
 
 

@@ -13,9 +13,9 @@ import pytest
 import utmost as ut
 from utmost.counting import CountedTable
 from utmost.errors import BadTable, OutOfRange, UtmostError, WrongKind
+from utmost.privacy_types import PolicyType
 from utmost.releases import DetailRule, Texts, Tuples, name_cells, release_detailed
 from utmost.spaces import Policy
-from utmost.types import PolicyType
 from utmost.workloads import SharedLevel, edges, share_level
 
 ODD = ["1e-400", "1e-49", "1e400", 0, -1, 10**30, 1.5, Fraction(1, 3), "x", "", None, True, float("nan"), float("inf")]

@@ -25,13 +25,13 @@ from utmost.exact import level
 from utmost.gradual import joint_pmf
 from utmost.ledger import Ledger, ResponseFolder
 from utmost.noise import Geometric
+from utmost.privacy_types import delta
 from utmost.publish.ledger import engine_ledger
 
 # Parts of a release are forced or compared from inside.
 from utmost.publish.releases.engine_release import ReleasableFrame
 from utmost.publish.releases.item_columns import CommittingRows
 from utmost.sampling import Identifiers
-from utmost.types import delta
 from utmost.workloads import Domain, bins, periods, plain
 
 pytestmark = OF_SPARK

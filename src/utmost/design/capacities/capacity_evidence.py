@@ -40,8 +40,8 @@ from utmost.design.channels.channel import Channel
 from utmost.design.leakage.channel_capacity import Capacity, CapacityKind
 from utmost.design.optima.checker import Bounds, check_private, holds_rationals
 from utmost.design.optima.evidence import Evidence
+from utmost.design.privacy_types.privacy_type import PrivacyType, power_interval
 from utmost.design.spaces.families import DiscreteMetric, EuclideanGridMetric, LineMetric
-from utmost.design.types.privacy_type import PrivacyType, power_interval
 from utmost.errors import PromiseBroken
 
 Around = tuple[Fraction, Fraction]

@@ -45,8 +45,8 @@ from utmost.design.leakage.channel_capacity import (
     total,
 )
 from utmost.design.leakage.measures import Measure, bayes_vulnerability, g_vulnerability
+from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.design.spaces import priors
-from utmost.design.types.privacy_type import PrivacyType
 from utmost.errors import OutOfRange, Unsupported
 
 

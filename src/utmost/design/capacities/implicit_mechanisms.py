@@ -21,6 +21,7 @@ from utmost.core.exact.levels import Level, level
 from utmost.core.exact.surds import Surd
 from utmost.design.capacities.similarity import Similarity, row_sums
 from utmost.design.channels.channel import Channel
+from utmost.design.privacy_types.privacy_type import Length, PrivacyType, power_interval, power_intervals
 from utmost.design.spaces.families import (
     DiscreteMetric,
     EuclideanGridMetric,
@@ -30,7 +31,6 @@ from utmost.design.spaces.families import (
 )
 from utmost.design.spaces.products import SumMetric
 from utmost.design.spaces.space import Space
-from utmost.design.types.privacy_type import Length, PrivacyType, power_interval, power_intervals
 from utmost.errors import OutOfRange
 
 

@@ -48,8 +48,8 @@ from utmost.design.capacities.implicit_mechanisms import (
 from utmost.design.capacities.pair_program import Classes
 from utmost.design.capacities.similarity import BITS, Similarity, row_sums, scaled_table
 from utmost.design.leakage.channel_capacity import CapacityKind
+from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.design.spaces.families import EuclideanGridMetric, LineMetric
-from utmost.design.types.privacy_type import PrivacyType
 from utmost.errors import PromiseBroken, SolverFailed
 
 _UNIT = 1 << (BITS + 32)

@@ -38,9 +38,9 @@ from utmost.design.capacities.similarity import Similarity, row_sums
 from utmost.design.channels.channel import Channel
 from utmost.design.leakage.channel_capacity import CapacityKind
 from utmost.design.optima.nearly_private import private_matrix
+from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.design.spaces.families import EuclideanGridMetric, ManhattanGridMetric
 from utmost.design.spaces.space import Space
-from utmost.design.types.privacy_type import PrivacyType
 from utmost.errors import PromiseBroken, SolverFailed
 
 

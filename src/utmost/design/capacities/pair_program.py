@@ -33,7 +33,7 @@ from utmost.design.capacities.similarity import Similarity
 from utmost.design.channels.channel import Channel
 from utmost.design.leakage.channel_capacity import CapacityKind
 from utmost.design.optima.nearly_private import private_matrix
-from utmost.design.types.privacy_type import PrivacyType
+from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.errors import PromiseBroken, SolverFailed
 
 
@@ -62,7 +62,7 @@ class Classes:
         The view of a secret is hashed into a 64-bit word. Two views with one word by chance would make a program miss
         its certificate, not its truth.
 
-        >>> from utmost.types import PrivacyType
+        >>> from utmost.privacy_types import PrivacyType
         >>> from utmost.spaces import grid
         >>> Classes.of(Similarity.of(PrivacyType(grid(3, 3), 1))).labels.tolist()
         [0, 1, 0, 1, 2, 1, 0, 1, 0]
@@ -133,7 +133,7 @@ class PairClasses:
     def of(cls, similarity: Similarity) -> "PairClasses":
         """The coarsest such partition that distinguishes distances. Cost: O(n^3) in each of a few rounds.
 
-        >>> from utmost.types import PrivacyType
+        >>> from utmost.privacy_types import PrivacyType
         >>> from utmost.spaces import counts, hamming
         >>> [len(PairClasses.of(Similarity.of(PrivacyType(space, 1)))) for space in (hamming(4), counts(3))]
         [5, 8]

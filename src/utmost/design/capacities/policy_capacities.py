@@ -16,7 +16,7 @@ from utmost.core.exact.intervals import round_down, round_up
 from utmost.design.capacities.capacity_evidence import TypeCapacity
 from utmost.design.capacities.capacity_of import capacity
 from utmost.design.leakage.channel_capacity import CapacityKind, check_kind
-from utmost.design.types.policy_types import PolicyType
+from utmost.design.privacy_types.policy_types import PolicyType
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -15,9 +15,9 @@ from utmost.core.exact.intervals import Interval
 from utmost.core.exact.levels import Level
 from utmost.core.exact.linear_algebra import table_product
 from utmost.core.exact.surds import Surd
+from utmost.design.privacy_types.privacy_type import Length, PrivacyType, near_length, power_interval, power_intervals
 from utmost.design.spaces.families import EuclideanGridMetric, LineMetric
 from utmost.design.spaces.space import Space, TableMetric
-from utmost.design.types.privacy_type import Length, PrivacyType, near_length, power_interval, power_intervals
 
 # What is fixed by a type is kept as long as the type is.
 _kept: WeakKeyDictionary[PrivacyType, "Similarity"] = WeakKeyDictionary()

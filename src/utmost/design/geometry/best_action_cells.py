@@ -17,8 +17,8 @@ from utmost.core.exact.arrays import Array, as_array, as_integers, fractions, is
 from utmost.design.geometry.power_channels import AnyChannel, exact_weights, is_member
 from utmost.design.geometry.power_numbers import PowerNumber, images_decide
 from utmost.design.geometry.vertex_search import vertices
+from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.design.spaces.losses import Loss
-from utmost.design.types.privacy_type import PrivacyType
 from utmost.errors import NotALoss, Unsupported
 
 PriorVector = tuple[Any, ...]

@@ -13,7 +13,7 @@ from utmost.core.exact.display import Display
 from utmost.core.exact.linear_algebra import matrix_product
 from utmost.design.channels.channel import Channel
 from utmost.design.geometry.log_domain import Distances, LogPowers
-from utmost.design.types.privacy_type import PrivacyType
+from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.errors import PromiseBroken, Unsupported
 
 Fractions = Sequence[Fraction]

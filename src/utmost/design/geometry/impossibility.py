@@ -18,10 +18,10 @@ from utmost.design.geometry.kernel_search import kernels
 from utmost.design.geometry.refinement_proofs import prefers
 from utmost.design.geometry.refining import refines
 from utmost.design.geometry.universal_optima import UniversalityVerdict, universality
+from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.design.spaces.consumer import Consumer
 from utmost.design.spaces.loss_algebra import lifted_loss
 from utmost.design.spaces.losses import loss_matrix
-from utmost.design.types.privacy_type import PrivacyType
 from utmost.errors import Unsupported
 
 

@@ -14,7 +14,7 @@ from utmost.core.exact.numbers import exact_integer
 from utmost.core.exact.progress_bar import progress_bar
 from utmost.design.geometry.kernel_supports import is_kernel_support, scaled_differences
 from utmost.design.geometry.vertex_search import Vertices, vertices
-from utmost.design.types.privacy_type import PrivacyType
+from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.errors import OutOfRange
 
 # Coefficients below this are left to exact numbers; the systems solved here have far smaller rounding errors.

@@ -38,7 +38,7 @@ from utmost.design.geometry.kernel_supports import (
 from utmost.design.geometry.log_domain import LogPowers
 from utmost.design.geometry.symmetries import Orbits, column_permutations, support_orbits
 from utmost.design.geometry.vertex_search import Vertices, vertex_blocks
-from utmost.design.types.privacy_type import PrivacyType
+from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.errors import OutOfRange, SolverFailed, Unsupported
 
 # Below this the entries of a vertex differ so much that floating point decides few signs.
@@ -312,7 +312,7 @@ def kernels_by_double_description(vertices: Vertices, most_work: float = inf) ->
     seconds. Memory: all rays of one step.
 
     >>> from utmost.geometry import vertices
-    >>> from utmost.types import PrivacyType
+    >>> from utmost.privacy_types import PrivacyType
     >>> from utmost.spaces import counts
     >>> kernels_by_double_description(vertices(PrivacyType(counts(2), alpha="1/2")))
     [(1, 2), (0, 1, 3)]

@@ -13,7 +13,7 @@ from utmost.design.channels.channel import Channel
 from utmost.design.geometry.log_domain import Distances, LogPowers
 from utmost.design.geometry.power_numbers import PowerField, PowerNumber
 from utmost.design.geometry.vertex_search import Vertices, vertices
-from utmost.design.types.privacy_type import PrivacyType
+from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.errors import NotAChannel, OutOfRange, PromiseBroken, Unsupported
 
 

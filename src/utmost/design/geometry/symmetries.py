@@ -140,7 +140,7 @@ def vertex_orbits(vertices: Vertices) -> Orbits:
     """The vertices of a type up to the automorphisms of its space.
 
     >>> from utmost.geometry import vertices
-    >>> from utmost.types import PrivacyType
+    >>> from utmost.privacy_types import PrivacyType
     >>> from utmost.spaces import hamming
     >>> vertex_orbits(vertices(PrivacyType(hamming(3), alpha="1/2"))).sizes.tolist()
     [8, 8, 12, 8, 2]

@@ -46,9 +46,9 @@ from utmost.design.geometry.log_domain import Distances, LogPowers
 from utmost.design.geometry.power_channels import AnyChannel, PowerChannel, exact_weights, member
 from utmost.design.geometry.power_numbers import images_decide, worked_out
 from utmost.design.geometry.vertex_search import vertices
+from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.design.spaces.families import LineMetric
 from utmost.design.spaces.priors import prior as check_prior
-from utmost.design.types.privacy_type import PrivacyType
 from utmost.errors import NotAPrior, OutOfRange, PromiseBroken, SolverFailed, Unsupported
 
 

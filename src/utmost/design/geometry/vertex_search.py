@@ -18,8 +18,8 @@ from utmost.core.exact.progress_bar import progress_bar
 from utmost.design.channels.channel import Channel
 from utmost.design.geometry.essential_graph import BipartiteGraph, blocks, count_height_functions, essential_edges
 from utmost.design.geometry.log_domain import Distances, LogPowers
+from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.design.spaces.space import Space
-from utmost.design.types.privacy_type import PrivacyType
 from utmost.errors import OutOfRange, Unsupported
 
 Heights = NDArray[np.int16]

@@ -25,10 +25,10 @@ from utmost.core.programs.exact_optima import solve_exactly
 from utmost.core.programs.linear_program import LinearProgram
 from utmost.design.channels.channel import Channel
 from utmost.design.optima.consumer_program import user_program
+from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.design.spaces import priors
 from utmost.design.spaces.consumer import Consumer
 from utmost.design.spaces.space import Space
-from utmost.design.types.privacy_type import PrivacyType
 from utmost.errors import OutOfRange
 
 

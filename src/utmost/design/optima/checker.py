@@ -37,9 +37,9 @@ from utmost.core.exact.levels import Level
 from utmost.core.exact.linear_algebra import by_integers
 from utmost.core.exact.surds import Surd
 from utmost.design.optima.checker_on_counts import dual_bound, remap_loss
+from utmost.design.privacy_types.privacy_type import Length, PrivacyType, at_most, power_interval
 from utmost.design.spaces.consumer import Consumer
 from utmost.design.spaces.families import LineMetric
-from utmost.design.types.privacy_type import Length, PrivacyType, at_most, power_interval
 from utmost.errors import OutOfRange, PromiseBroken
 
 # What is fixed by a type is kept as long as the type is: powers, from below and from above, by length and by pair.

@@ -22,8 +22,8 @@ from utmost.design.optima.near_places import Indices, circles
 from utmost.design.optima.nearly_private import feasible_dual, roomy_matrix
 from utmost.design.optima.search_for_rays import GapProgress, RayProgram, RaySearch, SearchResults
 from utmost.design.optima.tree_pricing import prepare
+from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.design.spaces.consumer import Consumer
-from utmost.design.types.privacy_type import PrivacyType
 from utmost.errors import SolverFailed, WrongKind
 
 _AIM = 0.6  # of the gap that is asked for: what the loop stops at, so that rounding has room

@@ -20,10 +20,10 @@ from utmost.core.programs.linear_program import LinearProgram
 from utmost.design.optima.checker import Bounds, check_private, edge_slacks, matrix_loss
 from utmost.design.optima.consumer_program import split_duals, user_program
 from utmost.design.optima.evidence import Evidence
+from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.design.spaces.consumer import Consumer
 from utmost.design.spaces.families import LineMetric
 from utmost.design.spaces.space import Space
-from utmost.design.types.privacy_type import PrivacyType
 from utmost.errors import OutOfRange, PromiseBroken, Unsupported
 
 MatrixEntry = tuple[int, int]

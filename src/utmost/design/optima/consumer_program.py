@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from utmost.core.exact.arrays import Array, as_rationals
 from utmost.core.programs.linear_program import LinearProgram
 from utmost.design.optima.checker import alphas_above, near_alphas_above
+from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.design.spaces.consumer import Consumer
-from utmost.design.types.privacy_type import PrivacyType
 
 
 def user_program(ptype: PrivacyType, consumer: Consumer, *, exactly: bool = True) -> LinearProgram:

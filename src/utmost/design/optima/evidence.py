@@ -12,8 +12,8 @@ from utmost.core.exact.progress_bar import progress_bar
 from utmost.design.channels.channel import Remap
 from utmost.design.optima.checker import Bounds, Multipliers, certified_bounds
 from utmost.design.optima.closed_form import theorem_for
+from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.design.spaces.consumer import Consumer
-from utmost.design.types.privacy_type import PrivacyType
 from utmost.errors import PromiseBroken
 
 

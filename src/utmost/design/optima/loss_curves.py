@@ -21,10 +21,10 @@ from utmost.design.optima.checker import Bounds
 from utmost.design.optima.column_generation import SearchedCertificate, searched
 from utmost.design.optima.optimum import Optimum, is_reached_exactly, optimal_mechanism
 from utmost.design.optima.search_for_rays import SearchResults
+from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.design.spaces.consumer import Consumer
 from utmost.design.spaces.distance_units import level_per
 from utmost.design.spaces.space import Space
-from utmost.design.types.privacy_type import PrivacyType
 from utmost.errors import OutOfRange
 
 TurnProgress = Callable[[int, int, float], object]

@@ -35,10 +35,10 @@ from utmost.design.optima.consumer_program import user_program
 from utmost.design.optima.evidence import Certificate
 from utmost.design.optima.nearly_private import private_matrix
 from utmost.design.optima.optimum import optimal_mechanism
+from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.design.spaces import priors
 from utmost.design.spaces.consumer import Consumer
 from utmost.design.spaces.families import LineMetric
-from utmost.design.types.privacy_type import PrivacyType
 from utmost.errors import OutOfRange, PromiseBroken
 
 # Secrets times actions times possible secrets up to which an exact vertex takes a second or two.

@@ -12,8 +12,8 @@ from utmost.core.exact.display import Display
 from utmost.core.exact.numbers import Number, exact, refused_as
 from utmost.design.channels.channel import Channel, Labels, stochastic
 from utmost.design.optima.checker import Multipliers, as_list, doubtful_ratios, edge_slacks, largest_alpha
+from utmost.design.privacy_types.privacy_type import PrivacyType, at_most
 from utmost.design.spaces.consumer import Consumer
-from utmost.design.types.privacy_type import PrivacyType, at_most
 from utmost.errors import NotAChannel, PromiseBroken
 
 _GRID = 1 << 60

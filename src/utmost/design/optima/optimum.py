@@ -35,9 +35,9 @@ from utmost.design.optima.consumer_program import rows_of_neighbours, split_dual
 from utmost.design.optima.evidence import Certificate
 from utmost.design.optima.nearly_private import feasible_dual, private_matrix
 from utmost.design.optima.search_for_rays import GapProgress
+from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.design.spaces.consumer import Consumer
 from utmost.design.spaces.families import LineMetric
-from utmost.design.types.privacy_type import PrivacyType
 from utmost.errors import NotMonotone, OutOfRange, PromiseBroken, SolverFailed, Unsupported
 
 Method = Literal["auto", "theorem", "program", "columns"]

@@ -21,10 +21,10 @@ from utmost.core.programs.linear_program import LinearProgram, LinearSolution
 from utmost.design.channels.channel import Channel
 from utmost.design.optima.checker import matrix_loss
 from utmost.design.optima.optimum import Optimum, optimal_mechanism
+from utmost.design.privacy_types.policy_types import PolicyType
+from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.design.spaces.consumer import Consumer
 from utmost.design.spaces.policies import PolicyPart
-from utmost.design.types.policy_types import PolicyType
-from utmost.design.types.privacy_type import PrivacyType
 from utmost.errors import OutOfRange
 
 _SHORT = 1 << 60

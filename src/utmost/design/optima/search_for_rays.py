@@ -18,8 +18,8 @@ from utmost.design.optima.empty_places import filled, filled_at_a_loss, highest,
 from utmost.design.optima.extreme_rays import Forest, Places, generic_factors
 from utmost.design.optima.near_places import Indices, added_up, shared_out
 from utmost.design.optima.tree_pricing import prepare
+from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.design.spaces.consumer import Consumer
-from utmost.design.types.privacy_type import PrivacyType
 
 GapProgress = Callable[[int, float], object]
 """A function of the caller, called as ``progress(rounds, gap)``."""

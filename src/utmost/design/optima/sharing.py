@@ -21,9 +21,9 @@ from utmost.core.programs.exact_optima import farkas_gap, farkas_ray
 from utmost.core.programs.linear_program import LinearProgram
 from utmost.design.optima.consumer_program import user_program
 from utmost.design.optima.optimum import Optimum, optimal_mechanism
+from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.design.spaces import priors
 from utmost.design.spaces.consumer import Consumer
-from utmost.design.types.privacy_type import PrivacyType
 from utmost.errors import OutOfRange
 
 

@@ -46,9 +46,9 @@ from utmost.design.channels.on_counts import GeometricMatrix
 from utmost.design.optima.checker_on_counts import exact_flows, integer_rows
 from utmost.design.optima.closed_form import exact_design
 from utmost.design.optima.consumer_program import user_program
+from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.design.spaces.consumer import Consumer
 from utmost.design.spaces.families import LineMetric
-from utmost.design.types.privacy_type import PrivacyType
 from utmost.errors import OutOfRange, PromiseBroken, Unsupported
 
 DOWN, UP, SLACK, ZERO = "down", "up", "slack", "zero"

@@ -20,7 +20,7 @@ from utmost.design.geometry.kernel_search import kernel_blocks
 from utmost.design.geometry.kernel_supports import KernelBlock, WalkPosition
 from utmost.design.geometry.log_domain import Distances
 from utmost.design.geometry.vertex_search import Vertices
-from utmost.design.types.privacy_type import PrivacyType
+from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.errors import BadTable, Unsupported
 from utmost.interfaces.documents.space_names import type_facts
 from utmost.publish.promises.codec import check_header, fields, header
@@ -178,7 +178,7 @@ def height_rows(blocks: Iterable[Vertices]) -> Iterator[list[str]]:
     """Each vertex as heights, one for each secret, least 0; the same at every level.
 
     >>> from utmost.geometry import vertices
-    >>> from utmost.types import PrivacyType
+    >>> from utmost.privacy_types import PrivacyType
     >>> from utmost.spaces import grid
     >>> list(height_rows([vertices(PrivacyType(grid(2, 2), alpha="1/2"))]))[0]
     ['0', '1', '1', 'sqrt(2)']

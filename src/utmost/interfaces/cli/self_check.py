@@ -23,10 +23,10 @@ from utmost.core.privacy.unit import Unit
 from utmost.core.sampling.draw import sample
 from utmost.design.channels.on_counts import geometric_channel
 from utmost.design.optima.optimum import optimal_mechanism
+from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.design.spaces import losses, priors
 from utmost.design.spaces.consumer import Consumer
 from utmost.design.spaces.families import counts
-from utmost.design.types.privacy_type import PrivacyType
 from utmost.errors import BadTable, PromiseBroken, UtmostError
 from utmost.publish.ledger.ledger import Ledger
 from utmost.publish.ledger.process_release import release

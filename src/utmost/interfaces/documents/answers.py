@@ -14,8 +14,8 @@ from utmost.design.channels.channel import Channel
 from utmost.design.channels.channel_draws import drawing_of
 from utmost.design.local.checked_mechanisms import read_mechanism
 from utmost.design.optima.optimum import Optimum
+from utmost.design.privacy_types.smallest_level import smallest_epsilon
 from utmost.design.spaces.space import Space
-from utmost.design.types.smallest_level import smallest_epsilon
 from utmost.errors import BadTable, OutOfRange, PromiseBroken, Unsupported
 from utmost.interfaces.documents.answer_words import (
     ANSWERS_FORM,

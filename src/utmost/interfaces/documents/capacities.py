@@ -28,7 +28,7 @@ from utmost.design.capacities.implicit_mechanisms import (
     factors,
 )
 from utmost.design.channels.channel import Channel
-from utmost.design.types.privacy_type import PrivacyType
+from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.errors import BadTable
 from utmost.interfaces.documents.space_names import stated_type, type_facts
 from utmost.publish.promises.codec import Form, plain

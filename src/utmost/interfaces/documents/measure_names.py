@@ -21,10 +21,10 @@ from utmost.design.leakage.measures import (
     l_uncertainty,
     property_vulnerability,
 )
+from utmost.design.privacy_types.smallest_level import smallest_epsilon
 from utmost.design.spaces.losses import loss_named
 from utmost.design.spaces.priors import prior_named
 from utmost.design.spaces.space import Space
-from utmost.design.types.smallest_level import smallest_epsilon
 from utmost.errors import NotALoss, OutOfRange, Unsupported
 from utmost.interfaces.documents.consumer_files import prior_file
 from utmost.interfaces.documents.cost_files import is_file

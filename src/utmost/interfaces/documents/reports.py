@@ -129,7 +129,7 @@ def labelled_answers(optimum: "Optimum") -> dict[str, Any]:
     """The unit of the distances, and the likeliest answers for the likeliest place; nothing where there are no labels.
 
     >>> from utmost.optima import optimal_mechanism
-    >>> from utmost.types import PrivacyType
+    >>> from utmost.privacy_types import PrivacyType
     >>> from utmost.spaces import Consumer, places
     >>> from utmost.design.spaces import losses
     >>> towns = places({"Oslo": (59.91, 10.75), "Bergen": (60.39, 5.32)})

@@ -23,6 +23,7 @@ from typing import Any
 from utmost.core.exact.numbers import exact, natural
 from utmost.core.exact.surds import Surd
 from utmost.core.exact.written_levels import level_facts, level_from_facts
+from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.design.spaces.distance_units import is_unit, unit_named
 from utmost.design.spaces.families import (
     DiscreteMetric,
@@ -39,7 +40,6 @@ from utmost.design.spaces.families import (
 from utmost.design.spaces.geography import Geography, Places, check_geography, measured, places
 from utmost.design.spaces.graphs import graph
 from utmost.design.spaces.space import Space, TableMetric
-from utmost.design.types.privacy_type import PrivacyType
 from utmost.errors import BadTable, NotAMetric, NotANumber, OutOfRange
 from utmost.tables.files.small_tables import SmallTable, number_rows, small_table
 

@@ -16,8 +16,8 @@ from utmost.design.geometry.best_action_cells import Complex, Conflict, Dominanc
 from utmost.design.geometry.log_domain import Distances, LogPowers
 from utmost.design.geometry.power_channels import AnyChannel, PowerChannel, is_member, member
 from utmost.design.geometry.power_numbers import PowerField, PowerNumber, images_decide
+from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.design.spaces import priors
-from utmost.design.types.privacy_type import PrivacyType
 from utmost.errors import BadTable, PromiseBroken
 from utmost.interfaces.documents.space_names import stated_type, type_facts
 from utmost.publish.promises.codec import Form, plain

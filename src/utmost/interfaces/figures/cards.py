@@ -30,7 +30,7 @@ def card(value: Any) -> str:
     """The HTML of a value.
 
     >>> from utmost.noise import Geometric
-    >>> card(Geometric(1)).startswith('<div') and "least expected cost" in card(Geometric(1))
+    >>> card(Geometric(1)).startswith('<div') and "smaller expected cost" in card(Geometric(1))
     True
     """
     maker = kind_of(value, CARDS)

@@ -11,9 +11,9 @@ from utmost.design.channels.on_counts import geometric_channel
 from utmost.design.channels.on_spaces import dual_randomized_response, randomized_response
 from utmost.design.leakage.hypers import hyper
 from utmost.design.leakage.measures import l_uncertainty
+from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.design.spaces import losses, priors
 from utmost.design.spaces.families import counts, discrete, grid, hamming
-from utmost.design.types.privacy_type import PrivacyType
 from utmost.interfaces.figures.canvas import page, write
 from utmost.interfaces.figures.simplex import COLOURS, Panel, PosteriorPoints, draw_simplex, in_the_plane
 from utmost.interfaces.figures.simplex_pictures import beliefs_of, type_panel

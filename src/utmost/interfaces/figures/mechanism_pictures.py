@@ -8,10 +8,10 @@ import numpy as np
 from utmost.design.optima.beyond_oblivious import conflicting_users
 from utmost.design.optima.optimum import optimal_mechanism
 from utmost.design.optima.structure import constraint_matrix
+from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.design.spaces import losses
 from utmost.design.spaces.consumer import Consumer
 from utmost.design.spaces.families import counts
-from utmost.design.types.privacy_type import PrivacyType
 from utmost.interfaces.figures.canvas import BLUE, GOLD, INK, PALE, RED, mechanism, page, write
 from utmost.interfaces.papers.ghosh import FIGURE_5, SIGNS
 

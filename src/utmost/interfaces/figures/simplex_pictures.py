@@ -13,9 +13,9 @@ from utmost.design.channels.channel import Channel
 from utmost.design.geometry.kernel_search import kernels
 from utmost.design.geometry.vertex_search import vertices
 from utmost.design.leakage.hypers import hyper
+from utmost.design.privacy_types.privacy_type import PrivacyType
+from utmost.design.privacy_types.smallest_level import smallest_epsilon
 from utmost.design.spaces.space import Space
-from utmost.design.types.privacy_type import PrivacyType
-from utmost.design.types.smallest_level import smallest_epsilon
 from utmost.errors import OutOfRange
 from utmost.interfaces.documents.space_names import secret_names
 from utmost.interfaces.figures.canvas import check_format, write

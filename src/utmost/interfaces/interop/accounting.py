@@ -15,7 +15,7 @@ from utmost.core.noise.geometric import Geometric
 from utmost.core.noise.integer_law import IntegerLaw
 from utmost.core.noise.law import Law
 from utmost.core.sampling.draw import on_grid
-from utmost.design.types.trade_off import total_variation
+from utmost.design.privacy_types.trade_off import total_variation
 from utmost.interfaces.interop.packages import package
 
 _MOST_OUTCOMES, _MOST_APART, _LEAST_MASS = 4096, 1 << 16, 1e-25

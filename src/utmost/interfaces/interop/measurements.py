@@ -25,8 +25,8 @@ def opendp_measurement(law: Law) -> Any:
     """One number plus noise of the law, as a measurement of OpenDP.
 
     From ``atom_domain`` of i64, or of floats without NaN, and the absolute distance, to the maximum divergence. Its map
-    takes d_in to the smallest level that the law keeps at that distance, see `utmost.types.kept_level`, rounded up. A
-    released integer beyond i64 becomes the nearest one in it, which is post-processing.
+    takes d_in to the smallest level that the law keeps at that distance, see `utmost.privacy_types.kept_level`, rounded
+    up. A released integer beyond i64 becomes the nearest one in it, which is post-processing.
 
     OpenDP has to be told that measurements made outside of it are welcome:
     ``opendp.prelude.enable_features("contrib", "honest-but-curious")``.

@@ -14,9 +14,9 @@ from utmost.design.geometry.kernel_estimates import estimate_kernels
 from utmost.design.geometry.kernel_search import count_kernels
 from utmost.design.geometry.vertex_search import Vertices, count_vertices, vertices
 from utmost.design.leakage.channel_capacity import Capacity
+from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.design.spaces.families import counts, discrete, grid, hamming
 from utmost.design.spaces.space import Space
-from utmost.design.types.privacy_type import PrivacyType
 from utmost.interfaces.papers.comparison import Comparison, corrected, equal, extended
 from utmost.interfaces.papers.fernandes_duality import (
     appendix,

@@ -25,12 +25,12 @@ from utmost.design.leakage.channel_capacity import CapacityKind
 from utmost.design.leakage.hypers import hyper
 from utmost.design.leakage.measures import g_vulnerability, l_uncertainty
 from utmost.design.optima.reading import expected_loss
+from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.design.spaces import losses, priors
 from utmost.design.spaces.consumer import Consumer
 from utmost.design.spaces.families import counts, discrete, hamming
 from utmost.design.spaces.loss_algebra import joint_loss, scaled_loss
 from utmost.design.spaces.space import Space
-from utmost.design.types.privacy_type import PrivacyType
 from utmost.interfaces.papers.comparison import Comparison, corrected, counted, extended
 from utmost.interfaces.papers.fernandes_figures import HALF
 

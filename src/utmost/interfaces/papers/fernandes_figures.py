@@ -16,10 +16,10 @@ from utmost.design.geometry.universal_optima import universality
 from utmost.design.geometry.vertex_search import vertices
 from utmost.design.leakage.hypers import hyper
 from utmost.design.leakage.measures import l_uncertainty
+from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.design.spaces import losses, priors
 from utmost.design.spaces.families import counts, discrete, grid, hamming
 from utmost.design.spaces.loss_algebra import lifted_loss
-from utmost.design.types.privacy_type import PrivacyType
 from utmost.interfaces.papers.comparison import Comparison, corrected, equal, extended
 
 HALF = "1/2"

@@ -14,11 +14,11 @@ from utmost.design.geometry.decomposition import decompose, is_kernel, is_vertex
 from utmost.design.geometry.kernel_search import kernels
 from utmost.design.geometry.universal_optima import distinguishing_mechanism, universal_mechanism, universality
 from utmost.design.geometry.vertex_search import count_vertices
+from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.design.spaces import losses
 from utmost.design.spaces.families import counts, discrete, hamming
 from utmost.design.spaces.loss_algebra import lifted_loss
 from utmost.design.spaces.space import Space
-from utmost.design.types.privacy_type import PrivacyType
 from utmost.interfaces.papers.comparison import Comparison, corrected, counted, equal, extended
 from utmost.interfaces.papers.fernandes_figures import HALF, claim, hyper_text, same_columns
 

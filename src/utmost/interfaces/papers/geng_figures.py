@@ -15,9 +15,9 @@ from utmost.core.noise.geometric import Geometric
 from utmost.core.noise.laplace import Laplace
 from utmost.core.noise.staircase import Staircase, optimal_gamma
 from utmost.design.channels.calibrated import abstract_staircase
+from utmost.design.privacy_types.smallest_level import smallest_epsilon
+from utmost.design.privacy_types.trade_off import tradeoff
 from utmost.design.spaces.families import discrete
-from utmost.design.types.smallest_level import smallest_epsilon
-from utmost.design.types.trade_off import tradeoff
 from utmost.interfaces.papers.comparison import Comparison, corrected, equal, extended, rounded
 
 F = Fraction

@@ -14,10 +14,10 @@ from utmost.design.optima.optimum import optimal_mechanism
 from utmost.design.optima.reading import bayes_remap, expected_loss, face_value_loss, face_value_of_noise
 from utmost.design.optima.sharing import shared_mechanism, sharing_program, sharing_refutation
 from utmost.design.optima.structure import check_lemmas, constraint_matrix, derivation, remap_of_vertex, uniqueness
+from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.design.spaces import losses, priors
 from utmost.design.spaces.consumer import Consumer
 from utmost.design.spaces.families import counts
-from utmost.design.types.privacy_type import PrivacyType
 from utmost.interfaces.papers.comparison import Comparison, corrected, equal, extended, rounded
 from utmost.interfaces.papers.ghosh_lemmas import lemma_6_4, steps_of_the_proof
 

@@ -15,10 +15,10 @@ from utmost.design.optima.beyond_oblivious import conflicting_users
 from utmost.design.optima.optimum import optimal_mechanism
 from utmost.design.optima.sharing import shared_mechanism
 from utmost.design.optima.structure import check_lemmas, constraint_matrix, derivation, remap_of_vertex
+from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.design.spaces import losses
 from utmost.design.spaces.consumer import Consumer
 from utmost.design.spaces.families import counts
-from utmost.design.types.privacy_type import PrivacyType
 from utmost.interfaces.papers.comparison import Comparison, equal
 
 F = Fraction

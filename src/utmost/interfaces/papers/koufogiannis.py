@@ -18,8 +18,8 @@ from utmost.core.noise.laplace import Laplace
 from utmost.core.noise.staircase import Staircase
 from utmost.design.channels.calibrated import exponential_mechanism
 from utmost.design.optima.noise_program import least_noise
+from utmost.design.privacy_types.smallest_level import smallest_epsilon
 from utmost.design.spaces.families import discrete
-from utmost.design.types.smallest_level import smallest_epsilon
 from utmost.interfaces.papers.comparison import Comparison, corrected, equal, extended, rounded
 from utmost.interfaces.papers.koufogiannis_applications import applications
 from utmost.interfaces.papers.koufogiannis_market import figure_2, market, networks, rules, theorem_1

@@ -158,7 +158,7 @@ class Accounts:
         >>> with tempfile.TemporaryDirectory() as folder, Ledger.open(f"{folder}/l.db", create=True) as ledger:
         ...     _ = ledger.budget("visits", limit=2)
         ...     ledger.charge("visits", epsilon="1/2", what="OpenDP, mean age, 2025")
-        Budget(dataset='visits', limit=level(epsilon=2), spent=Fraction(1, 2), remaining=Fraction(3, 2))
+        Budget(dataset='visits', limit=level(epsilon=2), spent=1/2, remaining=3/2)
         """
         check_name(dataset, "dataset")
         apart = truth(independent, "independent")

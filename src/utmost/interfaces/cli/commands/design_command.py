@@ -9,11 +9,11 @@ from typing import Annotated, Any, Literal
 from utmost.core.exact.written_levels import level_text
 from utmost.design.optima.evidence import Certificate
 from utmost.design.optima.optimum import Optimum, optimal_mechanism
+from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.design.spaces.consumer import Consumer
 from utmost.design.spaces.families import EuclideanGridMetric, LineMetric, ManhattanGridMetric
 from utmost.design.spaces.geography import Places
 from utmost.design.spaces.loss_algebra import check_monotone
-from utmost.design.types.privacy_type import PrivacyType
 from utmost.errors import NotMonotone, OutOfRange
 from utmost.interfaces.cli.options import file_options
 from utmost.interfaces.cli.options import shared_options as options

@@ -8,8 +8,8 @@ from utmost.interfaces.cli.options.shared_options import AskedLevel
 
 if TYPE_CHECKING:
     from utmost.design.leakage.measures import Measure
+    from utmost.design.privacy_types.privacy_type import PrivacyType
     from utmost.design.spaces.space import Space
-    from utmost.design.types.privacy_type import PrivacyType
 
 _LOSS = option(
     "LOSS",
@@ -42,7 +42,7 @@ class TypeAsked:
     def read(self, *, needed: bool = True) -> "tuple[str, PrivacyType]":
         """The space as text, and the privacy type on it; the level may be left out where the answer needs none."""
         from utmost.core.exact.levels import level as level_of
-        from utmost.design.types.privacy_type import PrivacyType
+        from utmost.design.privacy_types.privacy_type import PrivacyType
 
         spelled, secrets = space_asked(self.space)
         if not needed and not self.level.is_given:

@@ -30,13 +30,13 @@ from utmost.design.channels.on_counts import geometric_channel
 from utmost.design.channels.on_spaces import randomized_response
 from utmost.design.optima.optimum import optimal_mechanism
 from utmost.design.optima.reading import read
+from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.design.spaces import losses, priors
 from utmost.design.spaces.consumer import Consumer
 from utmost.design.spaces.families import counts, cycle, discrete, grid, hamming
 from utmost.design.spaces.losses import loss_named
 from utmost.design.spaces.priors import prior_named
 from utmost.design.spaces.space import Space
-from utmost.design.types.privacy_type import PrivacyType
 from utmost.errors import OutOfRange, Unsupported, UtmostError
 from utmost.interfaces.documents.reports import law_report
 from utmost.interfaces.documents.verified_files import verified, verified_in_words

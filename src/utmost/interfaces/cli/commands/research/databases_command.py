@@ -16,8 +16,8 @@ from utmost.design.optima.beyond_oblivious import (
 )
 from utmost.design.optima.optimum import optimal_mechanism
 from utmost.design.optima.sharing import shared_mechanism
+from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.design.spaces.families import counts
-from utmost.design.types.privacy_type import PrivacyType
 from utmost.errors import NotANumber, OutOfRange
 from utmost.interfaces.cli.options import people_options, research_options
 from utmost.interfaces.cli.options import shared_options as options

@@ -16,7 +16,7 @@ from utmost.design.geometry.kernel_estimates import KernelEstimate, estimate_ker
 from utmost.design.geometry.kernel_search import kernel_blocks, kernel_sizes
 from utmost.design.geometry.kernel_search import kernels as listed_kernels
 from utmost.design.geometry.vertex_search import vertices
-from utmost.design.types.privacy_type import PrivacyType
+from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.errors import OutOfRange
 from utmost.interfaces.cli.commands.research.vertices_command import draw_type
 from utmost.interfaces.cli.kernel_files import kernel_header, kernel_rows, posterior_rows, search

@@ -7,8 +7,8 @@ from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.exact.written_levels import level_facts
 from utmost.design.capacities.policy_capacities import policy_capacity
 from utmost.design.optima.policy_designs import PolicyOptimum, policy_mechanism
+from utmost.design.privacy_types.policy_types import PolicyType
 from utmost.design.spaces.policies import Policy
-from utmost.design.types.policy_types import PolicyType
 from utmost.interfaces.cli.options import file_options, research_options, table_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import flag, option

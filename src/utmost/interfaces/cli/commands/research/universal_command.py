@@ -10,7 +10,7 @@ from utmost.design.channels.on_counts import geometric_channel
 from utmost.design.channels.on_spaces import randomized_response
 from utmost.design.geometry.best_action_cells import exact_expected_loss, exact_loss
 from utmost.design.geometry.universal_optima import universal_mechanism, universality
-from utmost.design.types.privacy_type import PrivacyType
+from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.errors import OutOfRange
 from utmost.interfaces.cli.options import file_options, research_options
 from utmost.interfaces.cli.options import shared_options as options

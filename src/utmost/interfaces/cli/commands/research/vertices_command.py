@@ -14,7 +14,7 @@ from utmost.core.exact.written_levels import level_facts
 from utmost.design.geometry.symmetries import vertex_orbits
 from utmost.design.geometry.vertex_search import count_vertices, vertex_blocks
 from utmost.design.geometry.vertex_search import vertices as listed
-from utmost.design.types.privacy_type import PrivacyType
+from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.errors import OutOfRange
 from utmost.interfaces.cli.kernel_files import height_rows, posterior_rows
 from utmost.interfaces.cli.options import file_options, research_options, table_options

@@ -15,9 +15,9 @@ from utmost.core.noise.integer_law import IntegerLaw
 from utmost.core.noise.law import Law
 from utmost.core.noise.profile_law import ProfileLaw
 from utmost.design.channels.channel import Channel
+from utmost.design.privacy_types.curves import curve_distance
+from utmost.design.privacy_types.privacy_type import is_steeper, rows_of, suspects
 from utmost.design.spaces.space import Space
-from utmost.design.types.curves import curve_distance
-from utmost.design.types.privacy_type import is_steeper, rows_of, suspects
 from utmost.errors import OutOfRange, PromiseBroken
 
 

@@ -12,8 +12,8 @@ from utmost.core.exact.display import Display
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number
 from utmost.design.channels.channel import Channel
+from utmost.design.privacy_types.privacy_type import Allowance, PrivacyType
 from utmost.design.spaces.policies import Policy
-from utmost.design.types.privacy_type import Allowance, PrivacyType
 from utmost.errors import NotAChannel, OutOfRange
 
 

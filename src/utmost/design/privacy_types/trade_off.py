@@ -14,7 +14,7 @@ from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, exact
 from utmost.core.noise.law import Law
 from utmost.core.noise.shift_curves import Curve, StaircaseCurve
-from utmost.design.types.curves import curve_of
+from utmost.design.privacy_types.curves import curve_of
 from utmost.errors import OutOfRange
 
 

@@ -1,9 +1,9 @@
 """Privacy types, smallest epsilons and trade-off curves: what a mechanism promises."""
 
-from utmost.design.types.policy_types import PolicyType
-from utmost.design.types.privacy_type import PrivacyType
-from utmost.design.types.smallest_level import check_promise, kept_level, smallest_epsilon
-from utmost.design.types.trade_off import delta, frontier, profile, total_variation, tradeoff
+from utmost.design.privacy_types.policy_types import PolicyType
+from utmost.design.privacy_types.privacy_type import PrivacyType
+from utmost.design.privacy_types.smallest_level import check_promise, kept_level, smallest_epsilon
+from utmost.design.privacy_types.trade_off import delta, frontier, profile, total_variation, tradeoff
 
 __all__ = [
     "PolicyType",
