@@ -12,16 +12,18 @@ class ProvedTable:
     __slots__ = ()
 
 
-def read_individual(individual: object) -> str | None:
+def read_individual(individual: str | None) -> str | None:
     """Who one individual is, in a few words that a sentence can hold.
 
     Raises:
         WrongKind, OutOfRange: for what is no text of one line, or a long one.
     """
-    words = optional(individual, text, "individual")
-    if words is None or (
-        0 < len(words) <= _LONGEST_INDIVIDUAL and words.isprintable() and words == words.strip().rstrip(".")
-    ):
-        return words
+    optional(individual, text, "individual")
+    if individual is None:
+        return None
+    is_plain = individual.isprintable() and individual == individual.strip().rstrip(".")
+    if is_plain and 0 < len(individual) <= _LONGEST_INDIVIDUAL:
+        return individual
     required = f"who one individual is must be said in 1 to {_LONGEST_INDIVIDUAL} printable characters, without a stop"
-    raise OutOfRange(required, came=repr(words), where="individual", remedy='Write individual="one household", say.')
+    remedy = 'Write individual="one household", say.'
+    raise OutOfRange(required, came=repr(individual), where="individual", remedy=remedy)

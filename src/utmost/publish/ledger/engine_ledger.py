@@ -167,7 +167,7 @@ def _frame_again(known: Published, table: Any) -> ReleasableFrame:
     wanted = (*known.promise.id_column, *known.columns, *public)
     names = [name for name in names if name in wanted]
     drop = [name for name in names if name not in (*known.columns, *public)]
-    again = replace(known.promise, public=public, drop=drop)
+    again = replace(known.promise, public=tuple(public), drop=tuple(drop))
     return ReleasableFrame.of(brought.select(names).native, again)
 
 

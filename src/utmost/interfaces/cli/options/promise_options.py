@@ -270,11 +270,11 @@ class Promised:
         if self.stated is not None:
             return fitting(self.stated, counted)
         noise, columns, by = noise or self._noise(counted), self.columns, self.lasting.noise or "rows"
-        named = {"public": split_names(columns.public or []), "drop": split_names(columns.drop or [])}
+        released, public, drop = columns.released, split_names(columns.public or []), split_names(columns.drop or [])
         if counted is None:
-            promise = Promise(columns.released, noise=noise, **named)
+            promise = Promise(released, public=public, drop=drop, noise=noise)
         else:
-            promise = Promise.of_counted(counted, columns.released, noise=noise, **named)
+            promise = Promise.of_counted(counted, released, public=public, drop=drop, noise=noise)
         promise = replace(
             promise,
             rows=rows_origin(columns.rows or "declared"),
