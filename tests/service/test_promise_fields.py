@@ -27,7 +27,6 @@ from utmost.ledger import Ledger, PublishRequest, shared_requests
 from utmost.promises import CellNoise, SumNoise
 from utmost.publish.counting import counted_events
 from utmost.publish.promises import promise as promise_module
-from utmost.publish.releases import release_facts
 from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.publish.statements.plan_files import PLAN_FORM
 from utmost.releases import NoisySums, release_detailed, release_measures, release_shared
@@ -153,7 +152,7 @@ def check_pages(statement, promise):
     }
     for page, text in pages.items():
         for name in WORDS:
-            if getattr(promise, name) is not None and (page != "guarantee" or name == "individual"):
+            if getattr(promise, name) is not None:
                 assert getattr(promise, name) in text, (page, name)
 
 
@@ -247,8 +246,8 @@ def by_file(world):
             answer.save(place / path, **more)
             yield promise, ut.read_release(place / path).promise, UNPUBLISHED
             report = json.loads(world.run("verify", place / path, "--json"))
-            assert promise.individual in report["guarantee"]
-    assert CELLS.individual in json.dumps(data_package(place / "r.csv"))
+            assert all(getattr(promise, name) in report["guarantee"] for name in WORDS)
+    assert all(getattr(CELLS, name) in json.dumps(data_package(place / "r.csv")) for name in WORDS)
     CELLS.save(place / "p.json")
     yield CELLS, ut.read_promise(place / "p.json"), ()
 
@@ -265,7 +264,7 @@ def by_derived(world):
     sums.save(world.path / "s.json")
     world.run("clean", world.path / "s.json", "--out", world.path / "c.csv", "--given", "total: 2")
     report = json.loads(world.run("verify", world.path / "c.csv", "--release", world.path / "s.json", "--json"))
-    assert SUMS.individual in report["guarantee"]
+    assert all(getattr(SUMS, name) in report["guarantee"] for name in WORDS)
 
 
 def by_client(world):
@@ -588,11 +587,11 @@ def lost_to_approvers(monkeypatch, field):
 
 def lost_on_pages(monkeypatch, field):
     """The rows of a statement in words lack the field: of pages, screens and the registry."""
-    monkeypatch.setattr(release_facts.Facts, field, "")
+    monkeypatch.setattr(ut.Promise, "texts", {})
 
 
 def lost_in_guarantee(monkeypatch, field):
-    monkeypatch.setattr(ut.Promise, f"{field}_sentence", "")
+    monkeypatch.setattr(ut.Promise, "sentences", "")
 
 
 def without(facts, field):

@@ -12,7 +12,7 @@ from utmost.core.sampling.random_bits import secure
 from utmost.errors import OutOfRange
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.people_options import PersonOptions, split_names
-from utmost.interfaces.cli.options.promise_options import Columns, Individual, Protected
+from utmost.interfaces.cli.options.promise_options import Columns, PromiseTexts, Protected
 from utmost.interfaces.cli.options.release_options import InOneDraw, ReleaseOptions
 from utmost.interfaces.cli.options.shared_options import refuse
 from utmost.interfaces.cli.options.table_options import TableAnswer, check_fits
@@ -70,7 +70,7 @@ def together(table: Path, told: ReleaseOptions) -> None:
 
     promised, columns = told.promised, told.promised.columns
     cells = Protected(cells=promised.protected.cells)
-    other = replace(promised, columns=Columns(), protected=cells, individual=Individual())
+    other = replace(promised, columns=Columns(), protected=cells, texts=PromiseTexts())
     once = replace(told.once, cost="absolute", together=None)
     refuse("does not go with --together", other, once, told.memory, told.people)
     promised.check_columns("columns", "sensitivity")

@@ -170,7 +170,7 @@ def _privacy(stated: Facts) -> dict[str, Any]:
         **({} if stated.delta is None else {"delta": str(stated.delta)}),
         "guarantee": stated.line,
         "protects": stated.unit,
-        **({"individual": stated.individual} if stated.individual else {}),
+        **({} if stated.promise is None else stated.promise.texts),
         "noise": [
             {"of": noise.of, "distribution": noise.law, "margins": {str(at): short_bar(bar) for at, bar in noise.bars}}
             for noise in stated.noises

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from utmost.core.exact.arguments import instance, truth, wrong_kind
 from utmost.core.exact.arguments import path as read_path
 from utmost.core.exact.display import Display
-from utmost.core.exact.field_forms import arguments_of, facts_of, form
+from utmost.core.exact.field_forms import arguments_of, facts_of, form, json_forms
 from utmost.core.exact.levels import Level
 from utmost.core.exact.levels import level as level_of
 from utmost.core.exact.numbers import Number
@@ -85,7 +85,7 @@ class Promise(Display):
     'Adding or removing any one individual changes the chance of any conclusion from the released columns by a factor of
     at most 2.72, up or down (epsilon = 1). This assumes that one individual changes at most 1 released cell, by at most
     1.'
-    >>> Promise("visits", unit=Unit(1, 1), individual="one household").individual_sentence
+    >>> Promise("visits", unit=Unit(1, 1), individual="one household").sentences
     'One individual is one household.'
     """
 
@@ -191,14 +191,18 @@ class Promise(Display):
         epsilon: Number | Level,
     ) -> str:
         """The promise at a level, in plain words."""
-        return f"{self.noise.guarantee(level_of(epsilon), self.columns)} {self.individual_sentence}".rstrip()
+        return f"{self.noise.guarantee(level_of(epsilon), self.columns)} {self.sentences}".rstrip()
 
     @property
-    def individual_sentence(self) -> str:
-        """Who one individual is, in a sentence; empty where nobody said it."""
-        if self.individual is None:
-            return ""
-        return f"One individual is {self.individual}."
+    def texts(self) -> dict[str, str]:
+        """The fields that are words for people, each under its title, with which they make a sentence."""
+        named = {each.title: getattr(self, name) for name, each in json_forms(Promise).items() if each.hint}
+        return {title: words for title, words in named.items() if words is not None}
+
+    @property
+    def sentences(self) -> str:
+        """The same as sentences; empty where nobody said anything."""
+        return " ".join(f"{title[0].upper()}{title[1:]} {words}." for title, words in self.texts.items())
 
     def facts(self) -> dict[str, Any]:
         """The promise as JSON, numbers as text, so that none changes; `of_facts` reads it."""

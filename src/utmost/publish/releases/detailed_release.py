@@ -356,7 +356,7 @@ class DetailedSums(Display):
             "The promise also assumes that the lists of values of the domain depend on no individual."
         )
         return {
-            "guarantee": f"{promised} {assumed} {self.first.promise.individual_sentence}".rstrip(),
+            "guarantee": f"{promised} {assumed} {self.first.promise.sentences}".rstrip(),
             **level_facts(self.level),
             "rule": self.rule.facts(),
             "share": str(self.share),

@@ -108,7 +108,7 @@ class MeasuresTable:
         promised = promise_text(self.level, first.unit.neighbours, "the table", each)
         assumed = "The promise also assumes that the lists of values of the domain depend on no individual."
         return {
-            "guarantee": f"{promised} {assumed} {first.promise.individual_sentence}".rstrip(),
+            "guarantee": f"{promised} {assumed} {first.promise.sentences}".rstrip(),
             **level_facts(self.level),
             "shares": dict.fromkeys(self.releases, share),
             "releases": {name: release.facts() for name, release in self.releases.items()},

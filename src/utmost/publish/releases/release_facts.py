@@ -126,9 +126,9 @@ class Facts(Display):
     promise: Promise | None = None
 
     @property
-    def individual(self) -> str:
-        """Who one individual is, in a sentence; empty where nobody said it."""
-        return "" if self.promise is None else self.promise.individual_sentence
+    def individual(self) -> str | None:
+        """Who one individual is; None where nobody said it."""
+        return None if self.promise is None else self.promise.individual
 
     @property
     def variant(self) -> str:
@@ -171,8 +171,8 @@ class Facts(Display):
             yield Fact("release", named, is_first=True)
         yield Fact("released", self.released, is_first=True)
         yield Fact("protects", self.unit, is_first=True)
-        if self.individual:
-            yield Fact("one individual", self.individual, is_first=True)
+        for title, words in ({} if self.promise is None else self.promise.texts).items():
+            yield Fact(title, words, is_first=True)
         yield Fact("neighbouring datasets", self.neighbours)
         yield Fact("definition", self._variant)
         yield Fact("level", self._at, is_first=True)

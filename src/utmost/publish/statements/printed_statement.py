@@ -119,7 +119,7 @@ def _rows(title: str, facts: Sequence[Fact]) -> str:
 
 def _is_asked(stated: Facts) -> bool:
     """Whether a reader has to ask who one individual is."""
-    return stated.per is None and not stated.individual
+    return stated.per is None and stated.individual is None
 
 
 def _asked(stated: Facts, is_signed: bool) -> str:

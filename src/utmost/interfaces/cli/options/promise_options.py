@@ -1,6 +1,6 @@
 """Options that say what is promised of a table: family by family, or by a file that says all of it."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from utmost.core.exact.arguments import one_of
@@ -86,8 +86,8 @@ class Protected(Changed):
 
 
 @dataclass(frozen=True, slots=True)
-class Individual:
-    """Who one individual is, where the table does not say it."""
+class PromiseTexts:
+    """The fields of a promise that are words for people, by their names: who one individual is."""
 
     title: ClassVar[str] = "Privacy unit"
 
@@ -153,7 +153,7 @@ class Promised:
 
     columns: Columns
     protected: Protected
-    individual: Individual
+    texts: PromiseTexts
     promise: PromiseFile = None
     noise: PromisedNoise
     plane: options.Plane
@@ -166,7 +166,7 @@ class Promised:
             return
         from utmost.publish.promises.promise import PROMISE_FORM
 
-        families = (self.columns, self.protected, self.individual, self.noise, self.plane, self.lasting)
+        families = (self.columns, self.protected, self.texts, self.noise, self.plane, self.lasting)
         options.refuse("cannot be chosen with --promise, which says all that is promised", *families)
         object.__setattr__(self, "stated", PROMISE_FORM.read(self.promise))
 
@@ -269,7 +269,12 @@ class Promised:
 
         if self.stated is not None:
             return fitting(self.stated, counted)
-        noise, columns, by = noise or self._noise(counted), self.columns, self.lasting.noise or "rows"
+        texts, noise, columns, by = (
+            self.texts,
+            noise or self._noise(counted),
+            self.columns,
+            self.lasting.noise or "rows",
+        )
         released, public, drop = columns.released, split_names(columns.public or []), split_names(columns.drop or [])
         if counted is None:
             promise = Promise(released, public=public, drop=drop, noise=noise)
@@ -280,7 +285,7 @@ class Promised:
             rows=rows_origin(columns.rows or "declared"),
             id_column=() if columns.id_column is None else (columns.id_column,),
             keyed_by_id=one_of(by, NoiseBy, "noise") == "items",
-            individual=self.individual.individual or promise.individual,
+            **{name: words for each in fields(texts) if (words := getattr(texts, name := each.name)) is not None},
         )
         return promise if counted is None else fitting(promise, counted)
 

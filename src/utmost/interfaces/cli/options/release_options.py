@@ -14,11 +14,11 @@ from utmost.interfaces.cli.options.promise_options import (
     Changed,
     Changes,
     Columns,
-    Individual,
     LastingNoise,
     Promised,
     PromisedNoise,
     PromiseFile,
+    PromiseTexts,
     Protected,
     ReleasedColumnOptions,
     ReleasedNoise,
@@ -34,7 +34,7 @@ class AskedPromise:
 
     columns: ReleasedColumnOptions
     changed: Changed
-    individual: Individual
+    texts: PromiseTexts
     promise: PromiseFile = None
     noise: ReleasedNoise
     want: Annotated[
@@ -48,7 +48,7 @@ class AskedPromise:
         return Promised(
             columns=options.widened(Columns, self.columns),
             protected=options.widened(Protected, self.changed),
-            individual=self.individual,
+            texts=self.texts,
             promise=self.promise,
             noise=options.widened(PromisedNoise, self.noise),
             plane=options.Plane(),
