@@ -1,7 +1,7 @@
 """Options that say what is promised of a table: family by family, or by a file that says all of it."""
 
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from utmost.core.exact.arguments import one_of
 from utmost.errors import OutOfRange
@@ -94,6 +94,11 @@ class PromiseTexts:
     individual: Annotated[
         str | None, option("TEXT", 'Who one individual is, of a table that was counted elsewhere: "one household".')
     ] = None
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The texts that were given, by the names of their fields."""
+        return {each.name: words for each in fields(self) if (words := getattr(self, each.name)) is not None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,12 +274,7 @@ class Promised:
 
         if self.stated is not None:
             return fitting(self.stated, counted)
-        texts, noise, columns, by = (
-            self.texts,
-            noise or self._noise(counted),
-            self.columns,
-            self.lasting.noise or "rows",
-        )
+        noise, columns, by = noise or self._noise(counted), self.columns, self.lasting.noise or "rows"
         released, public, drop = columns.released, split_names(columns.public or []), split_names(columns.drop or [])
         if counted is None:
             promise = Promise(released, public=public, drop=drop, noise=noise)
@@ -285,7 +285,7 @@ class Promised:
             rows=rows_origin(columns.rows or "declared"),
             id_column=() if columns.id_column is None else (columns.id_column,),
             keyed_by_id=one_of(by, NoiseBy, "noise") == "items",
-            **{name: words for each in fields(texts) if (words := getattr(texts, name := each.name)) is not None},
+            **self.texts.given,
         )
         return promise if counted is None else fitting(promise, counted)
 
