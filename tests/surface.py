@@ -168,7 +168,7 @@ def nouns() -> dict[str, Any]:
         "table": {"n": [1, 2, 3]},
         "path": releases.path(1, noise=3),
         "cost": costs.absolute,
-        "tally": local.Tally.of([[True] * 8, [False] * 8], [0, 0], local.Bloom(8, 2, 1, bytes(32))),
+        "tally": local.BloomCounts.of([[True] * 8, [False] * 8], [0, 0], local.Bloom(8, 2, 1, bytes(32))),
     }
 
 
@@ -367,7 +367,7 @@ MADE |= {
     "Trend",
 }
 MADE |= {"UnmatchedZero", "Bounds", "UniformDual", "DetailedSums", "WithheldTable", "CellBars"}
-MADE |= {"Found", "Tally", "Bridge", "Relaxing", "Tightening", "Constraint", "UtilitySet"}
+MADE |= {"FoundWord", "BloomCounts", "Bridge", "Relaxing", "Tightening", "Constraint", "UtilitySet"}
 
 
 # The public modules but the engines below them (`exact`, `programs`), whose functions take what these have read, and

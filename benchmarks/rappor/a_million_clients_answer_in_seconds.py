@@ -11,7 +11,7 @@ from time import perf_counter
 
 import numpy as np
 
-from utmost.local import BitResponse, Bloom, PermanentResponses, Tally, decode
+from utmost.local import BitResponse, Bloom, BloomCounts, PermanentResponses, decode
 
 NAMES = Path(__file__).parents[2] / "examples" / "first_names.csv"
 
@@ -38,7 +38,7 @@ def main():
         with timed(f"answer at a = {a}"):
             responses = clients.at(a)
         with timed("  tally"):
-            tally = Tally.of(responses, cohorts, bloom)
+            tally = BloomCounts.of(responses, cohorts, bloom)
         with timed("  decode"):
             found = decode(tally, BitResponse.permanent(a), bloom, names).found
         off = [(each.count - truth[names.index(each.word)]) / each.error for each in found]

@@ -13,13 +13,13 @@ from utmost.design.local.category_reports import (
     tighten_categories,
 )
 from utmost.design.local.checked_mechanisms import read_mechanism
-from utmost.design.local.decoding import Found, decode
+from utmost.design.local.decoding import FoundWord, decode
 from utmost.design.local.permanent import PermanentResponses
 from utmost.design.local.permanent_categories import PermanentReports
 from utmost.design.local.population import iterative_bayesian_update
 from utmost.design.local.subset_selection import SubsetSelection, best_report
 from utmost.design.local.thresholded import ThresholdedLaplace, ThresholdedPair
-from utmost.design.local.words import Bloom, Tally
+from utmost.design.local.words import Bloom, BloomCounts
 
 __all__ = [
     "AttributeReports",
@@ -27,14 +27,14 @@ __all__ = [
     "BlockFamily",
     "BlockSelection",
     "Bloom",
+    "BloomCounts",
     "CategoryCounts",
     "CategoryCoupling",
     "Coupling",
-    "Found",
+    "FoundWord",
     "PermanentReports",
     "PermanentResponses",
     "SubsetSelection",
-    "Tally",
     "ThresholdedLaplace",
     "ThresholdedPair",
     "balanced_family",

@@ -21,10 +21,10 @@ from utmost.exact import level
 from utmost.local import (
     BitResponse,
     Bloom,
+    BloomCounts,
     Coupling,
-    Found,
+    FoundWord,
     PermanentResponses,
-    Tally,
     ThresholdedLaplace,
     ThresholdedPair,
     decode,
@@ -156,8 +156,8 @@ def test_tallies_add_up_and_are_unbiased():
     rng = np.random.default_rng(0)
     bits, cohorts = rng.random((40_000, 16)) < 0.2, rng.integers(0, 4, 40_000)
     said = draw_bits(bits.view(np.uint8), [response.zero, response.one], SeededRandomness(3))
-    tally = Tally.of(said, cohorts, bloom)
-    halves = Tally.of(said[:100], cohorts[:100], bloom) + Tally.of(said[100:], cohorts[100:], bloom)
+    tally = BloomCounts.of(said, cohorts, bloom)
+    halves = BloomCounts.of(said[:100], cohorts[:100], bloom) + BloomCounts.of(said[100:], cohorts[100:], bloom)
     assert (tally.ones == halves.ones).all()
     assert tally.ones[2].tolist() == said[cohorts == 2].sum(axis=0).tolist()
     truth = np.array([bits[cohorts == c].sum(axis=0) for c in range(4)])
@@ -198,7 +198,7 @@ def test_a_real_list_of_names_is_decoded_and_relaxing_finds_more():
     answer = seeded_responses(bloom.encode([listed[i] for i in who], cohorts), seed=4)
     sizes, scores = [], []
     for a in ("9/10", "1/2", "1/5"):
-        tally = Tally.of(answer.at(a), cohorts, bloom)
+        tally = BloomCounts.of(answer.at(a), cohorts, bloom)
         result = decode(tally, BitResponse.permanent(a), bloom, candidates)
         assert not [each.word for each in result.found if each.word.startswith("nobody")]
         sizes.append(len(result.found))
@@ -218,7 +218,7 @@ def test_a_real_list_of_names_is_decoded_and_relaxing_finds_more():
     report = BitResponse("3/4", "1/4")
     reports = draw_bits(memo.view(np.uint8), [report.zero, report.one], SeededRandomness(9))
     whole = BitResponse.permanent("1/5").then(report)
-    once = decode(Tally.of(reports, cohorts, bloom), whole, bloom, candidates)
+    once = decode(BloomCounts.of(reports, cohorts, bloom), whole, bloom, candidates)
     assert once.found[0].word == "Mary"
     assert len(once.found) < sizes[2], "a report of a response tells less than the response"
 
@@ -229,7 +229,10 @@ def test_without_noise_to_speak_of_the_counts_come_back():
     cohorts = np.arange(1000) % 2
     answer = seeded_responses(bloom.encode(words, cohorts), seed=1)
     result = decode(
-        Tally.of(answer.at("1/1000000"), cohorts, bloom), BitResponse.permanent("1/1000000"), bloom, list("abcdef")
+        BloomCounts.of(answer.at("1/1000000"), cohorts, bloom),
+        BitResponse.permanent("1/1000000"),
+        bloom,
+        list("abcdef"),
     )
     assert [(each.word, round(each.count)) for each in result.found] == [("a", 500), ("b", 300), ("c", 200)]
     assert result.others < 20
@@ -253,27 +256,27 @@ def test_without_noise_to_speak_of_the_counts_come_back():
             OutOfRange,
             "one shape",
         ),
-        (lambda: Tally.of([[1, 0]], [0], Bloom(3)), OutOfRange, r"\(clients, 3\)"),
-        (lambda: Tally([[2]], [1]), OutOfRange, "more ones than"),
-        (lambda: Tally([[-1]], [1]), OutOfRange, "fewer than 0"),
-        (lambda: Tally([1], [1]), OutOfRange, "ones"),
-        (lambda: Tally([[0.5]], [1]), OutOfRange, "integers of 64 bits"),
-        (lambda: Tally([["a"]], [1]), OutOfRange, "integers of 64 bits"),
-        (lambda: Tally([[1 << 70]], [1 << 70]), OutOfRange, "integers of 64 bits"),
-        (lambda: Tally([[1]], [1]) + Tally([[1, 1]], [1]), OutOfRange, "one shape"),
-        (lambda: Found("x", 1.0, 1.0, 0.0).interval(1), OutOfRange, "confidence"),
+        (lambda: BloomCounts.of([[1, 0]], [0], Bloom(3)), OutOfRange, r"\(clients, 3\)"),
+        (lambda: BloomCounts([[2]], [1]), OutOfRange, "more ones than"),
+        (lambda: BloomCounts([[-1]], [1]), OutOfRange, "fewer than 0"),
+        (lambda: BloomCounts([1], [1]), OutOfRange, "ones"),
+        (lambda: BloomCounts([[0.5]], [1]), OutOfRange, "integers of 64 bits"),
+        (lambda: BloomCounts([["a"]], [1]), OutOfRange, "integers of 64 bits"),
+        (lambda: BloomCounts([[1 << 70]], [1 << 70]), OutOfRange, "integers of 64 bits"),
+        (lambda: BloomCounts([[1]], [1]) + BloomCounts([[1, 1]], [1]), OutOfRange, "one shape"),
+        (lambda: FoundWord("x", 1.0, 1.0, 0.0).interval(1), OutOfRange, "confidence"),
         (
-            lambda: decode(Tally([[1]], [1]), BitResponse.permanent("1/2"), Bloom(1, 1), ["a", "a"]),
+            lambda: decode(BloomCounts([[1]], [1]), BitResponse.permanent("1/2"), Bloom(1, 1), ["a", "a"]),
             OutOfRange,
             "different words",
         ),
         (
-            lambda: decode(Tally([[0]], [0]), BitResponse.permanent("1/2"), Bloom(1, 1), ["a"]),
+            lambda: decode(BloomCounts([[0]], [0]), BitResponse.permanent("1/2"), Bloom(1, 1), ["a"]),
             OutOfRange,
             "must hold clients",
         ),
         (
-            lambda: decode(Tally([[1]], [1]), BitResponse.permanent("1/2"), Bloom(1, 1), ["a"], significance=0),
+            lambda: decode(BloomCounts([[1]], [1]), BitResponse.permanent("1/2"), Bloom(1, 1), ["a"], significance=0),
             OutOfRange,
             "significance",
         ),

@@ -16,7 +16,7 @@ from utmost.core.exact.numbers import exact, exact_integer
 from utmost.errors import OutOfRange, WrongKind
 
 T = TypeVar("T")
-_Reader = Callable[[Any, str], Any]
+_ArgumentReader = Callable[[Any, str], Any]
 
 MOST_ELEMENTS = 10**8
 """How many elements a list may have: each costs a Python object."""
@@ -116,7 +116,7 @@ def mapping(value: Any, name: str) -> Any:
     return _having(value, ("items", "__getitem__"), name, "a mapping", or_text=False)
 
 
-def sequence_of(values: Any, reader: _Reader | type, name: str) -> Any:
+def sequence_of(values: Any, reader: _ArgumentReader | type, name: str) -> Any:
     """Check that a value is a sequence whose elements a reader accepts, or are instances of a class.
 
     >>> sequence_of([1, "x"], integer, "sizes")

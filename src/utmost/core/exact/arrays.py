@@ -24,6 +24,8 @@ place."""
 
 Floats = NDArray[np.float64]
 
+Indices = NDArray[np.intp]
+
 # A Fraction costs ten times a lookup to make; losses and distances are full of small integers.
 _SMALL = tuple(Fraction(k) for k in range(1025))
 

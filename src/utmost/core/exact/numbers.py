@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from numbers import Integral, Rational
+from typing import Literal
 
 import numpy as np
 
@@ -13,6 +14,9 @@ from utmost.errors import NotANumber, OutOfRange, UtmostError
 
 Number = int | Fraction | Decimal | str | float
 """The types that a user may pass as a number. A float is read as the decimal it prints."""
+
+NumberKind = Literal["integers", "reals"]
+"""The kind of values of a query or of columns: declared, and never guessed from the values, which it would reveal."""
 
 _SPELLED = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 

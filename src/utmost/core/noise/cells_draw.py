@@ -22,6 +22,7 @@ from typing import Any, Literal
 from utmost.core.exact.arguments import one_of, truth
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number
+from utmost.core.exact.scalars import Q
 from utmost.core.noise.law import law_level, law_text, positive_integer
 from utmost.core.noise.norm_staircase import CellCost
 from utmost.core.noise.one_draw import DrawGroup, DrawLaw
@@ -185,7 +186,7 @@ class CellsDraw(DrawLaw):
         """Whether raised and lowered parts have one shell, as where a record is replaced."""
         return self.nonnegative and self.neighbours == "change-one"
 
-    def mixture_factor(self, q: Any) -> Any:
+    def mixture_factor(self, q: Q) -> Q:
         """1 - q for each number of individuals that is drawn: two where some are added and others removed."""
         return (1 - q) ** (2 if self.nonnegative and not self.is_joined else 1)
 
@@ -212,7 +213,7 @@ class CellsDraw(DrawLaw):
     def _body(self) -> "_Body":
         return _Body(self.cells, self.chunk, self.width, min(self.bound, self.cells * self.width))
 
-    def variance_at(self, q: Any, coefficients: Sequence[Fraction]) -> Any:
+    def variance_at(self, q: Q, coefficients: Sequence[Fraction]) -> Q:
         """The variance of an answer: (cell - covariance) sum of c^2 + covariance (sum of c)^2."""
         squares, total = sum((c * c for c in coefficients), Fraction(0)), sum(coefficients, Fraction(0))
         cells, together, _ = self._moments(q)
@@ -227,7 +228,7 @@ class CellsDraw(DrawLaw):
         r"""E\|X_1\|, of one cell."""
         return number_at(self.ratio, lambda q: self._moments(q)[2] / self.cells)
 
-    def _moments(self, q: Any) -> tuple[Any, Any, Any]:
+    def _moments(self, q: Q) -> tuple[Q, Q, Q]:
         """E of the sum of squares, of the square of the sum, and of the sum of sizes."""
         n, r, body = self.cells, self.step, self._body
         centre, middle = _number(q, Fraction(r * (r - 1), 3)), _number(q, Fraction(r * (r - 1), 2 * r - 1))
@@ -249,7 +250,7 @@ class CellsDraw(DrawLaw):
         cells, together, sizes = (total / mass for total in found)
         return cells, together, sizes
 
-    def tail_at(self, q: Any, cell: int, t: int) -> Any:
+    def tail_at(self, q: Q, cell: int, t: int) -> Q:
         """P(|X_cell| > t), the same for every cell."""
         masses, n, r = self.masses_at(q), self.cells, self.step
         mass = sum(masses, 0 * q)
@@ -279,7 +280,7 @@ class CellsDraw(DrawLaw):
         return max(-(-max(chunks) // self.width), -(-sum(chunks) // self.bound))
 
 
-def _number(q: Any, number: Fraction) -> Any:
+def _number(q: Q, number: Fraction) -> Q:
     """A rational in the kind of numbers of q."""
     return (0 * q + number.numerator) / number.denominator
 
@@ -315,7 +316,7 @@ class _Body:
         square = low * low + low * (c + 1) + (c + 1) * (2 * c + 1) * _SIXTH
         return (mean, c), (square, 2 * c * low + c * (c + 1) + c * c, 2 * c * c)
 
-    def moments(self, a: int, step: int, q: Any) -> tuple[Any, Any, Any]:
+    def moments(self, a: int, step: int, q: Q) -> tuple[Q, Q, Q]:
         """E of a raised value, of its square, and of the product of two, where a cells are raised."""
         if not a:
             return 0 * q, 0 * q, 0 * q
@@ -328,7 +329,7 @@ class _Body:
         pair = _body_series(self, a, (1, 1)).at(q) / alone
         return mean, square, m0 * m0 + 2 * m0 * m1 * first + m1 * m1 * pair
 
-    def beyond(self, a: int, least: int, q: Any, others: "_Others | None") -> Any:
+    def beyond(self, a: int, least: int, q: Q, others: "_Others | None") -> Q:
         """The sum over j of q^j times the points of a raised cells, the first of at least ``least`` chunks.
 
         Args:

@@ -10,7 +10,7 @@ q^m = (1 - q) sum of q^n over n >= m: X is uniform on {-N, ..., N}^k, with P(N =
 noise of q = exp(-epsilon/2s); rotated back, a cell has (G_1 + G_2)/2, and the pair is lossless to relax.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -18,6 +18,7 @@ from typing import Any
 from utmost.core.exact.intervals import Interval, nearest, settled
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, exact, natural
+from utmost.core.exact.scalars import FormulaWithPowers
 from utmost.core.noise.combination import Combination
 from utmost.core.noise.geometric import Geometric
 from utmost.core.noise.law import law_level, law_text, positive_integer
@@ -86,9 +87,6 @@ class JointCells(BallMixture):
 
     def __repr__(self) -> str:
         return law_text(self, cells=self.cells)
-
-
-_Formula = Callable[[Any, Callable[[int], Any]], Any]
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
@@ -161,7 +159,7 @@ class RotatedPair:
     def __repr__(self) -> str:
         return law_text(self)
 
-    def _number(self, formula: _Formula) -> Fraction | float:
+    def _number(self, formula: FormulaWithPowers) -> Fraction | float:
         if self.ratio.is_rational:
             q = self.ratio.alpha_fraction()
             return Fraction(formula(q, lambda n: q**n))

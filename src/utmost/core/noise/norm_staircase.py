@@ -31,6 +31,7 @@ from utmost.core.exact.display import Display
 from utmost.core.exact.intervals import Interval, nearest, settled
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, exact_integer, first_integer, natural, read_confidence
+from utmost.core.exact.scalars import FormulaWithPowers, Q
 from utmost.core.noise.law import law_level, law_text, positive_integer
 from utmost.core.noise.polynomials import eulerian
 from utmost.core.noise.powers import cleared_bits
@@ -144,11 +145,11 @@ class BallMixture(Display, ABC):
         sums, below = moment_of(self.ball, self.cells, order)
         return self._number(lambda q, _: self._sum(sums, q) / (self._sum(self._size, q) * below))
 
-    def _tail(self, t: int, q: Any, power: Callable[[int], Any]) -> Any:
+    def _tail(self, t: int, q: Q, power: Callable[[int], Q]) -> Q:
         place = self._place(t + 1)
         return power(place) * self._sum(points_beyond(self.ball, self.cells, t), q, place) / self._sum(self._size, q)
 
-    def _sum(self, points: fmpz_poly, q: Any, place: int = 0) -> Any:
+    def _sum(self, points: fmpz_poly, q: Q, place: int = 0) -> Q:
         """The sum over j >= 0 of points(radius of ball place + j) q^j, without negative coefficients."""
         coefficients = points(fmpz_poly([self.first + place * self.stride, self.stride])).coeffs()
         terms = [_at(eulerian(i), q) / (1 - q) ** (i + 1) * int(of) for i, of in enumerate(coefficients)]
@@ -164,13 +165,13 @@ class BallMixture(Display, ABC):
                 return around.upper <= miss
         return False
 
-    def _number(self, formula: "_Formula", near: int = 0) -> Fraction | float:
+    def _number(self, formula: FormulaWithPowers, near: int = 0) -> Fraction | float:
         if self.ratio.is_rational:
             q = self.ratio.alpha_fraction()
             return Fraction(formula(q, lambda n: q**n))
         return nearest(settled(lambda bits: self._interval(formula, bits, near)))
 
-    def _interval(self, formula: "_Formula", bits: int, near: int) -> Interval:
+    def _interval(self, formula: FormulaWithPowers, bits: int, near: int) -> Interval:
         """The formula, with guard bits for (1 - q)^(k+3) and the points of balls."""
         k, widest = self.cells, self.first + (near + 2) * self.stride + 2
         # Each of k + 3 divisions by 1 - q loses its leading zeros, and the points of a ball lose their length.
@@ -271,9 +272,6 @@ class NormStaircase(BallMixture):
         return law_text(self, cells=self.cells, norm=self.norm, step=self.step)
 
 
-_Formula = Callable[[Any, Callable[[int], Any]], Any]
-
-
 def norm_of(norm: Norm, x: Sequence[int]) -> int:
     """|x| of an integer point.
 
@@ -324,7 +322,7 @@ def _norm(norm: Any) -> Norm:
     return chosen
 
 
-def _at(coefficients: tuple[int, ...], q: Any) -> Any:
+def _at(coefficients: tuple[int, ...], q: Q) -> Q:
     """A polynomial, by Horner's rule."""
     value = 0 * q
     for coefficient in reversed(coefficients):

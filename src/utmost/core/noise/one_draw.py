@@ -16,6 +16,7 @@ from utmost.core.exact.arguments import sequence
 from utmost.core.exact.display import Display
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, exact, exact_integer, first_integer, natural, read_confidence
+from utmost.core.exact.scalars import Q
 from utmost.core.noise.shell_series import ShellSeries, is_at_most, number_at
 from utmost.errors import OutOfRange
 
@@ -76,15 +77,15 @@ class DrawLaw(Display, ABC):
         """The parts of the mixture."""
 
     @abstractmethod
-    def mixture_factor(self, q: Any) -> Any:
+    def mixture_factor(self, q: Q) -> Q:
         """The sum of q^d over the sum of the masses of the groups."""
 
     @abstractmethod
-    def variance_at(self, q: Any, coefficients: Sequence[Fraction]) -> Any:
+    def variance_at(self, q: Q, coefficients: Sequence[Fraction]) -> Q:
         """The variance of an answer at a rational or a ball."""
 
     @abstractmethod
-    def tail_at(self, q: Any, cell: int, t: int) -> Any:
+    def tail_at(self, q: Q, cell: int, t: int) -> Q:
         """P(|X_cell| > t) at a rational or a ball."""
 
     @property
@@ -92,10 +93,10 @@ class DrawLaw(Display, ABC):
         """The sum of q^d(x) over all x."""
         return number_at(self.ratio, self._normaliser)
 
-    def _normaliser(self, q: Any) -> Any:
+    def _normaliser(self, q: Q) -> Q:
         return sum(self.masses_at(q), 0 * q) * self.mixture_factor(q)
 
-    def masses_at(self, q: Any) -> list[Any]:
+    def masses_at(self, q: Q) -> list[Q]:
         """The part of each group in the normaliser, up to one factor."""
         shells = {id(series): series for group in self.groups for series in group.shells}
         values = {place: series.at(q) for place, series in shells.items()}
@@ -129,7 +130,7 @@ class DrawLaw(Display, ABC):
         units = [[Fraction(int(i == place)) for i in range(self.size)] for place in self.kinds]
         times = list(self.kinds.values())
 
-        def mean(q: Any) -> Any:
+        def mean(q: Q) -> Q:
             total = sum((n * self.variance_at(q, unit) for n, unit in zip(times, units, strict=True)), 0 * q)
             return total / self.size
 

@@ -15,10 +15,8 @@ from flint import arb, fmpq
 
 from utmost.core.exact.intervals import Interval, ball_interval, interval_ball, nearest, settled, working_precision
 from utmost.core.exact.levels import Level
+from utmost.core.exact.scalars import Formula, Q
 from utmost.errors import OutOfRange
-
-Formula = Callable[[Any], Any]
-"""A number by q, which is a rational or a ball of Arb."""
 
 _MOST_PRECISION = 1 << 20
 
@@ -52,7 +50,7 @@ class ShellSeries:
         """Whether no h is negative, so that m can be drawn by them."""
         return min(self.heads) >= 0
 
-    def at(self, q: Any) -> Any:
+    def at(self, q: Q) -> Q:
         """The sum at a rational or a ball."""
         total = 0 * q
         for head in reversed(self.heads):

@@ -29,7 +29,7 @@ from utmost.core.noise.combination import Combination
 from utmost.core.noise.law import law_level, law_text, positive_integer
 from utmost.errors import OutOfRange, SolverFailed
 
-IntegerRows = tuple[tuple[int, ...], ...]
+SignedRows = tuple[tuple[int, ...], ...]
 """Integer rows over the cells."""
 
 MOST_CELLS, MOST_ROWS, MOST_ENTRY, FINEST = 12, 64, 1 << 20, 1 << 64
@@ -61,7 +61,7 @@ class SignedCells(Display):
     """
 
     level: Level
-    rows: IntegerRows
+    rows: SignedRows
     shares: tuple[Fraction, ...]
     sensitivity: int
     nonnegative: bool
@@ -151,7 +151,7 @@ class SignedCells(Display):
         return law_text(self, rows=self.rows, shares=shares, nonnegative=self.nonnegative)
 
 
-def charge_of_rows(rows: IntegerRows, shares: Sequence[Fraction], *, nonnegative: bool) -> Fraction:
+def charge_of_rows(rows: SignedRows, shares: Sequence[Fraction], *, nonnegative: bool) -> Fraction:
     """The largest sum of shares times |row . change| over the changes by one individual.
 
     Args:
@@ -167,7 +167,7 @@ def charge_of_rows(rows: IntegerRows, shares: Sequence[Fraction], *, nonnegative
 
 
 def changes_of_rows(
-    rows: IntegerRows, shares: Sequence[Fraction], *, nonnegative: bool
+    rows: SignedRows, shares: Sequence[Fraction], *, nonnegative: bool
 ) -> list[tuple[tuple[int, ...], Fraction]]:
     """The certificate of a charge: every corner of the possible changes, and the share of the level it spends."""
     common = lcm(*(share.denominator for share in shares))
@@ -177,7 +177,7 @@ def changes_of_rows(
     return [(corner, Fraction(spent, common)) for corner, spent in zip(corners, moved.dot(parts), strict=True)]
 
 
-def read_rows(rows: Sequence[Any], most: int = MOST_ROWS) -> IntegerRows:
+def read_rows(rows: Sequence[Any], most: int = MOST_ROWS) -> SignedRows:
     """Read integer rows of one length: at most ``most`` rows, of at most 12 entries."""
     if not isinstance(rows, Sequence | np.ndarray):
         raise wrong_kind("rows", "a list of rows of integers", rows)
@@ -193,7 +193,7 @@ def read_rows(rows: Sequence[Any], most: int = MOST_ROWS) -> IntegerRows:
 
 
 @lru_cache(maxsize=256)
-def _estimate(rows: IntegerRows, shares: tuple[Fraction, ...]) -> tuple[Array, int]:
+def _estimate(rows: SignedRows, shares: tuple[Fraction, ...]) -> tuple[Array, int]:
     """(A' W A)^-1 A' W over its common denominator, W the squares of the shares."""
     A = objects((Fraction(entry) for row in rows for entry in row), (len(rows), len(rows[0])))
     weighed = A.T * objects(share**2 for share in shares)

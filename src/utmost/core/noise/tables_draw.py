@@ -20,6 +20,7 @@ from typing import Any
 from utmost.core.exact.arguments import one_of, sequence, truth
 from utmost.core.exact.levels import Level, level_argument
 from utmost.core.exact.numbers import Number, first_integer, natural, read_confidence
+from utmost.core.exact.scalars import Q
 from utmost.core.noise.cells_draw import Relation
 from utmost.core.noise.law import law_level, positive_integer
 from utmost.core.noise.one_draw import DrawGroup, DrawLaw
@@ -112,7 +113,7 @@ class TablesDraw(DrawLaw):
         """The number of noises that add up to 0 where there is one table: its cells, and who is not counted."""
         return self.sizes[0] + (not self.exactly)
 
-    def mixture_factor(self, q: Any) -> Any:
+    def mixture_factor(self, q: Q) -> Q:
         """The sum of q^d over that of all shells."""
         if self.is_one_table:
             return (1 - q) ** self.parts
@@ -162,7 +163,7 @@ class TablesDraw(DrawLaw):
         """The variance of the total."""
         return number_at(self.ratio, lambda q: self._variances(q)[0])
 
-    def variance_at(self, q: Any, coefficients: Sequence[Fraction]) -> Any:
+    def variance_at(self, q: Q, coefficients: Sequence[Fraction]) -> Q:
         """The variance of an answer: deviations from a table's mean coefficient are its own, the means the total's."""
         total, cells = self._variances(q)
         variance, means = 0 * q, Fraction(0)
@@ -175,13 +176,13 @@ class TablesDraw(DrawLaw):
                 variance = variance + (cells[size] - covariance) * apart.numerator / apart.denominator
         return variance + total * (means * means).numerator / (means * means).denominator
 
-    def _variances(self, q: Any) -> tuple[Any, dict[int, Any]]:
+    def _variances(self, q: Q) -> tuple[Q, dict[int, Q]]:
         """The variance of the total, and of a cell by the size of its table."""
         total, cells = _moments(self._tables)
         mass = sum(self.masses_at(q), 0 * q)
         return total.at(q) / mass, {size: square.at(q) / mass for size, square in cells.items()}
 
-    def tail_at(self, q: Any, cell: int, t: int) -> Any:
+    def tail_at(self, q: Q, cell: int, t: int) -> Q:
         """P(|X_cell| > t)."""
         ends = list(accumulate(self.sizes))
         size = self.sizes[next(place for place, end in enumerate(ends) if cell < end)]
@@ -208,7 +209,7 @@ class TablesDraw(DrawLaw):
         beyond = natural(t, "t")
         return Fraction(0) if self.exactly else number_at(self.ratio, lambda q: self._total_tail_at(q, beyond))
 
-    def _total_tail_at(self, q: Any, t: int) -> Any:
+    def _total_tail_at(self, q: Q, t: int) -> Q:
         if self.is_one_table:  # who is not counted is one more of the noises that add up to 0
             return self.tail_at(q, 0, t)
         mass, rows = sum(self.masses_at(q), 0 * q), _total_tail(self._tables, t)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.intervals import Interval
-from utmost.core.sampling.random_bits import Randomness, Word
+from utmost.core.sampling.random_bits import Randomness, WordSource
 
 Cuts = Callable[[int], Sequence[Interval]]
 """The law of an index 0..k-1: a function from b to intervals, all of one precision of b bits or more and some units of
@@ -55,7 +55,7 @@ class Thresholds:
         last = [-((-interval.high << bits) >> interval.bits) - 1 for interval in intervals]
         return list(accumulate(first, max)), list(accumulate(reversed(last), min))[::-1]
 
-    def decide(self, prefix: int, bits: int, word: Word) -> int:
+    def decide(self, prefix: int, bits: int, word: WordSource) -> int:
         """The index of U whose first ``bits`` bits are ``prefix``; more bits are drawn as needed."""
         while True:
             first, last = self.cells(bits)
@@ -65,7 +65,7 @@ class Thresholds:
             prefix, bits = (prefix << 64) | word(), bits + 64
 
 
-Indices = NDArray[Any]
+OutcomeIndices = NDArray[Any]
 """An array of the smallest unsigned integers that hold the largest index."""
 
 # Both stages ask for the law with this many bits more than a word has, so that it is evaluated once.
@@ -113,19 +113,19 @@ class Categorical:
             self._table[: self._whole] = np.repeat(np.arange(self.count, dtype=self._dtype), cells)
         self._rest = None if self._whole == 1 << word_bits else _SecondStage(cuts, cells, word_bits)
 
-    def draw(self, count: int, randomness: Randomness) -> Indices:
+    def draw(self, count: int, randomness: Randomness) -> OutcomeIndices:
         """``count`` independent indices."""
         words = randomness.words(count, self._word_bits)
-        index: Indices = self._scan(words) if self._table is None else self._table.take(words, mode="clip")
+        index: OutcomeIndices = self._scan(words) if self._table is None else self._table.take(words, mode="clip")
         if self._rest is not None:
             beyond = (words >= self._whole).nonzero()[0]
             if beyond.size:
                 index[beyond] = self._rest.draw(beyond.size, randomness)
         return index
 
-    def _scan(self, words: Indices) -> Indices:
+    def _scan(self, words: OutcomeIndices) -> OutcomeIndices:
         if words.size <= _FEW:  # NumPy's calls take longer than the comparisons
-            few: Indices = np.add.reduce(words >= self._bounds, axis=0, dtype=self._dtype)
+            few: OutcomeIndices = np.add.reduce(words >= self._bounds, axis=0, dtype=self._dtype)
             return few
         index = np.zeros(words.shape, self._dtype)
         passed = np.empty(words.shape, np.uint8)

@@ -111,7 +111,7 @@ class StaircaseSampler:
         return y
 
 
-Method = Literal["constant", "table"]
+DrawMethod = Literal["constant", "table"]
 """The way to draw arrays: in a time that does not depend on the values, or as fast as possible."""
 
 Shape = int | tuple[int, ...] | None
@@ -133,11 +133,11 @@ _SHOWN = 1 << 25
 class Mechanism(Protocol):
     """A mechanism that answers a secret: a channel, the geometric mechanism on counts, a design."""
 
-    def draw(self, secrets: Any, shape: Any = (), *, randomness: Any = None, method: Method | None = None) -> Any:
+    def draw(self, secrets: Any, shape: Any = (), *, randomness: Any = None, method: DrawMethod | None = None) -> Any:
         """Independent outcomes, one for each secret."""
 
 
-class Sampler(Protocol):
+class IntegerSampler(Protocol):
     """A sampler of arrays of integers."""
 
     def draw(self, count: int, randomness: Randomness) -> Integers:
@@ -146,7 +146,7 @@ class Sampler(Protocol):
 
 @overload
 def sample(
-    law: Law, shape: Shape = (), *, randomness: Randomness | None = None, method: Method | None = None
+    law: Law, shape: Shape = (), *, randomness: Randomness | None = None, method: DrawMethod | None = None
 ) -> Any: ...
 @overload
 def sample(
@@ -155,7 +155,7 @@ def sample(
     shape: Shape = (),
     *,
     randomness: Randomness | None = None,
-    method: Method | None = None,
+    method: DrawMethod | None = None,
 ) -> Any: ...
 def sample(  # type: ignore[misc]  # a law's second argument is the shape, by position or by name
     law: Law | Mechanism,
@@ -163,7 +163,7 @@ def sample(  # type: ignore[misc]  # a law's second argument is the shape, by po
     shape: Shape = (),
     *,
     randomness: Randomness | None = None,
-    method: Method | None = None,
+    method: DrawMethod | None = None,
 ) -> Any:
     """Independent draws of a law, or of a mechanism: ``sample(law, shape)``, ``sample(channel, secret, shape)``.
 
@@ -233,12 +233,12 @@ def _only_shape(first: Shape, second: Shape) -> Shape:
     raise OutOfRange("a law takes a shape and no secret", came="both", where="sample")
 
 
-def draws(law: IntegerLaw, count: int, *, randomness: Randomness, method: Method | None) -> Iterator[Integers]:
+def draws(law: IntegerLaw, count: int, *, randomness: Randomness, method: DrawMethod | None) -> Iterator[Integers]:
     """``count`` independent draws of a law on the integers, in arrays of at most `CHUNK`, of any integer type."""
     return _drawn(_sampler_of(law, plan_for(method, count))[0], count, randomness)
 
 
-def _drawn(sampler: Sampler, count: int, randomness: Randomness) -> Iterator[Integers]:
+def _drawn(sampler: IntegerSampler, count: int, randomness: Randomness) -> Iterator[Integers]:
     for start in range(0, count, CHUNK):
         yield sampler.draw(min(CHUNK, count - start), randomness)
         if count > _SHOWN:
@@ -269,7 +269,7 @@ def on_grid(law: Law, grid: Number | None = None) -> tuple[IntegerLaw, int | Non
     return law.on_steps(steps(width, exponent)), exponent
 
 
-def plan_for(method: Method | None, count: int) -> SamplingPlan:
+def plan_for(method: DrawMethod | None, count: int) -> SamplingPlan:
     """The plan for a method, or for the number of draws."""
     if method is None:
         return CONSTANT if count <= CONSTANT_UP_TO else TABLE
@@ -291,10 +291,10 @@ def _floats(parts: Iterator[Integers], count: int, exponent: int) -> NDArray[np.
     return whole
 
 
-_samplers: dict[tuple[int, SamplingPlan], tuple[Law, Sampler, int | None]] = {}
+_samplers: dict[tuple[int, SamplingPlan], tuple[Law, IntegerSampler, int | None]] = {}
 
 
-def _sampler_of(law: Law, plan: SamplingPlan) -> tuple[Sampler, int | None]:
+def _sampler_of(law: Law, plan: SamplingPlan) -> tuple[IntegerSampler, int | None]:
     # Cached by the identity of the law, since its lattice and a hash take longer than a hundred draws; the entry keeps
     # the law alive, so that no other law gets that identity. Nothing random is stored.
     key = id(law), plan
@@ -308,7 +308,7 @@ def _sampler_of(law: Law, plan: SamplingPlan) -> tuple[Sampler, int | None]:
 
 
 @lru_cache(maxsize=_KEPT)
-def _many(law: Profile | IntegerLaw, plan: SamplingPlan) -> Sampler:
+def _many(law: Profile | IntegerLaw, plan: SamplingPlan) -> IntegerSampler:
     if isinstance(law, Profile):
         ratio, period = law.level.alpha_interval, law.period
         return TwoSidedGeometricSampler(ratio, plan) if period == 1 else StaircaseSampler(ratio, period, law.step, plan)

@@ -15,9 +15,9 @@ from itertools import accumulate
 import numpy as np
 
 from utmost.core.exact.intervals import Interval
-from utmost.core.sampling.categorical import Categorical, Cuts, Indices, Thresholds
+from utmost.core.sampling.categorical import Categorical, Cuts, OutcomeIndices, Thresholds
 from utmost.core.sampling.integers import Integers, smallest_type
-from utmost.core.sampling.random_bits import Randomness, Word
+from utmost.core.sampling.random_bits import Randomness, WordSource
 
 Real = Callable[[int], Interval]
 """A real number known to any precision: a function from b to an interval that shrinks to it as b grows."""
@@ -169,7 +169,7 @@ class MarkedGeometricSampler:
             (size, Categorical(law, word_bits=plan.word_bits, lookup=plan.lookup)) for size, law in parts.groups
         ]
 
-    def draw(self, count: int, randomness: Randomness) -> tuple[Integers, Indices]:
+    def draw(self, count: int, randomness: Randomness) -> tuple[Integers, OutcomeIndices]:
         """``count`` variables and their marks."""
         k, mark = self._tops(count, randomness)
         for size, law in self._groups:
@@ -178,7 +178,7 @@ class MarkedGeometricSampler:
             np.bitwise_or(k, digits.view(np.int8) if k.dtype == np.int8 else digits.astype(k.dtype), out=k)
         return k, mark
 
-    def _tops(self, count: int, randomness: Randomness) -> tuple[Integers, Indices]:
+    def _tops(self, count: int, randomness: Randomness) -> tuple[Integers, OutcomeIndices]:
         """Q and the marks, Q in a type that holds Q << shift as well."""
         # Mark and top part share one word, which saves a word for each draw.
         index = self._top.draw(count, randomness)
@@ -211,7 +211,7 @@ class SingleGeometricSampler:
         self._top = chooser(parts.top)
         self._groups = [(size, chooser(law)) for size, law in parts.groups]
 
-    def draw(self, word: Word) -> tuple[int, int]:
+    def draw(self, word: WordSource) -> tuple[int, int]:
         """One variable and its mark."""
         index = self._top(word)
         mark, q = index & self._mask, index >> self._mark_bits
@@ -225,13 +225,13 @@ class SingleGeometricSampler:
         return k, mark
 
 
-def chooser(cuts: Cuts) -> Callable[[Word], int]:
+def chooser(cuts: Cuts) -> Callable[[WordSource], int]:
     """A function that draws one index of a law."""
     thresholds = Thresholds(cuts)
     first, last = thresholds.cells(64)
     last.insert(0, -1)  # so that last[index] belongs to the last threshold passed, if any
 
-    def choose(word: Word) -> int:
+    def choose(word: WordSource) -> int:
         drawn = word()
         index = bisect_right(first, drawn)
         return index if drawn > last[index] else thresholds.decide(drawn, 64, word)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from utmost.core.exact.arrays import objects
 from utmost.core.exact.numbers import exact_integer
-from utmost.core.sampling.random_bits import Randomness, Word, source
+from utmost.core.sampling.random_bits import Randomness, WordSource, source
 from utmost.errors import OutOfRange
 
 Integers = NDArray[Any]
@@ -111,7 +111,7 @@ def uniform_below(bounds: NDArray[np.uint64], randomness: Randomness) -> NDArray
     return drawn
 
 
-def one_below(bound: int, word: Word) -> int:
+def one_below(bound: int, word: WordSource) -> int:
     """One integer uniform on 0..bound-1, for any positive bound."""
     bits = 64
     while bound >> bits:

@@ -11,7 +11,7 @@ from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import natural
 from utmost.core.noise.norm_staircase import BallMixture
 from utmost.core.sampling.categorical import Categorical
-from utmost.core.sampling.draw import CHUNK, Method, plan_for
+from utmost.core.sampling.draw import CHUNK, DrawMethod, plan_for
 from utmost.core.sampling.geometric_draws import MarkedGeometricSampler, SamplingPlan
 from utmost.core.sampling.integers import Integers, narrowed, one_below, uniform_below
 from utmost.core.sampling.random_bits import Randomness, source
@@ -21,7 +21,7 @@ _SUM_BITS = 61
 
 
 def sample_joint_cells(
-    law: BallMixture, rows: int, *, randomness: Randomness | None = None, method: Method | None = None
+    law: BallMixture, rows: int, *, randomness: Randomness | None = None, method: DrawMethod | None = None
 ) -> Integers:
     """``rows`` independent draws of the noise of k cells, shape (rows, k); exact for random bits.
 

@@ -17,16 +17,18 @@ from utmost.core.exact.levels import Level
 from utmost.core.gradual.process import Jump, Path
 from utmost.core.gradual.steps import Bridge, Tightening
 from utmost.core.sampling.categorical import Categorical
-from utmost.core.sampling.draw import CHUNK, Method, plan_for
+from utmost.core.sampling.draw import CHUNK, DrawMethod, plan_for
 from utmost.core.sampling.geometric_draws import MarkedGeometricSampler, Real, SamplingPlan, SingleGeometricSampler
 from utmost.core.sampling.integers import Integers, joined, one_below, smallest_type
-from utmost.core.sampling.random_bits import Randomness, Word
+from utmost.core.sampling.random_bits import Randomness, WordSource
 
 _HOME, _ACROSS, _STAY, _LEAP = range(4)
 _KEPT = 64
 
 
-def tightening_noise(transition: Tightening, count: int, *, randomness: Randomness, method: Method | None) -> Integers:
+def tightening_noise(
+    transition: Tightening, count: int, *, randomness: Randomness, method: DrawMethod | None
+) -> Integers:
     """``count`` independent draws of W.
 
     K ~ Geom(a) comes with a mark: plain (W = K), turned (W = -1-K) or, with probability w, none (W = 0).
@@ -41,7 +43,7 @@ def tightening_noise(transition: Tightening, count: int, *, randomness: Randomne
     return joined((sampler.draw(size, randomness) for size in sizes), count)
 
 
-def bridge_noise(transition: Bridge, apart: Integers, *, randomness: Randomness, method: Method | None) -> Integers:
+def bridge_noise(transition: Bridge, apart: Integers, *, randomness: Randomness, method: DrawMethod | None) -> Integers:
     """Independent draws of K, one given each W in ``apart`` (a row of integers).
 
     The same variables are drawn for every W: a mark, G and J of the transition's table. One more coin is tossed if W =
@@ -162,7 +164,7 @@ def sample_path(start: Level, *, noise: int | None = None, randomness: Randomnes
     return Path(start, tuple(Jump(size, _clock(word)) for size in sizes))
 
 
-def _cycles(points: int, word: Word) -> Iterator[int]:
+def _cycles(points: int, word: WordSource) -> Iterator[int]:
     """The sizes of the cycles of a uniform random permutation: the cycle of a fixed point has a uniform size."""
     while points:
         size = 1 + one_below(points, word)
@@ -170,7 +172,7 @@ def _cycles(points: int, word: Word) -> Iterator[int]:
         points -= size
 
 
-def _clock(word: Word) -> Interval:
+def _clock(word: WordSource) -> Interval:
     """A uniform number, as the cell of its first bits."""
     cell = 0
     for _ in range(_CLOCK_WORDS):
@@ -178,7 +180,7 @@ def _clock(word: Word) -> Interval:
     return Interval(cell, cell + 1, 64 * _CLOCK_WORDS)
 
 
-def _geometric(level: Level, word: Word) -> int:
+def _geometric(level: Level, word: WordSource) -> int:
     return _sampler(level).draw(word)[0]
 
 

@@ -13,15 +13,16 @@ from numpy.typing import NDArray
 
 from utmost.core.exact.intervals import Interval, round_up
 from utmost.core.exact.numbers import Number, exact, first_integer, natural, read_confidence
+from utmost.core.exact.scalars import Q
 from utmost.core.noise.cells_draw import CellsDraw, chunk_points, chunk_points_from
 from utmost.core.noise.one_draw import DrawLaw
 from utmost.core.noise.shell_series import intervals_at
 from utmost.core.noise.tables_draw import TablesDraw, differences, points, points_beyond
 from utmost.core.sampling.categorical import Categorical
-from utmost.core.sampling.draw import Method, plan_for
+from utmost.core.sampling.draw import DrawMethod, plan_for
 from utmost.core.sampling.integers import Integers, narrowed, one_below, uniform_below
 from utmost.core.sampling.joint_draws import ShellSampler, below, geometric_sampler
-from utmost.core.sampling.random_bits import KeyedRandomness, Randomness, Word, source
+from utmost.core.sampling.random_bits import KeyedRandomness, Randomness, WordSource, source
 from utmost.errors import Unsupported
 
 _REJECTIONS = 12
@@ -29,7 +30,7 @@ _REJECTIONS = 12
 
 
 def sample_one_draw(
-    law: DrawLaw, rows: int, *, randomness: Randomness | None = None, method: Method | None = None
+    law: DrawLaw, rows: int, *, randomness: Randomness | None = None, method: DrawMethod | None = None
 ) -> Integers:
     """``rows`` independent draws of all cells, shape (rows, cells); exact for random bits.
 
@@ -81,7 +82,7 @@ def sample_one_draw(
 def _group_cuts(law: DrawLaw, bits: int) -> list[Interval]:
     """The cumulative probabilities of the groups but for the last."""
 
-    def cuts(q: object) -> list[object]:
+    def cuts(q: Q) -> list[Q]:
         sums = list(accumulate(law.masses_at(q)))
         return [part / sums[-1] for part in sums[:-1]]
 
@@ -145,7 +146,7 @@ def _raised(law: CellsDraw, a: int, shells: Integers, randomness: Randomness) ->
     return (chunks - 1) * chunk + inside + 1
 
 
-def _within_sum(a: int, most: int, in_all: int, word: Word) -> list[int]:
+def _within_sum(a: int, most: int, in_all: int, word: WordSource) -> list[int]:
     """A uniform point of {1..most}^a whose sum is at most in_all, cell by cell."""
     found: list[int] = []
     for rest in range(a, 0, -1):
@@ -160,7 +161,7 @@ def _within_sum(a: int, most: int, in_all: int, word: Word) -> list[int]:
     return found
 
 
-def _tables(law: TablesDraw, m: int, word: Word) -> list[int]:
+def _tables(law: TablesDraw, m: int, word: WordSource) -> list[int]:
     """A point of shell m, table after table."""
     if law.is_one_table:
         raised, lowered = _composition(m, law.parts, word), _composition(m, law.parts, word)
@@ -169,7 +170,7 @@ def _tables(law: TablesDraw, m: int, word: Word) -> list[int]:
     return [number for size in law.sizes for number in _table(size, j, l, word)]
 
 
-def _pair(law: TablesDraw, m: int, word: Word) -> tuple[int, int]:
+def _pair(law: TablesDraw, m: int, word: WordSource) -> tuple[int, int]:
     """The raised and lowered parts of a shell, with the chance of their points."""
     if law.exactly:
         return m, m
@@ -186,7 +187,7 @@ def _pair(law: TablesDraw, m: int, word: Word) -> tuple[int, int]:
             return m, m
 
 
-def _on_segment(weight: Callable[[int], int], last: int, degree: int, word: Word) -> int:
+def _on_segment(weight: Callable[[int], int], last: int, degree: int, word: WordSource) -> int:
     """A place 0..last with the chance of its weight, a polynomial; by its differences where the segment is long."""
     if last <= 4 * degree + 4:
         ends = list(accumulate(weight(place) for place in range(last + 1)))
@@ -205,7 +206,7 @@ def _on_segment(weight: Callable[[int], int], last: int, degree: int, word: Word
     return first_integer(-1, last, lambda place: target < up_to(place))
 
 
-def _table(d: int, j: int, l: int, word: Word) -> list[int]:
+def _table(d: int, j: int, l: int, word: WordSource) -> list[int]:
     """A uniform point of d cells with sum j - l and raised part at most j, cell by cell."""
     found = []
     for rest in range(d, 1, -1):
@@ -226,7 +227,7 @@ def _least_beyond(d: int, j: int, l: int, target: int) -> int:
     return first_integer(0, j, lambda t: points_beyond(d, j - t, l) <= target)
 
 
-def _composition(total: int, parts: int, word: Word) -> list[int]:
+def _composition(total: int, parts: int, word: WordSource) -> list[int]:
     """A uniform composition of a number into parts >= 0: bars among stars, by Floyd's choice of a subset."""
     bars: set[int] = set()
     for place in range(total, total + parts - 1):

@@ -132,7 +132,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_count_fork)
 
 
-Word = Callable[[], int]
+WordSource = Callable[[], int]
 """A function that returns a fresh word of 64 random bits at each call. It serves one draw and is not stored."""
 
 
@@ -144,7 +144,7 @@ class Randomness(Protocol):
         """Whether nobody can predict the words. Releases refuse other sources."""
 
     @property
-    def word(self) -> Word:
+    def word(self) -> WordSource:
         """Single words of 64 bits, for one draw."""
 
     @property
@@ -180,7 +180,7 @@ class SystemRandomness:
         self._thread = _ThreadState()
 
     @property
-    def word(self) -> Word:
+    def word(self) -> WordSource:
         """Single words of 64 bits, for one draw, all from the stream of this thread."""
         return self._stream().word
 
@@ -267,7 +267,7 @@ class KeyedRandomness:
         self._stream = Keystream(secret, bytes(NONCE_BYTES))
 
     @property
-    def word(self) -> Word:
+    def word(self) -> WordSource:
         """Single words of 64 bits."""
         return self._stream.word
 

@@ -15,7 +15,7 @@ from utmost.core.noise.powers import FloatPowers
 from utmost.core.sampling.categorical import Categorical, Cuts
 from utmost.core.sampling.geometric_draws import SamplingPlan, chooser
 from utmost.core.sampling.integers import Integers
-from utmost.core.sampling.random_bits import Randomness, Word
+from utmost.core.sampling.random_bits import Randomness, WordSource
 from utmost.errors import Unsupported
 
 _MOST_VALUES = 1 << 16
@@ -39,7 +39,7 @@ class TailSampler:
 
     def __init__(self, law: IntegerLaw, plan: SamplingPlan) -> None:
         self._law, self._reach = law, _reach(law, 2.0**-plan.tail_bits)
-        self._choosers: dict[int, Callable[[Word], int]] = {}
+        self._choosers: dict[int, Callable[[WordSource], int]] = {}
         self._index = Categorical(_near(law, self._reach), word_bits=plan.word_bits, lookup=plan.lookup)
 
     def draw(self, count: int, randomness: Randomness) -> Integers:
@@ -55,7 +55,7 @@ class TailSampler:
             values[place] = size if values[place] > 0 else -size
         return values
 
-    def _far(self, word: Word) -> int:
+    def _far(self, word: WordSource) -> int:
         """A size of at least m, by windows of m values."""
         first = self._reach
         while True:

@@ -25,9 +25,9 @@ from utmost.core.exact.intervals import nearest
 from utmost.core.exact.linear_algebra import matrix_product
 from utmost.core.exact.memory import fitting_memory
 from utmost.core.exact.numbers import Number, between_0_and_1, natural, refused_as
-from utmost.core.sampling.draw import Method
+from utmost.core.sampling.draw import DrawMethod
 from utmost.core.sampling.random_bits import Randomness
-from utmost.design.channels.channel_draws import Drawing, drawn_by_rows
+from utmost.design.channels.channel_draws import NamedMechanism, drawn_by_rows
 from utmost.errors import NotAChannel, OutOfRange, quoted
 
 
@@ -82,7 +82,7 @@ def _near_directions(matrix: Array, sums: Array, tolerance: float) -> list[list[
     return groups
 
 
-Labels = tuple[Hashable, ...] | None
+ChannelLabels = tuple[Hashable, ...] | None
 
 
 @dataclass(frozen=True, slots=True, eq=False, init=False)
@@ -105,8 +105,8 @@ class Channel(Display):
     """
 
     matrix: Array
-    secrets: Labels
-    outcomes: Labels
+    secrets: ChannelLabels
+    outcomes: ChannelLabels
 
     def __init__(
         self,
@@ -250,7 +250,7 @@ class Channel(Display):
         shape: int | tuple[int, ...] = (),
         *,
         randomness: Any = None,
-        method: Method | None = None,
+        method: DrawMethod | None = None,
     ) -> Any:
         """An outcome for each secret, drawn with exactly the probabilities of its row.
 
@@ -280,14 +280,14 @@ class Channel(Display):
         """
         return self._drawing().draw(secrets, shape, randomness, method)
 
-    def _drawing(self) -> Drawing:
-        return Drawing(self, self.secrets, self.outcomes)
+    def _drawing(self) -> NamedMechanism:
+        return NamedMechanism(self, self.secrets, self.outcomes)
 
     @property
     def _secret_count(self) -> int:
         return self.shape[0]
 
-    def _numbers(self, rows: NDArray[np.intp], bits: Randomness, method: Method | None) -> NDArray[np.intp]:
+    def _numbers(self, rows: NDArray[np.intp], bits: Randomness, method: DrawMethod | None) -> NDArray[np.intp]:
         return drawn_by_rows(self, rows, bits, method)
 
     def to_floats(self) -> "Channel":
@@ -306,7 +306,7 @@ class Channel(Display):
         return f"Channel({n} secrets, {m} outcomes, {'exact' if self.is_exact else 'float64'})"
 
 
-def stochastic(matrix: Array, secrets: Labels = None, outcomes: Labels = None) -> Channel:
+def stochastic(matrix: Array, secrets: ChannelLabels = None, outcomes: ChannelLabels = None) -> Channel:
     """A channel from a matrix that is row-stochastic by construction: our own algebra or a closed form. No check."""
     check_array(matrix, "channel", 2)
     channel = object.__new__(Channel)
@@ -314,7 +314,7 @@ def stochastic(matrix: Array, secrets: Labels = None, outcomes: Labels = None) -
     return channel
 
 
-def _keep(channel: Channel, matrix: Array, secrets: Labels, outcomes: Labels) -> None:
+def _keep(channel: Channel, matrix: Array, secrets: ChannelLabels, outcomes: ChannelLabels) -> None:
     object.__setattr__(channel, "matrix", matrix)
     object.__setattr__(channel, "secrets", secrets)
     object.__setattr__(channel, "outcomes", outcomes)
@@ -333,7 +333,7 @@ def _check_same_secrets(first: Channel, second: Channel) -> None:
         raise NotAChannel(f"both channels must have {first.shape[0]} secrets", came=second.shape[0])
 
 
-def _names(names: Sequence[Hashable] | None, size: int, what: str) -> Labels:
+def _names(names: Sequence[Hashable] | None, size: int, what: str) -> ChannelLabels:
     if names is None:
         return None
     labels = tuple(names)

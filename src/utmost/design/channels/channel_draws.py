@@ -23,12 +23,12 @@ from utmost.core.exact.intervals import Interval
 from utmost.core.exact.levels import Level
 from utmost.core.noise.geometric import Geometric
 from utmost.core.sampling.categorical import Thresholds
-from utmost.core.sampling.draw import CHUNK, Method, Shape, draws, plan_for
+from utmost.core.sampling.draw import CHUNK, DrawMethod, Shape, draws, plan_for
 from utmost.core.sampling.integers import joined
 from utmost.core.sampling.random_bits import Randomness, unpredictable
 from utmost.errors import OutOfRange, Unsupported, WrongKind
 
-Names = Sequence[Hashable] | None
+SecretNames = Sequence[Hashable] | None
 
 _LARGEST_WORD = (1 << 64) - 1
 # So many comparisons take about a tenth of a second: up to there the constant-time method is the default.
@@ -46,7 +46,7 @@ class OutcomeSampler(Protocol):
     @property
     def _secret_count(self) -> int: ...
 
-    def _numbers(self, rows: NDArray[np.intp], bits: Randomness, method: Method | None) -> NDArray[np.intp]: ...
+    def _numbers(self, rows: NDArray[np.intp], bits: Randomness, method: DrawMethod | None) -> NDArray[np.intp]: ...
 
 
 class Remapped(Protocol):
@@ -70,7 +70,7 @@ class ChannelRows(Hashable, Protocol):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Drawing:
+class NamedMechanism:
     """A mechanism to draw from, with names of its secrets and outcomes.
 
     Attributes:
@@ -81,11 +81,11 @@ class Drawing:
     """
 
     mechanism: OutcomeSampler
-    names: Names = None
-    answers: Names = None
+    names: SecretNames = None
+    answers: SecretNames = None
     remap: Remapped | None = None
 
-    def draw(self, secrets: Any, shape: Shape, randomness: Randomness | None, method: Method | None) -> Any:
+    def draw(self, secrets: Any, shape: Shape, randomness: Randomness | None, method: DrawMethod | None) -> Any:
         """Independent outcomes to be published: see `outcomes`.
 
         Raises:
@@ -94,7 +94,7 @@ class Drawing:
         bits = unpredictable(randomness, where="draw", instead="utmost.interfaces.testing.seeded_draw")
         return self.outcomes(secrets, shape, bits, method)
 
-    def outcomes(self, secrets: Any, shape: Shape, randomness: Randomness, method: Method | None) -> Any:
+    def outcomes(self, secrets: Any, shape: Shape, randomness: Randomness, method: DrawMethod | None) -> Any:
         """Independent outcomes, one for each secret that is asked about.
 
         Args:
@@ -130,7 +130,7 @@ class Drawing:
         """
         return self._asked(secrets).rows
 
-    def numbers(self, rows: NDArray[np.intp], randomness: Randomness, method: Method | None) -> NDArray[np.intp]:
+    def numbers(self, rows: NDArray[np.intp], randomness: Randomness, method: DrawMethod | None) -> NDArray[np.intp]:
         """An outcome for each row, by its number, whatever secrets and outcomes are called."""
         if method is not None:
             plan_for(method, 1)
@@ -141,9 +141,9 @@ class Drawing:
         return _Asked.read(secrets, self.names, self.mechanism._secret_count)
 
 
-def drawing_of(mechanism: Any) -> Drawing:
+def drawing_of(mechanism: Any) -> NamedMechanism:
     """The drawing of a channel or a design."""
-    drawing: Drawing = mechanism._drawing()
+    drawing: NamedMechanism = mechanism._drawing()
     return drawing
 
 
@@ -156,7 +156,7 @@ class _Asked:
     is_one: bool
 
     @classmethod
-    def read(cls, secrets: Any, names: Names, size: int) -> "_Asked":
+    def read(cls, secrets: Any, names: SecretNames, size: int) -> "_Asked":
         is_one = isinstance(secrets, str | bytes | tuple) or not hasattr(secrets, "__len__")
         if isinstance(secrets, np.ndarray) and secrets.ndim == 0:
             secrets, is_one = secrets.item(), True
@@ -193,7 +193,7 @@ def _check_positions(values: NDArray[Any], size: int, has_names: bool) -> None:
         raise OutOfRange(f"a secret must be {wanted} in 0..{size - 1}", came=f"another, at place {wrong[0]}")
 
 
-def _positions(values: NDArray[Any], names: Names) -> NDArray[np.intp]:
+def _positions(values: NDArray[Any], names: SecretNames) -> NDArray[np.intp]:
     assert names is not None
     place = {name: at for at, name in enumerate(names)}
     flat = values.ravel().tolist()
@@ -218,7 +218,7 @@ def _sizes(shape: Shape) -> tuple[int, ...]:
 
 
 def drawn_by_noise(
-    at: Level, size: int, rows: NDArray[np.intp], bits: Randomness, method: Method | None
+    at: Level, size: int, rows: NDArray[np.intp], bits: Randomness, method: DrawMethod | None
 ) -> NDArray[np.intp]:
     """Each of the counts 0, ..., size - 1 with geometric noise of a level, clamped to them."""
     noise = joined(draws(Geometric(at), rows.size, randomness=bits, method=method), rows.size)
@@ -228,7 +228,7 @@ def drawn_by_noise(
 
 
 def drawn_by_rows(
-    channel: ChannelRows, rows: NDArray[np.intp], bits: Randomness, method: Method | None
+    channel: ChannelRows, rows: NDArray[np.intp], bits: Randomness, method: DrawMethod | None
 ) -> NDArray[np.intp]:
     """An outcome for each row of an exact channel.
 
@@ -278,7 +278,7 @@ class ManyOutcomes:
         ends, total = self._ends[row], self._totals[row]
         return [Interval((end << bits) // total, -((-end << bits) // total), bits) for end in ends]
 
-    def draw(self, rows: NDArray[np.intp], randomness: Randomness, method: Method | None) -> NDArray[np.intp]:
+    def draw(self, rows: NDArray[np.intp], randomness: Randomness, method: DrawMethod | None) -> NDArray[np.intp]:
         """An independent outcome for each row."""
         n, m = self._shape
         outcomes = np.zeros(rows.size, np.intp)

@@ -17,10 +17,10 @@ from utmost.core.exact.intervals import Interval, log_interval, round_up
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.memory import fitting_memory
 from utmost.core.exact.numbers import Number, exact, natural
-from utmost.core.sampling.draw import Method
+from utmost.core.sampling.draw import DrawMethod
 from utmost.core.sampling.random_bits import Randomness
 from utmost.design.channels.channel import Channel, stochastic
-from utmost.design.channels.channel_draws import Drawing, drawn_by_noise
+from utmost.design.channels.channel_draws import NamedMechanism, drawn_by_noise
 from utmost.errors import OutOfRange
 
 
@@ -125,19 +125,19 @@ class GeometricMatrix(Display):
         shape: int | tuple[int, ...] = (),
         *,
         randomness: Any = None,
-        method: Method | None = None,
+        method: DrawMethod | None = None,
     ) -> Any:
         """A count for each true count, drawn exactly at the level itself, rational or not: see `Channel.draw`."""
         return self._drawing().draw(secrets, shape, randomness, method)
 
-    def _drawing(self) -> Drawing:
-        return Drawing(self)
+    def _drawing(self) -> NamedMechanism:
+        return NamedMechanism(self)
 
     @property
     def _secret_count(self) -> int:
         return self.size
 
-    def _numbers(self, rows: NDArray[np.intp], bits: Randomness, method: Method | None) -> NDArray[np.intp]:
+    def _numbers(self, rows: NDArray[np.intp], bits: Randomness, method: DrawMethod | None) -> NDArray[np.intp]:
         return drawn_by_noise(self.level, self.size, rows, bits, method)
 
     def determinant(self) -> Fraction | float:

@@ -25,6 +25,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.balls import ROUNDING
 from utmost.core.exact.compilation import in_machine_code
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -40,7 +41,6 @@ def inside(function: F) -> F:
     return in_machine_code(function, inside=True)
 
 
-ROUNDING = 2.0**-52
 _LOW = np.uint64(0xFFFFFFFF)
 _HALF = np.uint64(32)
 ZERO = np.uint64(0)

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from utmost.core.exact.arrays import Array
 from utmost.errors import Unsupported
 
-Edges = list[tuple[int, int]]
+EdgeList = list[tuple[int, int]]
 
 
-def essential_edges(distances: Array) -> Edges:
+def essential_edges(distances: Array) -> EdgeList:
     """Pairs x < y with no third secret between them: d(x, z) + d(z, y) > d(x, y) for every other z.
 
     Every distance is the length of a shortest path along these edges, so a function that is Lipschitz along them is
@@ -29,7 +29,7 @@ def essential_edges(distances: Array) -> Edges:
     ]
 
 
-def blocks(n: int, edges: Edges) -> list[list[int]]:
+def blocks(n: int, edges: EdgeList) -> list[list[int]]:
     """The biconnected components of a connected graph, as sorted lists of nodes; every edge lies in exactly one.
 
     A Lipschitz function on the whole space is one on each block, joined at the cut nodes, and its tight graph is
@@ -38,7 +38,7 @@ def blocks(n: int, edges: Edges) -> list[list[int]]:
     neighbours = neighbour_lists(n, edges)
     number, low = [-1] * n, [0] * n
     components: list[list[int]] = []
-    open_edges: Edges = []
+    open_edges: EdgeList = []
     clock = 0
     stack = [(0, -1, iter(neighbours[0]))]
     number[0] = 0
@@ -63,7 +63,7 @@ def blocks(n: int, edges: Edges) -> list[list[int]]:
     return components
 
 
-def _close_block(open_edges: Edges, edge: tuple[int, int]) -> list[int]:
+def _close_block(open_edges: EdgeList, edge: tuple[int, int]) -> list[int]:
     nodes: set[int] = set()
     while True:
         last = open_edges.pop()
@@ -72,7 +72,7 @@ def _close_block(open_edges: Edges, edge: tuple[int, int]) -> list[int]:
             return sorted(nodes)
 
 
-def neighbour_lists(n: int, edges: Edges) -> list[list[int]]:
+def neighbour_lists(n: int, edges: EdgeList) -> list[list[int]]:
     """The neighbours of each node."""
     neighbours: list[list[int]] = [[] for _ in range(n)]
     for x, y in edges:
@@ -93,7 +93,7 @@ class BipartiteGraph:
 
     order: tuple[int, ...]
     hops: NDArray[np.int16]
-    edges: Edges
+    edges: EdgeList
 
     @classmethod
     def of(cls, distances: Array) -> "BipartiteGraph | None":
@@ -115,7 +115,7 @@ class BipartiteGraph:
         return cls(_breadth_first(len(distances), edges), hops, edges)
 
 
-def _breadth_first(n: int, edges: Edges) -> tuple[int, ...]:
+def _breadth_first(n: int, edges: EdgeList) -> tuple[int, ...]:
     neighbours = neighbour_lists(n, edges)
     order = [0]
     for x in order:
@@ -123,7 +123,7 @@ def _breadth_first(n: int, edges: Edges) -> tuple[int, ...]:
     return tuple(order)
 
 
-def longest_basis_cycle(n: int, edges: Edges) -> int:
+def longest_basis_cycle(n: int, edges: EdgeList) -> int:
     """The length of the longest cycle in a minimum cycle basis; 0 for a tree.
 
     Horton's candidates (a shortest path to each end of an edge, and the edge) contain a minimum basis; candidates are
@@ -152,7 +152,7 @@ def longest_basis_cycle(n: int, edges: Edges) -> int:
     return longest
 
 
-def _candidates(n: int, edges: Edges, index: dict[tuple[int, int], int]) -> set[int]:
+def _candidates(n: int, edges: EdgeList, index: dict[tuple[int, int], int]) -> set[int]:
     """Cycles as sets of edges: root to x, the edge (x, y), y back to root, with paths that share only the root."""
     neighbours = neighbour_lists(n, edges)
     candidates = set()

@@ -8,9 +8,10 @@ from math import comb, isqrt, lcm
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from utmost.core.exact.arrays import Array, frozen
+from utmost.core.exact.arrays import Array, Indices, frozen
+from utmost.core.exact.balls import ROUNDING
 from utmost.core.exact.progress_bar import report_progress
-from utmost.design.geometry.compiled_walk import ROUNDING, Walk, complete, go_on, largest_row, pivot
+from utmost.design.geometry.compiled_walk import Walk, complete, go_on, largest_row, pivot
 from utmost.design.geometry.kernel_supports import (
     KernelBlock,
     WalkPosition,
@@ -18,7 +19,7 @@ from utmost.design.geometry.kernel_supports import (
     is_kernel_support,
     scaled_differences,
 )
-from utmost.design.geometry.symmetries import Indices, column_permutations, moved_supports, orbits_under
+from utmost.design.geometry.symmetries import column_permutations, moved_supports, orbits_under
 from utmost.design.geometry.vertex_search import Vertices
 from utmost.errors import OutOfRange
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import instance
-from utmost.core.exact.arrays import Array, check_array, frozen
+from utmost.core.exact.arrays import Array, Indices, check_array, frozen
 from utmost.core.exact.display import Display
 from utmost.design.geometry.vertex_search import Vertices
 from utmost.design.spaces.space import Space
@@ -113,9 +113,6 @@ def _completed(kinds: NDArray[np.intp], profiles: list[tuple[int, ...]], start: 
 def _fits(kinds: NDArray[np.intp], images: list[int]) -> bool:
     k = len(images)
     return bool((kinds[np.ix_(images, images)] == kinds[:k, :k]).all())
-
-
-Indices = NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -157,7 +157,7 @@ def _bound(value: Worth, size: int, total: Any, gains: Array) -> Any:
     return max(value(size + j + 1, reached) for j, reached in enumerate(total + np.cumsum(gains)))
 
 
-_Ray = tuple[int, ...]
+_IntegerRay = tuple[int, ...]
 
 
 def corner_priors(payments: Array, is_gain: bool) -> Array:
@@ -188,17 +188,17 @@ def corner_priors(payments: Array, is_gain: bool) -> Array:
     return frozen(objects((p for corner in sorted(corners) for p in corner), (len(corners), len(payments))))
 
 
-def _whole_columns(payments: Array, sign: int) -> list[_Ray]:
+def _whole_columns(payments: Array, sign: int) -> list[_IntegerRay]:
     """Each action's payments as integers over one denominator; equal actions once."""
     rational = [[Fraction(x) for x in column] for column in payments.T]
     scale = sign * lcm(*(x.denominator for column in rational for x in column))
     return list(dict.fromkeys(tuple(int(x * scale) for x in column) for column in rational))
 
 
-def _extreme_rays(n: int, cuts: list[_Ray]) -> list[_Ray]:
+def _extreme_rays(n: int, cuts: list[_IntegerRay]) -> list[_IntegerRay]:
     """The extreme rays of {p >= 0 : a . p >= 0 for every cut a}, as integers without a common factor."""
     rays = [tuple(int(i == x) for i in range(n)) for x in range(n)]
-    faces: list[_Ray] = list(rays)  # the rows p_x >= 0 are the first constraints
+    faces: list[_IntegerRay] = list(rays)  # the rows p_x >= 0 are the first constraints
     for cut in cuts:
         sums = [sum(a * b for a, b in zip(cut, ray, strict=True)) for ray in rays]
         zeros = [frozenset(k for k, face in enumerate(faces) if _dot(face, ray) == 0) for ray in rays]
@@ -208,7 +208,7 @@ def _extreme_rays(n: int, cuts: list[_Ray]) -> list[_Ray]:
     return rays
 
 
-def _new_rays(rays: list[_Ray], sums: list[int], zeros: list[frozenset[int]], n: int) -> Iterator[_Ray]:
+def _new_rays(rays: list[_IntegerRay], sums: list[int], zeros: list[frozenset[int]], n: int) -> Iterator[_IntegerRay]:
     """The cut of the new face with an edge: the zero combination of two adjacent rays on its two sides.
 
     Two rays are adjacent when no third lies on every face on which both lie.
@@ -222,7 +222,7 @@ def _new_rays(rays: list[_Ray], sums: list[int], zeros: list[frozenset[int]], n:
             yield tuple(x // common for x in joined)
 
 
-def _dot(ray: _Ray, cut: _Ray) -> int:
+def _dot(ray: _IntegerRay, cut: _IntegerRay) -> int:
     return sum(a * b for a, b in zip(ray, cut, strict=True))
 
 

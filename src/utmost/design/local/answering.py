@@ -12,14 +12,14 @@ from utmost.core.exact.levels import Level
 from utmost.core.exact.written_levels import level_text
 from utmost.core.sampling.random_bits import Randomness
 from utmost.design.channels.channel import Channel
-from utmost.design.channels.channel_draws import Drawing
+from utmost.design.channels.channel_draws import NamedMechanism
 from utmost.design.channels.on_counts import GeometricMatrix
 from utmost.design.spaces.space import Space
 from utmost.errors import OutOfRange
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Answering:
+class CheckedMechanism:
     """A mechanism whose level has been checked.
 
     Attributes:
@@ -31,7 +31,7 @@ class Answering:
         outcomes: Number of possible answers.
     """
 
-    drawing: Drawing
+    drawing: NamedMechanism
     level: Level
     relation: str
     digest: str
@@ -60,7 +60,7 @@ class Answering:
         return list(map(int, numbers.tolist()))
 
 
-def answering_of(drawing: Drawing, space: Space, at: Level, outcomes: int) -> Answering:
+def answering_of(drawing: NamedMechanism, space: Space, at: Level, outcomes: int) -> CheckedMechanism:
     """A mechanism that keeps a level, with the digest of all on which an answer and its promise depend."""
     secrets = space.labels if drawing.names is None else drawing.names
     where = _digest("space", space.unit, space.size, *map(str, secrets), *_lengths(space))
@@ -68,7 +68,7 @@ def answering_of(drawing: Drawing, space: Space, at: Level, outcomes: int) -> An
     named = () if drawing.answers is None else map(str, drawing.answers)
     about = where, level_text(at), outcomes, *named, *_probabilities(drawing)
     relation = f"a secret moved by a distance of 1{unit} in the space {where[:16]}"
-    return Answering(drawing, at, relation, _digest("mechanism", *about), int(outcomes))
+    return CheckedMechanism(drawing, at, relation, _digest("mechanism", *about), int(outcomes))
 
 
 def _is_plain(secret: object) -> bool:
@@ -82,7 +82,7 @@ def _lengths(space: Space) -> Iterable[object]:
         yield from (x, y, space.metric.length(x, y))
 
 
-def _probabilities(drawing: Drawing) -> Iterable[object]:
+def _probabilities(drawing: NamedMechanism) -> Iterable[object]:
     """Every probability, or the law and what is made of its outcomes."""
     mechanism = drawing.mechanism
     if isinstance(mechanism, GeometricMatrix):

@@ -28,8 +28,8 @@ from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, exact, natural
 from utmost.core.sampling.categorical import Categorical
 from utmost.core.sampling.random_bits import Randomness, secure
-from utmost.design.local.categories import CategoryReport
-from utmost.design.local.category_reports import CategoryCounts, Reports, report_categories
+from utmost.design.local.categories import CategoryReport, Reports
+from utmost.design.local.category_reports import CategoryCounts, report_categories
 from utmost.design.local.subset_selection import best_report
 from utmost.errors import OutOfRange
 

@@ -29,7 +29,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from fractions import Fraction
 from functools import partial
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,16 +48,22 @@ _LARGEST_MATRIX = 1 << 20
 _GUARD = 64
 _CELLS = 1 << 20
 
-Formula = Callable[[Any], Any]
-"""A rational function of alpha, in Fractions or in Intervals."""
+Reports = NDArray[np.int64]
+"""Reports of one kind: for each client a row of categories, or the number of a block."""
+Alpha = TypeVar("Alpha", Fraction, Interval)
+"""The kind of number in which a formula in alpha is computed."""
 
 
-def value_at(at: Level, formula: Formula, bits: int = _BITS) -> Fraction | Interval:
+class AlphaFormula(Protocol):
+    """A rational function of alpha."""
+
+    def __call__(self, alpha: Alpha, /) -> Alpha:
+        """The value at alpha."""
+
+
+def value_at(at: Level, formula: AlphaFormula, bits: int = _BITS) -> Fraction | Interval:
     """A rational function of alpha: exactly where alpha is rational, else an interval of so many bits and some more."""
-    value: Fraction | Interval = formula(
-        at.alpha_fraction() if at.is_rational else at.alpha_interval(bits + _lost_bits(at))
-    )
-    return value
+    return formula(at.alpha_fraction()) if at.is_rational else formula(at.alpha_interval(bits + _lost_bits(at)))
 
 
 def _lost_bits(at: Level) -> int:
@@ -197,33 +203,33 @@ class CategoryReport(ABC, Display):
         if k > _LARGEST_MATRIX or k << self.bits > 2 * _LARGEST_MATRIX:
             raise Unsupported("a channel of reports must have at most 2^20 entries", came=f"more, of {k} categories")
         weighted = list(self.sets())
-        own, other = (self.likelihood(self.level.alpha, is_own) for is_own in (True, False))
+        own, other = (self.likelihood(is_own) for is_own in (True, False))
         rows = [[weight * (own if x in some else other) for weight, some in weighted] for x in range(k)]
         return Channel(rows, outcomes=[str(some) for _, some in weighted])
 
-    def likelihood(self, alpha: Any, is_own: bool) -> Any:
-        """The likelihood of a set with the own category, and of one without it, relative to a blind draw."""
-        k, d = self.categories, self.size
+    def likelihood(self, is_own: bool) -> Fraction | float:
+        """The likelihood of a set with the own category, or of one without it, relative to a blind draw."""
+        k, d, alpha = self.categories, self.size, self.level.alpha
         return k / (d + (k - d) * alpha) * (1 if is_own else alpha)
 
-    def inside_of(self, alpha: Any) -> Any:
+    def inside_of(self, alpha: Alpha) -> Alpha:
         """p as a function of alpha."""
         k, d = self.categories, self.size
         return 1 / (1 + alpha * Fraction(k - d, d))
 
-    def _outside_of(self, alpha: Any) -> Any:
+    def _outside_of(self, alpha: Alpha) -> Alpha:
         return (self.size - self.inside_of(alpha)) * Fraction(1, self.categories - 1)
 
-    def _part_of(self, alpha: Any, is_own: bool) -> Any:
+    def _part_of(self, alpha: Alpha, is_own: bool) -> Alpha:
         """p(1-p)/(p-q)^2, or q(1-q)/(p-q)^2."""
         p, q = self.inside_of(alpha), self._outside_of(alpha)
         chance, spread = (p if is_own else q), p - q
         return chance * (1 - chance) / (spread * spread)
 
-    def _variance_of(self, alpha: Any) -> Any:
+    def _variance_of(self, alpha: Alpha) -> Alpha:
         return self._part_of(alpha, True) + self._part_of(alpha, False) * (self.categories - 1)
 
-    def bound_of(self, alpha: Any, size: int) -> Any:
+    def bound_of(self, alpha: Alpha, size: int) -> Alpha:
         """The bound of V that columns with ``size`` large entries give."""
         return _bound(alpha, self.categories, size)
 
@@ -254,7 +260,7 @@ class CategoryReport(ABC, Display):
         return not any(self.bound_of(near, d).is_below(variance) for d in sizes)
 
 
-def _bound(alpha: Any, k: int, size: int) -> Any:
+def _bound(alpha: Alpha, k: int, size: int) -> Alpha:
     whole = size + alpha * (k - size)
     g = (size + alpha * alpha * (k - size)) / (whole * whole)
     return Fraction((k - 1) ** 2) / (g * (k * k) - k) - Fraction(k - 1, k)
@@ -278,7 +284,7 @@ def best_size(categories: int, at: Level) -> int:
     return best
 
 
-def is_less(at: Level, first: Formula, second: Formula) -> bool:
+def is_less(at: Level, first: AlphaFormula, second: AlphaFormula) -> bool:
     """Whether one rational function of alpha is certainly below another; not where they agree to 8192 bits."""
     if at.is_rational:
         alpha = at.alpha_fraction()
@@ -286,13 +292,13 @@ def is_less(at: Level, first: Formula, second: Formula) -> bool:
     return bool(is_lower(partial(_around, at, first), partial(_around, at, second), _MOST_BITS))
 
 
-def _around(at: Level, formula: Formula, bits: int) -> Interval:
+def _around(at: Level, formula: AlphaFormula, bits: int) -> Interval:
     value = value_at(at, formula, bits)
     assert isinstance(value, Interval), "alpha is irrational"
     return value
 
 
-def _number(at: Level, formula: Formula, rounded: Callable[[Any], float] = nearest) -> Fraction | float:
+def _number(at: Level, formula: AlphaFormula, rounded: Callable[[Any], float] = nearest) -> Fraction | float:
     value = value_at(at, formula)
     return value if isinstance(value, Fraction) else rounded(value)
 

@@ -28,12 +28,9 @@ from utmost.core.sampling.random_bits import Randomness, secure
 from utmost.design.geometry.refining import refines
 from utmost.design.local.bits import Bits, draw_bits
 from utmost.design.local.block_selection import BlockSelection
-from utmost.design.local.categories import CategoryReport, within_unit
+from utmost.design.local.categories import CategoryReport, Reports, within_unit
 from utmost.design.local.common_members import CommonMembers
 from utmost.errors import OutOfRange, Unsupported
-
-Reports = NDArray[np.int64]
-"""Reports of one kind: for each client a row of categories, or the number of a block."""
 
 _CELLS = 1 << 22
 _MOST_PAIRS = 16

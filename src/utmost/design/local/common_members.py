@@ -19,9 +19,8 @@ from numpy.typing import NDArray
 
 from utmost.core.sampling.random_bits import Randomness
 from utmost.design.local.bits import draw_bits
-from utmost.design.local.categories import CategoryReport, chances_of
+from utmost.design.local.categories import CategoryReport, Reports, chances_of
 
-Reports = NDArray[np.int64]
 _MOST_STATES = 200
 
 

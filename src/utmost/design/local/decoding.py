@@ -18,7 +18,7 @@ from utmost.core.exact.arrays import Floats, as_array
 from utmost.core.exact.display import Display
 from utmost.core.exact.numbers import Number, between_0_and_1, read_confidence
 from utmost.design.local.bits import BitResponse
-from utmost.design.local.words import Bloom, Tally
+from utmost.design.local.words import Bloom, BloomCounts
 from utmost.errors import OutOfRange, SolverFailed
 
 # So many exchanges of all places at once may pass without progress before single exchanges take over.
@@ -104,7 +104,7 @@ def _solved(gram: Floats, moments: Floats, free: NDArray[np.bool_]) -> Floats:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Found(Display):
+class FoundWord(Display):
     """A candidate word that the reports show to be there.
 
     Attributes:
@@ -122,7 +122,7 @@ class Found(Display):
     def interval(self, confidence: Number = "0.95") -> tuple[float, float]:
         """The count give or take its normal quantile of standard errors, cut off at 0.
 
-        >>> [round(end) for end in Found("mary", 1000.0, 50.0, 0.0).interval()]
+        >>> [round(end) for end in FoundWord("mary", 1000.0, 50.0, 0.0).interval()]
         [902, 1098]
         """
         reach = NormalDist().inv_cdf((1 + float(read_confidence(confidence))) / 2) * self.error
@@ -140,7 +140,7 @@ class Decoding(Display):
             widened the errors: words that are not listed, or too rare to be found, are in the way.
     """
 
-    found: tuple[Found, ...]
+    found: tuple[FoundWord, ...]
     others: float
     spread: float
 
@@ -150,7 +150,7 @@ class Decoding(Display):
 
 
 def decode(
-    tally: Tally, response: BitResponse, bloom: Bloom, candidates: Sequence[str], *, significance: Number = "0.05"
+    tally: BloomCounts, response: BitResponse, bloom: Bloom, candidates: Sequence[str], *, significance: Number = "0.05"
 ) -> Decoding:
     """The candidate words that the clients have, and the number of clients of each.
 
@@ -162,7 +162,7 @@ def decode(
        the model leaves unexplained.
 
     Args:
-        tally: Tally of the reports.
+        tally: Ones and clients of the reports.
         response: Response from true bit to report.
         bloom: Bloom filter of the reports.
         candidates: different words.
@@ -175,7 +175,7 @@ def decode(
 
     Cost: a microsecond or two for each candidate and cohort, then the regression: seconds for thousands of candidates.
     """
-    instance(tally, Tally, "tally")
+    instance(tally, BloomCounts, "tally")
     instance(response, BitResponse, "response")
     instance(bloom, Bloom, "bloom")
     sequence_of(candidates, text, "candidates")
@@ -219,7 +219,7 @@ class _Rows:
     cohorts: int
 
     @classmethod
-    def of(cls, tally: Tally, response: BitResponse, bloom: Bloom) -> "_Rows":
+    def of(cls, tally: BloomCounts, response: BitResponse, bloom: Bloom) -> "_Rows":
         shares = tally.clients / tally.clients.sum()
         here = np.repeat(tally.clients > 0, bloom.bits)
         by_place = np.repeat(shares, bloom.bits)
@@ -283,7 +283,7 @@ class _Fit:
 
     def decoding(self, words: list[str]) -> Decoding:
         rows = zip(words, self.counts.tolist(), self.errors.tolist(), self.p_values.tolist(), strict=False)
-        decoded = sorted((Found(*row) for row in rows), key=lambda each: (-each.count, each.word))
+        decoded = sorted((FoundWord(*row) for row in rows), key=lambda each: (-each.count, each.word))
         return Decoding(tuple(decoded), max(0.0, float(self.counts[-1])), self.spread)
 
 

@@ -22,8 +22,8 @@ from utmost.core.exact.numbers import Number
 from utmost.core.sampling.process_memory import ProcessMemory
 from utmost.core.sampling.random_bits import Randomness, secure
 from utmost.design.local.bits import Bits, draw_bits
-from utmost.design.local.categories import CategoryReport, chances_of
-from utmost.design.local.category_reports import CategoryCoupling, Reports, in_parts, read_values
+from utmost.design.local.categories import CategoryReport, Reports, chances_of
+from utmost.design.local.category_reports import CategoryCoupling, in_parts, read_values
 
 # More states than these are drawn in turns: a state is a byte.
 _MOST_STATES = 200

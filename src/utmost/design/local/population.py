@@ -144,7 +144,7 @@ def _of_reports(how: CategoryReport, reports: object) -> _Evidence:
             raise OutOfRange("there must be a report", came="none", where="answers")
         raise Unsupported("reports must have at most 2^27 members together", came="more", remedy="Use CategoryCounts.")
     members = how.members(different).astype(np.int32)
-    own, other = (float(how.likelihood(how.level.alpha, is_own)) for is_own in (True, False))
+    own, other = (float(how.likelihood(is_own)) for is_own in (True, False))
 
     def raised(shares: Floats) -> Floats:
         weights = times / len(sent) / (other + (own - other) * shares[members].sum(axis=1))

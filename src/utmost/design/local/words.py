@@ -136,14 +136,14 @@ class Bloom:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Tally(Display):
+class BloomCounts(Display):
     """Ones at each place and clients in each cohort.
 
     Attributes:
         ones: shape (cohorts, bits).
         clients: shape (cohorts,).
 
-    >>> tally = Tally.of([[1, 0], [1, 1], [0, 0]], cohorts=[0, 0, 1], bloom=Bloom(bits=2, hashes=1, cohorts=2))
+    >>> tally = BloomCounts.of([[1, 0], [1, 1], [0, 0]], cohorts=[0, 0, 1], bloom=Bloom(bits=2, hashes=1, cohorts=2))
     >>> tally.ones.tolist(), tally.clients.tolist()
     ([[2, 1], [0, 0]], [2, 1])
     """
@@ -158,13 +158,15 @@ class Tally(Display):
                 "a tally has ones (cohorts, bits) and clients (cohorts,)", came=(ones.shape, clients.shape)
             )
         if (ones < 0).any() or (ones > clients[:, None]).any():
-            raise OutOfRange("no place can have more ones than its cohort has clients, or fewer than 0", where="Tally")
+            raise OutOfRange(
+                "no place can have more ones than its cohort has clients, or fewer than 0", where="BloomCounts"
+            )
         for name, array in (("ones", ones), ("clients", clients)):
             array.setflags(write=False)
             object.__setattr__(self, name, array)
 
     @classmethod
-    def of(cls, reports: Any, cohorts: Any, bloom: Bloom) -> "Tally":
+    def of(cls, reports: Any, cohorts: Any, bloom: Bloom) -> "BloomCounts":
         """The tally of reports, shape (n, bits), of clients in these cohorts.
 
         Raises:
@@ -173,7 +175,9 @@ class Tally(Display):
         instance(bloom, Bloom, "bloom")
         bits = as_bits(reports, "reports")
         if bits.ndim != 2 or bits.shape[1] != bloom.bits:
-            raise OutOfRange(f"reports must have the shape (clients, {bloom.bits})", came=bits.shape, where="Tally.of")
+            raise OutOfRange(
+                f"reports must have the shape (clients, {bloom.bits})", came=bits.shape, where="BloomCounts.of"
+            )
         groups = bloom.read_cohorts(cohorts, len(bits))
         clients = np.bincount(groups, minlength=bloom.cohorts)
         ones = np.zeros((bloom.cohorts, bloom.bits), np.int64)
@@ -182,11 +186,11 @@ class Tally(Display):
             ones[cohort] = np.count_nonzero(bits[rows], axis=0)
         return cls(ones, clients)
 
-    def __add__(self, other: "Tally") -> "Tally":
+    def __add__(self, other: "BloomCounts") -> "BloomCounts":
         """The tally of both: reports can be counted batch by batch."""
         if self.ones.shape != other.ones.shape:
             raise OutOfRange("tallies must have one shape to be added", came=(self.ones.shape, other.ones.shape))
-        return Tally(self.ones + other.ones, self.clients + other.clients)
+        return BloomCounts(self.ones + other.ones, self.clients + other.clients)
 
     def true_ones(self, response: BitResponse) -> NDArray[np.float64]:
         """Unbiased estimates of how many true bits are 1, (ones - zero n)/(one - zero); shape (cohorts, bits).

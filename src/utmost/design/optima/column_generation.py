@@ -14,11 +14,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from utmost.core.exact.arrays import Indices
 from utmost.core.exact.one_thread import one_blas_thread
 from utmost.design.optima.checker import Multipliers
 from utmost.design.optima.evidence import Certificate
 from utmost.design.optima.extreme_rays import FARTHEST, plain_factors
-from utmost.design.optima.near_places import Indices, circles
+from utmost.design.optima.near_places import circles
 from utmost.design.optima.nearly_private import feasible_dual, roomy_matrix
 from utmost.design.optima.search_for_rays import GapProgress, RayProgram, RaySearch, SearchResults
 from utmost.design.optima.tree_pricing import prepare

@@ -5,19 +5,14 @@ a proof only after the checker has computed what it is short of.
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.arrays import Floats
+from utmost.design.optima import tree_pricing
 from utmost.design.optima.checker import Multipliers
-
-if TYPE_CHECKING:
-    from utmost.design.optima.tree_pricing import Trees
-
-Places = NDArray[np.int32]
-Kinds = NDArray[np.int8]
+from utmost.design.optima.tree_pricing import ArcKinds, PlaceNumbers, Trees
 
 _STRICTER = 1e-10  # of each distance: how much a type is shortened, so that no two rows tie
 FARTHEST = 90.0  # factors below exp(-90) are raised to it: more private, and no product of them underflows
@@ -66,9 +61,9 @@ class Forest:
 
     factors: Floats
     weights: Floats
-    parents: Places
-    kinds: Kinds
-    roots: Places
+    parents: PlaceNumbers
+    kinds: ArcKinds
+    roots: PlaceNumbers
     rays: Floats
     ratios: Floats
     proven: Floats
@@ -83,21 +78,21 @@ class Forest:
         kinds = np.ones((k, n), dtype=np.int8)
         return cls(factors, weights, parents, kinds, roots, stars[roots], np.zeros(k), np.full(k, -np.inf))
 
-    def price(self, prices: Floats, which: Places, most: int, slack: float) -> int:
+    def price(self, prices: Floats, which: PlaceNumbers, most: int, slack: float) -> int:
         """Pivot the trees of some actions, at one row of prices each: how many pivots it took."""
-        from utmost.design.optima.tree_pricing import price_trees  # numba takes a third of a second to load
-
-        return int(price_trees(self._arrays(self.factors), np.ascontiguousarray(prices), which, most, slack))
+        return int(
+            tree_pricing.price_trees(self._arrays(self.factors), np.ascontiguousarray(prices), which, most, slack)
+        )
 
     def lacks(self, prices: Floats, level: float) -> Floats:
         """(n,) by how much each place's price must be lowered at most so that the trees prove a level of all rays."""
-        from utmost.design.optima.tree_pricing import serve_trees
-
         lacks = np.zeros(len(self.weights))
-        serve_trees(self._arrays(self.factors), np.ascontiguousarray(prices), level, lacks, np.empty((0, 0)))
+        tree_pricing.serve_trees(
+            self._arrays(self.factors), np.ascontiguousarray(prices), level, lacks, np.empty((0, 0))
+        )
         return lacks
 
-    def take_over(self, prices: Floats, which: Places) -> None:
+    def take_over(self, prices: Floats, which: PlaceNumbers) -> None:
         """Begin at the best tree of all actions, at one row of prices for each action in ``which``."""
         table = prices @ self.rays.T
         best, own = table.argmin(axis=1), table[np.arange(len(which)), which]
@@ -106,7 +101,7 @@ class Forest:
         for part in (self.parents, self.kinds, self.roots, self.rays):
             part[takers] = part[donors]
 
-    def adopt(self, others: "Forest", which: Places) -> None:
+    def adopt(self, others: "Forest", which: PlaceNumbers) -> None:
         """Begin at trees of another forest on these places: for each action the one in ``which``."""
         for name in ("parents", "kinds", "roots", "rays"):
             setattr(self, name, getattr(others, name)[which].copy())
@@ -153,20 +148,16 @@ class Forest:
 
         Returns: at most n - 1 for each action.
         """
-        from utmost.design.optima.tree_pricing import serve_trees
-
         k, n = self.parents.shape
         values = np.zeros((k, n))
-        serve_trees(self._arrays(factors), np.ascontiguousarray(prices), 0.0, np.zeros(n), values)
+        tree_pricing.serve_trees(self._arrays(factors), np.ascontiguousarray(prices), 0.0, np.zeros(n), values)
         action, place = np.nonzero(values)
         above, is_sink = self.parents[action, place], self.kinds[action, place] > 0
         return Multipliers(
             np.where(is_sink, place, above), np.where(is_sink, above, place), action, values[action, place]
         )
 
-    def _arrays(self, factors: Floats) -> "Trees":
+    def _arrays(self, factors: Floats) -> Trees:
         """The arrays themselves, with these factors."""
-        from utmost.design.optima.tree_pricing import Trees
-
         names = ("weights", "parents", "kinds", "roots", "rays", "ratios", "proven")
         return Trees(factors, *(getattr(self, name) for name in names))

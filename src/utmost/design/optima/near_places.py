@@ -7,11 +7,8 @@ mass; the last one is over the places themselves (`utmost.design.optima.column_g
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
-from utmost.core.exact.arrays import Floats
-
-Indices = NDArray[np.intp]
+from utmost.core.exact.arrays import Floats, Indices
 
 _RADII = (1.0, 0.5, 0.25, 0.1)  # of circles, as epsilon times distance
 _FEWER = 0.9  # of the places with mass: where more are centres, circles of this size spare nothing

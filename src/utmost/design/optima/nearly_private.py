@@ -10,7 +10,7 @@ from utmost.core.exact.arguments import instance, real
 from utmost.core.exact.arrays import Array, as_array, as_rationals, frozen, is_exact, objects
 from utmost.core.exact.display import Display
 from utmost.core.exact.numbers import Number, exact, refused_as
-from utmost.design.channels.channel import Channel, Labels, stochastic
+from utmost.design.channels.channel import Channel, ChannelLabels, stochastic
 from utmost.design.optima.checker import Multipliers, as_list, doubtful_ratios, edge_slacks, largest_alpha
 from utmost.design.privacy_types.privacy_type import PrivacyType, at_most
 from utmost.design.spaces.consumer import Consumer
@@ -157,7 +157,9 @@ def _distance(first: Array, second: Array) -> Fraction:
     return Fraction(max(abs(first - second).sum(axis=1))) / 2
 
 
-def _near_channel(matrix: Channel | object, rows: int, tolerance: float) -> tuple[Array, tuple[Labels, Labels]]:
+def _near_channel(
+    matrix: Channel | object, rows: int, tolerance: float
+) -> tuple[Array, tuple[ChannelLabels, ChannelLabels]]:
     """The entries, float or Fraction, and the names of secrets and outcomes."""
     if isinstance(matrix, Channel):
         near, names = matrix.matrix, (matrix.secrets, matrix.outcomes)

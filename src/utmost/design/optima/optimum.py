@@ -19,7 +19,7 @@ from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.programs.exact_optima import solve_exactly
 from utmost.core.programs.highs import solve_by_rows
 from utmost.design.channels.channel import Channel, Remap, stochastic
-from utmost.design.channels.channel_draws import Drawing
+from utmost.design.channels.channel_draws import NamedMechanism
 from utmost.design.channels.on_counts import GeometricMatrix
 from utmost.design.optima.attacks import Attack, attack_beside
 from utmost.design.optima.checker import alphas_above, alphas_below
@@ -40,7 +40,7 @@ from utmost.design.spaces.consumer import Consumer
 from utmost.design.spaces.families import LineMetric
 from utmost.errors import NotMonotone, OutOfRange, PromiseBroken, SolverFailed, Unsupported
 
-Method = Literal["auto", "theorem", "program", "columns"]
+DesignMethod = Literal["auto", "theorem", "program", "columns"]
 # Beyond this many digit operations, seconds become minutes and exact designs have to be asked for.
 _MOST_DIGITS = 5e9
 _MOST_EXACT_VARIABLES = 2_000
@@ -188,11 +188,11 @@ class Optimum(Display, PickledByFields):
         """
         return self._drawing().draw(secrets, shape, randomness, method)
 
-    def _drawing(self) -> Drawing:
+    def _drawing(self) -> NamedMechanism:
         """The mechanism with the names of secrets and answers."""
         certificate, labels = self.certificate, self.certificate.ptype.space.labels
         answers = labels if certificate.consumer.actions == len(labels) else None
-        return Drawing(_drawn_from(certificate), labels, answers, certificate.remap)
+        return NamedMechanism(_drawn_from(certificate), labels, answers, certificate.remap)
 
 
 @lru_cache(maxsize=8)
@@ -210,7 +210,7 @@ def optimal_mechanism(
     ptype: PrivacyType,
     consumer: Consumer,
     *,
-    method: Method = "auto",
+    method: DesignMethod = "auto",
     exactly: bool | None = None,
     constraints: Sequence[Constraint | str] = (),
     gap: Number = "1e-7",
@@ -258,7 +258,7 @@ def optimal_mechanism(
     """
     instance(ptype, PrivacyType, "ptype")
     instance(consumer, Consumer, "consumer")
-    one_of(method, Method, "method")
+    one_of(method, DesignMethod, "method")
     exactly = optional(exactly, truth, "exactly")
     sequence_of(constraints, text, "constraints")
     if consumer.secrets != ptype.space.size:

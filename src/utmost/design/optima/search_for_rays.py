@@ -11,13 +11,13 @@ from math import log
 
 import numpy as np
 
-from utmost.core.exact.arrays import Floats
+from utmost.core.exact.arrays import Floats, Indices
 from utmost.core.exact.progress_bar import report_progress
 from utmost.core.programs.many_columns import CentralShares, central_shares, exact_sums
 from utmost.design.optima.empty_places import filled, filled_at_a_loss, highest, lowest, short_places
-from utmost.design.optima.extreme_rays import Forest, Places, generic_factors
-from utmost.design.optima.near_places import Indices, added_up, shared_out
-from utmost.design.optima.tree_pricing import prepare
+from utmost.design.optima.extreme_rays import Forest, generic_factors
+from utmost.design.optima.near_places import added_up, shared_out
+from utmost.design.optima.tree_pricing import PlaceNumbers, prepare
 from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.design.spaces.consumer import Consumer
 
@@ -119,7 +119,7 @@ class RaySearch:
     forest: Forest
     rays: Floats  # (n, N)
     spent: Floats  # (N,) the least cost of each
-    waves: list[Places]
+    waves: list[PlaceNumbers]
     marks: Floats
     upper: float
     blind: float  # the least loss of a channel that says nothing

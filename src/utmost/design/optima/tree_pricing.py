@@ -23,8 +23,8 @@ from utmost.core.exact.arrays import Floats
 from utmost.core.exact.compilation import in_machine_code, is_compiled_already
 
 F = TypeVar("F", bound=Callable[..., Any])
-Places = NDArray[np.int32]
-Kinds = NDArray[np.int8]
+PlaceNumbers = NDArray[np.int32]
+ArcKinds = NDArray[np.int8]
 
 COMPILED = find_spec("numba") is not None
 """Whether numba is installed."""
@@ -75,11 +75,11 @@ class Tree(NamedTuple):
     """A tree, and the room to walk in it: ``order`` (n,) has each place after its parent, and the children of a place
     are ``head`` (n,) of it and, from each, the ``following`` (n,) one, up to -1: see `downwards`."""
 
-    parent: Places
-    kind: Kinds
-    order: Places
-    head: Places
-    following: Places
+    parent: PlaceNumbers
+    kind: ArcKinds
+    order: PlaceNumbers
+    head: PlaceNumbers
+    following: PlaceNumbers
 
 
 class Priced(NamedTuple):
@@ -95,9 +95,9 @@ class Trees(NamedTuple):
 
     factors: Floats
     weights: Floats
-    parents: Places
-    kinds: Kinds
-    roots: Places
+    parents: PlaceNumbers
+    kinds: ArcKinds
+    roots: PlaceNumbers
     rays: Floats
     ratios: Floats
     proven: Floats
@@ -236,7 +236,7 @@ def most_negative_flow(at: Priced, r: float, tree: Tree, sub: Floats, mass: Floa
 
 
 @fast
-def rooted_at(root: int, old: int, parent: Places, kind: Kinds) -> None:
+def rooted_at(root: int, old: int, parent: PlaceNumbers, kind: ArcKinds) -> None:
     """Hang the tree from another place."""
     x, y, k = root, parent[root], kind[root]
     while x != old:
@@ -305,7 +305,7 @@ def first_tight(
 
 
 @fast
-def joined(cut: int, sink: int, giver: int, parent: Places, kind: Kinds) -> None:
+def joined(cut: int, sink: int, giver: int, parent: PlaceNumbers, kind: ArcKinds) -> None:
     """Replace the arc above ``cut`` by the row (sink, giver): the part below hangs from its end of that row."""
     up = kind[cut] > 0
     top = giver if up else sink
@@ -315,7 +315,7 @@ def joined(cut: int, sink: int, giver: int, parent: Places, kind: Kinds) -> None
 
 
 @fast
-def price_trees(trees: Trees, prices: Floats, which: Places, most: int, slack: float) -> int:
+def price_trees(trees: Trees, prices: Floats, which: PlaceNumbers, most: int, slack: float) -> int:
     """Pivot the tree of each action in ``which`` towards the least r = <Y, v> / <q, v>, Y being its row of ``prices``.
 
     A flow is what one side of the tree adds up to, and the side below is taken: so the root is among the heavy places,

@@ -15,7 +15,7 @@ from utmost.core.exact.display import Display
 from utmost.core.exact.numbers import Number
 from utmost.design.spaces.distance_units import distance_in, unit_named
 from utmost.design.spaces.place_tables import (
-    Survey,
+    PlaceTable,
     cell_steps,
     check_on_earth,
     is_cells,
@@ -394,7 +394,7 @@ def measured(labels: Sequence[Hashable], where: Geography) -> TableMetric:
     """
     if where.positions is None or where.way == "roads":
         raise BadTable("distances are measured between positions", came=where.way, where="places")
-    surveyed = Survey(labels, list(where.positions), None, where.crs, where.in_degrees, where.metres)
+    surveyed = PlaceTable(labels, list(where.positions), None, where.crs, where.in_degrees, where.metres)
     if where.way == "cells":
         at_centres = survey_of_cells(labels).positions or []
         apart = [
@@ -414,7 +414,7 @@ def _step(rounded: Number | None, unit: str) -> Fraction:
     return Fraction(1) if unit in ("m", "cells") else Fraction(1, 1000)
 
 
-def _surveyed_steps(surveyed: Survey, way: str, step: Fraction, unit: str) -> Any:
+def _surveyed_steps(surveyed: PlaceTable, way: str, step: Fraction, unit: str) -> Any:
     positions = surveyed.positions
     assert positions is not None, "what is no network has positions"
     if way == "cells":
@@ -466,7 +466,7 @@ def _closed(labels: Sequence[Hashable], steps: NDArray[np.int64], where: Geograp
     return TableMetric.trusted(frozen(table))
 
 
-def _part(surveyed: Survey, among: Sequence[Hashable]) -> Survey:
+def _part(surveyed: PlaceTable, among: Sequence[Hashable]) -> PlaceTable:
     """Some of the places, in this order."""
     number = {label: k for k, label in enumerate(surveyed.labels)}
     for label in among:

@@ -22,7 +22,7 @@ _METRES = {"name": _ALSO["name"], "latitude": ("northing", "north", "y"), "longi
 
 
 @dataclass(frozen=True, slots=True)
-class Survey:
+class PlaceTable:
     """Labels and positions, before any distance is taken.
 
     Attributes:
@@ -42,7 +42,7 @@ class Survey:
     metres: Fraction = Fraction(1)
 
 
-def survey_of(table: Any, name: str, latitude: str, longitude: str, *, in_metres: bool = False) -> Survey:
+def survey_of(table: Any, name: str, latitude: str, longitude: str, *, in_metres: bool = False) -> PlaceTable:
     """The places of a table of any kind but a network.
 
     Args:
@@ -68,13 +68,13 @@ def survey_of(table: Any, name: str, latitude: str, longitude: str, *, in_metres
                 remedy = "Pass {name: (latitude, longitude)}; or columns, which name=, latitude= and longitude= name."
                 required = "a dict of places must have a latitude and a longitude for each name"
                 raise BadTable(required, came=f"something else under {str(label)!r}", remedy=remedy)
-        return Survey(list(table), _positions(list(table), [tuple(pair) for pair in table.values()]))
+        return PlaceTable(list(table), _positions(list(table), [tuple(pair) for pair in table.values()]))
     adapter = adapter_of(table)
     names = adapter.names(table)
     columns = {"name": name, "latitude": latitude, "longitude": longitude}
     name, latitude, longitude = (_column(what, column, names, also[what]) for what, column in columns.items())
     labels, north, east = (plain_cells(adapter.column(table, column)) for column in (name, latitude, longitude))
-    return Survey(labels, _positions(labels, zip(north, east, strict=True)), table)
+    return PlaceTable(labels, _positions(labels, zip(north, east, strict=True)), table)
 
 
 def _are_columns(table: Mapping[Any, Any], also: Mapping[str, Sequence[str]]) -> bool:
@@ -115,7 +115,7 @@ def is_cells(table: Any) -> bool:
     return all(isinstance(cell, str) or (isinstance(cell, int) and not isinstance(cell, bool)) for cell in table)
 
 
-def survey_of_cells(cells: Sequence[Any]) -> Survey:
+def survey_of_cells(cells: Sequence[Any]) -> PlaceTable:
     """H3 cells at their centres, see `cell_steps` for the distances along the cells."""
     h3 = h3_package()
     try:
@@ -125,7 +125,7 @@ def survey_of_cells(cells: Sequence[Any]) -> Survey:
         centres = [h3.cell_to_latlng(cell) for cell in texts]
     except (ValueError, OverflowError):
         raise BadTable("every cell must be an H3 cell", came="another") from None
-    return Survey(list(cells), _positions(cells, centres), None, None, True)
+    return PlaceTable(list(cells), _positions(cells, centres), None, None, True)
 
 
 def cell_steps(cells: Sequence[Any]) -> list[list[int]]:
@@ -163,7 +163,7 @@ def h3_package() -> Any:
         raise Unsupported("cells need the package h3", came="no module h3", remedy=remedy) from None
 
 
-def survey_of_network(network: Any, places: Sequence[Hashable], latitude: str, longitude: str) -> Survey:
+def survey_of_network(network: Any, places: Sequence[Hashable], latitude: str, longitude: str) -> PlaceTable:
     """The nodes of a road network; with the positions that they carry, by these attributes or as y and x."""
     crs = getattr(network, "graph", {}).get("crs")
     for north, east in ((latitude, longitude), ("y", "x")):
@@ -172,8 +172,8 @@ def survey_of_network(network: Any, places: Sequence[Hashable], latitude: str, l
             pairs = [(facts[north], facts[east]) for facts in attributes]
             in_degrees, metres = system(crs, projected_is_known=False)
             degrees = True if (north, east) == (latitude, longitude) and crs is None else in_degrees
-            return Survey(places, _positions(places, pairs), None, crs, degrees, metres)
-    return Survey(places, None, None, crs)
+            return PlaceTable(places, _positions(places, pairs), None, crs, degrees, metres)
+    return PlaceTable(places, None, None, crs)
 
 
 def is_geometry(table: Any) -> bool:
@@ -195,7 +195,7 @@ def planar_points(table: Any) -> tuple[list[Hashable], list[tuple[float, float]]
     return list(survey.labels), [(float(east), float(north)) for north, east in survey.positions or ()]
 
 
-def _of_geometry(table: Any, name: str) -> Survey:
+def _of_geometry(table: Any, name: str) -> PlaceTable:
     """A GeoSeries by its index, a GeoDataFrame by a column of names if it has it; areas stand at a point in them."""
     geometry = table.geometry
     if bool((geometry.isna() | geometry.is_empty).any()):
@@ -204,7 +204,7 @@ def _of_geometry(table: Any, name: str) -> Survey:
     labels = list(table[name]) if name in getattr(table, "columns", ()) else list(table.index)
     in_degrees, metres = system(table.crs)
     pairs = zip(plain_cells(spots.y), plain_cells(spots.x), strict=True)
-    return Survey(plain_cells(labels), _positions(labels, pairs), table, table.crs, in_degrees, metres)
+    return PlaceTable(plain_cells(labels), _positions(labels, pairs), table, table.crs, in_degrees, metres)
 
 
 def system(crs: Any, projected_is_known: bool = True) -> tuple[bool | None, Fraction]:

@@ -144,13 +144,13 @@ def _one_kind(a: Array, b: Array) -> tuple[Array, Array]:
 
 
 _simplified = np.frompyfunc(lambda d: d.simplified() if isinstance(d, Surd) else d, 1, 1)
-Place = Any
+Point = Any
 """A point as the function of a metric receives it: what stood in the list of points."""
 
 
 def points(
     places: Sequence[Any],
-    metric: str | Callable[[Place, Place], Any] = "euclidean",
+    metric: str | Callable[[Point, Point], Any] = "euclidean",
     labels: Sequence[Hashable] | None = None,
 ) -> Space:
     """A finite set of points: shops on a map, embedded words, anything with a distance.

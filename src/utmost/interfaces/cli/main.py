@@ -18,6 +18,7 @@ from contextlib import contextmanager, suppress
 from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
+from itertools import chain
 from types import MappingProxyType
 from typing import Any, NoReturn
 
@@ -129,7 +130,8 @@ _MANNER: dict[str, Any] = {"context_settings": {"help_option_names": ["-h", "--h
 
 _RESEARCH_HELP = (
     "Compute what papers prove of leakage, best mechanisms and the geometry of privacy, each with a checked proof.\n\n"
-    "Secrets are written --space KIND:SIZE, such as --space line:6; levels --epsilon 1, ln2 or alpha=1/2."
+    "Write the secrets as --space line:6, counts:5, grid:4x4, places:towns.csv, graph:roads.csv or "
+    "distances:table.csv."
 )
 
 
@@ -210,11 +212,13 @@ class _Command(click.Command):
     Attributes:
         elsewhere: for an option that people look for here, where it is instead.
         rare: options that the help only names; the page of commands explains them.
+        as_in: options that the help only names, by the command whose help explains them.
     """
 
     context_class = HelpContext
     elsewhere: Mapping[str, str] = MappingProxyType({})
     rare: Collection[str] = ()
+    as_in: Mapping[str, Collection[str]] = MappingProxyType({})
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
         try:
@@ -239,10 +243,11 @@ class _Command(click.Command):
     def format_options(self, ctx: Any, formatter: Any) -> None:
         groups: dict[str, list[tuple[str, str]]] = {"Arguments": [], NEEDED: []}
         others: list[tuple[str, str]] = []
+        only_named = {*self.rare, *chain.from_iterable(self.as_in.values())}
         for parameter in self.get_params(ctx):
             title = "Arguments" if isinstance(parameter, click.Argument) else getattr(parameter, GROUP, None)
             record = parameter.get_help_record(ctx)
-            if record is not None and not set(parameter.opts) & set(self.rare):
+            if record is not None and only_named.isdisjoint(parameter.opts):
                 (others if title is None else groups.setdefault(title, [])).append(record)
         whole = len(groups) == 2 and not groups[NEEDED]
         shared = groups.pop(SHARED, [])
@@ -250,13 +255,14 @@ class _Command(click.Command):
             if records:
                 with formatter.section(title):
                     formatter.write_dl(records)
+        elsewhere = {f"{command} --help": names for command, names in self.as_in.items()}
         if shared:
-            formatter.write_paragraph()
-            names = ", ".join(re.split("[ ,]", name, maxsplit=1)[0] for name, _ in shared)
-            formatter.write_text(f"Also (utmost --help): {names}.")
+            elsewhere["utmost --help"] = [re.split("[ ,]", name, maxsplit=1)[0] for name, _ in shared]
         if self.rare:
-            with formatter.section("Less often used, explained in docs/reference/cli.md"):
-                formatter.write_text(", ".join(self.rare))
+            elsewhere["rarely needed: docs/reference/cli.md"] = self.rare
+        for place, names in elsewhere.items():
+            formatter.write_paragraph()
+            formatter.write_text(f"Also ({place}): {', '.join(names)}.")
 
 
 @cache
@@ -274,7 +280,7 @@ def command_named(*path: str) -> click.Command:
     if parts is None:
         command = _command(name, getattr(module, word), first)
         command.elsewhere = getattr(module, "ELSEWHERE", {})
-        command.rare = getattr(module, "RARE", ())
+        command.rare, command.as_in = getattr(module, "RARE", ()), getattr(module, "AS_IN", {})
         return command
     group = _Parts(name, no_args_is_help=True, help=COMMANDS[name], **_MANNER)
     group.elsewhere = getattr(module, "ELSEWHERE", {})
@@ -328,8 +334,9 @@ app = _Commands(
         _first("--show-completion", "Show what that would add, to copy it or to change it.", **_SHELL),
     ],
     help="Publish tables, counts and places with differential privacy, with a margin of error for each figure.\n\n"
-    "A file may be -, the pipe. No file is written over. Exit codes: 0 done, 1 refused by the data, 2 misuse, "
-    "3 a ledger published other data, 130 interrupted.",
+    "A level is written 1, ln2 or alpha=1/2. A table is .csv, .tsv, .jsonl (also .csv.gz, .csv.zip), .json records, "
+    ".feather, .parquet or .xlsx. A file may be -, the pipe. No file is written over. Exit codes: 0 done, 1 refused by "
+    "the data, 2 misuse, 3 a ledger published other data, 130 interrupted.",
     **_MANNER,
 )
 

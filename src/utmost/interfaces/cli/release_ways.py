@@ -26,6 +26,7 @@ from utmost.tables.files.table_formats import holds_records
 from utmost.tables.frames.any_table import adapter_of
 
 if TYPE_CHECKING:
+    from utmost.interfaces.cli.ledger_answers import Question
     from utmost.publish.counting.counted import CountedTable
     from utmost.publish.workloads.planning.plan import Plan
     from utmost.tables.cells.spelling import Spelling
@@ -248,19 +249,26 @@ def table_of_columns(table: Path, told: ReleaseOptions) -> None:
 
 def table_of_measures(table: Path, counted: "dict[str, CountedTable]", told: ReleaseOptions) -> None:
     """Counts, sums and means of several amounts in one table: each has an equal share of the level."""
-    from utmost.interfaces.cli.screens.workload_screens import give_measures
-    from utmost.publish.releases.measures_table import release_measures
+    from utmost.interfaces.cli.screens.workload_screens import give_measures, give_promised_measures
+    from utmost.publish.releases.measures_table import MeasuresTable, release_measures
 
     answer, level = told.answer, told.level.read()
     refuse("does not go with sums and counts together", told.once, told.promised.columns)
-    if told.memory.ledger is not None or told.promised.stated is not None or told.dry_run:
-        came = "--dry-run" if told.dry_run else "--promise" if told.memory.ledger is None else "--ledger"
-        remedy = "Release one --mean at a time, at a part of the level."
-        raise OutOfRange("several amounts are released once, in one table", came=came, remedy=remedy)
-    check_once(told)
-    answer.check_free(table, draws=told.memory.ledger is None)
+    if told.promised.stated is not None:
+        remedy = "Leave out --promise: several --mean say all that is promised."
+        raise OutOfRange("several amounts are promised by --mean", came="--promise", remedy=remedy)
     for one in counted.values():
         check_fits(answer, one, (), ())
+    if told.memory.ledger is not None:
+        from utmost.interfaces.cli.means_in_ledger import publish_means_in_ledger
+
+        typed = options.typed_again(told.people, told.spelling)
+        question = question_of(told)
+        return publish_means_in_ledger(table, counted, told.memory, question, dry_run=told.dry_run, counted_by=typed)
+    check_once(told)
+    if told.dry_run:
+        return give_promised_measures(MeasuresTable.without_data(counted, level, answer.confidence), answer)
+    answer.check_free(table, draws=True)
     signer = answer.signer
     with progress_bar("Noising"):
         measures = release_measures(counted, epsilon=level, confidence=answer.confidence)
@@ -308,15 +316,26 @@ def keep(table: Path, told: ReleaseOptions, counted: "CountedTable | None", plan
     Raises:
         OutOfRange: for what there is only without one, and where the release has no name.
     """
-    from utmost.interfaces.cli.ledger_answers import Question, publish_in_ledger
+    from utmost.interfaces.cli.ledger_answers import publish_in_ledger
+
+    question = question_of(told)
+    promise = told.promised.of(counted, plan)
+    typed = options.typed_again(told.people, told.spelling)
+    publish_in_ledger(table, promise, told.memory, question, dry_run=told.dry_run, brought=counted, counted_by=typed)
+
+
+def question_of(told: ReleaseOptions) -> "Question":
+    """The name, the level and the version under which a ledger keeps a release.
+
+    Raises:
+        OutOfRange: for what there is only without a ledger, and where the release has no name.
+    """
+    from utmost.interfaces.cli.ledger_answers import Question
 
     refuse("cannot be chosen with --ledger", told.once)
     if told.memory.name is None:
         raise OutOfRange("a release in a ledger needs a name", came="none", remedy="Add --name admissions, say.")
-    question = Question(name=told.memory.name, level=told.level, version=told.memory.version, answer=told.answer)
-    promise = told.promised.of(counted, plan)
-    typed = options.typed_again(told.people, told.spelling)
-    publish_in_ledger(table, promise, told.memory, question, dry_run=told.dry_run, brought=counted, counted_by=typed)
+    return Question(name=told.memory.name, level=told.level, version=told.memory.version, answer=told.answer)
 
 
 def check_once(told: ReleaseOptions, counted: "CountedTable | None" = None) -> None:

@@ -12,6 +12,7 @@ from utmost.publish.ledger.budgets import separate_from
 from utmost.publish.ledger.ledger import Ledger
 from utmost.publish.ledger.requests import AnswerRequest, PublishRequest
 from utmost.publish.ledger.spending import Budget, Spending
+from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.promises.sum_noise import SumNoise
 from utmost.publish.releases.family_tables import wanted_families
@@ -101,13 +102,16 @@ def _published_bars(noise: Noise, level: Level) -> tuple[tuple[tuple[str, int | 
     if not wanted:
         alone = noise.named_bars(level, _SURE, _MOST_BARS)
         return tuple((f"{name} (of the noise alone)", margin) for name, margin in alone), 0
-    release, shown = NoisySums.without_data(noise.plan, level, _SURE), wanted[:_MOST_BARS]
-    bars = release.bars(*shown)
-    if noise.plan.amount_pair is not None:
-        amount = noise.plan.amount_pair.amount.name
-        counts = {f"{name}: count": margin for name, margin in release.count_bars(*shown).items()}
-        bars = counts | {f"{name}: {amount}_sum": margin for name, margin in bars.items()}
-    return tuple((name or "total", margin) for name, margin in bars.items()), len(wanted) - len(shown)
+    release, shown = NoisySums.without_data(Promise(noise=noise), level, _SURE), wanted[:_MOST_BARS]
+    if noise.plan.amount_pair is None:
+        bars = [(name or "total", margin) for name, margin in release.bars(*shown).items()]
+    else:
+        bars = [
+            (f"{name or 'total'}: {column}", margin)
+            for name, columns in release.column_bars(*shown).items()
+            for column, margin in columns.items()
+        ]
+    return tuple(bars), len(wanted) - len(shown)
 
 
 def _unusual(level: Level, bars: tuple[tuple[str, int | float], ...]) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from utmost.core.exact.levels import level
 from utmost.core.exact.numbers import Number
 from utmost.core.noise.law import Law
 from utmost.core.privacy.unit import Unit
-from utmost.core.sampling.draw import Method
+from utmost.core.sampling.draw import DrawMethod
 from utmost.core.sampling.random_bits import KeyedRandomness
 from utmost.design.channels.channel import Channel
 from utmost.design.channels.channel_draws import drawing_of
@@ -20,7 +20,7 @@ from utmost.design.optima.optimum import Optimum
 from utmost.errors import NotANumber
 from utmost.publish.ledger.key import given_key
 from utmost.publish.ledger.ledger import Ledger
-from utmost.publish.ledger.opening import Place, opened_log
+from utmost.publish.ledger.opening import LedgerPlace, opened_log
 from utmost.publish.promises.values import noised
 from utmost.publish.releases.checked_sums import CheckedSums, counted_for
 from utmost.publish.releases.gradual_release import GradualRelease, Values, units_of
@@ -54,7 +54,7 @@ class SeededRandomness(KeyedRandomness):
 
 
 def seeded_release(
-    values: Any, law: Law, seed: int | str | bytes, *, method: Method | None = None, grid: Number | None = None
+    values: Any, law: Law, seed: int | str | bytes, *, method: DrawMethod | None = None, grid: Number | None = None
 ) -> Any:
     """Draw as `publish.releases.add_noise` does, with bits from a seed. Not private: the seed takes the noise off.
 
@@ -77,7 +77,7 @@ def seeded_gradual_release(
     numbers: str | Mapping[Any, str] = "integers",
     grid: Number | None = None,
     half_step: bool = False,
-    method: Method | None = None,
+    method: DrawMethod | None = None,
 ) -> GradualRelease:
     """A `GradualRelease` with bits from a seed. It is not private: the seed takes the noise off again.
 
@@ -130,7 +130,7 @@ def seeded_ledger(
     *,
     create: bool = True,
     key: bytes | str | Path | None = _KEY,
-    witness: Place | bool | None = False,
+    witness: LedgerPlace | bool | None = False,
     sealed: bool = True,
     derived: bool = False,
     timeout: float = 60.0,
@@ -172,7 +172,7 @@ def seeded_draw(
     secrets: Any,
     seed: int | str | bytes,
     shape: int | tuple[int, ...] = (),
-    method: Method | None = None,
+    method: DrawMethod | None = None,
 ) -> Any:
     """Draw as `Channel.draw` and `Optimum.draw` do, with bits from a seed. Not private: the seed gives the secret away.
 

@@ -23,9 +23,10 @@ from utmost.publish.ledger.event_log import EventLog, Transaction
 from utmost.publish.ledger.item_rows import tag_parts
 from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.labels import Labels, label_parts, new_salt, salted_seal
-from utmost.publish.ledger.relaxing import Answered, RowOrder, check_values
+from utmost.publish.ledger.means_names import releases_of_means
+from utmost.publish.ledger.relaxing import Answered, RowPermutation, check_values
 from utmost.publish.ledger.requests import PublishRequest
-from utmost.publish.ledger.responses import LedgerDrawing, draw_response, stored_response
+from utmost.publish.ledger.responses import LedgerResponse, draw_response, stored_response
 from utmost.publish.ledger.source import Source, commitment, noise_secret
 from utmost.publish.ledger.state import ItemFacts, Published, State, published_facts, release_of_facts
 from utmost.publish.promises.level_steps import Step
@@ -65,15 +66,19 @@ def check_publishable(log: EventLog, request: PublishRequest, source: Source) ->
         DataChanged, AlreadyPublished, BudgetExceeded, BadTable, OutOfRange, Quarantined: as `publish_together`.
     """
 
-    def check(transaction: Transaction) -> None:
-        if stored_publication(transaction, request, source, None) is None:
-            log.check_writable(transaction)
-            check_new(source)
-            kept = kept_request(transaction.state, request, source)
-            likeness = TableDigests.of(transaction.key, source, source.labels())
-            check_allowed(transaction, kept, likeness, is_independent=request.independent)
+    log.read(lambda transaction: check_new_or_stored(log, transaction, request, source))
 
-    log.read(check)
+
+def check_new_or_stored(log: EventLog, transaction: Transaction, request: PublishRequest, source: Source) -> bool:
+    """Check that a request would be answered; say whether its answer is stored."""
+    if stored_publication(transaction, request, source, None) is not None:
+        return True
+    log.check_writable(transaction)
+    check_new(source)
+    kept = kept_request(transaction.state, request, source)
+    likeness = TableDigests.of(transaction.key, source, source.labels())
+    check_allowed(transaction, kept, likeness, is_independent=request.independent)
+    return False
 
 
 def kept_request(state: State, request: PublishRequest, source: Source) -> PublishRequest:
@@ -107,8 +112,8 @@ def stored_publication(
 
     same_rows = (source.items is None) == (release.items is None)
     check_repeated(transaction.state, release, replace(request, promise=source.promise), check, same_rows=same_rows)
-    order = RowOrder.of(transaction, release, source, committed)
-    response = order.asked(stored_response(transaction, release, request.level, progress))
+    order = RowPermutation.of(transaction, release, source, committed)
+    response = order.as_in_table(stored_response(transaction, release, request.level, progress))
     return response, transaction.state.ledger_facts(release, request.level)
 
 
@@ -152,7 +157,7 @@ def draw_publication(
         labels=labels,
     )
     step = Step.from_known((), request.level)
-    drawing = LedgerDrawing(transaction, release_of_facts(facts, kept), committed, tags, step, randomness)
+    drawing = LedgerResponse(transaction, release_of_facts(facts, kept), committed, tags, step, randomness)
     response = draw_response(drawing, source.columns, progress, "published", facts, parts)
     return response, transaction.state.ledger_facts(transaction.state.release(name, kept.version), request.level)
 
@@ -270,6 +275,9 @@ def check_allowed(
 
 def check_dataset(state: State, request: PublishRequest) -> None:
     """All versions of a release spend one budget, and all that spend one budget protect against one relation."""
+    if releases_of_means(state.releases.values(), request.name, None):
+        came, remedy = "a table of several amounts", "Take another name, and the dataset of that table."
+        raise AlreadyPublished("a name must stand for one thing", came=came, where=repr(request.name), remedy=remedy)
     first = state.releases.get((request.name, 1))
     if first is not None and first.dataset != request.dataset:
         raise OutOfRange(

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from utmost.core.exact.arguments import one_of
 from utmost.core.exact.arrays import plain_cells
+from utmost.core.exact.numbers import NumberKind
 from utmost.core.privacy.unit import Unit
 from utmost.errors import BadTable, NotDeclared, OutOfRange
 from utmost.tables.frames.adapters import Column, check_columns_exist, named
@@ -77,13 +78,9 @@ def rows_origin(value: str) -> RowsFrom:
     return origin
 
 
-Numbers = Literal["integers", "reals"]
-"""What the values are: declared, and never guessed from them, since a guess would reveal what they are."""
-
-
-def read_numbers(numbers: object) -> Numbers:
+def read_numbers(numbers: object) -> NumberKind:
     """The numbers by its name."""
-    read: Numbers = one_of(numbers, Numbers, "numbers")
+    read: NumberKind = one_of(numbers, NumberKind, "numbers")
     return read
 
 

@@ -14,7 +14,7 @@ from utmost.core.exact.intervals import Interval, exp_interval, log_interval
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, exact, precision, written_number
 from utmost.core.sampling.categorical import Categorical
-from utmost.core.sampling.random_bits import Randomness, Word
+from utmost.core.sampling.random_bits import Randomness, WordSource
 from utmost.errors import OutOfRange, Unsupported
 
 # e^epsilon is taken with so many digits of e^epsilon - 1, rounded down; the loss is less than a millionth of one user.
@@ -131,7 +131,7 @@ class NamingLaw:
 
         return Categorical(cuts, word_bits=16, lookup=True)
 
-    def _drawn(self, word: Word) -> int:
+    def _drawn(self, word: WordSource) -> int:
         """T for U drawn bit by bit: how many n >= 1 have pi(n) <= U, and 1 more; by halving, each decision certain."""
         drawn, bits = word(), 64
         while True:

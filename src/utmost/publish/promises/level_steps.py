@@ -11,7 +11,7 @@ from utmost.core.exact.numbers import Number
 from utmost.core.gradual.steps import Bridge, Relaxing, Tightening
 from utmost.core.noise.geometric import Geometric
 from utmost.core.privacy.unit import Unit, read_unit
-from utmost.core.sampling.draw import Method, draws
+from utmost.core.sampling.draw import DrawMethod, draws
 from utmost.core.sampling.integers import Integers, add, joined, minus
 from utmost.core.sampling.level_draws import bridge_noise, tightening_noise
 from utmost.core.sampling.random_bits import Randomness, secure
@@ -19,7 +19,7 @@ from utmost.errors import OutOfRange
 from utmost.publish.promises.lattice import Lattice, lattice_of
 from utmost.tables.cells.cell_values import CellValues, where_is
 
-Law = Geometric | Relaxing | Tightening | Bridge
+StepLaw = Geometric | Relaxing | Tightening | Bridge
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class Step:
             return "fresh" if self.strict is None else "relax"
         return "tighten" if self.strict is None else "bridge"
 
-    def law(self, lattice: Lattice) -> Law:
+    def law(self, lattice: Lattice) -> StepLaw:
         """The law of one step of noise at the new level, given the noise at the neighbours.
 
         A relaxing law is the law of V_to given V_strict; a tightening that of V_to - V_loose; a bridge that of
@@ -78,7 +78,7 @@ class Step:
         above: Integers | None,
         count: int,
         randomness: Randomness,
-        method: Method | None,
+        method: DrawMethod | None,
     ) -> Integers:
         """The noise at the new level, in steps of the geometric part.
 
@@ -107,7 +107,7 @@ class _Drawn:
 
     lattice: Lattice
     randomness: Randomness
-    method: Method | None
+    method: DrawMethod | None
 
     @classmethod
     def of(
@@ -117,7 +117,7 @@ class _Drawn:
         grid: Number | None,
         half_step: bool,
         randomness: Randomness | None,
-        method: Method | None,
+        method: DrawMethod | None,
     ) -> "_Drawn":
         """The unit that the parameters name; one individual changes one value by 1 at most where none is given."""
         return cls(lattice_of(numbers, read_unit(unit, needs=()), grid, half_step), secure(randomness), method)
@@ -133,7 +133,7 @@ def tighten(
     grid: Number | None = None,
     half_step: bool = False,
     randomness: Randomness | None = None,
-    method: Method | None = None,
+    method: DrawMethod | None = None,
 ) -> Any:
     """A response at the level ``strict`` from a response at the level ``loose``, without the data.
 
@@ -175,7 +175,7 @@ def relax(
     grid: Number | None = None,
     half_step: bool = False,
     randomness: Randomness | None = None,
-    method: Method | None = None,
+    method: DrawMethod | None = None,
 ) -> Any:
     """The noise at the level ``loose``, given the noise at the level ``strict``.
 
@@ -249,7 +249,7 @@ def bridge(
     )
 
 
-def relaxed(noise: Integers, start: Level, to: Level, randomness: Randomness, method: Method | None) -> Integers:
+def relaxed(noise: Integers, start: Level, to: Level, randomness: Randomness, method: DrawMethod | None) -> Integers:
     """Geometric noise at the level ``to`` of one step, given the noise at ``start``."""
     if start == to:
         return noise
@@ -259,7 +259,7 @@ def relaxed(noise: Integers, start: Level, to: Level, randomness: Randomness, me
 
 
 def bridged(
-    apart: Integers, start: Level, at: Level, to: Level, randomness: Randomness, method: Method | None
+    apart: Integers, start: Level, at: Level, to: Level, randomness: Randomness, method: DrawMethod | None
 ) -> Integers:
     """How far the noise at ``at`` is from that at ``to``, given how far the noise at ``start`` is."""
     if at in (start, to):

@@ -47,6 +47,9 @@ def _read_noise(facts: Any, name: str) -> PlannedNoise:
     return noise_of_facts(facts)
 
 
+_MOST_MARGINS = 48
+"""The number of tables of a plan whose margins are named."""
+
 _ROWS: dict[str | bool, str] = {
     "declared": "the list of rows was fixed without looking at the data (declared)",
     "observed": "the list of rows was found in the data, and the promise does not cover it (observed)",
@@ -185,6 +188,27 @@ class Promise(Display):
     ) -> int | float:
         """The least distance within which a released value lies of the true one, with this confidence; see `Noise`."""
         return self.noise.margin(level_of(epsilon), confidence)
+
+    def margins(
+        self,
+        epsilon: Number | Level,
+        confidence: Number = "0.95",
+    ) -> dict[str, int | float]:
+        """The margins by name, before anything is drawn; of a plan those of the measured tables, the widest 48.
+
+        A mean has its margin times the number of events that it divides by: in a group of 100 it is a hundredth of it.
+
+        >>> import utmost as ut
+        >>> people = {"region": ["N", "N", "S"], "income": [20, 40, 30]}
+        >>> paid = ut.mean("income", each=(0, 100))
+        >>> table = ut.count_table(people, {"region": ["N", "S"]}, ut.Counting(each_row=True), measure=paid)
+        >>> ut.Promise.of_counted(table).margins(epsilon=1)
+        {'region: count': 4.11, 'region: income_sum': 300, 'region: income_mean times count': 300}
+        """
+        noise, level = self.noise, level_of(epsilon)
+        if isinstance(noise, Noise):
+            return dict(noise.named_bars(level, confidence, _MOST_MARGINS))
+        return {"each released value": noise.margin(level, confidence)}
 
     def guarantee(
         self,

@@ -27,7 +27,7 @@ import numpy as np
 
 from utmost.core.exact.levels import Level
 from utmost.core.exact.written_levels import level_text
-from utmost.core.sampling.draw import CONSTANT_UP_TO, Method
+from utmost.core.sampling.draw import CONSTANT_UP_TO, DrawMethod
 from utmost.core.sampling.integers import Integers, add, joined, minus
 from utmost.core.sampling.random_bits import KeyedRandomness, Randomness
 from utmost.errors import Unsupported
@@ -48,7 +48,7 @@ class DrawnNoise:
     step: Step
     lattice: Lattice
     randomness: Randomness
-    method: Method
+    method: DrawMethod
 
     def place(self, column: str, block: int, count: int) -> Integers | None:
         """Drawn uniformly."""
@@ -64,7 +64,7 @@ class DrawnNoise:
 
 
 @dataclass(frozen=True, slots=True)
-class FirstDrawing:
+class FirstResponse:
     """The `Drawing` of a response before which there was none, and that nothing keeps.
 
     Attributes:

@@ -14,7 +14,7 @@ import numpy as np
 from utmost.core.exact.numbers import Number
 from utmost.core.noise.integer_law import IntegerLaw
 from utmost.core.noise.law import Law
-from utmost.core.sampling.draw import CHUNK, Method, draws, on_grid, sample
+from utmost.core.sampling.draw import CHUNK, DrawMethod, draws, on_grid, sample
 from utmost.core.sampling.grid import unsnapped, unsnapped_one
 from utmost.core.sampling.integers import Integers, add, joined
 from utmost.core.sampling.random_bits import Randomness, secure
@@ -26,7 +26,7 @@ def add_noise(
     law: Law,
     *,
     randomness: Randomness | None = None,
-    method: Method | None = None,
+    method: DrawMethod | None = None,
     grid: Number | None = None,
 ) -> Any:
     """``values`` plus independent noise of the law, one draw for each.
@@ -65,13 +65,13 @@ def add_noise(
     return noised(values, law, randomness=secure(randomness), method=method, grid=grid)
 
 
-def noised(values: Any, law: Law, *, randomness: Randomness, method: Method | None, grid: Number | None) -> Any:
+def noised(values: Any, law: Law, *, randomness: Randomness, method: DrawMethod | None, grid: Number | None) -> Any:
     """`add_noise`, with whatever randomness is given."""
     return noised_by(values, *on_grid(law, grid), randomness=randomness, method=method)
 
 
 def noised_by(
-    values: Any, lattice: IntegerLaw, exponent: int | None, *, randomness: Randomness, method: Method | None = None
+    values: Any, lattice: IntegerLaw, exponent: int | None, *, randomness: Randomness, method: DrawMethod | None = None
 ) -> Any:
     """The values with noise of just this law, in steps of 2^-exponent, or on the integers where that is None."""
     if type(values) is int and exponent is None:
@@ -88,7 +88,7 @@ def noised_by(
     return released.reshape(cells.shape)
 
 
-def _sums(cells: CellValues, law: IntegerLaw, randomness: Randomness, method: Method | None) -> Iterator[Integers]:
+def _sums(cells: CellValues, law: IntegerLaw, randomness: Randomness, method: DrawMethod | None) -> Iterator[Integers]:
     noise = draws(law, cells.size, randomness=randomness, method=method)
     for start, part in zip(range(0, cells.size, CHUNK), noise, strict=True):
         yield add(cells.integers(start, start + part.size), part)

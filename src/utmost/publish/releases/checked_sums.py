@@ -1,10 +1,9 @@
 """A counted table of which the sums of a plan can be released."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.arrays import frozen
@@ -60,22 +59,19 @@ class CheckedSums:
         counted, plan = self.counted, self.noise.plan
         sums = plan.each_sums(counted.read_by(plan))
         measured = {of: _sealed(noised_by(true, self.laws[of], None, randomness=randomness)) for of, true in sums}
-        return self._released(measured)
+        about = self.at_level.level, self.at_level.confidence, measured, counted.kind, self.weights
+        return NoisySums(self.promise, *about, measure=counted.measure)
 
     @property
     def without_data(self) -> NoisySums:
         """The release with zeros in place of sums: its margins depend on the noise alone."""
-        nothing, plan = np.zeros((), dtype=np.int64), self.noise.plan
-        return self._released({family: np.broadcast_to(nothing, plan.measured_shape(family)) for family in plan.shares})
+        at_level = self.at_level
+        whole = NoisySums.without_data(self.promise, at_level.level, at_level.confidence)
+        return replace(whole, kind=self.counted.kind, measure=self.counted.measure)
 
     def statement(self) -> dict[str, Any]:
         """The statement that its answer would have, of sums that are all 0."""
         return self.without_data.statement
-
-    def _released(self, measured: Mapping[Family, NDArray[Any]]) -> NoisySums:
-        counted, at_level = self.counted, self.at_level
-        about = at_level.level, at_level.confidence, measured, counted.kind, self.weights
-        return NoisySums(self.promise, *about, measure=counted.measure)
 
     def released(self, randomness: Randomness) -> Answer[NoisySums]:
         """The answer: the noisy sums."""

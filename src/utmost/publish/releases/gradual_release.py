@@ -14,7 +14,7 @@ from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number
 from utmost.core.gradual.process import Path
 from utmost.core.privacy.unit import Unit, read_unit
-from utmost.core.sampling.draw import Method
+from utmost.core.sampling.draw import DrawMethod
 from utmost.core.sampling.grid import unsnapped_one
 from utmost.core.sampling.level_draws import sample_path
 from utmost.core.sampling.random_bits import Randomness, secure
@@ -24,8 +24,8 @@ from utmost.publish.promises.lattice import Lattice, lattice_of
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.statement import Statement
 from utmost.publish.releases.gradual_answers import AnsweredLevels, LaidOut, Said, Saving
-from utmost.publish.releases.noised_cells import Column
-from utmost.tables.frames.adapters import Column as TableColumn
+from utmost.publish.releases.noised_cells import NoisedColumn
+from utmost.tables.frames.adapters import Column
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +100,12 @@ class GradualRelease(AnsweredLevels):
         grid: Number | None = None,
         half_step: bool = False,
         randomness: Randomness | None = None,
-        method: Method | None = None,
+        method: DrawMethod | None = None,
     ) -> None:
         about = Values(units_of(unit, sensitivity, cells), numbers, grid, half_step)
         self._open(values, about, secure(randomness), method)
 
-    def _open(self, values: Any, about: Values, randomness: Randomness, method: Method | None) -> None:
+    def _open(self, values: Any, about: Values, randomness: Randomness, method: DrawMethod | None) -> None:
         self._is_table = isinstance(values, Mapping)
         table = values if isinstance(values, Mapping) else {None: values}
         if not table:
@@ -116,7 +116,7 @@ class GradualRelease(AnsweredLevels):
         )
         grids = _grids(about.grid, kinds_of_numbers)
         self._columns = {
-            name: Column.of(column, lattice_of(kinds_of_numbers[name], units[name], grids[name], about.half_step))
+            name: NoisedColumn.of(column, lattice_of(kinds_of_numbers[name], units[name], grids[name], about.half_step))
             for name, column in table.items()
         }
         self._randomness, self._method = randomness, method
@@ -154,7 +154,7 @@ class GradualRelease(AnsweredLevels):
         """Every level at which some cell has been answered, strictest first."""
         return tuple(sorted({answered for column in self._columns.values() for answered in column.levels}))
 
-    def _published(self, how: Saving) -> tuple[dict[str, TableColumn], Said]:
+    def _published(self, how: Saving) -> tuple[dict[str, Column], Said]:
         unit, lattice = self._promised()
         grid = None if lattice.exponent is None else Fraction(2) ** -lattice.exponent
         numbers = "integers" if grid is None else "reals"
@@ -193,7 +193,7 @@ class GradualRelease(AnsweredLevels):
             )
         return dict(levels)
 
-    def _keep(self, columns: dict[Any, Column]) -> None:
+    def _keep(self, columns: dict[Any, NoisedColumn]) -> None:
         """Take the new histories over, all of them or none."""
         fresh = any(columns[name].levels != self._columns[name].levels for name in columns)
         if fresh:

@@ -40,7 +40,7 @@ from utmost.publish.releases.family_tables import (
     groups_in,
     wanted_families,
 )
-from utmost.publish.releases.given_facts import Given
+from utmost.publish.releases.given_facts import GivenFacts
 from utmost.publish.releases.quantiles import QuantileBar, cumulative_forms, quantile_bar
 from utmost.publish.releases.spread import deviation_bar, variance_bar
 from utmost.publish.releases.sums_document import read_sums, sums_digest, sums_facts
@@ -57,7 +57,7 @@ from utmost.publish.workloads.reconstruction.least_squares import precision_weig
 from utmost.publish.workloads.reconstruction.public_facts import MOST_NAMED, PublicFacts
 from utmost.publish.workloads.workload import narrowed
 from utmost.tables.axes.domain import Domain, Family, Where
-from utmost.tables.files.saving import Digest, Publication, saved
+from utmost.tables.files.saving import Digest, SavedContent, saved
 from utmost.tables.files.table_formats import with_blanks
 from utmost.tables.frames.adapters import LabelledTable
 from utmost.tables.frames.any_table import adapter_of, labelled
@@ -218,7 +218,7 @@ class NoisySums(Display):
             and not averaged
             and fsdecode(as_path(path, "path")).lower().endswith(".json")
         ):
-            publication = Publication(self.measured, lambda _: self.facts(), self.facts)
+            publication = SavedContent(self.measured, lambda _: self.facts(), self.facts)
         else:
             finest = self.domain.finest if self._amounts is None else self._amounts.seen(self.domain.finest)
             chosen = self.domain.level_names(finest) if family is None else family
@@ -468,13 +468,27 @@ class NoisySums(Display):
         value = self.reconstruction.value(self.measured, form)
         return estimate_of(value, scaled(self.noise(form), 1 / step), self._sure(confidence))
 
-    def count_bars(
+    def column_bars(
         self, *families: Families, confidence: Number | None = None, together: bool = False
-    ) -> dict[str, int | float]:
-        """The margins of counts that were noised together with sums, by table; arguments as for `bars`."""
+    ) -> dict[str, dict[str, int | float]]:
+        """The margins of counts, sums and means that were noised together, by table and column; as `bars`.
+
+        A mean has its margin times the number of events that it divides by: in a group of 100 it is a hundredth of it.
+
+        >>> import utmost as ut
+        >>> people = {"region": ["N", "N", "S"], "income": [20, 40, 30]}
+        >>> paid = ut.mean("income", each=(0, 100))
+        >>> table = ut.count_table(people, {"region": ["N", "S"]}, ut.Counting(each_row=True), measure=paid)
+        >>> ut.release(table, ut.Promise.of_counted(table), epsilon=1, once=True).column_bars("region")
+        {'region': {'count': 4.12, 'income_sum': 300, 'income_mean times count': 300}}
+        """
         chosen = [self.domain.family(name) for name in families] or wanted_families(self.plan)
-        weights, sure = self._pair().count, self._sure(confidence)
-        return self.widest_bars(chosen, weights, sure, together=truth(together, "together"))
+        amounts, sure, at_once = self._pair(), self._sure(confidence), truth(together, "together")
+        bars: dict[str, dict[str, int | float]] = {self.table_name(family): {} for family in chosen}
+        for column in amounts.mean_columns:
+            for name, bar in self.widest_bars(chosen, column.weights, sure, together=at_once).items():
+                bars[name][column.name] = bar
+        return bars
 
     def with_means(self, family: Families) -> LabelledTable:
         """One table with counts and sums that were noised together, and the mean of each group with its interval.
@@ -701,7 +715,7 @@ class NoisySums(Display):
     ) -> dict[str, int | float]:
         """The margins of families, by name; of several sizes of groups the largest.
 
-        Where counts were noised together with sums they are those of the sums; `count_bars` has the others.
+        Where counts were noised together with sums they are those of the sums; `column_bars` has the others.
 
         Args:
             families: the families; when none is named, those that the plan's workload wants, or the measured ones.
@@ -716,12 +730,12 @@ class NoisySums(Display):
         return self.widest_bars(chosen, weights, self._sure(confidence), together=truth(together, "together"))
 
     @classmethod
-    def without_data(cls, plan: Plan, level: Level, confidence: Fraction) -> "NoisySums":
+    def without_data(cls, promise: Promise, level: Level, confidence: Fraction) -> "NoisySums":
         """The release of a plan with zeros in place of sums: its margins depend on the noise alone."""
-        nothing = np.zeros((), dtype=np.int64)
-        shares = instance(plan, Plan, "plan").shares
-        zeros = {family: np.broadcast_to(nothing, plan.measured_shape(family)) for family in shares}
-        return cls(Promise(noise=plan), level, confidence, zeros)
+        noise, nothing = instance(promise, Promise, "promise").noise, np.zeros((), dtype=np.int64)
+        assert isinstance(noise, SumNoise), "the promise of a plan"
+        zeros = {family: np.broadcast_to(nothing, noise.plan.measured_shape(family)) for family in noise.plan.shares}
+        return cls(promise, level, confidence, zeros)
 
     def widest_bars(
         self, families: Iterable[Family], weights: Weights | None, sure: Fraction, *, together: bool
@@ -730,7 +744,8 @@ class NoisySums(Display):
         amounts = self._amounts
         chosen = [self.domain.family(family) for family in iterable(families, "families")]
         laws = {family: self._family_laws(family, weights) for family in chosen}
-        amount = None if amounts is not None and weights == amounts.count else self.unit.amount
+        numbers = () if amounts is None else (amounts.count, amounts.stated)
+        amount = None if weights in numbers else self.unit.amount
         return {
             self.table_name(family): Printing.of(laws[family][1].values(), amount).margin(margin)
             for family, margin in self._errors.widest(laws, sure, together=together).items()
@@ -772,7 +787,7 @@ class NoisySums(Display):
         return withheld_families(self.domain, cells, self.statement, rule)
 
     @progress_bar("Making whole numbers")
-    def clean(self, given: Given | None = None, *, hold: Families | None = None) -> CleanTable:
+    def clean(self, given: GivenFacts | None = None, *, hold: Families | None = None) -> CleanTable:
         """Whole numbers, none negative, whose sums all agree: beside the release, never instead of it.
 
         Args:
@@ -795,7 +810,7 @@ class NoisySums(Display):
             self._warn_of(problem.facts)
         return whole
 
-    def clean_problem(self, given: Given | None = None, hold: Families | None = None) -> CleanProblem:
+    def clean_problem(self, given: GivenFacts | None = None, hold: Families | None = None) -> CleanProblem:
         """The least-squares problem of a clean table, and the facts that must hold: see `clean`."""
         self.plan.check_clean(self.reconstruction)
         cell = max(self.laws(self.domain.finest).values(), key=lambda law: law.variance)
@@ -949,9 +964,9 @@ class SumsTable:
         return self.release.with_means(self.family) if self.means else self.release[self.family]
 
     @property
-    def publication(self) -> Publication:
+    def publication(self) -> SavedContent:
         """The table and its statement, as they are published."""
-        return Publication(self.table, self.statement)
+        return SavedContent(self.table, self.statement)
 
     def statement(self, digest: Digest | None) -> dict[str, Any]:
         """The statement beside the table."""

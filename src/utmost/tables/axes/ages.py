@@ -8,7 +8,7 @@ from utmost.core.exact.arguments import instance, text, wrong_kind
 from utmost.errors import OutOfRange
 from utmost.tables.axes.axes import Axis, Label
 from utmost.tables.axes.clock import read_time, time_at
-from utmost.tables.axes.ordered_axes import DeclaredGroups, Edges, edges
+from utmost.tables.axes.ordered_axes import BinEdges, DeclaredGroups, edges
 from utmost.tables.axes.time_patterns import time_pattern
 from utmost.tables.cells.spelling import PLAIN, Spelling
 
@@ -17,7 +17,7 @@ _LARGEST = 200
 
 def ages(
     column: str,
-    listed: Edges,
+    listed: BinEdges,
     *,
     on: str | date,
     groups: DeclaredGroups | None = None,

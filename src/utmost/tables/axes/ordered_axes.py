@@ -13,11 +13,11 @@ from utmost.tables.axes.axes import MOST_VALUES, Axis, Edge, Label, beside, labe
 from utmost.tables.axes.clock import Clock
 from utmost.tables.cells.spelling import PLAIN, Spelling
 
-Edges = Sequence[Number | None]
+BinEdges = Sequence[Number | None]
 Grouped = Mapping[Any, Iterable[Any]]
 """Groups by their labels: of each the labels of what it holds."""
 
-DeclaredGroups = Mapping[str, Edges | Grouped]
+DeclaredGroups = Mapping[str, BinEdges | Grouped]
 Ends = Mapping[str, Label | None]
 """The labels "below", "above", "other" and "missing", None where there is no such group."""
 
@@ -92,7 +92,7 @@ def bins(
 
 
 def edges(
-    listed: Edges,
+    listed: BinEdges,
     *,
     whole: bool | None = None,
     groups: DeclaredGroups | None = None,
@@ -189,7 +189,7 @@ def _end_label(low: Edge, high: Edge, finest: Sequence[Edge], ends: Ends) -> Lab
 
 
 def _listed(
-    edges: Edges, groups: DeclaredGroups, whole: bool | None, ends: Ends, spelling: Spelling, column: str | None
+    edges: BinEdges, groups: DeclaredGroups, whole: bool | None, ends: Ends, spelling: Spelling, column: str | None
 ) -> Axis:
     """Bins between listed edges, and their groups."""
     finest = _edges(edges, "bins")
@@ -248,7 +248,7 @@ def _grouped(
     return [*(edges[first] for first in starts), edges[-1]], lambda low, _: named[low]
 
 
-def _edges(listed: Edges, where: str) -> tuple[Edge, ...]:
+def _edges(listed: BinEdges, where: str) -> tuple[Edge, ...]:
     """Listed edges, read; None only where an end is open."""
     last = len(listed) - 1
     edges: list[Edge] = []

@@ -18,6 +18,8 @@ from utmost.publish.workloads.sums_in_words import read_family
 from utmost.tables.files.atomic import write_together
 from utmost.tables.files.json_files import read_json
 
+RARE = ("--at-most", "--per-cell", "--step", "--public", "--persons")
+
 
 def bounds(
     contributions: Annotated[

@@ -61,6 +61,9 @@ def _value(report: dict[str, Any], name: str) -> str:
     return exactly if exactly is not None and len(exactly) < 16 else number(report[name])
 
 
+RARE = ("--size", "--short", "--save", "--survey", "--up-to")
+
+
 def categories(
     *,
     labels: Annotated[list[str] | None, option("NAMES", "Categories, fixed beforehand, separated by commas.")] = None,

@@ -28,6 +28,16 @@ DOMAIN_REMEDY = (
     '{"region": ["North", "South"], "age": {"bins": [0, 100], "width": 10}}.'
 )
 
+FIRST = (
+    *("--person", "--each-row", "--at-most", "--domain", "--values", "--step", "--each", "--per-cell", "--count-key"),
+    *("--out", "--report", "--dry-run"),
+)
+AS_IN = {"utmost release": ("--by", "--mean", "--leave-out")}
+RARE = (
+    *("--neighbours", "--most-events", "--in-all", "--measures", "--count-column", "--nested", "--part", "--together"),
+    *("--contributions", "--unknown-keys", "--delta", "--shares", "--epsilon"),
+)
+
 
 def count(
     events: file_options.TableOrLake,

@@ -158,15 +158,18 @@ def _face(report: dict[str, Any]) -> str:
     return f"the geometric mechanism without a remap loses {number(report['face_value_loss'])}"
 
 
+RARE = ("--theorem", "--program", "--gap", "--check")
+
+
 def design(
     *,
     asked: TypeAsked,
     prior: Annotated[
-        str | None, option("PRIOR", "Belief beforehand: uniform, binomial:0.3, poisson:4, column:people or prior.csv.")
+        str | None, option("PRIOR", "Prior: uniform, binomial:0.3, poisson:4, column:people or prior.csv.")
     ] = None,
     loss: Annotated[
         str | None,
-        option("LOSS", "Cost of an answer: distance (default; absolute for counts), squared, binary or losses.csv."),
+        option("LOSS", "Loss: distance (default; absolute for counts), squared, binary or losses.csv."),
     ] = None,
     curve: Annotated[
         str | None,

@@ -20,6 +20,10 @@ from utmost.interfaces.documents.reports import print_json
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.releases.detailed_release import DetailRule, rehearse_detailed, release_detailed
 
+FIRST = ("--person", "--each-row", "--at-most", "--domain", "--group", "--detail", "--epsilon")
+AS_IN = {"utmost release": ("--by", "--mean", "--leave-out")}
+RARE = ("--neighbours", "--yes")
+
 
 def detail(
     table: file_options.TableOrLake,

@@ -33,12 +33,12 @@ def check(
     out: Annotated[Path | None, option("FILE", "File for the report (.json), for the owner alone.")] = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Say for each declared column what share of a file's rows lies outside, or has no value. For the curator's eyes.
+    """Show the curator, for each declared column, what share of a file's rows lies outside or is empty.
 
     utmost domain check persons.csv --domain domain.json
 
-    The shares are true numbers of the data: do not publish them. Change spellings and other mistakes of the domain; a
-    value that only the data know stays outside.
+    The shares are true: do not publish them. Mend spellings in the domain; a value that only the data know stays
+    outside.
 
     More: docs/howto/count-people.md
     """

@@ -58,6 +58,9 @@ def _of_points(margin: str, confidence: str, per: str, dimensions: int) -> tuple
     return report, lambda: screen().print(facts(shown))
 
 
+RARE = ("--planar", "--per", "--dimensions", "--cost", "--numbers", "--neighbours", "--relaxable")
+
+
 def epsilon_for(
     margin: Annotated[str, option("NUMBER", "Margin of error wanted: 10 means ± 10.")],
     sensitivity: Annotated[str | None, option("NUMBER", "Most by which one person changes one cell: 1.")] = None,

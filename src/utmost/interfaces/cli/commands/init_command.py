@@ -8,6 +8,7 @@ from typing import Annotated, Any, ClassVar
 import click
 
 from utmost.errors import OutOfRange
+from utmost.interfaces.cli.commands import release_command
 from utmost.interfaces.cli.ledger_place import LedgerOptions
 from utmost.interfaces.cli.options import file_options
 from utmost.interfaces.cli.options import shared_options as options
@@ -24,7 +25,15 @@ from utmost.publish.statements.counted_files import read_domain
 from utmost.tables.axes.domain import Domain
 from utmost.tables.files.atomic import check_absent, write_together
 
-FIRST = ("--each-row", "--person", "--domain", "--by", "--mean", "--epsilon", "--ledger", "--name", "--out")
+FIRST = ("--out",)
+AS_IN = {
+    "utmost release": (
+        *("--each-row", "--person", "--at-most", "--domain", "--by", "--mean", "--leave-out", "--want", "--columns"),
+        *("--public", "--drop", "--sensitivity", "--cells", "--promise", "--plan", "--once", "--epsilon", "--ledger"),
+        *("--create", "--name"),
+    )
+}
+RARE = [name for name in release_command.RARE if name != "--yes"]
 _FILES = {"plan", "promise", "key-file", "witness", "sign", "ledger"}
 
 
@@ -62,8 +71,8 @@ def init(
 
     utmost init --each-row --by region,sex --domain domain.json --epsilon 1 --out release.toml
 
-    Then `utmost release DATA.csv --recipe release.toml`. A recipe with a ledger has a secret file beside it, with the
-    ledger's key and the key by which events are counted: keep that file out of version control.
+    Then `utmost release DATA.csv --recipe release.toml`. With a ledger it also writes a secret file,
+    which holds the keys: keep that out of version control.
 
     More: docs/howto/keep-a-ledger.md
     """

@@ -18,12 +18,13 @@ from utmost.interfaces.cli.options.option_kinds import flag, option
 from utmost.interfaces.cli.screens.screen import facts, grid, number, percent, screen
 from utmost.interfaces.cli.screens.terminal import ScreenGroup, ScreenText
 from utmost.interfaces.cli.screens.workload_screens import (
+    column_margin,
     margins_by_themselves,
     no_clean_table,
     own_budget,
     planning_gain,
     promised_bars,
-    promised_count_bars,
+    promised_column_bars,
 )
 from utmost.publish.promises.sum_noise import check_level_names
 from utmost.publish.statements.counted_files import COUNTED_FORM
@@ -45,6 +46,23 @@ _FEW, _MOST_BOXES = 4, 2_000
 _SHOWN = 24  # measured families on a screen
 _MOST_PARTS = 16  # wanted tables that stand side by side on a screen
 _MARGIN = 1e-6  # a ratio of floats that is 1 in truth is not shown as 1.001
+
+FIRST = ("--want", "--epsilon", "--at-most", "--up-to")
+RARE = (
+    *(
+        "--share",
+        "--per-answer",
+        "--weightings",
+        "--choose",
+        "--method",
+        "--per-cell",
+        "--in-all",
+        "--values",
+        "--step",
+    ),
+    *("--neighbours", "--nonnegative", "--exactly", "--together"),
+)
+"""Options for whoever steers the search, or plans for a domain before anybody has counted."""
 
 
 def plan(
@@ -74,7 +92,7 @@ def plan(
     values: Annotated[str | None, option("COLUMN", "Column of the amounts to sum.")] = None,
     step: Annotated[str | None, option("STEP", "Step of the amounts; 1.")] = None,
     neighbours: Annotated[
-        str | None, option("NAME", "add-remove (default) or change-one: one record replaced, charged twice.")
+        str | None, option("NAME", "Neighbours: add-remove (default), or change-one, charged twice.")
     ] = None,
     nonnegative: Annotated[bool, flag("No person lowers a cell; counting proves it under change-one.")] = False,
     exactly: Annotated[
@@ -182,7 +200,7 @@ def _report(chosen: Plan, others: Alternatives | None, sure: Any) -> dict[str, A
     workload, unit, bounds = chosen.workload, chosen.unit, chosen.lower_bounds
     assert isinstance(workload, Workload)
     bars, deviations = promised_bars(chosen, sure), chosen.variances
-    count_bars = promised_count_bars(chosen, sure)
+    column_bars = promised_column_bars(chosen, sure)
     counts = {} if chosen.amount_pair is None else chosen.count_variances_at(bounds.level)
     by_itself = margins_by_themselves(chosen, bounds.level, sure)
     return {
@@ -211,7 +229,7 @@ def _report(chosen: Plan, others: Alternatives | None, sure: Any) -> dict[str, A
                 "error_bar": bars.get(part.name),
                 **{f"{column}_error_bar": bar for column, bar in by_itself.get(part.name, {}).items()},
                 **({"count_standard_deviation": sqrt(counts[part.name])} if counts else {}),
-                **({"count_error_bar": count_bars.get(part.name)} if counts else {}),
+                **({"column_error_bars": column_bars.get(part.name, {})} if counts else {}),
             }
             for part in workload.parts
         ],
@@ -309,8 +327,12 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
         bars = [_bar(row.get(name)) for name in ("error_bar", "alone_error_bar", "split_error_bar")]
         wanted.append([of, *cells, number(row["standard_deviation"], 4), *bars])
         if has_counts:
-            deviation, bar = number(row["count_standard_deviation"], 4), _bar(row["count_error_bar"])
-            wanted.append([f"{name}: count", "", "", deviation, bar, "", ""])
+            deviation = number(row["count_standard_deviation"], 4)
+            for column, bar in row["column_error_bars"].items():
+                if column != f"{amount}_sum":
+                    shown, margin = column_margin(column, bar)
+                    of_count = deviation if column == "count" else ""
+                    wanted.append([shown, "", "", of_count, margin, "", ""])
     choice = [
         [name, *(number(deviations[row["sums"]], 4) for row in report["wanted"])]
         for name, deviations in report.get("weightings", {}).items()

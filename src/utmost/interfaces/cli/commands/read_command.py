@@ -62,6 +62,9 @@ def show_reading(report: dict[str, Any]) -> None:
     console.print(chart)
 
 
+RARE = ("--over-column", "--at", "--clamped")
+
+
 def read(
     table: Annotated[
         file_options.File | None,
@@ -77,7 +80,7 @@ def read(
         str | None,
         option(
             "PRIOR",
-            "Belief beforehand: uniform, binomial:0.3, poisson:4 or prior.csv; flat if omitted.",
+            "Prior: uniform, binomial:0.3, poisson:4 or prior.csv; flat if omitted.",
         ),
     ] = None,
     loss: options.Loss = "absolute",

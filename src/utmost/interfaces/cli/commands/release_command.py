@@ -6,10 +6,7 @@ from utmost.interfaces.cli.options import file_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.release_options import ReleaseOptions
 
-FIRST = (
-    "--each-row", "--domain", "--by", "--mean", "--want", "--columns", "--public", "--drop", "--sensitivity", "--cells",
-    "--epsilon", "--ledger", "--recipe", "--out", "--dry-run",
-)  # fmt: skip
+FIRST = ("--recipe", "--epsilon", "--ledger", "--out", "--dry-run")
 
 RARE = ("--numbers", "--neighbours", "--cost", "--together", "--dataset", "--independent", "--data-version", "--yes")
 """Options that a recipe says better, or that hardly anybody needs: the help only names them."""
@@ -54,8 +51,8 @@ def release(table: file_options.TableOrLake, *, told: ReleaseOptions) -> None:
 
     utmost release survey.csv --each-row --by region,sex --domain domain.json --epsilon 1 --out released.csv
 
-    Each column of an already counted table is released (--columns), --public or dropped (--drop). For a release that
-    is repeated, `utmost init` writes all options into a recipe.
+    Each column of a table that was counted elsewhere is released, public or dropped. `utmost init` writes the options
+    of a repeated release into a recipe.
 
     More: docs/tutorial/first-release.md
     """

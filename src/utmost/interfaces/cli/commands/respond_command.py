@@ -24,6 +24,8 @@ Mechanism = Annotated[
     file_options.file_argument("DESIGN", "Design of `utmost design --out`, or a channel (.csv, .json)."),
 ]
 
+RARE = ("--create", "--dataset", "--independent", "--data-version", "--drop", "--space")
+
 
 def respond(
     design: Mechanism,

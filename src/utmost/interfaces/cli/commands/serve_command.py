@@ -28,6 +28,11 @@ _SOON = 14
 # The exit codes of uvicorn where it could not start, of older versions and newer.
 _NOT_STARTED = (1, 3)
 
+RARE = (
+    *("--workers", "--behind-proxy", "--rate", "--new-admin-token"),
+    *("--oidc-issuer", "--oidc-audience", "--oidc-client", "--address"),
+)
+
 
 def serve(
     *,

@@ -32,6 +32,8 @@ from utmost.publish.workloads.sums_in_words import TOTAL
 from utmost.tables.files.atomic import Writer, write_together
 from utmost.tables.files.signatures import signer_of
 
+RARE = ("--create", "--dataset", "--independent", "--yes")
+
 
 def share(
     plans: Annotated[
@@ -42,7 +44,7 @@ def share(
     level: options.AskedLevel,
     weight: Annotated[
         list[str] | None,
-        option("NAME=NUMBER", "How much a measure's accuracy matters: visits=3; 1 if omitted."),
+        option("NAME=NUMBER", "Weight of a measure's accuracy: visits=3."),
     ] = None,
     up_to: Annotated[str | None, option("NUMBER", "Largest epsilon to which they will be relaxed.")] = None,
     publish: Annotated[

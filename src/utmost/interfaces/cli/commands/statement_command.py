@@ -16,11 +16,13 @@ from utmost.interfaces.documents.statement_readers import stated_release
 from utmost.interfaces.interop.data_packages import csv_metadata, data_package
 from utmost.publish.promises.statement import read_statement
 from utmost.publish.statements.printed_statement import statement_page
-from utmost.publish.statements.registry_entries import PRODUCTS, SECTORS, Deployment, registry_entry
+from utmost.publish.statements.registry_entries import Deployment, registry_entry
 from utmost.publish.statements.workload_files import whole_document
 from utmost.publish.statements.yaml_writing import yaml_text
 from utmost.tables.files import sidecars, signatures
 from utmost.tables.files.atomic import Writer, check_absent, write_together
+
+RARE = ("--sector", "--product", "--author", "--source", "--license")
 
 
 def statement(
@@ -35,8 +37,8 @@ def statement(
     region: Annotated[str, option("TEXT", "Region that the data describe.")] = "",
     description: Annotated[str, option("TEXT", "Description in brief.")] = "",
     published: Annotated[str, option("YYYY-MM-DD", "Date of publication.")] = "",
-    sector: Annotated[str | None, option("NAME", f"One of {', '.join(SECTORS)}.")] = None,
-    product: Annotated[str, option("NAME", f"One of {', '.join(PRODUCTS)}.")] = "Summary statistics",
+    sector: Annotated[str | None, option("NAME", "Sector of the registry: Government.")] = None,
+    product: Annotated[str, option("NAME", "Product of the registry: Dataset.")] = "Summary statistics",
     author: Annotated[list[str] | None, option("NAME", "Author of the entry; repeat for several.")] = None,
     source: Annotated[str, option("TEXT", "Links to the product and to texts about it.")] = "",
     license: Annotated[str, option("NAME", "Licence of the table, by its SPDX name: CC-BY-4.0.")] = "",

@@ -45,6 +45,8 @@ ReleaseFile = Annotated[
 _MOST_NAMED = 12
 """How many tables are named that are not written."""
 
+RARE = ("--sums", "--events", "--spread", "--variance", "--cumulative", "--plan")
+
 
 def total(
     release: ReleaseFile,

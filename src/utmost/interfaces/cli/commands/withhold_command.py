@@ -23,6 +23,8 @@ from utmost.tables.files.atomic import Writer, write_together
 from utmost.tables.files.sidecars import check_free, sidecar_path, table_writers
 from utmost.tables.files.signatures import signer_of
 
+RARE = ("--complementary", "--mark", "--statement")
+
 
 def withhold(
     release: file_options.Published,

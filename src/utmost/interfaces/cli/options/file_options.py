@@ -117,21 +117,15 @@ Published = Annotated[
 ]
 TableFile = Annotated[
     File,
-    file_argument(
-        "TABLE", "Table: .csv, .tsv, .jsonl (also .csv.gz, .csv.zip), .json records, .feather, .parquet, .xlsx."
-    ),
+    file_argument("TABLE", "File of the table."),
 ]
 TableOrLake = Annotated[
     File,
-    argument(
-        "TABLE",
-        "Table: .csv, .tsv, .jsonl (also .csv.gz, .csv.zip), .json records, .feather, .xlsx, .parquet or its folder.",
-        parser=lake,
-    ),
+    argument("TABLE", "File of the table, or folder of .parquet files.", parser=lake),
 ]
 TableOut = Annotated[
     Path | None,
     option("FILE", "File for the table; its statement goes to FILE.json."),
 ]
-Check = Annotated[File | None, file_option("FILE", "Proof to check, which --out wrote.")]
-StatementFile = Annotated[File | None, file_option("FILE", "Statement, if it is not beside the table.")]
+Check = Annotated[File | None, file_option("FILE", "Proof that --out wrote, to check.")]
+StatementFile = Annotated[File | None, file_option("FILE", "Statement that is not beside the table.")]

@@ -24,7 +24,7 @@ class Word:
         names: how it is spelled, where it is not spelled as its parameter; "--demo/--no-demo" has an opposite.
         parser: what makes its value of a text. exists, file_okay, dir_okay: what a path must be.
         min, max: the range of a number. show_default: what holds where it is left out, if the default does not say it.
-        envvar: a variable of the environment that says it, too.
+        envvar: a variable of the environment that says it, too; the help adds its name if show_envvar.
         first: a function that is called with the value before any other option is read.
     """
 
@@ -40,6 +40,7 @@ class Word:
     max: Any = None
     show_default: str | None = None
     envvar: str | None = None
+    show_envvar: bool = True
     first: Callable[[click.Context, Any], None] | None = None
 
     def spelled(self, name: str) -> str:
@@ -70,7 +71,7 @@ class Word:
             multiple=several,
             show_default=shown,
             envvar=self.envvar,
-            show_envvar=True,
+            show_envvar=self.show_envvar,
             **known,
         )
         setattr(option, GROUP, title)

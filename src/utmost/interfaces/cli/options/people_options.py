@@ -53,10 +53,7 @@ class PersonOptions:
     leave_out: LeftOut = None
     neighbours: Annotated[
         str | None,
-        option(
-            "NAME",
-            "add-remove (default) or change-one: one record replaced, charged twice.",
-        ),
+        option("NAME", "Neighbours: add-remove (default), or change-one, charged twice."),
     ] = None
 
     @property

@@ -35,7 +35,7 @@ PromiseFile = Annotated[
 class ReleasedColumnOptions:
     """The role of each column."""
 
-    title: ClassVar[str] = "Columns and rows"
+    title: ClassVar[str] = "A table that was counted elsewhere"
 
     columns: Annotated[list[str] | None, option("NAMES", "Columns to release.")] = None
     public: Annotated[list[str] | None, option("NAMES", "Columns to publish as they are; they depend on nobody.")] = (
@@ -53,6 +53,8 @@ class ReleasedColumnOptions:
 class Columns(ReleasedColumnOptions):
     """The role of each column, and the rows of the table."""
 
+    title: ClassVar[str] = "Columns and rows"
+
     rows: Annotated[
         str | None,
         option("ORIGIN", "declared: listed beforehand (default). observed: found in the data."),
@@ -64,7 +66,7 @@ class Columns(ReleasedColumnOptions):
 class Changed:
     """The change of the released cells by one individual."""
 
-    title: ClassVar[str] = "Privacy unit"
+    title: ClassVar[str] = "A table that was counted elsewhere"
 
     sensitivity: Annotated[str | None, option("NUMBER", "Most by which one person changes one cell: 1.")] = None
     cells: Annotated[int | None, option("N", "Number of released cells that one person changes: 2.")] = None
@@ -78,10 +80,7 @@ class Protected(Changed):
 
     neighbours: Annotated[
         str | None,
-        option(
-            "NAME",
-            "add-remove (default) or change-one: one record replaced, charged twice.",
-        ),
+        option("NAME", "Neighbours: add-remove (default), or change-one, charged twice."),
     ] = None
 
 
@@ -105,7 +104,7 @@ class PromiseTexts:
 class ReleasedNoise:
     """Which noise is drawn: on integers, on reals, or on the sums of a plan."""
 
-    title: ClassVar[str] = "Noise"
+    title: ClassVar[str] = "Plans and promises"
 
     numbers: Annotated[str | None, option("NAME", "Kind of numbers: integers (default) or reals.")] = None
     plan: Annotated[
@@ -117,6 +116,8 @@ class ReleasedNoise:
 @dataclass(frozen=True, slots=True)
 class PromisedNoise(ReleasedNoise):
     """Which noise is promised: on integers, on a grid of reals, or on the sums of a plan."""
+
+    title: ClassVar[str] = "Noise"
 
     grid: Annotated[
         str | None,

@@ -30,7 +30,7 @@ from utmost.interfaces.cli.options.table_options import NumberSpelling, TableAns
 class AskedPromise:
     """The promise: in a file that `utmost promise` wrote, or by the options that are needed every day."""
 
-    title: ClassVar[str] = "Columns"
+    title: ClassVar[str] = "Plans and promises"
 
     columns: ReleasedColumnOptions
     changed: Changed
@@ -39,7 +39,7 @@ class AskedPromise:
     noise: ReleasedNoise
     want: Annotated[
         list[str] | None,
-        option("SUMS", 'Tables wanted, of one plan: "region age", "sex=2" (weight 2), "" (total); see `utmost plan`.'),
+        option("SUMS", 'Tables wanted, of one plan: "region age", "sex=2" (weight 2), "" (total).'),
     ] = None
 
     @property
@@ -103,9 +103,9 @@ class ReleaseOptions:
     title: ClassVar[str] = "Output"
 
     recipe: RecipeFile = None
-    asked: AskedPromise
     level: options.AskedLevel
     people: PersonOptions
+    asked: AskedPromise
     once: Once
     memory: ReleaseMemory
     spelling: NumberSpelling

@@ -11,21 +11,15 @@ if TYPE_CHECKING:
     from utmost.design.privacy_types.privacy_type import PrivacyType
     from utmost.design.spaces.space import Space
 
-_LOSS = option(
-    "LOSS",
-    "Cost of an answer: absolute, squared, binary, power:1.5 or losses.csv.",
-)
+_LOSS = option("LOSS", "Loss: absolute, squared, binary, power:1.5 or losses.csv.")
 
 SpaceText = Annotated[
     str | None,
-    option(
-        "KIND:SIZE",
-        "Secrets: line:6, counts:5, grid:4x4, places:towns.csv, graph:roads.csv, distances:table.csv.",
-    ),
+    option("KIND:SIZE", "Secrets: line:6 or places:towns.csv."),
 ]
 Prior = Annotated[
     str,
-    option("PRIOR", "Belief beforehand: uniform, binomial:0.3, poisson:4 or prior.csv."),
+    option("PRIOR", "Prior: uniform, binomial:0.3, poisson:4 or prior.csv."),
 ]
 Loss = Annotated[str, _LOSS]
 Count = Annotated[bool, flag("Only their number, such as 187.")]
@@ -56,11 +50,11 @@ class AskedMeasure:
 
     measure: Annotated[
         str | None,
-        option("NAME", "Measure of leakage: bayes, bayes-risk, shannon, guessing or property:A,B,A."),
+        option("NAME", "Leakage: bayes, bayes-risk, shannon, guessing or property:A,B,A."),
     ] = None
     gain: Annotated[
         str | None,
-        option("FILE", "Gains, a row for each secret, in place of a loss."),
+        option("FILE", "Gains, a row for each secret: gains.csv."),
     ] = None
     loss: Annotated[str | None, _LOSS] = None
 

@@ -24,31 +24,28 @@ T = TypeVar("T")
 NEEDED = "Most used"
 """The group of the help that comes first."""
 
-Epsilon = Annotated[str | None, option("LEVEL", "Privacy level: 1, ln2 or alpha=1/2.")]
+Epsilon = Annotated[str | None, option("LEVEL", "Privacy level: 1.")]
 Sensitivity = Annotated[str, option("NUMBER", "Most by which one person changes one cell: 1.")]
 Cells = Annotated[int, option("N", "Number of released cells that one person changes: 2.")]
 Cost = Annotated[
     str,
     option("NAME", "Cost of an error: absolute, squared, moment:3 or costs.csv."),
 ]
-Numbers = Annotated[str, option("NAME", "Kind of numbers: integers (default) or reals.")]
-Neighbours = Annotated[str, option("NAME", "add-remove (default) or change-one: one record replaced, charged twice.")]
+Numbers = Annotated[str, option("NAME", "Kind of numbers: integers or reals.")]
+Neighbours = Annotated[str, option("NAME", "Neighbours: add-remove (default), or change-one, charged twice.")]
 Relaxable = Annotated[bool, flag("Noise that can be relaxed later without loss.")]
 Confidence = Annotated[str, option("NUMBER", "Confidence of the margins; 0.95 by default.")]
 Prior = Annotated[
     str,
-    option("PRIOR", "Belief beforehand: uniform, binomial:0.3, poisson:4 or prior.csv."),
+    option("PRIOR", "Prior: uniform, binomial:0.3, poisson:4 or prior.csv."),
 ]
 Loss = Annotated[
     str,
-    option(
-        "LOSS",
-        "Cost of an answer: absolute, squared, binary, power:1.5 or losses.csv.",
-    ),
+    option("LOSS", "Loss: absolute, squared, binary, power:1.5 or losses.csv."),
 ]
 SpaceSpec = Annotated[
     str | None,
-    option("SPEC", "Secrets: line:6, counts:5, grid:4x4, places:towns.csv, graph:roads.csv, distances:table.csv."),
+    option("SPEC", "Secrets: line:6 or places:towns.csv."),
 ]
 Plot = Annotated[Path | None, option("FILE", "Picture to draw (.svg, .png, .pdf).")]
 Sign = Annotated[
@@ -59,7 +56,7 @@ Yes = Annotated[bool, flag("Consent to a level that protects hardly anybody.")]
 AsJson = Annotated[bool, flag("JSON for programs.", "--json")]
 LedgerPlace = Annotated[
     str,
-    option("PLACE", "Ledger: SQLite file or postgresql://HOST/DATABASE.", envvar="UTMOST_LEDGER"),
+    option("PLACE", "Ledger; or set UTMOST_LEDGER.", envvar="UTMOST_LEDGER", show_envvar=False),
 ]
 LedgerName = Annotated[str, option("NAME", "Name of the release in the ledger.")]
 KeyFile = Annotated[
@@ -77,7 +74,7 @@ DataVersion = Annotated[
     int | None,
     option("N", "Version of changed data: 2. Epsilons of versions add up.", "--data-version"),
 ]
-DryRun = Annotated[bool, flag("Check and cost only; nothing is drawn.")]
+DryRun = Annotated[bool, flag("Check the run and show its cost; nothing is drawn.")]
 Format = Annotated[
     str | None, option("NAME", "Format of a table: csv, tsv, jsonl, feather, parquet or xlsx.", "--format")
 ]
@@ -88,6 +85,7 @@ MissingMarks = Annotated[list[str] | None, option("MARKS", "Marks of missing cel
 Thousands = Annotated[str | None, option("MARK", "Thousands mark: , . ' or space.")]
 
 Currency = Annotated[str | None, option("SIGN", "Currency or unit beside numbers: $ or EUR.")]
+ResultFile = Annotated[Path | None, option("FILE", "Result file (.json), if not a table.")]
 
 EXPLAINED_ONCE: dict[str, Any] = {
     "separator": Separator,
@@ -98,9 +96,11 @@ EXPLAINED_ONCE: dict[str, Any] = {
     "currency": Currency,
     "format": Format,
     "sign": Sign,
+    "plot": Plot,
     "confidence": Confidence,
     "key_file": KeyFile,
     "witness": WitnessFile,
+    "out": ResultFile,
     "json": AsJson,
 }
 """Options that many commands have, by their parameters: `utmost --help` explains them."""
@@ -186,7 +186,7 @@ class Output:
         Unsupported: where the file is there already.
     """
 
-    out: Annotated[Path | None, option("FILE", "Result file (.json).")] = None
+    out: ResultFile = None
     as_json: AsJson = False
 
     def __post_init__(self) -> None:

@@ -18,7 +18,7 @@ from utmost.core.exact.arguments import wrong_kind
 from utmost.core.exact.arrays import Array, Floats, frozen, objects
 from utmost.core.exact.linear_algebra import independent, solve_lifted
 from utmost.core.exact.numbers import exact
-from utmost.core.noise.signed_cells import IntegerRows, charge_of_rows, read_rows
+from utmost.core.noise.signed_cells import SignedRows, charge_of_rows, read_rows
 from utmost.errors import OutOfRange, WrongKind
 from utmost.tables.axes.axes import Axis, label_text
 
@@ -48,7 +48,7 @@ class SignedAxis:
     level: int = field(init=False, repr=False, default=0)
 
     def __post_init__(self) -> None:
-        rows: IntegerRows = read_rows(self.signed)
+        rows: SignedRows = read_rows(self.signed)
         if not isinstance(self.parts_of_level, Sequence | np.ndarray):
             raise wrong_kind("parts_of_level", "a list of shares", self.parts_of_level)
         parts = tuple(exact(share, "share") for share in self.parts_of_level)

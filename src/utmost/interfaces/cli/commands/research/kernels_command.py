@@ -87,6 +87,9 @@ def show_estimate(spelled: str, ptype: PrivacyType, outcomes: int, estimate: Ker
     screen().print(facts(shown))
 
 
+RARE = ("--estimate", "--size", "--seed", "--resume")
+
+
 def kernels(
     *,
     asked: research_options.TypeAsked,

@@ -81,7 +81,7 @@ def reproduce(
 
     utmost research reproduce all --out report
 
-    Each figure is marked: equal to the paper's, corrected (the paper is wrong) or extended (the paper gives none).
+    Each figure is marked equal, corrected (the paper is wrong) or extended (the paper gives none).
     Any other ends with exit code 1.
     """
     from utmost.interfaces.papers.contents import papers_named

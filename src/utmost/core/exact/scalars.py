@@ -1,0 +1,36 @@
+"""Formulas in one number q that are computed exactly, or within certified bounds, by the same lines."""
+
+from collections.abc import Callable
+from typing import Protocol, Self, TypeVar
+
+
+class Scalar(Protocol):
+    """A rational (Fraction, or fmpq of python-flint) or an enclosure of a real (`Interval`, or arb of python-flint)."""
+
+    def __add__(self, other: Self | int, /) -> Self: ...
+    def __radd__(self, other: int, /) -> Self: ...
+    def __sub__(self, other: Self | int, /) -> Self: ...
+    def __rsub__(self, other: int, /) -> Self: ...
+    def __mul__(self, other: Self | int, /) -> Self: ...
+    def __rmul__(self, other: int, /) -> Self: ...
+    def __truediv__(self, other: Self | int, /) -> Self: ...
+    def __rtruediv__(self, other: int, /) -> Self: ...
+    def __pow__(self, exponent: int, /) -> Self: ...
+
+
+Q = TypeVar("Q", bound=Scalar)
+"""The kind of number in which a formula is computed."""
+
+
+class Formula(Protocol):
+    """A rational function of q."""
+
+    def __call__(self, q: Q, /) -> Q:
+        """The value at q, in numbers of the same kind."""
+
+
+class FormulaWithPowers(Protocol):
+    """A function of q and of its powers, which are computed better than by products."""
+
+    def __call__(self, q: Q, power: Callable[[int], Q], /) -> Q:
+        """The value at q, with q^n = power(n)."""
