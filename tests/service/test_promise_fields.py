@@ -205,6 +205,11 @@ def by_several_amounts(world):
         yield WHOLE, release.promise, {"noise"}
     yield WHOLE, stated_release(json.loads(json.dumps(table.statement))).promise, {"noise"}
     check_pages(table.statement, WHOLE)
+    with world.opened() as ledger:
+        for table in (ledger.publish_means("m", tables, epsilon=1), ledger.view_means("m", epsilon="1/2")):
+            for release in table.releases.values():
+                yield WHOLE, release.promise, {"noise"}
+            check_pages(table.statement, WHOLE)
 
 
 def by_stages(world):

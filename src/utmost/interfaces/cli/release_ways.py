@@ -253,7 +253,7 @@ def table_of_measures(table: Path, counted: "dict[str, CountedTable]", told: Rel
     from utmost.publish.releases.measures_table import MeasuresTable, release_measures
 
     answer, level = told.answer, told.level.read()
-    refuse("does not go with sums and counts together", told.once, told.promised.columns)
+    refuse("does not go with sums and counts together", told.once, told.promised.columns, told.promised.texts)
     if told.promised.stated is not None:
         remedy = "Leave out --promise: several --mean say all that is promised."
         raise OutOfRange("several amounts are promised by --mean", came="--promise", remedy=remedy)
