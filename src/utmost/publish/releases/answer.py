@@ -305,14 +305,15 @@ class Answer(Display, Generic[TableT_co]):
         *,
         column: str | None = None,
         over_column: str | None = None,
-        confidence: Number = "0.95",
+        confidence: Number | None = None,
     ) -> "RatioBar":
         """An interval that holds the true ratio of two sums, the second over everything if left out; as `total`."""
         if (sums := self._sums_of_plan) is not None:
             return sums.ratio(where, {} if over is None else over, confidence=confidence)
         from utmost.publish.releases.answer_cells import AnswerCells
 
-        return AnswerCells.of(self).ratio(where, over, column, over_column, confidence)
+        sure = self.confidence if confidence is None else confidence
+        return AnswerCells.of(self).ratio(where, over, column, over_column, sure)
 
     def difference(self, first: "Where", second: "Where", *, confidence: Number | None = None) -> "Estimate":
         """The sum over a selection less the sum over another, by a plan: `NoisySums.difference`."""
