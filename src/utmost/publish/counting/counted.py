@@ -283,14 +283,16 @@ class CountedTable(ProvedTable, Display):
 
     def facts(self) -> dict[str, Any]:
         """The unit, the domain and the true number of each cell, as JSON values."""
+        return {**self._about(), **self._numbers()}
+
+    def _about(self) -> dict[str, Any]:
+        """Everything but the numbers, as JSON values."""
+        named = {"together": self.together, "measure": self.measure, "individual": self.individual}
         return {
             "unit": self.unit.facts(),
             "part": None if self.part is None else list(self.part),
-            **({} if self.together is None else {"together": self.together}),
-            **({} if self.measure is None else {"measure": self.measure}),
-            **({} if self.individual is None else {"individual": self.individual}),
+            **{name: words for name, words in named.items() if words is not None},
             "domain": self.domain.facts(),
-            **self._numbers(),
         }
 
     def _numbers(self) -> dict[str, Any]:
@@ -307,12 +309,7 @@ class CountedTable(ProvedTable, Display):
             "kind": "utmost true counts",
             "format": 1,
             "warning": "True counts: not to be published. They are for a release, and for their owner alone.",
-            "unit": self.unit.facts(),
-            "part": None if self.part is None else list(self.part),
-            "together": self.together,
-            "measure": self.measure,
-            "individual": self.individual,
-            "domain": self.domain.facts(),
+            **self._about(),
             "table": None if digest is None else dict(digest),
         }
 
