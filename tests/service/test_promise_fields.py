@@ -33,6 +33,7 @@ from utmost.publish.statements.plan_files import PLAN_FORM
 from utmost.releases import NoisySums, release_detailed, release_measures, release_shared
 from utmost.service import Service, Settings, application, connect
 from utmost.statements import registry_entry, stated_release, statement_page
+from utmost.tables.files import files
 from utmost.workloads import share_level
 
 pytestmark = pytest.mark.filterwarnings("ignore::utmost.errors.RowsObserved", "ignore::utmost.errors.FewEventsKept")
@@ -88,6 +89,7 @@ OF_EVENTS = [
     ut.Promise("count", public="sex", unit=ut.Unit(1, 1), individual=individual)
     for individual in ("one value of the column who, with all its events", "one row", "one household")
 ]
+ITEMS_ONCE = ITEMS.with_noise(CELLS_ONCE.noise)
 WHOLE = ut.Promise(noise=PLAN, individual=PART.individual)
 UNPUBLISHED = {"drop", "id_column", "keyed_by_id"}
 """The names of columns that nobody sees: no statement tells them."""
@@ -457,6 +459,42 @@ def by_events(world):
     yield elsewhere, ut.read_release(world.path / "c.csv").promise, {"noise"}
 
 
+def by_engine(world):
+    """A frame that an engine evaluates, once and in memories; and a file that is read piece by piece."""
+    polars = pytest.importorskip("polars")
+    frame = polars.LazyFrame(TABLE)
+    answer = ut.release(frame, ITEMS_ONCE, epsilon=1, once=True)
+    yield ITEMS_ONCE, answer.promise, {"noise"}
+    answer.save(world.path / "lazy.csv")
+    yield ITEMS_ONCE, ut.read_release(world.path / "lazy.csv").promise, {"noise"} | UNPUBLISHED
+    yield ITEMS_ONCE, ut.release(frame, ITEMS_ONCE, epsilon=1).promise, ()
+    with world.opened() as ledger:
+        yield ITEMS_ONCE, ledger.publish("r", frame, ITEMS_ONCE, epsilon=1).promise, ()
+        relaxed = ledger.relax("r", frame, epsilon=2)
+        yield ITEMS_ONCE, relaxed.promise, ()
+        relaxed.save(world.path / "relaxed.csv")
+        yield ITEMS_ONCE, ut.read_release(world.path / "relaxed.csv").promise, UNPUBLISHED
+    (folder := world.path / "lake").mkdir()
+    polars.DataFrame(TABLE).write_parquet(folder / "t.parquet")
+    answer = ut.release(files.streamed(folder), CELLS_ONCE, epsilon=1, once=True)
+    yield CELLS_ONCE, answer.promise, {"noise"}
+    answer.save(world.path / "pieces.parquet")
+    yield CELLS_ONCE, ut.read_release(world.path / "pieces.parquet").promise, {"noise"} | UNPUBLISHED
+
+
+def by_ledger_commands(world):
+    """Answers at other levels, by commands."""
+    for name, table, promise, file in (("r", TABLE, CELLS, "t.csv"), ("s", PART, SUMS, "counted.json")):
+        with world.opened() as ledger:
+            ledger.publish(name, table, promise, epsilon=1, dataset=name, independent=True)
+        end = "csv" if name == "r" else "json"
+        asked = [*world.in_ledger, "--name", name]
+        world.run("relax", world.path / file, *asked, "--epsilon", 2, "--out", world.path / f"{name}2.{end}")
+        world.run("view", *asked, "--epsilon", "1/2", "--out", world.path / f"{name}3.{end}")
+        for number in (2, 3):
+            yield promise, ut.read_release(world.path / f"{name}{number}.{end}").promise, UNPUBLISHED
+
+
 DOORS = {
     "ut.release": by_process,
     "once": by_once,
@@ -466,6 +504,8 @@ DOORS = {
     "two stages": by_stages,
     "ledger": by_ledger,
     "items": by_items,
+    "engines": by_engine,
+    "ledger commands": by_ledger_commands,
     "files": by_file,
     "clean and withheld": by_derived,
     "client": by_client,
@@ -629,14 +669,15 @@ SUM_DOORS = (
     "clean and withheld",
     "client",
 )
-CELL_DOORS = ("ut.release", "ledger", "items", "utmost promise")
+CELL_DOORS = ("ut.release", "ledger", "items", "engines", "utmost promise")
 LOSSES = [
     *((forgotten, door, "individual") for door in DOORS),
     *((forgotten, door, "part") for door in SUM_DOORS if door not in ("several amounts", "two stages")),
     *((forgotten, door, name) for door in CELL_DOORS for name in ("public", "drop", "rows", "id_column")),
     *((forgotten, door, "keyed_by_id") for door in ("items", "utmost promise")),
-    *((lost_in_copies, door, "individual") for door in ("ut.release", "once", "ledger", "two stages")),
-    *((lost_in_json, door, name) for door in ("ledger", "files", "client", "proposal", "form", "utmost promise")
+    *((lost_in_copies, door, "individual") for door in ("ut.release", "once", "ledger", "engines", "two stages")),
+    *((lost_in_json, door, name)
+      for door in ("ledger", "ledger commands", "files", "client", "proposal", "form", "utmost promise")
       for name in ("individual", "part", "rows")),
     *((lost_in_statements, door, "individual") for door in ("ut.release", "ledger", "files", "clean and withheld")),
     *((lost_by_table, door, "individual") for door in COUNTED_DOORS),
