@@ -69,6 +69,7 @@ OF_CELLS = {
     "part": None,
     "individual": "one household",
     "noise": CellNoise(ut.Unit(3, 2), largest=1000),
+    "until": None,
 }
 OF_SUMS = {
     **dict.fromkeys(("public", "drop", "id_column"), ()),
@@ -78,10 +79,12 @@ OF_SUMS = {
     "part": PART.part,
     "individual": PART.individual,
     "noise": SumNoise(PLAN, largest=1000),
+    "until": None,
 }
 TEXTS = {name: f"a {name}" for name in FIELDS if name not in OF_CELLS}  # of fields that are added later
 ITEMS = ut.Promise(**OF_CELLS, **TEXTS)
 CELLS = ut.Promise(**OF_CELLS | {"keyed_by_id": False}, **TEXTS)
+STOPPING = ut.Promise(**OF_CELLS | {"keyed_by_id": False, "until": ut.within("10 %")}, **TEXTS)
 SUMS = ut.Promise(**OF_SUMS, **TEXTS)
 BY_PLAN = ut.Promise(noise=PLAN).of_table(PART)
 CELLS_ONCE = CELLS.with_noise(CellNoise(ut.Unit(3, 2)))  # a largest value is the bound of a ledger
@@ -372,7 +375,7 @@ def listed(value):
 
 
 def by_promise_command(world):
-    every = [name for name in FIELDS if name not in ("noise", "part", "keyed_by_id")]
+    every = [name for name in FIELDS if name not in ("noise", "part", "keyed_by_id", "until")]
     for promise, more in ((CELLS, ["--largest", 1000]), (ITEMS, ["--largest", 1000, "--noise", "items"])):
         path = world.path / f"{len(more)}.json"
         world.run("promise", *options_of(promise, *every), *more, "--out", path)
@@ -397,7 +400,7 @@ def by_promise_command(world):
 
 def by_release_command(world):
     """Options and a recipe, once and in a ledger, of cells and of sums."""
-    most = [name for name in FIELDS if name not in ("noise", "part", "keyed_by_id", "rows", "id_column")]
+    most = [name for name in FIELDS if name not in ("noise", "part", "keyed_by_id", "rows", "id_column", "until")]
     elsewhere = {"rows", "id_column", "keyed_by_id", "noise"}  # a promise in a file says them
     options = options_of(CELLS, *most)
     recipe = "".join(
@@ -459,6 +462,42 @@ def by_events(world):
     yield elsewhere, ut.read_release(world.path / "c.csv").promise, {"noise"}
 
 
+def by_stopping(world):
+    """A promise whose release stops as soon as it is accurate: these values never are."""
+    answer = ut.release(TABLE, STOPPING, epsilon=1)
+    yield STOPPING, answer.promise, ()
+    yield STOPPING, stated(answer), UNPUBLISHED
+    answer.save(world.path / "r.csv")
+    yield STOPPING, ut.read_release(world.path / "r.csv").promise, UNPUBLISHED
+    STOPPING.save(world.path / "p.json")
+    yield STOPPING, ut.read_promise(world.path / "p.json"), ()
+    with world.opened() as ledger:
+        (app, ada), (_, grace) = world.people(ledger)
+        with (
+            connect("http://localhost", ada, transport=Inside(app)) as curator,
+            connect("http://localhost", grace, transport=Inside(app)) as approver,
+        ):
+            proposal = curator.propose(PublishRequest("r", STOPPING, level(1), "r"))["name"]
+            facts = approver.proposal(proposal)["publication"]
+            yield STOPPING, ut.Promise.of_facts(facts["promise"]), ()
+            approver.decide(proposal, "approved")
+            sent = curator.publish("r", TABLE, STOPPING, epsilon=1, proposal=proposal)
+            yield STOPPING, sent.promise, UNPUBLISHED
+        answer = ledger.publish("s", TABLE, STOPPING, epsilon=1, dataset="s", independent=True)
+        yield STOPPING, answer.promise, ()
+    yield STOPPING, world.kept("r"), ()
+    yield STOPPING, world.kept("s"), ()
+    most = [name for name in FIELDS if name not in ("noise", "part", "keyed_by_id", "rows", "id_column", "until")]
+    options = [*options_of(STOPPING, *most), "--until", "10 %"]
+    world.run(
+        "promise", *options, "--rows", "observed", "--id", "id", "--largest", 1000, "--out", world.path / "q.json"
+    )
+    yield STOPPING, ut.read_promise(world.path / "q.json"), ()
+    more = [*world.in_ledger, "--name", "o", "--epsilon", 1, "--dataset", "o", "--independent"]
+    world.run("release", world.path / "t.csv", *options, *more)
+    yield STOPPING, world.kept("o"), {"rows", "id_column", "noise"}
+
+
 def by_engine(world):
     """A frame that an engine evaluates, once and in memories; and a file that is read piece by piece."""
     polars = pytest.importorskip("polars")
@@ -504,6 +543,7 @@ DOORS = {
     "two stages": by_stages,
     "ledger": by_ledger,
     "items": by_items,
+    "stopping": by_stopping,
     "engines": by_engine,
     "ledger commands": by_ledger_commands,
     "files": by_file,
@@ -534,7 +574,7 @@ def check_arrives(door, path, run):
 def test_each_field_has_a_value_that_is_not_its_default():
     plain = ut.Promise(noise=CellNoise(ut.Unit(1, 1)))
     for name in FIELDS:
-        assert any(getattr(promise, name) != getattr(plain, name) for promise in (CELLS, ITEMS, SUMS)), name
+        assert any(getattr(promise, name) != getattr(plain, name) for promise in (CELLS, ITEMS, SUMS, STOPPING)), name
 
 
 @pytest.mark.parametrize("door", DOORS.values(), ids=DOORS)
@@ -674,6 +714,8 @@ LOSSES = [
     *((forgotten, door, "individual") for door in DOORS),
     *((forgotten, door, "part") for door in SUM_DOORS if door not in ("several amounts", "two stages")),
     *((forgotten, door, name) for door in CELL_DOORS for name in ("public", "drop", "rows", "id_column")),
+    (forgotten, "stopping", "until"), (lost_in_copies, "stopping", "until"), (lost_in_json, "stopping", "until"),
+    (lost_by_client, "stopping", "until"), (lost_by_options, "stopping", "until"),
     *((forgotten, door, "keyed_by_id") for door in ("items", "utmost promise")),
     *((lost_in_copies, door, "individual") for door in ("ut.release", "once", "ledger", "engines", "two stages")),
     *((lost_in_json, door, name)
@@ -688,7 +730,7 @@ LOSSES = [
     *((lost_by_sums, door, "part") for door in ("ut.release", "plan", "ledger", "files", "client")),
     *((lost_by_client, door, name) for door in ("client", "proposal") for name in ("individual", "part", "rows")),
     (lost_by_form, "form", "individual"),
-    *((lost_by_options, "utmost promise", name) for name in FIELDS if name not in ("columns", "noise")),
+    *((lost_by_options, "utmost promise", name) for name in FIELDS if name not in ("columns", "noise", "until")),
     *((lost_by_options, "utmost release", name) for name in ("public", "drop", "individual")),
     (lost_to_approvers, "proposal", "individual"),
     *((lost, door, "individual") for lost in (lost_on_pages, lost_in_guarantee)

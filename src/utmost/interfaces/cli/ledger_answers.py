@@ -43,6 +43,7 @@ from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.promises.sum_noise import SumNoise
 from utmost.publish.promises.table_statements import cells_digest
+from utmost.publish.promises.until import Until
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.gradual_answers import level_of_answer
 from utmost.publish.releases.noisy_sums import NoisySums
@@ -138,7 +139,7 @@ class Question:
 
     name: options.LedgerName
     level: options.AskedLevel
-    version: options.DataVersion = None
+    version: options.NewDataVersion = None
     answer: table_options.TableAnswer
 
     def __post_init__(self) -> None:
@@ -333,7 +334,7 @@ def _rehearse(
     noise = promise.lasting_noise
     if memory.create and not memory.place.is_there:
         after = Budget(memory.dataset or question.name, None, Spending.of([question.at]))
-        return show_spending(question, after, noise, new=True)
+        return show_spending(question, after, noise, promise.until, new=True)
     with memory.place.opened() as opened, named_command(opened, file, memory, question, counted_by):
         after = opened.rehearse(
             question.name,
@@ -345,10 +346,12 @@ def _rehearse(
             promise=promise,
             request=memory.request,
         )
-        show_spending(question, after, noise)
+        show_spending(question, after, noise, promise.until)
 
 
-def show_spending(question: Question, after: Budget, noise: Noise | None, *, new: bool = False) -> None:
+def show_spending(
+    question: Question, after: Budget, noise: Noise | None, until: Until | None, *, new: bool = False
+) -> None:
     """Say what a call would spend, and how accurate its answer would be; nothing was drawn or written."""
     sure = read_confidence(question.answer.confidence)
     margin, margins = None if noise is None else noise.margin(question.at, sure), dict[str, str]()
@@ -357,6 +360,8 @@ def show_spending(question: Question, after: Budget, noise: Noise | None, *, new
         margins |= planned_gain(noise.plan, question.at, sure)
     elif margin is not None:
         margins = {"margin": f"± {short_bar(margin)} around each released value, at {percent(sure)} confidence"}
+    if until is not None:
+        margins["stops as soon as"] = f"{until.words}; less is spent then"
     show_after(question, after, margins, {"margin": margin}, new=new)
 
 

@@ -97,7 +97,7 @@ class CellsAsked:
     confidence: str
     plot: Path | None
     out: Path | None
-    spelling: table_options.Spelling
+    spelling: table_options.TextFileOptions
     form: str | None = None
 
 
@@ -176,16 +176,14 @@ class _Table:
 
     def whole(self, cells: CellSelection) -> dict[str, Any]:
         """Every cell, by itself and all at once."""
-        release, bars = self.release, self.release.bars
+        release = self.release
         names = list(release.cells) if self.column is None else [release.column(self.column)]
-        count = release.rows * len(release.cells)
-        together = bars.together(count, self.sure)
         return {
             **_head(self.sure),
             "kind": "cells",
-            "margin": bars.alone(self.sure),
-            "cells": count,
-            "margin_together": together,
+            "margin": release.alone(self.sure),
+            "cells": release.rows * len(release.cells),
+            "margin_together": release.together(self.sure),
             "relaxable": release.noise.relaxable or release.answer.ledger_facts is not None,
             "columns": names,
             "labels": release.labels,

@@ -19,7 +19,6 @@ from utmost.interfaces.service.trail import check_lines
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger.requests import AnswerRequest, PublishRequest
 from utmost.publish.promises.ledger_facts import LedgerFacts
-from utmost.publish.promises.noise_kinds import noise_of_facts
 from utmost.publish.promises.promise import Promise, promise_for
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.noisy_sums import NoisySums
@@ -114,13 +113,16 @@ class RemoteLedger:
             found: Answer as JSON.
             brought: True values that were sent, so that the answer is of their kind; None for a view.
         """
-        noise, at, table = noise_of_facts(found["promise"]), level_from_text(found["epsilon"]), table_in(found, brought)
+        at, table = level_from_text(found["epsilon"]), table_in(found, brought)
         release = Release(self, found["name"], found["version"], brought)
         if isinstance(table, NoisySums):
-            return Answer(table, table.promise, table.at_level, found["rows"], table.ledger_facts, release)
-        statement = found["statement"]
-        promise, remembered = Promise.of_facts(statement["promise"]), LedgerFacts.of_statement(statement, at)
-        return Answer(table, promise, noise.at(at), statement["rows"], remembered, release)
+            promise, rows, remembered = table.promise, found["rows"], table.ledger_facts
+        else:
+            statement = found["statement"]
+            promise, rows = Promise.of_facts(statement["promise"]), statement["rows"]
+            remembered = LedgerFacts.of_statement(statement, at)
+        stop = None if remembered is None else remembered.stop
+        return Answer(table, promise, promise.at_stop(at, stop), rows, remembered, release)
 
     def __getitem__(self, key: str | tuple[str, int]) -> Release:
         """The history of a release, the newest version; or of a name and a version; see `Ledger`."""

@@ -77,6 +77,8 @@ def preview(
             release = ledger.release(request.name, request.version)
             dataset, noise, part, independent = release.dataset, release.noise, release.part, False
         bars, further = _published_bars(noise, level)
+        if isinstance(request, PublishRequest) and request.promise.until is not None:
+            bars = tuple((f"{name}, at the last level", margin) for name, margin in bars)
         if not may_know(dataset):
             return ProposalPreview(bars, warnings=(*_unusual(level, bars), _NOT_SHOWN), further=further)
         there = {budget.dataset: budget for budget in ledger.status().datasets}

@@ -216,7 +216,7 @@ class Accounts:
         confidence: Number = "0.95",
     ) -> int | float:
         """The distance within which a released value lies of the true one, with this confidence, at a level."""
-        return self.release(name, version).noise.margin(level(epsilon), confidence)
+        return self.release(name, version).margin(level(epsilon), confidence)
 
     def release(self, name: str, version: int | None = None) -> Published:
         """One version of a release, or the newest.

@@ -23,7 +23,7 @@ from utmost.publish.ledger.events import check_name
 from utmost.publish.ledger.item_ledger import ItemLedger
 from utmost.publish.ledger.key import given_key
 from utmost.publish.ledger.means_tables import by_release, means_asked, means_requests, table_of
-from utmost.publish.ledger.opening import LedgerPlace, backed_up, opened_log, restored
+from utmost.publish.ledger.opening import StorePlace, backed_up, opened_log, restored
 from utmost.publish.ledger.personal_answers import AnswerIndex
 from utmost.publish.ledger.publishing import publish_together
 from utmost.publish.ledger.relaxing import (
@@ -90,11 +90,11 @@ class Ledger(Responding, Accounts, Display):
     @classmethod
     def open(
         cls,
-        place: LedgerPlace,
+        place: StorePlace,
         *,
         create: bool = False,
-        key: bytes | LedgerPlace | None = None,
-        witness: LedgerPlace | bool | None = None,
+        key: bytes | StorePlace | None = None,
+        witness: StorePlace | bool | None = None,
         sealed: bool = True,
         derived: bool = False,
         timeout: float = 60.0,
@@ -152,7 +152,7 @@ class Ledger(Responding, Accounts, Display):
         independent: bool = False,
         progress: Progress | None = None,
     ) -> Answer[Any]:
-        """Publish columns of a table at a first level.
+        """Publish columns of a table at a first level; by a promise with `within`, at the first one that is accurate.
 
         Published again with the same values and promise, at a level that is stored, it gives the same answer.
 
@@ -162,7 +162,8 @@ class Ledger(Responding, Accounts, Display):
             promise: Promise about the table, by `Promise.of_counted` for a counted one; or the plan of the sums to
                 measure. The ledger commits to identifiers and to the order of the rows; without identifiers to the
                 order alone.
-            epsilon: Level that the whole release may spend.
+            epsilon: Level that the whole release may spend. A promise with ``until`` needs a budget for all of it, and
+                spends what it has reached.
             dataset: Dataset whose budget is spent; the release's own name if left out. Its releases add up.
             independent: Whether no individual of these data is in another dataset. It is needed where another dataset
                 holds the same values, or where a limit waits for a dataset that no release names. No trace is kept.
@@ -192,9 +193,9 @@ class Ledger(Responding, Accounts, Display):
         source = new_source(rows, promise)
         promise.lasting_noise.warn(asked.level)
         warn_of_rows(promise.rows)
-        ((response, remembered),) = publish_together(self._log, [(asked, source)], self._randomness, progress)
-        release = Release(self, name, remembered.data_version, table)
-        return replace(source.answer(asked.level, response, remembered), _release=release)
+        (answered,) = publish_together(self._log, [(asked, source)], self._randomness, progress)
+        release = Release(self, name, answered.facts.data_version, table)
+        return replace(source.answer(answered.level, answered.response, answered.facts), _release=release)
 
     @progress_bar("Relaxing")
     def relax(
@@ -245,9 +246,9 @@ class Ledger(Responding, Accounts, Display):
                 relaxation = Relaxation.of(self._log.key, request, release, table)
                 release.noise.warn(at)
                 warn_of_names(self._log.key, release, relaxation.source)
-                ((response, remembered),) = relax_together(self._log, [relaxation], self._randomness, progress)
-                answer = relaxation.source.answer(at, response, remembered)
-                return replace(answer, _release=Release(self, name, remembered.data_version))
+                (answered,) = relax_together(self._log, [relaxation], self._randomness, progress)
+                answer = relaxation.source.answer(at, answered.response, answered.facts)
+                return replace(answer, _release=Release(self, name, answered.facts.data_version))
             except (BadTable, DataChanged):
                 newest = self.release(name, version)
                 if newest.version == release.version:
@@ -346,9 +347,9 @@ class Ledger(Responding, Accounts, Display):
         loosest.promise.lasting_noise.warn(loosest.level)
         published = dict[str, Answer[Any]]()
         answers = publish_together(self._log, wanted, self._randomness, None)
-        for (request, source), (response, remembered) in zip(wanted, answers, strict=True):
-            release = Release(self, request.name, remembered.data_version, tables[request.name])
-            answer = source.answer(request.level, response, remembered)
+        for (request, source), answered in zip(wanted, answers, strict=True):
+            release = Release(self, request.name, answered.facts.data_version, tables[request.name])
+            answer = source.answer(answered.level, answered.response, answered.facts)
             published[request.name] = replace(answer, _release=release)
         return published
 
@@ -461,10 +462,10 @@ class Ledger(Responding, Accounts, Display):
         loosest.release.noise.warn(loosest.request.level)
         answers = relax_together(self._log, wanted, self._randomness, None)
         relaxed = dict[str, Answer[Any]]()
-        for relaxation, (response, remembered) in zip(wanted, answers, strict=True):
-            request = relaxation.request
-            answer = relaxation.source.answer(request.level, response, remembered)
-            relaxed[request.name] = replace(answer, _release=Release(self, request.name, remembered.data_version))
+        for relaxation, answered in zip(wanted, answers, strict=True):
+            name = relaxation.request.name
+            answer = relaxation.source.answer(answered.level, answered.response, answered.facts)
+            relaxed[name] = replace(answer, _release=Release(self, name, answered.facts.data_version))
         return relaxed
 
     def __getitem__(self, key: str | tuple[str, int]) -> Release:
@@ -487,7 +488,7 @@ class Ledger(Responding, Accounts, Display):
         """The releases whose cells are answered when they are asked for: the ledger keeps events and commitments."""
         return CellLedger(self.items)
 
-    def backup(self, path: LedgerPlace) -> None:
+    def backup(self, path: StorePlace) -> None:
         """A consistent copy of the ledger as an SQLite file, which must not be there yet; the key is not in it.
 
         Raises:
@@ -498,11 +499,11 @@ class Ledger(Responding, Accounts, Display):
     @classmethod
     def restore(
         cls,
-        backup: LedgerPlace,
-        place: LedgerPlace,
+        backup: StorePlace,
+        place: StorePlace,
         *,
-        key: bytes | LedgerPlace | None = None,
-        witness: LedgerPlace | bool | None = None,
+        key: bytes | StorePlace | None = None,
+        witness: StorePlace | bool | None = None,
         timeout: float = 60.0,
     ) -> "Ledger":
         """A ledger from a backup, in a place that holds none. It is in quarantine until it is resumed.

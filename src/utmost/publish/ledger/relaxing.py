@@ -40,8 +40,15 @@ from utmost.publish.ledger.state import Published, State
 from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.promised_noise import Response
 
-Answered = tuple[Response, LedgerFacts]
-"""A response, and what the ledger adds to the statement of this answer."""
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Answered:
+    """A response at a level, and what the ledger adds to the statement of this answer."""
+
+    level: Level
+    response: Response
+    facts: LedgerFacts
+
 
 StoredView = tuple[Published, Response, TableLabels, LedgerFacts]
 """A release, a response of it, its labels, and what the ledger adds to the statement of this answer."""
@@ -181,7 +188,7 @@ def stored_relaxation(transaction: Transaction, relaxation: Relaxation, progress
         return None
     order = RowPermutation.of(transaction, release, source, relaxation.commitment)
     response = order.as_in_table(stored_response(transaction, release, level, progress))
-    return response, transaction.state.ledger_facts(release, level)
+    return Answered(level, response, transaction.state.ledger_facts(release, level))
 
 
 def check_relaxable(log: EventLog, request: AnswerRequest, table: Any) -> None:
@@ -216,7 +223,9 @@ def draw_relaxation(
     release, level, source = relaxation.now(transaction), relaxation.request.level, relaxation.source
     order = RowPermutation.of(transaction, release, source, relaxation.commitment)
     response = answer_more(transaction, release, level, order.as_stored(source.columns), randomness, progress)
-    return order.as_in_table(response), transaction.state.ledger_facts(relaxation.now(transaction), level)
+    return Answered(
+        level, order.as_in_table(response), transaction.state.ledger_facts(relaxation.now(transaction), level)
+    )
 
 
 def view_release(

@@ -6,6 +6,7 @@ its level, unit and noise, and it is refused where they differ.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,8 @@ from utmost.publish.promises.noise_at_level import CellNoiseAtLevel
 from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.promises.statement import Statement
 from utmost.publish.promises.statement_kinds import is_of_sums
-from utmost.publish.promises.table_statements import promise_line
+from utmost.publish.promises.table_statements import outcome_line, promise_line
+from utmost.publish.promises.until import Stop
 from utmost.publish.releases.release_facts import MOST_BARS, ReleaseFacts, StatedNoise
 from utmost.publish.statements.table_words import (
     DECLARED_ROWS,
@@ -76,6 +78,17 @@ def table_in_words(document: Mapping[str, Any]) -> ReleaseFacts:
             "unprotected": "nothing" if delta is None else LONE_KEY.format(delta=delta),
         }
     words = _noise_words(statement)
+    if ledger is not None and (stop := ledger.stop) is not None:
+        beforehand = promise_line(stop.promised, noise.unit.neighbours)
+        reached = (
+            f"A rule of released values chose {level_name(level)}; beforehand {level_name(stop.promised)} was promised."
+        )
+        words = replace(
+            words,
+            line=f"{beforehand} {outcome_line(level)}",
+            composition=f"{words.composition} {reached}".strip(),
+            noises=_where_stopped(statement, stop, words.noises),
+        )
     return ReleaseFacts(
         statement=document,
         level=total,
@@ -98,6 +111,15 @@ def table_in_words(document: Mapping[str, Any]) -> ReleaseFacts:
         is_relaxed=not isinstance(noise, Noise) or noise.is_relaxed,
         promise=promise,
     )
+
+
+def _where_stopped(statement: Statement, stop: Stop, noises: tuple[StatedNoise, ...]) -> tuple[StatedNoise, ...]:
+    """The noise of cells with the margins that hold at the level where a rule stopped."""
+
+    def margin(sure: Fraction) -> int | float:
+        return statement.promise.at_stop(statement.level, replace(stop, confidence=sure)).margin
+
+    return tuple(replace(noise, bars=bars(stop.confidence, margin)) for noise in noises)
 
 
 def sums_in_words(statement: Mapping[str, Any], release: "NoisySums") -> ReleaseFacts:

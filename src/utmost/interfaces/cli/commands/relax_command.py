@@ -69,7 +69,7 @@ def relax(
         with _named_counting(kept, people):
             if dry_run:
                 after = opened.rehearse(question.name, epsilon=at, version=question.version, table=values)
-                return show_spending(question, after, None if kept is None else kept.noise)
+                return show_spending(question, after, None if kept is None else kept.noise, None)
             with options.protected(yes), progress_bar("Relaxing") as progress:
                 relaxed = opened.relax(question.name, values, epsilon=at, version=question.version, progress=progress)
         return question.give(relaxed, signer)

@@ -13,7 +13,7 @@ from utmost.interfaces.cli.options.promise_options import (
     TOGETHER_HELP,
     Changed,
     Changes,
-    Columns,
+    ColumnOptions,
     LastingNoise,
     Promised,
     PromisedNoise,
@@ -22,6 +22,7 @@ from utmost.interfaces.cli.options.promise_options import (
     Protected,
     ReleasedColumnOptions,
     ReleasedNoise,
+    StopRule,
 )
 from utmost.interfaces.cli.options.table_options import NumberSpelling, TableAnswer
 
@@ -37,6 +38,7 @@ class AskedPromise:
     texts: PromiseTexts
     promise: PromiseFile = None
     noise: ReleasedNoise
+    stopping: StopRule
     want: Annotated[
         list[str] | None,
         option("SUMS", 'Tables wanted, of one plan: "region age", "sex=2" (weight 2), "" (total).'),
@@ -46,13 +48,14 @@ class AskedPromise:
     def whole(self) -> Promised:
         """The same with all that a promise may say."""
         return Promised(
-            columns=options.widened(Columns, self.columns),
+            columns=options.widened(ColumnOptions, self.columns),
             protected=options.widened(Protected, self.changed),
             texts=self.texts,
             promise=self.promise,
             noise=options.widened(PromisedNoise, self.noise),
             plane=options.Plane(),
             lasting=LastingNoise(),
+            stopping=self.stopping,
         )
 
 
@@ -66,7 +69,7 @@ class Once:
 
     title: ClassVar[str] = "Without a ledger"
 
-    cost: options.Cost = "absolute"
+    cost: options.CostName = "absolute"
     together: Annotated[Changes | None, option("CHANGES", TOGETHER_HELP)] = None
     once: Annotated[
         InOneDraw | None,

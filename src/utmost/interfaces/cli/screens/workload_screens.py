@@ -514,7 +514,7 @@ def shown_tables(release: NoisySums) -> Iterable[ScreenText | ScreenTable]:
 
 
 def _rows_of(domain: Domain, words: tuple[Any, ...]) -> int:
-    """How many rows a table has, before it is made."""
+    """Number of rows in a table, before it is made."""
     family, narrow = narrowed(domain, words)
     shape = domain.group_shape(family)
     return prod(size for axis, size in enumerate(shape) if axis not in narrow)
