@@ -258,7 +258,7 @@ WAYS = {
     "together": (["--columns", "x,y", "--public", "department", "--sensitivity", 1, "--together", "any"],
                  {"--columns", "--public", "--drop", "--sensitivity", "--together", "--cost", "--individual"}),
     "columns": (COLUMNS, {"--columns", "--public", "--drop", "--sensitivity", "--cells", "--numbers", "--cost",
-                          "--individual"}),
+                          "--individual", "--until"}),
 }  # fmt: skip
 SHOWN = {"--epsilon", "--out", "--format", "--sign", "--confidence", "--json", "--dry-run", "--yes"}
 COUNTING = {"--person", "--each-row", "--domain"}

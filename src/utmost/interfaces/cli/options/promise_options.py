@@ -303,10 +303,11 @@ class Promised:
             noise: Noise in place of the one that options say.
         """
         from utmost.publish.promises.declared_columns import rows_origin
-        from utmost.publish.promises.promise import Promise, fitting
+        from utmost.publish.promises.promise import Promise
 
         if self.stated is not None:
-            return fitting(self.stated, counted)
+            self.stated.check(counted)
+            return self.stated
         noise, columns, by = noise or self._noise(counted), self.columns, self.lasting.noise or "rows"
         released, public, drop = columns.released, split_names(columns.public or []), split_names(columns.drop or [])
         if counted is None:
@@ -321,7 +322,9 @@ class Promised:
             keyed_by_id=one_of(by, NoiseBy, "noise") == "items",
             **self.texts.given,
         )
-        return promise if counted is None else fitting(promise, counted)
+        if counted is not None:
+            promise.check(counted)
+        return promise
 
     def _noise(self, counted: "CountedTable | None") -> "Noise":
         """The noise that options say; a counted table has proved the unit of cells."""
