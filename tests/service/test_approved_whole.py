@@ -232,7 +232,7 @@ def test_nothing_of_a_long_promise_is_cut(service, who, grace):
     assert all(f"<li>{family}, with" in seen for family in families)
     assert all(f"<li>{label}<" in seen for label in labels)
     said = (
-        "by a factor of at most",
+        "multiplies or divides the chance",
         "change-one",
         "Ada has declared that these people are in no other dataset",
         "spent after",
@@ -278,7 +278,7 @@ def test_a_relaxation_shows_the_promise_of_the_release(service, who, published, 
     there = propose_by(service, ada, "1", "relax", "admissions", level(3))
     seen = page_of(grace, there.name)
     for word in (
-        "at most 20.1, up or down",
+        "at most 20.1 (epsilon",
         "<li>department</li>",
         "<li>admitted</li>",
         "add-remove",

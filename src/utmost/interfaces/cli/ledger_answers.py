@@ -349,7 +349,7 @@ def _show_spending(question: Question, after: dict[str, Any], noise: Noise | Non
         rows["margins"] = planned_margins(noise.plan, question.at, sure)
         rows |= planned_gain(noise.plan, question.at, sure)
     elif margin is not None:
-        rows["margin"] = f"± {short_bar(margin)} around each released value, at {percent(sure)} confidence"
+        rows["margin"] = f"± {short_bar(margin)} for each released cell, at {percent(sure)} confidence"
     rows |= budget_rows(after)
     rows["would be spent"], rows["would remain"] = rows.pop("spent"), rows.pop("remaining")
     if new:

@@ -133,8 +133,8 @@ def answers_in_words(statement: Mapping[str, Any]) -> Facts:
     public = ", ".join(names_of(statement, "public")) if "public" in statement else ""
     once = _telling_distance(at)
     line = (
-        f"Replacing one secret by another at a distance of {_distance(once, space.unit)} changes the chance of any "
-        f"answer by a factor of at most {factor_text(at.scaled(once))} ({level_name(at)} for each {apart})."
+        f"Replacing one secret by another at a distance of {_distance(once, space.unit)} multiplies or divides the "
+        f"chance of any answer by at most {factor_text(at.scaled(once))} ({level_name(at)} for each {apart})."
     )
     return Facts(
         statement=statement,
@@ -145,8 +145,8 @@ def answers_in_words(statement: Mapping[str, Any]) -> Facts:
         domain=f"One secret of each person, of {space.size} possible ones with distances between them.",
         released="an answer for each person" + ("" if rows is None else f" ({rows})"),
         unit="one person's secret",
-        neighbours="the same data with one person's secret replaced by another at distance d, which changes the chance "
-        "of any answer by a factor of at most exp(epsilon d)",
+        neighbours="the same data with one person's secret replaced by another at distance d, which multiplies or "
+        "divides the chance of any answer by at most exp(epsilon d)",
         mechanism=f"an answer was drawn for each secret from the mechanism with SHA-256 "
         f"{statement['mechanism']['sha256']}; its level was checked: {statement['mechanism']['checked']}",
         why="the mechanism keeps this level for all pairs of secrets, as checked from the file of this digest",

@@ -16,7 +16,7 @@ from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import OutOfRange, Unsupported
 from utmost.publish.promises.noise_of_keys import MOST_SERVED, Named, NamingNoise, named_columns
 from utmost.publish.promises.partition_selection import keys_of_one
-from utmost.publish.promises.table_statements import changes_text, promise_text
+from utmost.publish.promises.table_statements import promise_text
 from utmost.publish.promises.vast_domains import (
     Texts,
     Tuples,
@@ -99,7 +99,7 @@ class NamedCellNoise(NamingNoise):
 
     def guarantee(self, level: Level, columns: Sequence[str]) -> str:
         """The promise at a level, in plain words."""
-        changes = changes_text(self.unit, "cell of the universe" if self.unit.cells == 1 else "cell")
+        changes = self.unit.changes("cell of the universe" if self.unit.cells == 1 else "cell")
         promised = promise_text(level, self.unit.neighbours, "the named cells and their counts", changes)
         wish = f"At most {self.false_names} of the names belong to nobody, on average ({level_name(level)})."
         return f"{promised} The universe has {size_text(self.universe)} cells and was declared beforehand. {wish}"

@@ -282,8 +282,8 @@ def promise_of_keys(total: Level, delta: Fraction, keys: int, shares: int | None
     """The promise of a list of named keys, in words.
 
     >>> print(promise_of_keys(level(1), Fraction(1, 10**6), 2))
-    Adding or removing any one individual, who holds at most 2 keys, each counted once, changes the chance of any list
-    of keys by a factor of at most 2.72, except with a chance of 1/1000000: naming these keys is (epsilon=1,
+    Adding or removing any one individual, who holds at most 2 keys, each counted once, multiplies or divides the chance
+    of any list of keys by at most 2.72, except with a chance of 1/1000000: naming these keys is (epsilon=1,
     delta=1/1000000)-differentially private. A key that one individual alone holds is named with a chance of 1/2000000;
     any such key of one individual, with at most 1/1000000. Counts of these keys that are released at a level of their
     own add that level to epsilon.
@@ -294,10 +294,10 @@ def promise_of_keys(total: Level, delta: Fraction, keys: int, shares: int | None
     else:
         alone = f"Any key that one individual alone holds is named with a chance of at most {delta}."
     return (
-        f"Adding or removing any one individual, who holds at most {keys_held(keys, shares)}, changes the chance of "
-        f"any list of keys by a factor of at most {factor_text(total)}, except with a chance of {delta}: naming these "
-        f"keys is ({total}, delta={delta})-differentially private. {alone} Counts of these keys that are released at a "
-        "level of their own add that level to epsilon."
+        f"Adding or removing any one individual, who holds at most {keys_held(keys, shares)}, multiplies or divides "
+        f"the chance of any list of keys by at most {factor_text(total)}, except with a chance of {delta}: naming "
+        f"these keys is ({total}, delta={delta})-differentially private. {alone} Counts of these keys that are released "
+        "at a level of their own add that level to epsilon."
     )
 
 

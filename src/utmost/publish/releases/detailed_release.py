@@ -39,7 +39,7 @@ from utmost.publish.counting.counted import CountedTable
 from utmost.publish.promises.codec import StatementForm, does_not_follow, stated_field
 from utmost.publish.promises.statement_kinds import DETAILED_KIND
 from utmost.publish.promises.sum_laws import noise_laws
-from utmost.publish.promises.table_statements import promise
+from utmost.publish.promises.table_statements import LISTS_ASSUMED, promise
 from utmost.publish.releases.checked_sums import CheckedSums, counted_for
 from utmost.publish.releases.clean_release import CleanProblem, CleanTable
 from utmost.publish.releases.estimates import Estimate
@@ -351,7 +351,7 @@ class DetailedSums(Display):
     def _fields(self) -> dict[str, Any]:
         assumed = (
             f"Released sums chose which breakdown of {self.rule.group!r} is published; epsilon covers that choice. "
-            "The promise also assumes that the lists of values of the domain depend on no individual."
+            + LISTS_ASSUMED
         )
         return {
             "guarantee": f"{promise(self.level, self.first.unit, 'both releases', 'cell')} {assumed}",

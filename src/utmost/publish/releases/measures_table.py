@@ -21,7 +21,7 @@ from utmost.errors import OutOfRange
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.promises.codec import StatementForm, stated_field
 from utmost.publish.promises.statement_kinds import MEASURES_KIND
-from utmost.publish.promises.table_statements import changes_text, promise_text
+from utmost.publish.promises.table_statements import LISTS_ASSUMED, promise_text
 from utmost.publish.releases.estimates import estimate_of
 from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.publish.releases.shared_release import release_shared
@@ -101,11 +101,10 @@ class MeasuresTable:
 
     def _fields(self) -> dict[str, Any]:
         first, share = self._first, str(Fraction(1, len(self.releases)))
-        each = "; ".join(f"for {name} {changes_text(one.unit, 'cell')}" for name, one in self.releases.items())
+        each = "; ".join(f"for {name} {one.unit.changes('cell')}" for name, one in self.releases.items())
         promised = promise_text(self.level, first.unit.neighbours, "the table", each)
-        assumed = "The promise also assumes that the lists of values of the domain depend on no individual."
         return {
-            "guarantee": f"{promised} {assumed}",
+            "guarantee": f"{promised} {LISTS_ASSUMED}",
             **level_facts(self.level),
             "shares": dict.fromkeys(self.releases, share),
             "releases": {name: release.facts() for name, release in self.releases.items()},

@@ -223,7 +223,8 @@ def _implementation(stated: Facts) -> dict[str, str]:
         "- Random bits come from the operating system, through AES-256.",
     ]
     return {
-        "preprocessing_and_hyperparameter_tuning": sentence_of(stated.before),
+        "preprocessing_and_hyperparameter_tuning": sentence_of(stated.before)
+        + (f" Not counted: {stated.beyond}." if stated.beyond else ""),
         "mechanisms": "\n".join(lines),
         "justification": f"Why this noise: {stated.why}.",
     }

@@ -432,7 +432,7 @@ def _margins(release: NoisySums) -> str:
         else f"{_named(name)}: count ± {number(counts[name])}, {amount.name}_sum ± {number(bar)}"
         for name, bar in bars.items()
     )
-    return f"{wanted}; each {percent(release.confidence)} sure"
+    return f"{wanted}; each at {percent(release.confidence)} confidence"
 
 
 def planned_margins(plan: Plan, at: Level, confidence: Fraction) -> str:
