@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from utmost.core.sampling.item_words import BlockCipher, derived_secret, item_tags
-from utmost.publish.counting.bounding import Tally, least_in_runs
+from utmost.publish.counting.bounding import EventSums, least_in_runs
 from utmost.sampling import Identifiers
 
 SECRET, KEPT, EACH, BLOCK = bytes(32), 10, 14, 16
@@ -124,7 +124,7 @@ def main():
     cells = rng.zipf(1.4, n) % 450 * 3 + rng.integers(0, 3, n)
 
     def summed():
-        tally = Tally()
+        tally = EventSums()
         tally.add(persons, cells, None)
         return tally.pairs().sums
 

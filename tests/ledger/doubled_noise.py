@@ -38,8 +38,8 @@ class DoubledNoise(Noise):
     def cells(self, column, name, place):
         return integer_column(column, name, place)
 
-    def answering(self, drawing, values):
-        return NoiseOnLattice(drawing.step, HALF, drawing.on(HALF))
+    def responder(self, response, values):
+        return NoiseOnLattice(response.step, HALF, response.on(HALF))
 
     def written(self, level, response):
         return dict(response)

@@ -18,7 +18,7 @@ from utmost.privacy import Unit
 # A counting is forced into another route, which must not show in its result.
 from utmost.publish.counting.bounding import Pairs
 from utmost.publish.counting.contributions import MORE, _Sized
-from utmost.publish.counting.counted_measures import Measure
+from utmost.publish.counting.counted_measures import CountedMeasure
 from utmost.publish.counting.counting_plan import CountingPlan
 from utmost.tables.cells.spelling import PLAIN
 from utmost.workloads import Domain, bins
@@ -82,7 +82,9 @@ def test_each_person_is_in_the_cell_of_the_least_bound_that_cuts_nothing(seed):
 def test_nothing_of_anybody_is_cut_and_another_process_sorts_alike():
     report = contributions(events(3), at_most=[1, 2]).report
     assert (report.removed, report.clipped) == (0, 0)
-    plan = CountingPlan.of(PAGES, None, None, "who", (Measure.of(MeasureSpec(), each_row=False, name=None),), PLAIN)
+    plan = CountingPlan.of(
+        PAGES, None, None, "who", (CountedMeasure.of(MeasureSpec(), each_row=False, name=None),), PLAIN
+    )
     pairs = Pairs(np.array([0, 0, 1]), np.array([3, 4, 3]), np.array([2, 5, 9]))
     for name, expected in (("at_most", [1, 0]), ("per_cell", [1, 2]), ("in_all", [2, 2])):
         sized = _Sized(plan, 1, None, b"", bounds=(1, 5), of=name)

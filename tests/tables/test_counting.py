@@ -366,8 +366,8 @@ def test_batches_add_up(monkeypatch):
     whole, steps = counted_with(events, **say).cells.tolist(), []
     monkeypatch.setattr("utmost.tables.cells.event_batches._ROWS", 100)
     monkeypatch.setattr(bounding, "_COMPACT", 10)
-    tally = bounding.Tally(_limit=10)
-    monkeypatch.setattr("utmost.publish.counting.persons_in_buckets.Tally", lambda: tally)
+    tally = bounding.EventSums(_limit=10)
+    monkeypatch.setattr("utmost.publish.counting.persons_in_buckets.EventSums", lambda: tally)
     assert counted_with(events, progress=lambda *step: steps.append(step), **say).cells.tolist() == whole
     assert steps == [(done, 3000) for done in range(100, 3001, 100)]
 

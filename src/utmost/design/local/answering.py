@@ -19,7 +19,7 @@ from utmost.errors import OutOfRange
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Answering:
+class CheckedMechanism:
     """A mechanism whose level has been checked.
 
     Attributes:
@@ -60,7 +60,7 @@ class Answering:
         return list(map(int, numbers.tolist()))
 
 
-def answering_of(drawing: NamedMechanism, space: Space, at: Level, outcomes: int) -> Answering:
+def answering_of(drawing: NamedMechanism, space: Space, at: Level, outcomes: int) -> CheckedMechanism:
     """A mechanism that keeps a level, with the digest of all on which an answer and its promise depend."""
     secrets = space.labels if drawing.names is None else drawing.names
     where = _digest("space", space.unit, space.size, *map(str, secrets), *_lengths(space))
@@ -68,7 +68,7 @@ def answering_of(drawing: NamedMechanism, space: Space, at: Level, outcomes: int
     named = () if drawing.answers is None else map(str, drawing.answers)
     about = where, level_text(at), outcomes, *named, *_probabilities(drawing)
     relation = f"a secret moved by a distance of 1{unit} in the space {where[:16]}"
-    return Answering(drawing, at, relation, _digest("mechanism", *about), int(outcomes))
+    return CheckedMechanism(drawing, at, relation, _digest("mechanism", *about), int(outcomes))
 
 
 def _is_plain(secret: object) -> bool:

@@ -5,14 +5,14 @@ from functools import lru_cache
 from utmost.core.exact.levels import level
 from utmost.design.channels.channel import Channel
 from utmost.design.channels.channel_draws import drawing_of
-from utmost.design.local.answering import Answering, answering_of
+from utmost.design.local.answering import CheckedMechanism, answering_of
 from utmost.design.optima.optimum import Optimum
 from utmost.design.privacy_types.smallest_level import smallest_epsilon
 from utmost.design.spaces.space import Space
 from utmost.errors import OutOfRange, PromiseBroken, Unsupported, WrongKind
 
 
-def read_mechanism(mechanism: Optimum | Channel, space: Space | None = None) -> Answering:
+def read_mechanism(mechanism: Optimum | Channel, space: Space | None = None) -> CheckedMechanism:
     """A design, whose certificate is checked again, or a channel, whose level is computed from all its rows.
 
     Args:
@@ -45,7 +45,7 @@ def read_mechanism(mechanism: Optimum | Channel, space: Space | None = None) -> 
 
 
 @lru_cache(maxsize=8)
-def _of_certificate(design: Optimum) -> Answering:
+def _of_certificate(design: Optimum) -> CheckedMechanism:
     certificate = design.certificate
     if not certificate.verify():
         raise PromiseBroken("a design must prove what it states", where="mechanism")
@@ -54,7 +54,7 @@ def _of_certificate(design: Optimum) -> Answering:
 
 
 @lru_cache(maxsize=8)
-def _of_channel(channel: Channel, space: Space) -> Answering:
+def _of_channel(channel: Channel, space: Space) -> CheckedMechanism:
     if not channel.is_exact:
         remedy = "Write fractions, or make the channel exactly private with utmost.optima.repair."
         raise Unsupported("a channel that is drawn from must have rows of Fractions", came="floats", remedy=remedy)

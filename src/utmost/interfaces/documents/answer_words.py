@@ -17,7 +17,7 @@ from utmost.publish.promises import codec
 from utmost.publish.promises.codec import StatementForm, does_not_follow, names_of, stated_field, stated_rows
 from utmost.publish.promises.statement import ON_TRUST_OF_DRAWS
 from utmost.publish.promises.statement_kinds import ANSWERS_KIND
-from utmost.publish.releases.release_facts import Facts
+from utmost.publish.releases.release_facts import ReleaseFacts
 
 EACH_ROW = "each row, as one person"
 """Whose the answers of a table are."""
@@ -120,7 +120,7 @@ ANSWERS_FORM = StatementForm(ANSWERS_KIND, "a statement of answers", StatedAnswe
 """Statements of answers. That the mechanism keeps the level is proved by the design whose digest they name."""
 
 
-def answers_in_words(statement: Mapping[str, Any]) -> Facts:
+def answers_in_words(statement: Mapping[str, Any]) -> ReleaseFacts:
     """Answers drawn from a mechanism, one for each person."""
     space = ANSWERS_FORM.checked(statement).space
     at, measured, rows = level_from_facts(statement), distances_words(space), statement.get("rows")
@@ -136,7 +136,7 @@ def answers_in_words(statement: Mapping[str, Any]) -> Facts:
         f"Replacing one secret by another at a distance of {_distance(once, space.unit)} multiplies or divides the "
         f"chance of any answer by at most {factor_text(at.scaled(once))} ({level_name(at)} for each {apart})."
     )
-    return Facts(
+    return ReleaseFacts(
         statement=statement,
         level=at,
         own_level=at,

@@ -24,7 +24,7 @@ from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.detailed_release import DetailedSums, whole_release
 from utmost.publish.releases.measures_table import MeasuresTable
 from utmost.publish.releases.noisy_sums import NoisySums
-from utmost.publish.releases.release_facts import Facts
+from utmost.publish.releases.release_facts import ReleaseFacts
 from utmost.publish.releases.withheld import WithheldTable
 from utmost.tables.files import files, sidecars
 from utmost.tables.files.csv_table import CsvTable
@@ -52,7 +52,7 @@ class PublishedTable(Display):
 
     table: Any = field(repr=False)
     statement: Mapping[str, Any] = field(repr=False)
-    stated: Facts | None = field(repr=False)
+    stated: ReleaseFacts | None = field(repr=False)
 
     @property
     def kind(self) -> str:

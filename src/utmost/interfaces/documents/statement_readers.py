@@ -19,7 +19,7 @@ from utmost.publish.promises.statement_kinds import (
     SUMS_TABLE_KIND,
     WITHHELD_KIND,
 )
-from utmost.publish.releases.release_facts import Facts
+from utmost.publish.releases.release_facts import ReleaseFacts
 from utmost.publish.statements.stated_choices import (
     check_answered,
     check_keys_file,
@@ -49,7 +49,7 @@ class StatementReader:
         check_file: the same with a file, and with the way in which its text is to be read, where it may be no table.
     """
 
-    words: Callable[[Mapping[str, Any]], Facts]
+    words: Callable[[Mapping[str, Any]], ReleaseFacts]
     check_table: Callable[[Mapping[str, Any], Any], Any] | None = None
     check_file: Callable[[Mapping[str, Any], Path, Path], Any] | None = None
 
@@ -66,7 +66,7 @@ class StatementReader:
         return None if self.check_table is None else self.check_table(statement, files.read(spelled))
 
 
-def _answers_in_words(statement: Mapping[str, Any]) -> Facts:
+def _answers_in_words(statement: Mapping[str, Any]) -> ReleaseFacts:
     """Answers drawn from a mechanism: only they need what makes mechanisms."""
     from utmost.interfaces.documents.answer_words import answers_in_words
 
@@ -86,7 +86,7 @@ READERS = {
 """For each kind, what reads it, but for clean tables, which follow from a release alone: see `check_clean`."""
 
 
-def stated_release(said: Mapping[str, Any]) -> Facts:
+def stated_release(said: Mapping[str, Any]) -> ReleaseFacts:
     """Check a statement of any release, and say what it says in words.
 
     Args:

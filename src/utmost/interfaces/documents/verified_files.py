@@ -13,7 +13,7 @@ from utmost.publish.promises.table_statements import cells_digest, promise_line
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.detailed_release import DetailedSums, whole_release
 from utmost.publish.releases.noisy_sums import NoisySums
-from utmost.publish.releases.release_facts import UNSIGNED, UNSIGNED_TRUST, Facts
+from utmost.publish.releases.release_facts import UNSIGNED, UNSIGNED_TRUST, ReleaseFacts
 from utmost.publish.statements.clean_check import check_clean
 from utmost.publish.statements.stated_words import sums_in_words
 from utmost.publish.statements.withheld_check import check_withheld
@@ -121,7 +121,7 @@ def _report(
 
 
 def _of_table(
-    release: Path, facts: Mapping[str, Any], stated: Facts, path: Path, public_key: Path | None
+    release: Path, facts: Mapping[str, Any], stated: ReleaseFacts, path: Path, public_key: Path | None
 ) -> dict[str, Any]:
     """The findings on a table."""
     table = {"table": "unchanged", "sha256": facts["table"]["sha256"]}

@@ -17,7 +17,7 @@ from utmost.interfaces.documents.statement_readers import stated_release
 from utmost.interfaces.figures import inline_svg as charts
 from utmost.interfaces.figures import markup
 from utmost.publish.promises.statement_kinds import is_of_sums
-from utmost.publish.releases.release_facts import Facts
+from utmost.publish.releases.release_facts import ReleaseFacts
 from utmost.publish.statements.stated_words import sums_in_words
 
 Card = Callable[[Any], tuple[str, list[str]]]
@@ -149,7 +149,7 @@ def _table(table: Any) -> tuple[str, list[str]]:
     return f"{table.rows} rows", table_part(table)
 
 
-def _said(facts: Facts, table: list[str]) -> list[str]:
+def _said(facts: ReleaseFacts, table: list[str]) -> list[str]:
     """The promise in a line, a table, and the facts that a card has room for."""
     rows = markup.facts_table((fact.label, fact.value) for fact in facts.first)
     return [markup.sentence(facts.line), *table, rows]

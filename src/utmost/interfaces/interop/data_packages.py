@@ -15,7 +15,7 @@ from utmost.errors import Unsupported
 from utmost.interfaces.documents.published_files import read_release
 from utmost.interfaces.documents.statement_readers import stated_release
 from utmost.publish.promises.statement import read_statement
-from utmost.publish.releases.release_facts import Facts, short_bar
+from utmost.publish.releases.release_facts import ReleaseFacts, short_bar
 from utmost.publish.statements.registry_entries import Deployment
 from utmost.tables.files import files, sidecars
 from utmost.tables.files.csv_table import delimiter_of
@@ -116,7 +116,7 @@ def csv_metadata(package: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _fields(file: Path, stated: Facts) -> list[dict[str, Any]]:
+def _fields(file: Path, stated: ReleaseFacts) -> list[dict[str, Any]]:
     columns = files.columns(files.read(file))
     confidence = stated.statement.get("confidence_exactly") or stated.statement["release"]["confidence_exactly"]
     fields = []
@@ -162,7 +162,7 @@ def _is_date(cell: str) -> bool:
         return False
 
 
-def _privacy(stated: Facts) -> dict[str, Any]:
+def _privacy(stated: ReleaseFacts) -> dict[str, Any]:
     own = stated.own_level
     return {
         "definition": "pure differential privacy" if stated.delta is None else "approximate differential privacy",

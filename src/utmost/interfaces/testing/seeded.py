@@ -20,7 +20,7 @@ from utmost.design.optima.optimum import Optimum
 from utmost.errors import NotANumber
 from utmost.publish.ledger.key import given_key
 from utmost.publish.ledger.ledger import Ledger
-from utmost.publish.ledger.opening import Place, opened_log
+from utmost.publish.ledger.opening import LedgerPlace, opened_log
 from utmost.publish.promises.values import noised
 from utmost.publish.releases.checked_sums import CheckedSums, counted_for
 from utmost.publish.releases.gradual_release import GradualRelease, Values, units_of
@@ -130,7 +130,7 @@ def seeded_ledger(
     *,
     create: bool = True,
     key: bytes | str | Path | None = _KEY,
-    witness: Place | bool | None = False,
+    witness: LedgerPlace | bool | None = False,
     sealed: bool = True,
     derived: bool = False,
     timeout: float = 60.0,

@@ -50,7 +50,7 @@ class Pairs:
 
 
 @dataclass(slots=True, eq=False)
-class Tally:
+class EventSums:
     """Sums of events by person and cell, gathered batch by batch; memory goes with the pairs, not with the events."""
 
     _parts: list[Pairs] = field(default_factory=list)

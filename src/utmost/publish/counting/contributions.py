@@ -22,7 +22,7 @@ from utmost.errors import OutOfRange
 from utmost.publish.counting.bounding import Pairs, begins
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.counting.counted_events import EVENTS, CountingRule, counted_cells, read_outside
-from utmost.publish.counting.counted_measures import Measure, MeasureSpec
+from utmost.publish.counting.counted_measures import CountedMeasure, MeasureSpec
 from utmost.publish.counting.counting import Counting
 from utmost.publish.counting.counting_plan import CountingPlan
 from utmost.publish.counting.declared_axes import declared_domain
@@ -106,7 +106,7 @@ def count_contributions(
     if isinstance(limits, str) or not isinstance(limits, Sequence):
         raise wrong_kind("limits", "a list of bounds", limits)
     largest = limits[-1] if bound != AT_MOST and limits else None
-    read = Measure.of(replace(spec, per_cell=largest), each_row=False, name=None)
+    read = CountedMeasure.of(replace(spec, per_cell=largest), each_row=False, name=None)
     bounds = _bounds(limits, bound, read.amount)
     marks = instance(spelling, Spelling, "spelling").beside(declared_spelling(events))
     plan = CountingPlan.of(declared_domain(domain, by), by, None, counting.person, (read,), marks)

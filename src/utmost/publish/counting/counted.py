@@ -21,7 +21,7 @@ from utmost.publish.workloads.amount_pair import AmountPair
 from utmost.publish.workloads.row_unit import WholeRows
 from utmost.tables.axes.domain import Domain, Family
 from utmost.tables.axes.few_cells import FewCells
-from utmost.tables.files.saving import Digest, Publication, saved
+from utmost.tables.files.saving import Digest, SavedContent, saved
 from utmost.tables.frames.adapters import LabelledTable
 from utmost.tables.frames.any_table import labelled
 from utmost.version import __version__
@@ -275,7 +275,7 @@ class CountedTable(ProvedTable, Display):
 
         overwrite = truth(overwrite, "overwrite")
         table = self.table(self.domain.finest if family is None else family)
-        publication = Publication(table, self._said, self._document if family is None else None, owner_only=True)
+        publication = SavedContent(table, self._said, self._document if family is None else None, owner_only=True)
         return saved(publication, path, format=format, overwrite=overwrite)
 
     def facts(self) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from utmost.publish.counting.counted import CountedTable
 from utmost.publish.counting.counted_measures import (
     LARGEST_DOMAIN,
     LEAVE_OUT,
-    Measure,
+    CountedMeasure,
     MeasureSpec,
     count,
     read_measures,
@@ -252,7 +252,7 @@ def _counted(
     """The tables of each part, None for the whole, by the names of the measures."""
     counting, outside = instance(counting, Counting, "counting"), read_outside(outside)
     marks = instance(spelling, Spelling, "spelling").beside(declared_spelling(events))
-    read = {name: Measure.of(spec, each_row=counting.each_row, name=name) for name, spec in measures.items()}
+    read = {name: CountedMeasure.of(spec, each_row=counting.each_row, name=name) for name, spec in measures.items()}
     most = counting.most_cells(measures.values())
     plan = CountingPlan.of(declared_domain(domain, by), by, part, counting.person, tuple(read.values()), marks)
     rows = None if counting.together is None else whole_rows(plan.named, counting.together, most, is_vast=plan.is_vast)
@@ -548,7 +548,7 @@ class CountingRule:
         return np.concatenate([placed for placed, _ in listed]), np.concatenate(amounts_of_all)
 
     def _amounts(
-        self, measure: Measure, batch: Batch, before: int, inside: NDArray[np.bool_]
+        self, measure: CountedMeasure, batch: Batch, before: int, inside: NDArray[np.bool_]
     ) -> list[NDArray[Any] | None]:
         """The amount of each event, None where each counts as one; for sums and counts together first the count."""
         amounts, missing = measure.amounts(batch, before, self.spelling)
@@ -611,7 +611,7 @@ class CountingRule:
             cut += int(np.count_nonzero(left != of_cells))
         return joined_pairs(parts), cut
 
-    def cells_of(self, measure: Measure, first: int, sums: CountedCells) -> CountedCells:
+    def cells_of(self, measure: CountedMeasure, first: int, sums: CountedCells) -> CountedCells:
         """The counted cells of a measure, from all that was added up.
 
         Raises:
@@ -645,7 +645,7 @@ class CountingRule:
         return self.tally.given_to(cell_totals(self.chosen(pairs, texts)))
 
 
-def _by_part(flat: NDArray[Any], measure: Measure, plan: CountingPlan) -> NDArray[Any]:
+def _by_part(flat: NDArray[Any], measure: CountedMeasure, plan: CountingPlan) -> NDArray[Any]:
     """The counted cells of a measure, by part; the two parts of sums and counts together side by side."""
     shaped = flat.reshape(-1, plan.parts, *plan.shape)
     return shaped[0] if measure.most_events is None else np.moveaxis(shaped, 0, -1)

@@ -21,7 +21,7 @@ from utmost.tables.cells.event_codes import amounts_in
 from utmost.tables.cells.odd_cells import MISSING_KIND, declare_mark
 from utmost.tables.cells.spelling import Spelling
 
-Bounds = Number | Sequence[Number]
+CellBounds = Number | Sequence[Number]
 """What one person may add to one cell: at most so much from 0 on, or between two ends."""
 
 AmountEnds = tuple[int, int]
@@ -45,8 +45,8 @@ class MeasureSpec:
 
     values: str | None = None
     step: Number | None = None
-    each: Bounds | None = None
-    per_cell: Bounds | None = None
+    each: CellBounds | None = None
+    per_cell: CellBounds | None = None
     most_events: int | None = None
     distinct: str | None = None
     of: Any = None
@@ -55,7 +55,7 @@ class MeasureSpec:
     missing: str | None = None
 
 
-def count(per_cell: Bounds | None = None, *, in_all: int | None = None) -> MeasureSpec:
+def count(per_cell: CellBounds | None = None, *, in_all: int | None = None) -> MeasureSpec:
     """Count events, as the measure of `count_table`, or as one of `count_measures`.
 
     Args:
@@ -78,8 +78,8 @@ def sum(
     column: str,
     *,
     step: Number | None = None,
-    each: Bounds | None = None,
-    per_cell: Bounds | None = None,
+    each: CellBounds | None = None,
+    per_cell: CellBounds | None = None,
     most_events: int | None = None,
     in_all: Number | None = None,
     missing: str | None = None,
@@ -112,7 +112,7 @@ def sum(
 def mean(
     column: str,
     *,
-    each: Bounds,
+    each: CellBounds,
     step: Number | None = None,
     most_events: int = 1,
     in_all: Number | None = None,
@@ -172,7 +172,7 @@ def read_measures(measures: Mapping[str, MeasureSpec]) -> Mapping[str, MeasureSp
 
 
 @dataclass(frozen=True, slots=True)
-class Measure:
+class CountedMeasure:
     """A counted quantity: events, the sum of a column in steps of an amount, or its distinct values; within bounds.
 
     Attributes:
@@ -198,7 +198,7 @@ class Measure:
     is_moved: bool = True
 
     @classmethod
-    def of(cls, words: MeasureSpec, *, each_row: bool, name: str | None) -> "Measure":
+    def of(cls, words: MeasureSpec, *, each_row: bool, name: str | None) -> "CountedMeasure":
         """The measure as it is read of events.
 
         Args:
@@ -239,7 +239,7 @@ class Measure:
         return cls(values, amount, step is not None, event, ends, in_all=in_all)
 
     @classmethod
-    def _shared(cls, words: MeasureSpec, *, each_row: bool, name: str | None) -> "Measure":
+    def _shared(cls, words: MeasureSpec, *, each_row: bool, name: str | None) -> "CountedMeasure":
         """The measure of sums and counts together."""
         most = natural(words.most_events, "most_events", least=1)
         if words.values is None or words.each is None or words.per_cell is not None or (each_row and most > 1):
@@ -257,7 +257,7 @@ class Measure:
         return cls(words.values, amount, words.step is not None, (low, high), ends, most, in_all=in_all)
 
     @classmethod
-    def _distinct(cls, words: MeasureSpec, *, each_row: bool, name: str | None) -> "Measure":
+    def _distinct(cls, words: MeasureSpec, *, each_row: bool, name: str | None) -> "CountedMeasure":
         """The measure of distinct values."""
         most = natural(1 if words.at_most is None else words.at_most, "at_most", least=1)
         if words != MeasureSpec(distinct=words.distinct, of=words.of, at_most=words.at_most) or words.of is None:

@@ -5,7 +5,7 @@ from math import prod
 from typing import Any
 
 from utmost.errors import OutOfRange
-from utmost.publish.counting.counted_measures import LARGEST_DOMAIN, Measure
+from utmost.publish.counting.counted_measures import LARGEST_DOMAIN, CountedMeasure
 from utmost.publish.counting.declared_axes import chosen_axes, part_axis
 from utmost.tables.axes.axes import Axis
 from utmost.tables.axes.domain import Domain
@@ -17,7 +17,7 @@ class CountingPlan:
     """Which columns are read, and into which cell an event falls: the part counts first, then the cell in it."""
 
     person: str | None
-    measures: tuple[Measure, ...]
+    measures: tuple[CountedMeasure, ...]
     axes: tuple[Axis, ...]
     part: Axis | None
     spelling: Spelling
@@ -29,7 +29,7 @@ class CountingPlan:
         by: Any,
         part: Any,
         person: str | None,
-        measures: tuple[Measure, ...],
+        measures: tuple[CountedMeasure, ...],
         spelling: Spelling,
     ) -> "CountingPlan":
         """The plan over these axes of a domain, and the axis of parts.
@@ -67,7 +67,7 @@ class CountingPlan:
         """The axes by the columns that hold their values."""
         return {axis.levels[0]: axis for axis in self.axes}
 
-    def axes_of(self, measure: Measure) -> dict[str, Any]:
+    def axes_of(self, measure: CountedMeasure) -> dict[str, Any]:
         """The axes of what a measure counts: of sums and counts together one more.
 
         Raises:

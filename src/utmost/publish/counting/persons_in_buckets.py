@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from utmost.core.exact.progress_bar import Progress
 from utmost.core.sampling.item_words import SECRET_BYTES, item_tags
-from utmost.publish.counting.bounding import Pairs, Tally
+from utmost.publish.counting.bounding import EventSums, Pairs
 from utmost.publish.counting.event_reader import EventReader
 from utmost.tables.cells.event_batches import Batch, Events
 from utmost.tables.cells.event_codes import Persons, TextsInArrow
@@ -33,11 +33,11 @@ _AT_ONCE = 1 << 19
 _IN_MEMORY = 1 << 20
 _LARGEST = 1 << 24
 _SHORT = 1 << 31
-Counted = Iterator[tuple[Pairs, Sequence[str]]]
+CompletePersons = Iterator[tuple[Pairs, Sequence[str]]]
 """The pairs of some persons, all of whose pairs these are, and each person's text by code."""
 
 
-def persons_of(reader: EventReader, read: Events, progress: Progress | None = None) -> Counted:
+def persons_of(reader: EventReader, read: Events, progress: Progress | None = None) -> CompletePersons:
     """The persons of a table of events: in columns of Arrow as by `PersonsInBuckets`, of lists all persons together."""
     batches = read.watched(progress)
     first = next(batches, None)
@@ -46,7 +46,7 @@ def persons_of(reader: EventReader, read: Events, progress: Progress | None = No
         buckets = PersonsInBuckets(reader, read.rows) if read.in_memory else PersonsInBuckets(reader)
         yield from buckets.counted(chain([first], batches))
         return
-    persons, tally, before = Persons(reader.person, reader.spelling), Tally(), 0
+    persons, tally, before = Persons(reader.person, reader.spelling), EventSums(), 0
     for batch in chain([] if first is None else [first], batches):
         who = persons.codes(batch[reader.person])
         cells, amounts = reader.placed(batch, before)
@@ -76,7 +76,7 @@ class PersonsInBuckets:
         columns = ({name: batch.column(name) for name in batch.schema.names} for batch in batches)
         return (self.reader.summed(*persons) for persons in self.counted(columns))
 
-    def counted(self, batches: Iterable[Batch]) -> Counted:
+    def counted(self, batches: Iterable[Batch]) -> CompletePersons:
         """The persons, those of some buckets at a time.
 
         Memory goes with the distinct pairs of person and cell in a 256th of the persons; the disk with the events.
@@ -119,7 +119,7 @@ class PersonsInBuckets:
         """The persons of these events."""
         if rows > self.largest:
             return self._pairs_on_the_way(tables)
-        arrow, tally = extra("pyarrow", "tables"), Tally()
+        arrow, tally = extra("pyarrow", "tables"), EventSums()
         events = list(tables)
         if not rows:
             return tally.pairs(), []
@@ -136,7 +136,7 @@ class PersonsInBuckets:
 
     def _pairs_on_the_way(self, tables: Iterator[Any]) -> tuple[Pairs, Sequence[str]]:
         """The same for a bucket with more events than memory may hold: of one person, say, who has most of them."""
-        persons, tally = Persons(self.reader.person, self.reader.spelling), Tally()
+        persons, tally = Persons(self.reader.person, self.reader.spelling), EventSums()
         for table in tables:
             who = persons.codes(table[_PERSON])
             tally.add(who, _cells_of(table), _amounts_of(table) if _AMOUNT in table.column_names else None)

@@ -10,7 +10,7 @@ from utmost.publish.ledger.duplicate_data import KnownDigests
 from utmost.publish.ledger.events import START, Event, check_chain, check_seal, event_bytes, mac, read_event, seal
 from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.state import State, folded
-from utmost.publish.ledger.store import Part, Rows, Store, StoredRow, check_version
+from utmost.publish.ledger.store import EventPart, Rows, Store, StoredRow, check_version
 from utmost.publish.ledger.witness import RollbackLoss, Witness, WitnessRecord, kept, rollback_loss, state_of
 
 T = TypeVar("T")
@@ -38,7 +38,7 @@ class Transaction:
     digests: KnownDigests
     reason: str | None = None
     appended: list[StoredRow] = field(default_factory=list)
-    parts: list[Part] = field(default_factory=list)
+    parts: list[EventPart] = field(default_factory=list)
     repeated: set[int] = field(default_factory=set)
 
     def append(self, kind: str, facts: Mapping[str, Any], parts: Iterable[bytes] = ()) -> None:

@@ -50,7 +50,7 @@ KINDS = ("opened", "published", "answered", "offered", "drawn", "budgeted", "cha
 """A ledger is made; a release is published; it is answered at one level more; a mechanism is bound to a name; persons
 are answered from it; a budget is set; what another tool spent is charged; a quarantine begins; it ends."""
 
-Facts = Mapping[str, Any]
+EventFacts = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -67,7 +67,7 @@ class Event(Display):
     number: int
     time: str
     kind: str
-    facts: Facts
+    facts: EventFacts
 
 
 def event_bytes(event: Event) -> bytes:

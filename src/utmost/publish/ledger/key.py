@@ -84,11 +84,11 @@ class Key:
         raise Unsupported("a key must not be copied", where="Key", remedy="Open the ledger where it is used.")
 
 
-Given = Key | Path | KeyRefused | None
+GivenKey = Key | Path | KeyRefused | None
 """A key as a caller gives it: the key itself, its file, the reason why it is none, or nothing."""
 
 
-def given_key(key: object) -> Given:
+def given_key(key: object) -> GivenKey:
     """The key in the argument ``key=``; errors are returned, not raised.
 
     >>> given_key(bytes(32)), given_key("releases.key").name
@@ -103,19 +103,19 @@ def given_key(key: object) -> Given:
     return KeyRefused("a key must be bytes or the path of a key file", came=type(key).__name__, where="key")
 
 
-def key_path(source: Given) -> Path | None:
+def key_path(source: GivenKey) -> Path | None:
     """The key file that was given, or that of the environment; None where the key is in no file."""
     place = source if source is not None else _of_environment()
     return place if isinstance(place, Path) else None
 
 
-def key_file_of(source: Given, beside: Path | None) -> Path | None:
+def key_file_of(source: GivenKey, beside: Path | None) -> Path | None:
     """The key file, that beside the ledger where nothing else is said; None where the key is in no file."""
     place = source if source is not None else _of_environment()
     return beside if place is None else place if isinstance(place, Path) else None
 
 
-def found_key(source: Given, beside: Path | None, *, fresh: bool) -> Key:
+def found_key(source: GivenKey, beside: Path | None, *, fresh: bool) -> Key:
     """The key that was given, or that of the environment, or that of the file beside the ledger.
 
     Args:
@@ -165,7 +165,7 @@ def _link(draft: Path, path: Path) -> None:
     force(path.parent)
 
 
-def _of_environment() -> Given:
+def _of_environment() -> GivenKey:
     if os.environ.get(KEY_VARIABLE):
         return _key_of_text(os.environ[KEY_VARIABLE], KEY_VARIABLE)
     return Path(os.environ[FILE_VARIABLE]) if os.environ.get(FILE_VARIABLE) else None

@@ -36,10 +36,10 @@ from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.store import Rows
 from utmost.publish.promises.drawing import BLOCK
 
-Cells = Mapping[str, list[Any]]
+PublicCells = Mapping[str, list[Any]]
 """Public columns by name, as lists of plain values."""
 
-Named = tuple[Sequence[str], Cells]
+TableLabels = tuple[Sequence[str], PublicCells]
 """The columns of a table in order, and the public ones among them; both empty where a ledger keeps no labels."""
 
 
@@ -160,7 +160,7 @@ def label_parts(
 _SALT, _WORD, _LEAST = 16, 16, 1 << 10
 
 
-def stored_labels(rows: Rows, event: int, end: int, labels: Labels | None, seal: Seal = _OPEN) -> Cells:
+def stored_labels(rows: Rows, event: int, end: int, labels: Labels | None, seal: Seal = _OPEN) -> PublicCells:
     """The public columns of a release; none where the ledger keeps no labels of it.
 
     Args:

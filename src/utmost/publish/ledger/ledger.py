@@ -22,7 +22,7 @@ from utmost.publish.ledger.event_log import EventLog, Transaction
 from utmost.publish.ledger.events import check_name
 from utmost.publish.ledger.item_ledger import ItemLedger
 from utmost.publish.ledger.key import given_key
-from utmost.publish.ledger.opening import Place, backed_up, opened_log, restored
+from utmost.publish.ledger.opening import LedgerPlace, backed_up, opened_log, restored
 from utmost.publish.ledger.personal_answers import AnswerIndex
 from utmost.publish.ledger.publishing import publish_together
 from utmost.publish.ledger.relaxing import (
@@ -88,11 +88,11 @@ class Ledger(Responding, Accounts, Display):
     @classmethod
     def open(
         cls,
-        place: Place,
+        place: LedgerPlace,
         *,
         create: bool = False,
-        key: bytes | Place | None = None,
-        witness: Place | bool | None = None,
+        key: bytes | LedgerPlace | None = None,
+        witness: LedgerPlace | bool | None = None,
         sealed: bool = True,
         derived: bool = False,
         timeout: float = 60.0,
@@ -420,7 +420,7 @@ class Ledger(Responding, Accounts, Display):
         """The releases whose cells are answered when they are asked for: the ledger keeps events and commitments."""
         return CellLedger(self.items)
 
-    def backup(self, path: Place) -> None:
+    def backup(self, path: LedgerPlace) -> None:
         """A consistent copy of the ledger as an SQLite file, which must not be there yet; the key is not in it.
 
         Raises:
@@ -431,11 +431,11 @@ class Ledger(Responding, Accounts, Display):
     @classmethod
     def restore(
         cls,
-        backup: Place,
-        place: Place,
+        backup: LedgerPlace,
+        place: LedgerPlace,
         *,
-        key: bytes | Place | None = None,
-        witness: Place | bool | None = None,
+        key: bytes | LedgerPlace | None = None,
+        witness: LedgerPlace | bool | None = None,
         timeout: float = 60.0,
     ) -> "Ledger":
         """A ledger from a backup, in a place that holds none. It is in quarantine until it is resumed.

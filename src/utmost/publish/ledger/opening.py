@@ -16,30 +16,30 @@ from utmost.publish.ledger.block_encryption import recipient_seal
 from utmost.publish.ledger.creation_mark import CreationMark
 from utmost.publish.ledger.event_log import EventLog, Transaction, open_log
 from utmost.publish.ledger.events import START, read_event
-from utmost.publish.ledger.key import Given, Key, found_key, key_file_of, key_path
+from utmost.publish.ledger.key import GivenKey, Key, found_key, key_file_of, key_path
 from utmost.publish.ledger.labels import opened_label_seal
 from utmost.publish.ledger.responses import answer_alone, labels_of, stored_blocks
 from utmost.publish.ledger.secret_file import witness_of
 from utmost.publish.ledger.sqlite_store import SqliteStore
 from utmost.publish.ledger.state import Published, State, folded
-from utmost.publish.ledger.store import Part, Rows, Store
+from utmost.publish.ledger.store import EventPart, Rows, Store
 from utmost.publish.ledger.verification import verified
 from utmost.publish.ledger.witness import Witness
 from utmost.publish.promises.drawing import BLOCK
 from utmost.publish.releases.answer import Answer
 
 _LONGEST_WAIT = 10**6
-Place = str | Path
+LedgerPlace = str | Path
 
 _POSTGRES = ("postgresql://", "postgres://")
 
 
 def opened_log(
-    place: Place,
+    place: LedgerPlace,
     *,
     create: bool,
-    key: Given,
-    witness: Place | bool | None,
+    key: GivenKey,
+    witness: LedgerPlace | bool | None,
     sealed: bool,
     derived: bool,
     timeout: float,
@@ -108,7 +108,7 @@ def closed_on_error(store: Store) -> Iterator[None]:
         raise
 
 
-def store_at(place: Place, timeout: float) -> Store:
+def store_at(place: LedgerPlace, timeout: float) -> Store:
     """The store that a place names.
 
     >>> store_at("sqlite:///releases.db", 1).place
@@ -153,7 +153,7 @@ def _postgres(address: str, timeout: float) -> Store:
 
 
 def watching_at(
-    witness: Place | bool | None, beside: Path | None, key_file: Path | None, timeout: float
+    witness: LedgerPlace | bool | None, beside: Path | None, key_file: Path | None, timeout: float
 ) -> Callable[[State], Witness | None]:
     """The witness of a ledger by its state: the one that was named, or the one beside the file or beside the key."""
     if witness not in (None, False) and not (isinstance(witness, str | Path) and str(witness)):
@@ -220,7 +220,9 @@ def _taken(path: Path) -> OutOfRange:
     return OutOfRange("a backup must be a new file", came=str(path), where="backup", remedy="Give another name.")
 
 
-def restored(backup: Path, place: Place, *, key: Given, witness: Place | bool | None, timeout: float) -> EventLog:
+def restored(
+    backup: Path, place: LedgerPlace, *, key: GivenKey, witness: LedgerPlace | bool | None, timeout: float
+) -> EventLog:
     """Verify a backup, copy it to a place that holds no ledger, and put it in quarantine; one transaction."""
     if not backup.exists():
         raise OutOfRange("a backup must be there", came=str(backup), where="restore")
@@ -264,7 +266,7 @@ def copied(source: Rows, to: Rows) -> None:
     to.write(source.events(), head[1], _parts(source))
 
 
-def _parts(source: Rows) -> Iterator[Part]:
+def _parts(source: Rows) -> Iterator[EventPart]:
     for event, part in source.parts():
         content = source.part(event, part)
         if content is None:

@@ -79,7 +79,7 @@ class AnswerIndex:
 
 
 @runtime_checkable
-class Answering(Protocol):
+class LocalMechanism(Protocol):
     """A mechanism whose level has been checked, as `utmost.local` reads it."""
 
     @property
@@ -133,7 +133,7 @@ class ResponseRequest:
     dataset: str | None
     version: int | None
     independent: bool
-    answering: Answering
+    answering: LocalMechanism
     rows: Mapping[str, int | None]
     index: AnswerIndex
 
@@ -142,7 +142,7 @@ class ResponseRequest:
         cls,
         name: object,
         persons: Mapping[str, Any],
-        answering: Answering,
+        answering: LocalMechanism,
         index: AnswerIndex,
         *,
         dataset: str | None,

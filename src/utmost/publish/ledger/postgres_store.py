@@ -10,7 +10,7 @@ from itertools import chain
 from typing import Any, TypeVar
 
 from utmost.errors import LedgerDamaged, LedgerError, LedgerUnavailable, Unsupported, UtmostError
-from utmost.publish.ledger.store import CHANGED, MEND_CHANGED, Part, Rows
+from utmost.publish.ledger.store import CHANGED, MEND_CHANGED, EventPart, Rows
 
 T = TypeVar("T")
 
@@ -255,7 +255,7 @@ def _odd(rows: Rows) -> list[str]:
     return odd + [f"{name}: it is missing" for name in _TABLES if tables and name not in tables]
 
 
-def _copy(connection: Any, parts: Iterable[Part]) -> None:
+def _copy(connection: Any, parts: Iterable[EventPart]) -> None:
     """Write parts by COPY: one statement for all of them, their bytes as they are; none for no parts."""
     left = iter(parts)
     first = next(left, None)

@@ -23,9 +23,9 @@ from utmost.publish.ledger.event_log import EventLog, Transaction
 from utmost.publish.ledger.item_rows import tag_parts
 from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.labels import Labels, label_parts, new_salt, salted_seal
-from utmost.publish.ledger.relaxing import Answered, RowOrder, check_values
+from utmost.publish.ledger.relaxing import Answered, RowPermutation, check_values
 from utmost.publish.ledger.requests import PublishRequest
-from utmost.publish.ledger.responses import LedgerDrawing, draw_response, stored_response
+from utmost.publish.ledger.responses import LedgerResponse, draw_response, stored_response
 from utmost.publish.ledger.source import Source, commitment, noise_secret
 from utmost.publish.ledger.state import ItemFacts, Published, State, published_facts, release_of_facts
 from utmost.publish.promises.level_steps import Step
@@ -107,8 +107,8 @@ def stored_publication(
 
     same_rows = (source.items is None) == (release.items is None)
     check_repeated(transaction.state, release, replace(request, promise=source.promise), check, same_rows=same_rows)
-    order = RowOrder.of(transaction, release, source, committed)
-    response = order.asked(stored_response(transaction, release, request.level, progress))
+    order = RowPermutation.of(transaction, release, source, committed)
+    response = order.as_in_table(stored_response(transaction, release, request.level, progress))
     return response, transaction.state.ledger_facts(release, request.level)
 
 
@@ -152,7 +152,7 @@ def draw_publication(
         labels=labels,
     )
     step = Step.from_known((), request.level)
-    drawing = LedgerDrawing(transaction, release_of_facts(facts, kept), committed, tags, step, randomness)
+    drawing = LedgerResponse(transaction, release_of_facts(facts, kept), committed, tags, step, randomness)
     response = draw_response(drawing, source.columns, progress, "published", facts, parts)
     return response, transaction.state.ledger_facts(transaction.state.release(name, kept.version), request.level)
 

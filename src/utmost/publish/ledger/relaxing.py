@@ -19,10 +19,10 @@ from utmost.publish.ledger.duplicate_data import TableDigests, text_digests, val
 from utmost.publish.ledger.event_log import EventLog, Transaction
 from utmost.publish.ledger.item_rows import stored_tags
 from utmost.publish.ledger.key import Key
-from utmost.publish.ledger.labels import Named
+from utmost.publish.ledger.labels import TableLabels
 from utmost.publish.ledger.requests import AnswerRequest
 from utmost.publish.ledger.responses import (
-    LedgerDrawing,
+    LedgerResponse,
     draw_response,
     labels_kept,
     stored_commitment,
@@ -40,31 +40,29 @@ from utmost.publish.ledger.state import Published, State
 from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.promised_noise import Response
 
-Columns = Mapping[str, Integers]
-
 Answered = tuple[Response, LedgerFacts]
 """A response, and what the ledger adds to the statement of this answer."""
 
-Viewed = tuple[Published, Response, Named, LedgerFacts]
+StoredView = tuple[Published, Response, TableLabels, LedgerFacts]
 """A release, a response of it, its labels, and what the ledger adds to the statement of this answer."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class RowOrder:
-    """The order in which the rows of a release are kept, as seen from a table.
+class RowPermutation:
+    """From the order of a table's rows to that in which the ledger stores them, and back.
 
     Attributes:
-        rows: row ``rows[i]`` of the table is row i of what is kept; None where the two orders are one.
+        rows: Row ``rows[i]`` of the table is stored row i; None where the two orders are one.
     """
 
     rows: NDArray[np.intp] | None = None
 
     @classmethod
-    def of(cls, transaction: Transaction, release: Published, source: Source, committed: bytes) -> "RowOrder":
-        """The order of a table that has been found to be the one that was published.
+    def of(cls, transaction: Transaction, release: Published, source: Source, committed: bytes) -> "RowPermutation":
+        """The permutation of a table that has been found to be the one that was published.
 
         Args:
-            committed: the commitment to it.
+            committed: Commitment to the table.
         """
         if source.items is None:
             return cls()
@@ -76,12 +74,12 @@ class RowOrder:
             raise LedgerDamaged("tags must be those of the rows", came="others", where=repr(release.name))
         return cls(rows)
 
-    def kept(self, columns: Columns) -> dict[str, Integers]:
-        """Columns of the table in the order in which they are kept."""
+    def as_stored(self, columns: Mapping[str, Integers]) -> dict[str, Integers]:
+        """Columns of the table in the stored order."""
         return {name: column if self.rows is None else column[self.rows] for name, column in columns.items()}
 
-    def asked(self, columns: Columns) -> dict[str, Integers]:
-        """Columns that were kept, in the order of the table."""
+    def as_in_table(self, columns: Mapping[str, Integers]) -> dict[str, Integers]:
+        """Stored columns in the order of the table."""
         return {name: column if self.rows is None else _placed(column, self.rows) for name, column in columns.items()}
 
 
@@ -181,8 +179,8 @@ def stored_relaxation(transaction: Transaction, relaxation: Relaxation, progress
     check_values(transaction, release, relaxation.commitment, source)
     if level not in release.responses:
         return None
-    order = RowOrder.of(transaction, release, source, relaxation.commitment)
-    response = order.asked(stored_response(transaction, release, level, progress))
+    order = RowPermutation.of(transaction, release, source, relaxation.commitment)
+    response = order.as_in_table(stored_response(transaction, release, level, progress))
     return response, transaction.state.ledger_facts(release, level)
 
 
@@ -212,9 +210,9 @@ def draw_relaxation(
         BudgetExceeded, Quarantined: as for `answer_more`.
     """
     release, level, source = relaxation.now(transaction), relaxation.request.level, relaxation.source
-    order = RowOrder.of(transaction, release, source, relaxation.commitment)
-    response = answer_more(transaction, release, level, order.kept(source.columns), randomness, progress)
-    return order.asked(response), transaction.state.ledger_facts(relaxation.now(transaction), level)
+    order = RowPermutation.of(transaction, release, source, relaxation.commitment)
+    response = answer_more(transaction, release, level, order.as_stored(source.columns), randomness, progress)
+    return order.as_in_table(response), transaction.state.ledger_facts(relaxation.now(transaction), level)
 
 
 def view_release(
@@ -224,7 +222,7 @@ def view_release(
     progress: Progress | None,
     *,
     may_draw: bool,
-) -> Viewed | None:
+) -> StoredView | None:
     """The answer at a level, stored or made of the stored responses; None where it may not be made and is not stored.
 
     Raises:
@@ -265,7 +263,9 @@ def answer_more(
     """
     check_answerable(transaction, release, level)
     facts = {"name": release.name, "version": release.version}
-    return draw_response(LedgerDrawing.of(transaction, release, level, randomness), values, progress, "answered", facts)
+    return draw_response(
+        LedgerResponse.of(transaction, release, level, randomness), values, progress, "answered", facts
+    )
 
 
 def check_answerable(transaction: Transaction, release: Published, level: Level) -> None:

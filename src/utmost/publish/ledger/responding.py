@@ -11,7 +11,7 @@ from utmost.publish.ledger.events import check_name
 from utmost.publish.ledger.kept_mechanisms import KeptMechanism
 from utmost.publish.ledger.personal_answers import (
     AnswerIndex,
-    Answering,
+    LocalMechanism,
     ResponseRequest,
     answered,
     check_persons,
@@ -31,7 +31,7 @@ class Responding:
     def respond(
         self,
         name: str,
-        mechanism: Answering,
+        mechanism: LocalMechanism,
         secrets: Mapping[str, Any],
         *,
         dataset: str | None = None,
@@ -82,7 +82,7 @@ class Responding:
         ...     again == first, ledger.spent("smokes"), ledger.mechanisms[0].persons
         (True, level(alpha='1/2'), 2)
         """
-        if not isinstance(mechanism, Answering):
+        if not isinstance(mechanism, LocalMechanism):
             raise wrong_kind("mechanism", "one that keeps a level, as utmost.local.read_mechanism reads it", mechanism)
         persons = check_persons(mapping(secrets, "secrets"))
         if not persons:

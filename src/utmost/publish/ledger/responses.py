@@ -24,7 +24,7 @@ from utmost.publish.ledger.block_encryption import (
 )
 from utmost.publish.ledger.event_log import Transaction
 from utmost.publish.ledger.item_rows import ItemNoise, item_release, stored_tags
-from utmost.publish.ledger.labels import Named, label_key_under, label_seal, stored_labels
+from utmost.publish.ledger.labels import TableLabels, label_key_under, label_seal, stored_labels
 from utmost.publish.ledger.state import Published
 from utmost.publish.ledger.store import Rows
 from utmost.publish.promises.drawing import BLOCK, Blocks, ResponseNoise
@@ -40,7 +40,7 @@ from utmost.tables.frames.any_table import adapter_of, table_of
 
 
 @dataclass(frozen=True, slots=True)
-class LedgerDrawing:
+class LedgerResponse:
     """A new response of a release, and where its noise comes from; see `Drawing`.
 
     Attributes:
@@ -60,7 +60,7 @@ class LedgerDrawing:
     randomness: Randomness
 
     @classmethod
-    def of(cls, transaction: Transaction, release: Published, level: Level, randomness: Randomness) -> "LedgerDrawing":
+    def of(cls, transaction: Transaction, release: Published, level: Level, randomness: Randomness) -> "LedgerResponse":
         """A new response of a release that is there."""
         tags = None if release.items is None else stored_tags(transaction, release)
         step = Step.from_known(release.responses, level)
@@ -144,7 +144,7 @@ def stored_response(
 
 
 def draw_response(
-    drawing: LedgerDrawing,
+    drawing: LedgerResponse,
     values: Mapping[str, Integers] | None,
     progress: Progress | None,
     kind: str,
@@ -166,7 +166,7 @@ def draw_response(
     """
     transaction, release, level, step = drawing.transaction, drawing.release, drawing.level, drawing.step
     release.noise.check_level(level)
-    answer = release.noise.answering(drawing, values)
+    answer = release.noise.responder(drawing, values)
     event, parts, drawn, done = transaction.state.number + 1, [*before], dict[str, Integers](), 0
     seal = level_seal(
         transaction.key, transaction.state.identity, release, level, is_sealed=transaction.state.is_sealed
@@ -220,12 +220,12 @@ def stored_blocks(rows: Rows, release: Published, level: Level, seal: Seal) -> I
         yield block
 
 
-def labels_kept(transaction: Transaction, release: Published) -> Named:
+def labels_kept(transaction: Transaction, release: Published) -> TableLabels:
     """`labels_of`, for whoever holds the ledger's key."""
     return labels_of(transaction.rows, release, label_seal(transaction.key, transaction.state.identity, release))
 
 
-def labels_of(rows: Rows, release: Published, seal: Seal) -> Named:
+def labels_of(rows: Rows, release: Published, seal: Seal) -> TableLabels:
     """The columns of a release in order, and its public ones, where the ledger keeps them.
 
     Args:
@@ -238,7 +238,7 @@ def labels_of(rows: Rows, release: Published, seal: Seal) -> Named:
 
 
 def answer_alone(
-    release: Published, level: Level, response: Response, labels: Named, remembered: LedgerFacts
+    release: Published, level: Level, response: Response, labels: TableLabels, remembered: LedgerFacts
 ) -> Answer[Any]:
     """A response as it is handed to whoever brings no table: with the labels of its rows, and error bars.
 

@@ -61,7 +61,7 @@ class ItemFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class Response:
+class StoredResponse:
     """The place of the response at one level: the parts of an event, from ``first`` on.
 
     Attributes:
@@ -112,7 +112,7 @@ class Published(Display):
     labels: Labels | None
     part: Part | None
     facts: Mapping[str, Any]
-    responses: Mapping[Level, Response]
+    responses: Mapping[Level, StoredResponse]
     relaxable: bool
 
     @cached_property
@@ -176,7 +176,7 @@ class Published(Display):
         """Against what its levels protect: those of one relation add up."""
         return self.noise.relation
 
-    def with_response(self, level: Level, response: Response) -> "Published":
+    def with_response(self, level: Level, response: StoredResponse) -> "Published":
         """The same with one more response; what was read of the event already is not read again."""
         more = replace(self, responses={**self.responses, level: response})
         more.__dict__.update((name, self.__dict__[name]) for name in ("request", "bound") if name in self.__dict__)
@@ -549,5 +549,5 @@ def _answered(release: Published, facts: Mapping[str, Any], number: int) -> Publ
     return release.with_response(level, _response(facts, number, 0))
 
 
-def _response(facts: Mapping[str, Any], number: int, first: int) -> Response:
-    return Response(number, first, facts["parts"], facts["root"], facts["label_key"])
+def _response(facts: Mapping[str, Any], number: int, first: int) -> StoredResponse:
+    return StoredResponse(number, first, facts["parts"], facts["root"], facts["label_key"])

@@ -42,7 +42,7 @@ Query = Callable[[str, Sequence[Any]], Any]
 StoredRow = tuple[int, bytes, bytes]
 """An event as it is stored: number, body, mac."""
 
-Part = tuple[int, int, bytes]
+EventPart = tuple[int, int, bytes]
 """A part of an event as it is stored: the event's number, the part's, the content."""
 
 
@@ -96,7 +96,7 @@ class Rows:
         run: Query,
         tables: Callable[[], set[str]],
         bytes_type: str,
-        load: Callable[[Iterable[Part]], None] | None = None,
+        load: Callable[[Iterable[EventPart]], None] | None = None,
     ) -> None:
         self._run, self._tables, self._bytes_type = run, tables, bytes_type
         self._load = self._insert if load is None else load
@@ -148,13 +148,13 @@ class Rows:
         """The mac of one event; None where there is no such event."""
         return self._found("SELECT mac FROM utmost_events WHERE number = ?", number)
 
-    def write(self, events: Sequence[StoredRow], seal: bytes, parts: Iterable[Part]) -> None:
+    def write(self, events: Sequence[StoredRow], seal: bytes, parts: Iterable[EventPart]) -> None:
         """Events more with their parts, and the head moved on; read back, as a store may swallow what it is given."""
         # Of parts that are streamed digests alone are kept: those of a large ledger are never in memory at once.
         mark = (lambda content: content) if isinstance(parts, list) else (lambda content: sha256(content).digest())
         written = []
 
-        def noted() -> Iterator[Part]:
+        def noted() -> Iterator[EventPart]:
             for event, part, content in parts:
                 written.append((event, part, mark(content)))
                 yield event, part, content
@@ -190,7 +190,7 @@ class Rows:
         rows = self._run("SELECT event, part FROM utmost_parts ORDER BY event, part", ())
         return ((_integral(event), _integral(part)) for event, part in rows.fetchall())
 
-    def _insert(self, parts: Iterable[Part]) -> None:
+    def _insert(self, parts: Iterable[EventPart]) -> None:
         for part in parts:
             self._run("INSERT INTO utmost_parts VALUES (?, ?, ?)", part)
 

@@ -43,7 +43,7 @@ from utmost.publish.ledger.events import START, check_chain, read_event
 from utmost.publish.ledger.key import Key, make_file
 from utmost.publish.ledger.sqlite_store import in_transaction
 from utmost.publish.ledger.state import ReleaseKey, State, folded
-from utmost.publish.ledger.store import Part, StoredRow
+from utmost.publish.ledger.store import EventPart, StoredRow
 
 T = TypeVar("T")
 
@@ -111,16 +111,16 @@ class Witness:
         """All events that it holds, the pending ones last."""
         return self._read(lambda connection: [row for name in _EVENTS for row in _rows(connection, name)])
 
-    def parts(self, number: int) -> list[Part]:
+    def parts(self, number: int) -> list[EventPart]:
         """The parts of the pending events from this number on."""
 
-        def work(connection: sqlite3.Connection) -> list[Part]:
+        def work(connection: sqlite3.Connection) -> list[EventPart]:
             query = "SELECT event, part, content FROM utmost_pending_parts WHERE event >= ? ORDER BY event, part"
             return connection.execute(query, (number,)).fetchall() if _has(connection, "utmost_pending_parts") else []
 
         return self._read(work)
 
-    def intend(self, after: tuple[int, bytes], rows: list[StoredRow], parts: list[Part]) -> None:
+    def intend(self, after: tuple[int, bytes], rows: list[StoredRow], parts: list[EventPart]) -> None:
         """Hold events that are about to be given to the store, if the last one held is the one that they follow.
 
         Raises:
@@ -174,7 +174,7 @@ class Witness:
 
         self._write(work)
 
-    def start_over(self, settled: list[StoredRow], rows: list[StoredRow], parts: list[Part]) -> None:
+    def start_over(self, settled: list[StoredRow], rows: list[StoredRow], parts: list[EventPart]) -> None:
         """Take a new history in the place of all that it has, the last events of it pending."""
 
         def work(connection: sqlite3.Connection) -> None:
@@ -262,7 +262,7 @@ def _rows(connection: sqlite3.Connection, table: str) -> list[StoredRow]:
     return list(connection.execute(f"SELECT number, body, mac FROM {table} ORDER BY number"))
 
 
-def _write(connection: sqlite3.Connection, table: str, rows: list[StoredRow], parts: list[Part]) -> None:
+def _write(connection: sqlite3.Connection, table: str, rows: list[StoredRow], parts: list[EventPart]) -> None:
     connection.executemany(f"INSERT INTO {table} VALUES (?, ?, ?)", rows)
     connection.executemany("INSERT INTO utmost_pending_parts VALUES (?, ?, ?)", parts)
 

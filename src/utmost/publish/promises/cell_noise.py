@@ -20,9 +20,9 @@ from utmost.core.privacy.unit import Unit, read_unit
 from utmost.core.sampling.grid import unsnapped
 from utmost.errors import OutOfRange, Unsupported
 from utmost.publish.promises.declared_columns import read_numbers
-from utmost.publish.promises.drawing import Answering, Drawing
+from utmost.publish.promises.drawing import NewResponse, Responder
 from utmost.publish.promises.lattice import Lattice, lattice_of, width_of
-from utmost.publish.promises.noise_at_level import Bar, NoiseAtLevel, cell_noise_at, cell_noise_of_answer
+from utmost.publish.promises.noise_at_level import Margin, NoiseAtLevel, cell_noise_at, cell_noise_of_answer
 from utmost.publish.promises.promised_noise import Noise, PlannedNoise, Response
 from utmost.publish.promises.table_statements import promise
 from utmost.tables.cells.columns import integer_column, real_column
@@ -43,7 +43,7 @@ class ColumnNoise(PlannedNoise):
         """The largest margin of the plan."""
         return self.at(level, confidence).margin
 
-    def column_bars(self, level: Level, columns: Sequence[str], confidence: Number) -> Mapping[str, tuple[str, Bar]]:
+    def column_bars(self, level: Level, columns: Sequence[str], confidence: Number) -> Mapping[str, tuple[str, Margin]]:
         """The columns of margins, with the column that each stands behind, and the margin."""
         return self.at(level, confidence).bars(columns)
 
@@ -213,11 +213,11 @@ class CellNoise(ColumnNoise, LatticeNoise):
         """The lattice of each cell's noise."""
         return self.lattice
 
-    def answering(self, drawing: Drawing, values: Mapping[str, NDArray[Any]] | None) -> Answering:
+    def responder(self, response: NewResponse, values: Mapping[str, NDArray[Any]] | None) -> Responder:
         """Make a response from the responses beside it, or from the values and their noise at the strict one."""
         from utmost.publish.promises.response_noise import NoiseOnLattice
 
-        return NoiseOnLattice(drawing.step, self.lattice, drawing.on(self.lattice))
+        return NoiseOnLattice(response.step, self.lattice, response.on(self.lattice))
 
     def written(self, level: Level, response: Response) -> dict[str, NDArray[Any]]:
         """Integers, amounts in their own unit, or floats on the grid."""

@@ -31,7 +31,7 @@ class ResponseNoise(Protocol):
         """V_to - V_loose, given V_strict - V_loose if there is a stricter neighbour."""
 
 
-class Answering(Protocol):
+class Responder(Protocol):
     """How the blocks of a new response are made, from the stored ones at the neighbours of its level."""
 
     @property
@@ -44,7 +44,7 @@ class Answering(Protocol):
         """The new response of one column, block by block."""
 
 
-class Drawing(Protocol):
+class NewResponse(Protocol):
     """One new response of a release, and where its noise comes from."""
 
     @property

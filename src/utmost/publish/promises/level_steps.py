@@ -19,7 +19,7 @@ from utmost.errors import OutOfRange
 from utmost.publish.promises.lattice import Lattice, lattice_of
 from utmost.tables.cells.cell_values import CellValues, where_is
 
-Law = Geometric | Relaxing | Tightening | Bridge
+StepLaw = Geometric | Relaxing | Tightening | Bridge
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class Step:
             return "fresh" if self.strict is None else "relax"
         return "tighten" if self.strict is None else "bridge"
 
-    def law(self, lattice: Lattice) -> Law:
+    def law(self, lattice: Lattice) -> StepLaw:
         """The law of one step of noise at the new level, given the noise at the neighbours.
 
         A relaxing law is the law of V_to given V_strict; a tightening that of V_to - V_loose; a bridge that of

@@ -61,11 +61,11 @@ def relaxable_law(level: Level, sensitivity: Fraction, cost: Cost, numbers: str)
 _MOST_STEPS = 1_000_000
 
 
-Bar = int | float | tuple[int | float, ...]
+Margin = int | float | tuple[int | float, ...]
 """The margin of a column; several, one for each row, where cells have several distributions."""
 
 
-def bar_column(bar: Bar, rows: int) -> NDArray[Any]:
+def bar_column(bar: Margin, rows: int) -> NDArray[Any]:
     """A margin, or one for each row, as a column.
 
     >>> bar_column(3, 2).tolist(), bar_column((3, 4), 2).tolist()
@@ -100,7 +100,7 @@ class NoiseAtLevel(Protocol):
     def with_confidence(self, confidence: Fraction) -> "NoiseAtLevel":
         """The same with margins of another confidence."""
 
-    def bars(self, columns: Sequence[str]) -> Mapping[str, tuple[str, "Bar"]]:
+    def bars(self, columns: Sequence[str]) -> Mapping[str, tuple[str, "Margin"]]:
         """The columns of margins, with the column that each stands behind, and the margin."""
 
     def warn(self) -> None:

@@ -28,7 +28,7 @@ from utmost.core.sampling.random_bits import Randomness, secure
 from utmost.errors import BadTable, LedgerDamaged, NeedsTable, OutOfRange, Unsupported
 from utmost.publish.counting.key_counts import counts_in_shares
 from utmost.publish.promises.declared_columns import listed_names
-from utmost.publish.promises.drawing import Answering, Drawing
+from utmost.publish.promises.drawing import NewResponse, Responder
 from utmost.publish.promises.key_distribution import NamingLaw, naming_law, read_delta
 from utmost.publish.promises.noise_at_level import warn_of_level
 from utmost.publish.promises.partition_selection import (
@@ -53,7 +53,7 @@ KEYS = "key", "count"
 
 _LEAST_SERVED = Fraction(1, 10**30)
 
-Named = tuple[Sequence[Any], Sequence[int]]
+NamedKeys = tuple[Sequence[Any], Sequence[int]]
 """Keys, and the noisy count of each."""
 
 
@@ -72,7 +72,7 @@ class NamingNoise(Noise):
     columns: tuple[str, ...] = field(metadata=form("columns of the keys, and of their counts", write=list))
 
     @abstractmethod
-    def named(self, counts: Sequence[tuple[Any, int]], level: Level, bits: Randomness) -> Named:
+    def named(self, counts: Sequence[tuple[Any, int]], level: Level, bits: Randomness) -> NamedKeys:
         """The keys that are named, of keys in order with their counts."""
 
     @property
@@ -154,16 +154,16 @@ class NamingNoise(Noise):
             raise BadTable(required, came=f"{len(parts)}", where="table")
         return dict(zip(self.columns, [*parts, list(counts)], strict=True))
 
-    def answering(self, drawing: Drawing, values: Mapping[str, NDArray[Any]] | None) -> Answering:
+    def responder(self, response: NewResponse, values: Mapping[str, NDArray[Any]] | None) -> Responder:
         """The list that is drawn, once."""
-        step = drawing.step
+        step = response.step
         if step.strict is not None or step.loose is not None:
-            raise _once(step.to, drawing.about[0])
+            raise _once(step.to, response.about[0])
         if values is None:
             raise NeedsTable("keys are named of their table", came=step.to, remedy="Bring the table.")
         *parts, counts = (_list_of(values[name][0]) for name in self.columns)
         keys = parts[0] if len(parts) == 1 else list(zip(*parts, strict=True))
-        listed = self._as_columns(*self.named(list(zip(keys, counts, strict=True)), step.to, drawing.bits()))
+        listed = self._as_columns(*self.named(list(zip(keys, counts, strict=True)), step.to, response.bits()))
         return NamedOnce({name: objects([_number_of(column)]) for name, column in listed.items()})
 
     def written(self, level: Level, response: Response) -> dict[str, NDArray[Any]]:
@@ -245,7 +245,7 @@ class KeyNoise(NamingNoise):
         """The noise of one key, or of one share."""
         return naming_law(level, self.delta, self.unit.cells, self.shares)
 
-    def named(self, counts: Sequence[tuple[Any, int]], level: Level, bits: Randomness) -> Named:
+    def named(self, counts: Sequence[tuple[Any, int]], level: Level, bits: Randomness) -> NamedKeys:
         """The keys, each with its noisy count."""
         keys = self.selected(counts, level, bits)
         return keys.keys, keys.noisy

@@ -24,7 +24,7 @@ from utmost.core.sampling.integers import Integers
 from utmost.errors import OutOfRange
 from utmost.publish.promises.cell_noise import CellNoise, ColumnNoise, LatticeNoise, read_largest
 from utmost.publish.promises.declared_columns import listed_names
-from utmost.publish.promises.drawing import Answering, Blocks, Drawing
+from utmost.publish.promises.drawing import Blocks, NewResponse, Responder
 from utmost.publish.promises.lattice import Lattice
 from utmost.publish.promises.noise_at_level import NoiseAtLevel
 from utmost.publish.promises.promised_noise import Response
@@ -129,10 +129,10 @@ class TogetherNoise(ColumnNoise, LatticeNoise):
             raise OutOfRange(required, came=", ".join(columns), where="columns", remedy="Leave columns= out.")
         return self.columns
 
-    def answering(self, drawing: Drawing, values: Mapping[str, NDArray[Any]] | None) -> Answering:
+    def responder(self, response: NewResponse, values: Mapping[str, NDArray[Any]] | None) -> Responder:
         """Each sum on its lattice."""
-        step = drawing.step
-        noises = {name: NoiseOnLattice(step, on, drawing.on(on)) for name, on in self.lattices.items()}
+        step = response.step
+        noises = {name: NoiseOnLattice(step, on, response.on(on)) for name, on in self.lattices.items()}
         sums = None if values is None else self._by_group(values, sums_of)
         return SumsOfColumns(noises, sums)
 

@@ -29,7 +29,7 @@ from utmost.errors import OutOfRange, Unsupported, WrongKind
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.promises.cell_noise import ColumnNoise
 from utmost.publish.promises.declared_columns import check_size
-from utmost.publish.promises.noise_at_level import Bar, NoiseAtLevel, warn_of_level
+from utmost.publish.promises.noise_at_level import Margin, NoiseAtLevel, warn_of_level
 from utmost.publish.promises.table_statements import promise_text
 from utmost.publish.workloads.measuring.least_draw import least_draw
 from utmost.tables.axes.domain import Domain, Family
@@ -69,7 +69,7 @@ class OneDrawAtLevel(Display):
         return max(bar) if isinstance(bar, tuple) else bar
 
     @property
-    def bar(self) -> Bar:
+    def bar(self) -> Margin:
         """The margin of every cell, or one for each row."""
         return _bar(self)
 
@@ -77,7 +77,7 @@ class OneDrawAtLevel(Display):
         """The same with margins of another confidence."""
         return replace(self, confidence=confidence)
 
-    def bars(self, columns: Sequence[str]) -> Mapping[str, tuple[str, Bar]]:
+    def bars(self, columns: Sequence[str]) -> Mapping[str, tuple[str, Margin]]:
         """A margin behind each column, or one for each row."""
         return {f"{name}_margin": (name, self.bar) for name in columns}
 
@@ -139,7 +139,7 @@ class OneDrawAtLevel(Display):
 
 
 @lru_cache(maxsize=64)
-def _bar(noise: OneDrawAtLevel) -> Bar:
+def _bar(noise: OneDrawAtLevel) -> Margin:
     law, sure, unit = noise.law, noise.confidence, noise.unit
     of_kinds = {place: unit.margin(law.margin(sure, place)) for place in law.kinds}
     if not isinstance(law, TablesDraw) or not noise.rows:

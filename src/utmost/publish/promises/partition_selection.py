@@ -32,7 +32,7 @@ from utmost.publish.promises.codec import StatementForm, does_not_follow, stated
 from utmost.publish.promises.key_distribution import NamingLaw, appearing, naming_law, read_delta
 from utmost.publish.promises.statement_kinds import KEYS_KIND
 from utmost.tables.cells.cell_values import integer_cells
-from utmost.tables.files.saving import Digest, Publication, check_destination_free, saved
+from utmost.tables.files.saving import Digest, SavedContent, check_destination_free, saved
 from utmost.tables.frames.any_table import adapter_of
 
 _MOST_KEYS = 10**9
@@ -99,7 +99,7 @@ class _ListedKeys(Display):
         table = key_columns(self.keys, text(column, "column")) | {
             name: it for name, it in self._counted().items() if name == "noisy"
         }
-        publication = Publication(table, lambda digest: self.said(digest, column), lambda: self.said(None, column))
+        publication = SavedContent(table, lambda digest: self.said(digest, column), lambda: self.said(None, column))
         return saved(publication, path, format=format, sign=sign, overwrite=overwrite)
 
     def _counted(self) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from utmost.core.privacy.unit import Unit
 from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import NeedsTable, OutOfRange
 from utmost.publish.promises.cell_noise import LARGEST, read_largest
-from utmost.publish.promises.drawing import Answering, Drawing
+from utmost.publish.promises.drawing import NewResponse, Responder
 from utmost.publish.promises.lattice import width_of
 from utmost.publish.promises.places_statements import (
     margin_name,
@@ -153,9 +153,9 @@ class PointNoise(Noise):
         """Coordinates, each just the number that it is."""
         return exact_column(real_column(column, name, place))
 
-    def answering(self, drawing: Drawing, values: Mapping[str, NDArray[Any]] | None) -> Answering:
+    def responder(self, response: NewResponse, values: Mapping[str, NDArray[Any]] | None) -> Responder:
         """Draw from the paths that the key gives, whatever was answered before."""
-        return PointPaths.of(drawing.derived, *drawing.about, self.law(drawing.step.to)).answer(values)
+        return PointPaths.of(response.derived, *response.about, self.law(response.step.to)).answer(values)
 
     def written(self, level: Level, response: Response) -> dict[str, NDArray[Any]]:
         """Floats on the grid of the level."""

@@ -24,9 +24,9 @@ from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import BadTable, Unsupported
 from utmost.publish.counting.proved_table import ProvedTable
 from utmost.publish.promises.declared_columns import check_size
-from utmost.publish.promises.drawing import Answering, Drawing
+from utmost.publish.promises.drawing import NewResponse, Responder
 from utmost.publish.promises.lattice import Lattice
-from utmost.publish.promises.noise_at_level import Bar, NoiseAtLevel
+from utmost.publish.promises.noise_at_level import Margin, NoiseAtLevel
 from utmost.publish.promises.table_statements import assumed_line
 from utmost.tables.cells.columns import RowName
 from utmost.tables.files.opened_tables import opened_table
@@ -259,7 +259,7 @@ class Noise(PlannedNoise):
         """
 
     @abstractmethod
-    def answering(self, drawing: Drawing, values: Mapping[str, NDArray[Any]] | None) -> Answering:
+    def responder(self, response: NewResponse, values: Mapping[str, NDArray[Any]] | None) -> Responder:
         """How a new response is made."""
 
     @abstractmethod
@@ -281,7 +281,7 @@ class Noise(PlannedNoise):
                 required, came = f"the error bars need the name {name!r}", "a column of that name"
                 raise BadTable(required, came=came, remedy="Rename it.")
 
-    def column_bars(self, level: Level, columns: Sequence[str], confidence: Number) -> Mapping[str, tuple[str, Bar]]:
+    def column_bars(self, level: Level, columns: Sequence[str], confidence: Number) -> Mapping[str, tuple[str, Margin]]:
         """The columns of margins, with the column that each stands behind, and the margin."""
         margin = self.margin(level, confidence)
         return {name: (owner, margin) for name, owner in self.bars(columns).items()}
@@ -334,7 +334,7 @@ class AnyNoiseAtLevel(Display):
         """The same with margins of another confidence."""
         return replace(self, confidence=confidence)
 
-    def bars(self, columns: Sequence[str]) -> Mapping[str, tuple[str, Bar]]:
+    def bars(self, columns: Sequence[str]) -> Mapping[str, tuple[str, Margin]]:
         """The columns of margins, with the column that each stands behind, and the margin."""
         return self.noise.column_bars(self.level, columns, self.confidence)
 
@@ -348,11 +348,11 @@ class AnyNoiseAtLevel(Display):
 
     def noised(self, cells: Mapping[str, NDArray[Any]], randomness: Randomness) -> dict[str, Any]:
         """The first response that there would be, as it is published."""
-        from utmost.publish.promises.response_noise import FirstDrawing
+        from utmost.publish.promises.response_noise import FirstResponse
 
         size = sum(column.size for column in cells.values())
         secret = randomness.words(4, 64).tobytes()
-        answer = self.noise.answering(FirstDrawing(self.level, size, randomness, secret), cells)
+        answer = self.noise.responder(FirstResponse(self.level, size, randomness, secret), cells)
         response = {
             name: joined(answer.blocks(name, cells, None, None, column.size), column.size)
             for name, column in cells.items()

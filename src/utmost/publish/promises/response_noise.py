@@ -64,7 +64,7 @@ class DrawnNoise:
 
 
 @dataclass(frozen=True, slots=True)
-class FirstDrawing:
+class FirstResponse:
     """The `Drawing` of a response before which there was none, and that nothing keeps.
 
     Attributes:

@@ -30,7 +30,7 @@ from utmost.publish.promises.codec import (
     stated_rows,
 )
 from utmost.publish.promises.ledger_facts import LedgerFacts
-from utmost.publish.promises.noise_at_level import Bar, CellNoiseAtLevel, NoiseAtLevel
+from utmost.publish.promises.noise_at_level import CellNoiseAtLevel, Margin, NoiseAtLevel
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.promises.statement_kinds import KINDS_BESIDE_TABLES, STATEMENT_KIND
@@ -132,7 +132,7 @@ class Statement:
             **({} if self.ledger is None else self.ledger.facts()),
         }
 
-    def _margins(self) -> dict[str, Bar]:
+    def _margins(self) -> dict[str, Margin]:
         """Margins of error, by the names of their columns."""
         return {name: margin for name, (_, margin) in self.noise.bars(self.promise.columns).items()}
 
@@ -242,7 +242,7 @@ def check_table(
     released: Sequence[str],
     stated: Mapping[str, Any],
     table: Any,
-    margins: Mapping[str, Bar],
+    margins: Mapping[str, Margin],
     public: Sequence[str],
     *,
     digested: bool,

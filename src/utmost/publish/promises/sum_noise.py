@@ -21,7 +21,7 @@ from utmost.core.sampling.integers import Integers
 from utmost.errors import OutOfRange, UtmostError, WrongKind
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.promises.cell_noise import CellNoise, LatticeNoise, read_largest
-from utmost.publish.promises.drawing import BLOCK, Answering, Drawing
+from utmost.publish.promises.drawing import BLOCK, NewResponse, Responder
 from utmost.publish.promises.lattice import Lattice
 from utmost.publish.promises.promised_noise import AnyNoiseAtLevel, Response
 from utmost.publish.promises.response_noise import NoiseByRuns, NoiseOnLattice
@@ -188,12 +188,12 @@ class SumNoise(LatticeNoise):
         sums = [family.ravel() for family in self.plan.sums(rows.read_by(self.plan)).values()]
         return {MEASURED: np.concatenate(sums)}, rows.kind
 
-    def answering(self, drawing: Drawing, values: Mapping[str, NDArray[Any]] | None) -> Answering:
+    def responder(self, response: NewResponse, values: Mapping[str, NDArray[Any]] | None) -> Responder:
         """Run by run."""
         sizes, lattices = zip(*self.runs, strict=True)
-        runs = (drawing.on(lattice, f"run {at}") for at, lattice in enumerate(lattices))
+        runs = (response.on(lattice, f"run {at}") for at, lattice in enumerate(lattices))
         noise = NoiseByRuns(tuple(zip(sizes, runs, strict=True)), BLOCK)
-        return NoiseOnLattice(drawing.step, self.lattice, noise)
+        return NoiseOnLattice(response.step, self.lattice, noise)
 
     def written(self, level: Level, response: Response) -> dict[str, NDArray[Any]]:
         """The noisy sums in steps, as a document has them."""

@@ -18,7 +18,7 @@ from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.statement import Statement, StatementFacts
 from utmost.publish.promises.table_statements import cells_digest
 from utmost.tables.files import files
-from utmost.tables.files.saving import Digest, Publication, saved
+from utmost.tables.files.saving import Digest, SavedContent, saved
 from utmost.tables.frames.adapters import LabelledTable
 from utmost.tables.frames.any_table import adapter_of, is_engine_table, published_names
 from utmost.tables.optional_imports import extra
@@ -27,7 +27,7 @@ if TYPE_CHECKING:  # a release of one table loads none of them before it is aske
     from utmost.core.noise.ratio_bars import RatioBar
     from utmost.publish.releases.clean_release import CleanTable
     from utmost.publish.releases.estimates import Estimate
-    from utmost.publish.releases.given_facts import Given
+    from utmost.publish.releases.given_facts import GivenFacts
     from utmost.publish.releases.noisy_sums import Families, NoisySums
     from utmost.publish.releases.quantiles import QuantileBar
     from utmost.publish.releases.release import Release
@@ -36,11 +36,11 @@ if TYPE_CHECKING:  # a release of one table loads none of them before it is aske
     from utmost.publish.workloads.measuring.forms import LevelNumbers
     from utmost.tables.axes.domain import Where
 
-Table = TypeVar("Table", covariant=True)
+TableT_co = TypeVar("TableT_co", covariant=True)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Answer(Display, Generic[Table]):
+class Answer(Display, Generic[TableT_co]):
     """Noisy values at one epsilon. They never change, whatever is answered later, here or in another process.
 
     Every verb that draws noise gives one: `release`, `Ledger.publish`, `relax` and `view`, and those of a service's
@@ -70,7 +70,7 @@ class Answer(Display, Generic[Table]):
 
     _shown = ("columns", "rows", "level", "law")
 
-    table: Table = field(repr=False)
+    table: TableT_co = field(repr=False)
     promise: Promise
     noise: NoiseAtLevel
     rows: int
@@ -183,7 +183,7 @@ class Answer(Display, Generic[Table]):
         noise = self.noise if confidence is None else self.noise.with_confidence(read_confidence(confidence))
         return noise.margin
 
-    def with_confidence(self, confidence: Number) -> "Answer[Table]":
+    def with_confidence(self, confidence: Number) -> "Answer[TableT_co]":
         """The same answer with margins of another confidence, in its table, its statement and what is asked of it.
 
         Raises:
@@ -194,14 +194,14 @@ class Answer(Display, Generic[Table]):
             return self
         noise, table, sums = self.noise.with_confidence(sure), self.table, self._sums_of_plan
         if sums is not None:
-            return replace(self, noise=noise, table=cast("Table", replace(sums, confidence=sure)))
+            return replace(self, noise=noise, table=cast("TableT_co", replace(sums, confidence=sure)))
         bars = {name: margin for name, (_, margin) in noise.bars(self.columns).items()}
         if is_engine_table(table):
             from utmost.tables.engines.engines import with_constants
 
             there = published_names(table)
             changed = with_constants(table, {name: noise.margin for name in bars if name in there})
-            return replace(self, noise=noise, table=cast("Table", changed))
+            return replace(self, noise=noise, table=cast("TableT_co", changed))
         if self.is_drawn_later:
             required = "the margins of a table that is drawn while it is written have one confidence"
             raise Unsupported(required, came=str(sure), where="confidence", remedy="Ask margin(confidence) for others.")
@@ -259,9 +259,9 @@ class Answer(Display, Generic[Table]):
         return saved(answer.publication, path, format=format, sign=sign, overwrite=overwrite)
 
     @property
-    def publication(self) -> Publication:
+    def publication(self) -> SavedContent:
         """The table and its statement, as they are published."""
-        return Publication(self.table, self.statement_with)
+        return SavedContent(self.table, self.statement_with)
 
     def __getitem__(self, family: "Families") -> LabelledTable:
         """One marginal of a plan as a table: labels, estimates and margins, see `NoisySums`.
@@ -418,7 +418,7 @@ class Answer(Display, Generic[Table]):
         """`quantile` at 1/2."""
         return self.quantile(name, "1/2", where=where, confidence=confidence)
 
-    def clean(self, given: "Given | None" = None, *, hold: "Families | None" = None) -> "CleanTable":
+    def clean(self, given: "GivenFacts | None" = None, *, hold: "Families | None" = None) -> "CleanTable":
         """Whole numbers, none negative, whose sums all agree: `NoisySums.clean`, with its arguments."""
         return self._sums("a clean table").clean(given, hold=hold)
 
@@ -429,7 +429,7 @@ class Answer(Display, Generic[Table]):
         relative_margin: Number | None = None,
         complementary: bool = False,
         mark: str = "withheld",
-    ) -> "WithheldTable[Table] | WithheldTables":
+    ) -> "WithheldTable[TableT_co] | WithheldTables":
         """The table, or tables of a plan, with cells left out by a public rule on their noisy values; it costs nothing.
 
         Each cell of a table has noise of its own, so that ``complementary`` withholds no more of it.
@@ -452,7 +452,7 @@ class Answer(Display, Generic[Table]):
             )
         return self.withheld(rule)
 
-    def withheld(self, rule: "WithholdingRule") -> "WithheldTable[Table]":
+    def withheld(self, rule: "WithholdingRule") -> "WithheldTable[TableT_co]":
         """The table with the cells left out that a rule names; see `withhold`."""
         from utmost.publish.promises.noise_at_level import CellNoiseAtLevel
         from utmost.publish.releases.withheld import withheld_table

@@ -18,10 +18,10 @@ from utmost.core.privacy.amount import Amount
 from utmost.core.sampling.integers import narrowed
 from utmost.publish.promises.codec import table_statement
 from utmost.publish.promises.statement_kinds import CLEAN_KIND
-from utmost.publish.releases.given_facts import Given, read_given, read_table
+from utmost.publish.releases.given_facts import GivenFacts, read_given, read_table
 from utmost.publish.workloads.bounds.clean_certificate import (
     CleanCertificate,
-    Measured,
+    MeasuredSums,
     certificate_of,
     proof_of,
     rounded_up,
@@ -33,7 +33,7 @@ from utmost.publish.workloads.reconstruction.nonnegative_squares import nonnegat
 from utmost.publish.workloads.reconstruction.public_facts import PublicFacts, with_sums
 from utmost.publish.workloads.reconstruction.rotated_reconstruction import numbers_of
 from utmost.tables.axes.domain import Domain, Family, Where
-from utmost.tables.files.saving import Digest, Publication, saved
+from utmost.tables.files.saving import Digest, SavedContent, saved
 from utmost.tables.frames.adapters import LabelledTable
 from utmost.tables.frames.any_table import labelled
 
@@ -153,7 +153,7 @@ class CleanTable(Display):
             Unsupported, OutOfRange, KeyRefused: as `saved`.
         """
         chosen = self.domain.finest if family is None else family
-        publication = Publication(self[chosen], lambda digest: self.said(digest, chosen))
+        publication = SavedContent(self[chosen], lambda digest: self.said(digest, chosen))
         return saved(publication, path, format=format, sign=sign, overwrite=overwrite)
 
     @property
@@ -238,7 +238,7 @@ class CleanProblem:
 
     release: "NoisySums"
     reconstruction: SumSquares
-    measured: Measured
+    measured: MeasuredSums
     cell_noise: Combination
     kind: str
     facts: PublicFacts | None
@@ -252,7 +252,7 @@ class CleanProblem:
         reconstruction: LeastSquares,
         cell_noise: Combination,
         kind: str,
-        given: Given | None,
+        given: GivenFacts | None,
         hold: str | Sequence[str] | Family | None,
     ) -> "CleanProblem":
         """The problem of a release, of which public facts hold.

@@ -43,13 +43,13 @@ from utmost.publish.promises.table_statements import LISTS_ASSUMED, promise
 from utmost.publish.releases.checked_sums import CheckedSums, counted_for
 from utmost.publish.releases.clean_release import CleanProblem, CleanTable
 from utmost.publish.releases.estimates import Estimate
-from utmost.publish.releases.given_facts import Given
+from utmost.publish.releases.given_facts import GivenFacts
 from utmost.publish.releases.noisy_sums import Families, NoisySums
 from utmost.publish.workloads.planning.plan import Plan
 from utmost.tables.axes.axes import label_text
 from utmost.tables.axes.domain import Domain, Family, Where
 from utmost.tables.axes.listed_keys import BETWEEN
-from utmost.tables.files.saving import Publication, saved
+from utmost.tables.files.saving import SavedContent, saved
 from utmost.tables.frames.adapters import Column, LabelledTable
 
 _FEW = 5
@@ -266,7 +266,7 @@ class DetailedSums(Display):
         return rows, lost
 
     @progress_bar("Making whole numbers")
-    def clean(self, given: Given | None = None, *, hold: Families | None = None) -> CleanTable:
+    def clean(self, given: GivenFacts | None = None, *, hold: Families | None = None) -> CleanTable:
         """Whole numbers, none negative, of both stages, whose sums all agree: beside the release, never instead of it.
 
         Groups and the rows of their breakdowns are a tree, so that the nearest numbers to the sums of both are those
@@ -282,7 +282,7 @@ class DetailedSums(Display):
         """
         return self.clean_problem(given, hold).solved()
 
-    def clean_problem(self, given: Given | None = None, hold: Families | None = None) -> CleanProblem:
+    def clean_problem(self, given: GivenFacts | None = None, hold: Families | None = None) -> CleanProblem:
         """The least-squares problem of a clean table: see `clean`."""
         if given is not None or hold is not None:
             came = "public facts" if hold is None else "a table that is held"
@@ -391,7 +391,7 @@ class DetailedSums(Display):
 
     def save(self, path: Path | str, *, sign: Path | str | None = None, overwrite: bool = False) -> dict[str, Any]:
         """Write the whole as one .json file; see `saved`."""
-        publication = Publication(self.first.measured, lambda _: self.facts(), self.facts)
+        publication = SavedContent(self.first.measured, lambda _: self.facts(), self.facts)
         return saved(publication, path, sign=sign, overwrite=overwrite)
 
 

@@ -27,7 +27,13 @@ from utmost.publish.promises.lattice import Lattice
 from utmost.publish.promises.noise_at_level import CellNoiseAtLevel, warn_of_rows
 from utmost.publish.promises.promise import Promise
 from utmost.publish.releases.answer import Answer
-from utmost.publish.releases.item_columns import Answering, ItemNoiseMap, check_none_twice, released_type, responses_of
+from utmost.publish.releases.item_columns import (
+    ItemNoiseMap,
+    ReleaseItems,
+    check_none_twice,
+    released_type,
+    responses_of,
+)
 from utmost.publish.releases.item_release import ItemResponder
 from utmost.publish.releases.once import statement_before
 from utmost.tables.engines.engine_frames import EngineFrame
@@ -177,7 +183,7 @@ class ReleasableFrame:
                     remedy="Cast the column to decimal(38, 0), or choose a larger level.",
                 )
 
-    def noised(self, release: ItemResponder, margin: int | float | None, answer: Answering = responses_of) -> Any:
+    def noised(self, release: ItemResponder, margin: int | float | None, answer: ReleaseItems = responses_of) -> Any:
         """The engine's own frame of the released and public columns, with margins where one is given.
 
         Args:

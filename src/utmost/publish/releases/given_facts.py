@@ -17,11 +17,11 @@ from utmost.tables.axes.axes import label_text
 from utmost.tables.axes.domain import Domain, Family
 from utmost.tables.frames.any_table import adapter_of
 
-Given = PublicFacts | Mapping[str, object]
+GivenFacts = PublicFacts | Mapping[str, object]
 """Public facts by the names of tables: see `read_given`."""
 
 
-def read_given(domain: Domain, public: Given, amount: Amount | None = None) -> PublicFacts:
+def read_given(domain: Domain, public: GivenFacts, amount: Amount | None = None) -> PublicFacts:
     """The facts that somebody says of the sums of a domain.
 
     Args:

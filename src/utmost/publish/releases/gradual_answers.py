@@ -21,7 +21,7 @@ from utmost.core.exact.written_levels import level_words
 from utmost.core.sampling.process_memory import ProcessMemory
 from utmost.errors import BadTable, NotALevel, Unsupported
 from utmost.publish.promises.ledger_facts import LedgerFacts
-from utmost.tables.files.saving import Digest, Publication, check_destination_free, saved
+from utmost.tables.files.saving import Digest, SavedContent, check_destination_free, saved
 from utmost.tables.frames.adapters import Column, check_column, named
 
 
@@ -158,7 +158,7 @@ class AnsweredLevels(Display, ProcessMemory):
     def _written(self, how: Saving, table: dict[str, Column], said: Said) -> dict[str, Any]:
         """Write an answer, and with it what all answers cost together."""
         answered = LedgerFacts(how.title, 1, self.levels, self.spent)
-        publication = Publication(table, lambda digest: said(digest, answered))
+        publication = SavedContent(table, lambda digest: said(digest, answered))
         return saved(publication, how.path, format=how.format, sign=how.sign, overwrite=how.overwrite)
 
 

@@ -24,8 +24,8 @@ from utmost.publish.promises.lattice import Lattice, lattice_of
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.statement import Statement
 from utmost.publish.releases.gradual_answers import AnsweredLevels, LaidOut, Said, Saving
-from utmost.publish.releases.noised_cells import Column
-from utmost.tables.frames.adapters import Column as TableColumn
+from utmost.publish.releases.noised_cells import NoisedColumn
+from utmost.tables.frames.adapters import Column
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ class GradualRelease(AnsweredLevels):
         )
         grids = _grids(about.grid, kinds_of_numbers)
         self._columns = {
-            name: Column.of(column, lattice_of(kinds_of_numbers[name], units[name], grids[name], about.half_step))
+            name: NoisedColumn.of(column, lattice_of(kinds_of_numbers[name], units[name], grids[name], about.half_step))
             for name, column in table.items()
         }
         self._randomness, self._method = randomness, method
@@ -154,7 +154,7 @@ class GradualRelease(AnsweredLevels):
         """Every level at which some cell has been answered, strictest first."""
         return tuple(sorted({answered for column in self._columns.values() for answered in column.levels}))
 
-    def _published(self, how: Saving) -> tuple[dict[str, TableColumn], Said]:
+    def _published(self, how: Saving) -> tuple[dict[str, Column], Said]:
         unit, lattice = self._promised()
         grid = None if lattice.exponent is None else Fraction(2) ** -lattice.exponent
         numbers = "integers" if grid is None else "reals"
@@ -193,7 +193,7 @@ class GradualRelease(AnsweredLevels):
             )
         return dict(levels)
 
-    def _keep(self, columns: dict[Any, Column]) -> None:
+    def _keep(self, columns: dict[Any, NoisedColumn]) -> None:
         """Take the new histories over, all of them or none."""
         fresh = any(columns[name].levels != self._columns[name].levels for name in columns)
         if fresh:

@@ -73,7 +73,7 @@ def _written(numbers: NDArray[Any], kind: Any, name: str) -> Any:
         ) from None
 
 
-class Answering(Protocol):
+class ReleaseItems(Protocol):
     """Turn the identifiers and the numbers of some items into released columns."""
 
     def __call__(
@@ -96,7 +96,7 @@ class ItemNoiseMap:
     release: ItemResponder
     identifiers: tuple[str, ...]
     schema: Any
-    answer: Answering
+    answer: ReleaseItems
 
     def __call__(self, batch: Any) -> Any:
         """The released batch; its rows stand as those of the one that came."""

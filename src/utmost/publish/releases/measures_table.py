@@ -32,7 +32,7 @@ from utmost.publish.workloads.measuring.forms import group_of
 from utmost.publish.workloads.planning.cells_plan import cells_plan
 from utmost.publish.workloads.planning.shared_level import SharedLevel
 from utmost.tables.axes.domain import Domain, Family
-from utmost.tables.files.saving import Digest, Publication, saved
+from utmost.tables.files.saving import Digest, SavedContent, saved
 from utmost.tables.files.table_formats import as_columns
 from utmost.tables.frames.table import Table
 
@@ -128,7 +128,7 @@ class MeasuresTable:
         Args:
             path, format, sign, overwrite: Arguments of `saved`.
         """
-        publication = Publication(self.table, self.said)
+        publication = SavedContent(self.table, self.said)
         return saved(publication, path, format=format, sign=sign, overwrite=overwrite)
 
     @property

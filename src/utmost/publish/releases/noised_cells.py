@@ -74,7 +74,7 @@ def gathered(parts: list[tuple[NDArray[np.intp], Integers]], count: int) -> Inte
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Column:
+class NoisedColumn:
     """Values in steps, and the histories of their cells, which between them hold each cell once.
 
     Attributes:
@@ -90,7 +90,7 @@ class Column:
     histories: tuple[History, ...]
 
     @classmethod
-    def of(cls, values: Any, lattice: Lattice) -> "Column":
+    def of(cls, values: Any, lattice: Lattice) -> "NoisedColumn":
         """A column that has never been answered; the values are copied."""
         cells = lattice.read(values)
         return cls(cells.shape, lattice.steps(cells), lattice, (History(np.arange(cells.size), None, {}),))
@@ -100,7 +100,7 @@ class Column:
         """The levels at which some cell has been answered."""
         return {known_level for history in self.histories for known_level in history.known}
 
-    def answered(self, levels: Any, randomness: Randomness, method: DrawMethod | None) -> tuple["Column", Any]:
+    def answered(self, levels: Any, randomness: Randomness, method: DrawMethod | None) -> tuple["NoisedColumn", Any]:
         """The column after an answer, and the answer.
 
         Args:

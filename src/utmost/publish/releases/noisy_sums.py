@@ -39,7 +39,7 @@ from utmost.publish.releases.family_tables import (
     groups_in,
     wanted_families,
 )
-from utmost.publish.releases.given_facts import Given
+from utmost.publish.releases.given_facts import GivenFacts
 from utmost.publish.releases.quantiles import QuantileBar, cumulative_forms, quantile_bar
 from utmost.publish.releases.spread import deviation_bar, variance_bar
 from utmost.publish.releases.sums_document import read_sums, sums_digest, sums_facts
@@ -56,7 +56,7 @@ from utmost.publish.workloads.reconstruction.least_squares import precision_weig
 from utmost.publish.workloads.reconstruction.public_facts import MOST_NAMED, PublicFacts
 from utmost.publish.workloads.workload import narrowed
 from utmost.tables.axes.domain import Domain, Family, Where
-from utmost.tables.files.saving import Digest, Publication, saved
+from utmost.tables.files.saving import Digest, SavedContent, saved
 from utmost.tables.files.table_formats import with_blanks
 from utmost.tables.frames.adapters import LabelledTable
 from utmost.tables.frames.any_table import adapter_of, labelled
@@ -215,7 +215,7 @@ class NoisySums(Display):
             and not averaged
             and fsdecode(as_path(path, "path")).lower().endswith(".json")
         ):
-            publication = Publication(self.measured, lambda _: self.facts(), self.facts)
+            publication = SavedContent(self.measured, lambda _: self.facts(), self.facts)
         else:
             finest = self.domain.finest if self._amounts is None else self._amounts.seen(self.domain.finest)
             chosen = self.domain.level_names(finest) if family is None else family
@@ -771,7 +771,7 @@ class NoisySums(Display):
         return withheld_families(self.domain, cells, self.statement, rule)
 
     @progress_bar("Making whole numbers")
-    def clean(self, given: Given | None = None, *, hold: Families | None = None) -> CleanTable:
+    def clean(self, given: GivenFacts | None = None, *, hold: Families | None = None) -> CleanTable:
         """Whole numbers, none negative, whose sums all agree: beside the release, never instead of it.
 
         Args:
@@ -794,7 +794,7 @@ class NoisySums(Display):
             self._warn_of(problem.facts)
         return whole
 
-    def clean_problem(self, given: Given | None = None, hold: Families | None = None) -> CleanProblem:
+    def clean_problem(self, given: GivenFacts | None = None, hold: Families | None = None) -> CleanProblem:
         """The least-squares problem of a clean table, and the facts that must hold: see `clean`."""
         self.plan.check_clean(self.reconstruction)
         cell = max(self.laws(self.domain.finest).values(), key=lambda law: law.variance)
@@ -948,9 +948,9 @@ class SumsTable:
         return self.release.with_means(self.family) if self.means else self.release[self.family]
 
     @property
-    def publication(self) -> Publication:
+    def publication(self) -> SavedContent:
         """The table and its statement, as they are published."""
-        return Publication(self.table, self.statement)
+        return SavedContent(self.table, self.statement)
 
     def statement(self, digest: Digest | None) -> dict[str, Any]:
         """The statement beside the table."""

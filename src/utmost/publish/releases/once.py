@@ -65,11 +65,11 @@ def checked_table(table: object, promise: Promise, at: Level, confidence: Number
 
         return CheckedFrame.of(rows, promise, at_level)
     labels = promise.public if noise.labels_rows else counted_labels(table)
-    return CheckedTable.of(rows, promise, at_level, labels)
+    return ReleasableTable.of(rows, promise, at_level, labels)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CheckedTable:
+class ReleasableTable:
     """A table that can be released: every chosen cell read and found to be a number, every other column declared."""
 
     table: Any
@@ -85,7 +85,7 @@ class CheckedTable:
     @classmethod
     def of(
         cls, brought: object, promise: Promise, at_level: NoiseAtLevel, labels: Sequence[str] = ()
-    ) -> "CheckedTable":
+    ) -> "ReleasableTable":
         """The table, with every check that a release makes before it draws.
 
         Args:

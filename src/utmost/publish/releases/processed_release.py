@@ -23,10 +23,10 @@ from utmost.tables.frames.adapters import Column
 NO_BARS = "none: a function of the noisy values was published, and its error is not that of the noise"
 
 Data = TypeVar("Data")
-Reading = TypeVar("Reading")
+Processed = TypeVar("Processed")
 
 
-class ProcessedRelease(AnsweredLevels, Generic[Reading]):
+class ProcessedRelease(AnsweredLevels, Generic[Processed]):
     """A gradual release of ``before(data)`` whose responses are read by ``after(response, level)``.
 
     What is published, and stated, is what a function makes of noisy values, which no promise of columns can say.
@@ -60,7 +60,7 @@ class ProcessedRelease(AnsweredLevels, Generic[Reading]):
         data: Data,
         *,
         before: Callable[[Data], Any],
-        after: Callable[[Any, Level], Reading],
+        after: Callable[[Any, Level], Processed],
         sensitivity: Number | Mapping[Any, Number] | None = None,
         unit: Unit | None = None,
         cells: Number | None = None,
@@ -83,12 +83,12 @@ class ProcessedRelease(AnsweredLevels, Generic[Reading]):
             randomness=randomness,
         )
         self._after = after
-        self._read: dict[Level, Reading] = {}
+        self._read: dict[Level, Processed] = {}
 
     def at(
         self,
         epsilon: Number | Level | None = None,
-    ) -> Reading:
+    ) -> Processed:
         """The reading at a level; asked again, the same reading."""
         wanted = level(epsilon)
         with self._alone():

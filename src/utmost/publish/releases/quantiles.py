@@ -30,7 +30,7 @@ from utmost.publish.workloads.measuring.forms import ProductForm
 from utmost.tables.axes.axes import Axis, Edge, Label
 from utmost.tables.axes.domain import Domain
 
-Measured = Callable[[Sequence[ProductForm]], list[tuple[Fraction, bool]]]
+EstimatesOf = Callable[[Sequence[ProductForm]], list[tuple[Fraction, bool]]]
 """Of linear combinations of cells each estimate, and whether its error bar leaves 0 out."""
 
 
@@ -62,7 +62,7 @@ class QuantileBar(Display):
 
 
 def quantile_bar(
-    domain: Domain, selection: ProductForm, level_name: str, q: Number, confidence: Fraction, measured: Measured
+    domain: Domain, selection: ProductForm, level_name: str, q: Number, confidence: Fraction, measured: EstimatesOf
 ) -> QuantileBar:
     """The groups of a level that can hold a quantile of a selection; cells of a label for missing ones are not in it.
 

@@ -1,8 +1,8 @@
 """Facts of a release in words, once: rows of a label, a value and error bars, which every face shows.
 
-Whoever makes or checks a statement makes `Facts` of it. Terminal, notebook, printed page, pages of the service and the
-registry's entry are renderers: each goes through the rows, or takes a field, and words nothing itself. A fact of all
-releases is a field and a row here, and what says it of each kind of statement.
+Each reader of a statement makes `ReleaseFacts` of it. Terminal, notebook, printed page, pages of the service and the
+registry's entry render them: each goes through the rows, or takes a field, and words nothing itself. A fact that all
+releases have is a field and a row here, and a sentence for each kind of statement.
 """
 
 from collections.abc import Iterator, Mapping
@@ -71,7 +71,7 @@ class StatedNoise:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Facts(Display):
+class ReleaseFacts(Display):
     """A statement in words.
 
     Attributes:

@@ -41,11 +41,11 @@ from utmost.tables.files.table_formats import with_blanks
 from utmost.tables.frames.adapters import Column, LabelledTable
 from utmost.tables.frames.any_table import adapter_of, is_engine_table
 
-Table = TypeVar("Table")
+TableT = TypeVar("TableT")
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class WithheldTable(SavedTable, Generic[Table]):
+class WithheldTable(SavedTable, Generic[TableT]):
     """A table of which some cells are withheld, and what must be said beside it.
 
     Attributes:
@@ -63,7 +63,7 @@ class WithheldTable(SavedTable, Generic[Table]):
 
     _shown = ("rule", "released", "cells", "shown")
 
-    table: Table = field(repr=False)
+    table: TableT = field(repr=False)
     rule: WithholdingRule
     released: tuple[str, ...]
     cells: int
@@ -109,8 +109,8 @@ def table_bias(rule: WithholdingRule, noise: CellNoiseAtLevel) -> list[dict[str,
 
 
 def withheld_table(
-    table: Table, released: Sequence[str], noise: CellNoiseAtLevel, statement: Mapping[str, Any], rule: WithholdingRule
-) -> WithheldTable[Table]:
+    table: TableT, released: Sequence[str], noise: CellNoiseAtLevel, statement: Mapping[str, Any], rule: WithholdingRule
+) -> WithheldTable[TableT]:
     """The table of a release with the cells withheld that a rule names; each cell has noise of its own.
 
     Raises:
@@ -147,8 +147,8 @@ def _numbers(column: Column) -> NDArray[Any]:
 
 
 def _marked(
-    table: Table, values: Mapping[str, NDArray[Any]], shown: Mapping[str, NDArray[np.bool_]], rule: WithholdingRule
-) -> Table:
+    table: TableT, values: Mapping[str, NDArray[Any]], shown: Mapping[str, NDArray[np.bool_]], rule: WithholdingRule
+) -> TableT:
     """The table with blanks and marks."""
     names = set(adapter_of(table).names(table))
     columns: dict[str, list[object]] = {}
@@ -159,7 +159,7 @@ def _marked(
         pairs = list(zip(column.tolist(), shown[name].tolist(), strict=True))
         columns[name] = [value if stays or not rule.is_blank else None for value, stays in pairs]
         columns[f"{name}_mark"] = [SHOWN if stays else rule.mark for _, stays in pairs]
-    marked: Table = with_blanks(table, columns, {f"{name}_mark": name for name in values})
+    marked: TableT = with_blanks(table, columns, {f"{name}_mark": name for name in values})
     return marked
 
 

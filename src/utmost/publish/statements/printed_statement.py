@@ -12,7 +12,7 @@ from utmost.publish.releases.release_facts import (
     UNSIGNED,
     UNSIGNED_TRUST,
     Fact,
-    Facts,
+    ReleaseFacts,
     short_bar,
 )
 from utmost.publish.statements.registry_entries import Deployment, sentence_of
@@ -51,7 +51,7 @@ ASKED = "What is asked of you"
 """The title of what a reader should do, after what no check can show."""
 
 
-def statement_page(stated: Facts, deployment: Deployment | None = None, *, is_signed: bool = False) -> str:
+def statement_page(stated: ReleaseFacts, deployment: Deployment | None = None, *, is_signed: bool = False) -> str:
     """The page of a release: promise, unit, levels, noise and error bars, what is public, what was done afterwards.
 
     Args:
@@ -71,8 +71,8 @@ def statement_page(stated: Facts, deployment: Deployment | None = None, *, is_si
     >>> "a&lt;b" in page, "a<b" in page
     (True, False)
     """
-    if not isinstance(stated, Facts):
-        raise wrong_kind("stated", "Facts", stated)
+    if not isinstance(stated, ReleaseFacts):
+        raise wrong_kind("stated", "ReleaseFacts", stated)
     said = Deployment() if deployment is None else deployment
     title = said.title or str(stated.statement.get("name", "")) or "What this release promises"
     by = ", ".join(said.curators)
@@ -117,7 +117,7 @@ def _rows(title: str, facts: Sequence[Fact]) -> str:
     return _table(head, cells) + _paragraph(words)
 
 
-def _asked(stated: Facts, is_signed: bool) -> str:
+def _asked(stated: ReleaseFacts, is_signed: bool) -> str:
     """The questions that a reader should ask, as a list."""
     lines = (
         "Ask the publisher about each point above: nothing in the files can show it.",
@@ -140,7 +140,7 @@ def _table(head: str, rows: Iterable[Sequence[str]]) -> str:
     return f"<table>{head}<tbody>{''.join(lines)}</tbody></table>"
 
 
-def _footer(stated: Facts, is_signed: bool) -> str:
+def _footer(stated: ReleaseFacts, is_signed: bool) -> str:
     said = stated.statement
     digest = said.get("table") or {}
     of = {"file": "the released file", "cells": "the released cells"}.get(digest.get("of", ""), "the noisy sums")

@@ -15,7 +15,7 @@ from utmost.core.exact.arguments import wrong_kind
 from utmost.core.exact.display import Display
 from utmost.core.exact.written_levels import level_name, level_words
 from utmost.errors import OutOfRange
-from utmost.publish.releases.release_facts import NOISE, Fact, Facts, short_bar
+from utmost.publish.releases.release_facts import NOISE, Fact, ReleaseFacts, short_bar
 
 TO_FILL_IN = "To be filled in"
 """What stands where only the curator knows what to write."""
@@ -97,7 +97,7 @@ def _check_date(text: str) -> None:
         raise OutOfRange("the date of publication must be YYYY-MM-DD", came=text, where="published")
 
 
-def registry_entry(stated: Facts, deployment: Deployment | None = None) -> dict[str, Any]:
+def registry_entry(stated: ReleaseFacts, deployment: Deployment | None = None) -> dict[str, Any]:
     """The registry's entry of a release, as plain data; `yaml_text` writes it.
 
     Args:
@@ -120,8 +120,8 @@ def registry_entry(stated: Facts, deployment: Deployment | None = None) -> dict[
     >>> entry["url_slug"], entry["deployment"]["privacy_loss"]["privacy_parameters"]
     ('counts-an-office-2026', {'epsilon': 0.5})
     """
-    if not isinstance(stated, Facts):
-        raise wrong_kind("stated", "Facts", stated)
+    if not isinstance(stated, ReleaseFacts):
+        raise wrong_kind("stated", "ReleaseFacts", stated)
     about = Deployment() if deployment is None else deployment
     if not isinstance(about, Deployment):
         raise wrong_kind("deployment", "a Deployment", deployment)
@@ -168,7 +168,7 @@ def _basic(about: Deployment) -> dict[str, Any]:
     }
 
 
-def _loss(stated: Facts) -> dict[str, Any]:
+def _loss(stated: ReleaseFacts) -> dict[str, Any]:
     from utmost.core.exact.intervals import round_up, settled
 
     epsilon = float(round_up(settled(stated.level.epsilon_interval)))
@@ -192,7 +192,7 @@ def _loss(stated: Facts) -> dict[str, Any]:
     }
 
 
-def _model(stated: Facts) -> dict[str, Any]:
+def _model(stated: ReleaseFacts) -> dict[str, Any]:
     is_kept = bool(stated.answered) and stated.is_relaxed
     releases = (
         "The release is kept and may be answered again: a larger epsilon costs what it is above the largest so far, "
@@ -213,7 +213,7 @@ def _model(stated: Facts) -> dict[str, Any]:
     }
 
 
-def _implementation(stated: Facts) -> dict[str, str]:
+def _implementation(stated: ReleaseFacts) -> dict[str, str]:
     lines = [f"- {_line_of(fact)}" for fact in stated.of_section(NOISE) if fact.bars]
     lines += [f"- {sentence_of(stated.mechanism)}"] if stated.mechanism else []
     lines += [
@@ -235,7 +235,7 @@ def _line_of(noise: Fact) -> str:
     return f"{sentence_of(noise.label)[:-1]}: {noise.value}; margins {bars}."
 
 
-def _notes(stated: Facts) -> str:
+def _notes(stated: ReleaseFacts) -> str:
     trust = "\n".join(f"- {line}" for line in stated.on_trust)
     checked = "Anyone can compute again what the statement says, with `utmost verify`."
     return f"{checked} What no check can show:\n{trust}"

@@ -1,6 +1,6 @@
 """Statements in words of results that are no table of noisy cells: named keys, answers, and readings.
 
-Each function checks a statement, and gives `Facts` of it. None of them has error bars: which
+Each function checks a statement, and gives `ReleaseFacts` of it. None of them has error bars: which
 keys are named is a choice, an answer is one of a list, and a reading is whatever a function made of noisy values.
 """
 
@@ -18,7 +18,7 @@ from utmost.publish.promises.statement import (
 )
 from utmost.publish.promises.table_statements import promise_line
 from utmost.publish.releases.processed_release import NO_BARS, READING_FORM
-from utmost.publish.releases.release_facts import Facts
+from utmost.publish.releases.release_facts import ReleaseFacts
 from utmost.publish.statements.table_words import (
     DECLARED_ROWS,
     LONE_KEY,
@@ -31,7 +31,7 @@ from utmost.tables.files.json_files import read_json
 from utmost.tables.frames.any_table import adapter_of
 
 
-def keys_in_words(statement: Mapping[str, Any]) -> Facts:
+def keys_in_words(statement: Mapping[str, Any]) -> ReleaseFacts:
     """Keys that were named at (epsilon, delta).
 
     Raises:
@@ -51,7 +51,7 @@ def keys_in_words(statement: Mapping[str, Any]) -> Facts:
         f"Adding or removing any one individual multiplies or divides the chance of any list of keys by at most "
         f"{factor_text(at)}, except with a chance of {delta} ({level_name(at)}, delta = {delta})."
     )
-    return Facts(
+    return ReleaseFacts(
         statement=statement,
         level=at,
         own_level=at,
@@ -125,7 +125,7 @@ def check_reading(statement: Mapping[str, Any], table: Any) -> None:
     check_table(statement["released"], statement, table, {}, statement["public"], digested=False)
 
 
-def reading_in_words(statement: Mapping[str, Any]) -> Facts:
+def reading_in_words(statement: Mapping[str, Any]) -> ReleaseFacts:
     """The result of a function of noisy values."""
     reading = READING_FORM.checked(statement)
     at, unit, parts, remembered = reading.level, reading.unit, reading.parts, reading.ledger
@@ -134,7 +134,7 @@ def reading_in_words(statement: Mapping[str, Any]) -> Facts:
     cells = "1 value" if unit.cells == 1 else f"{unit.cells} values"
     public = ", ".join(parts[1])
     rows = DECLARED_ROWS
-    return Facts(
+    return ReleaseFacts(
         statement=statement,
         level=total,
         own_level=at,

@@ -20,7 +20,7 @@ from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.promises.statement import Statement
 from utmost.publish.promises.statement_kinds import is_of_sums
 from utmost.publish.promises.table_statements import promise_line
-from utmost.publish.releases.release_facts import MOST_BARS, Facts, StatedNoise
+from utmost.publish.releases.release_facts import MOST_BARS, ReleaseFacts, StatedNoise
 from utmost.publish.statements.table_words import (
     DECLARED_ROWS,
     LONE_KEY,
@@ -56,7 +56,7 @@ FEWER_LEVELS = (
 )
 
 
-def table_in_words(document: Mapping[str, Any]) -> Facts:
+def table_in_words(document: Mapping[str, Any]) -> ReleaseFacts:
     """An answer, whatever its noise: the promise, the noise with its error bars, and what was done to the numbers."""
     if is_of_sums(document):
         from utmost.publish.releases.noisy_sums import NoisySums
@@ -76,7 +76,7 @@ def table_in_words(document: Mapping[str, Any]) -> Facts:
             "unprotected": "nothing" if delta is None else LONE_KEY.format(delta=delta),
         }
     words = _noise_words(statement)
-    return Facts(
+    return ReleaseFacts(
         statement=document,
         level=total,
         own_level=level,
@@ -99,7 +99,7 @@ def table_in_words(document: Mapping[str, Any]) -> Facts:
     )
 
 
-def sums_in_words(statement: Mapping[str, Any], release: "NoisySums") -> Facts:
+def sums_in_words(statement: Mapping[str, Any], release: "NoisySums") -> ReleaseFacts:
     """The statement of a release by a plan in words, once it is known to be its own."""
     from utmost.publish.statements.workload_files import trust_of_sums
 
@@ -140,7 +140,7 @@ def sums_in_words(statement: Mapping[str, Any], release: "NoisySums") -> Facts:
         by = f" by {words(family)}" if words(family) else ""
     measured = f"{named}{count} {sums}{of}{clipped}{by}"
     total, (adds, _) = level_in_ledger(release.ledger_facts, release.level)
-    return Facts(
+    return ReleaseFacts(
         statement=statement,
         level=total,
         own_level=release.level,
@@ -290,7 +290,7 @@ def level_in_ledger(ledger: LedgerFacts | None, own: Level) -> tuple[Level, tupl
     return ledger.together, (adds, FEWER_LEVELS)
 
 
-def sums_table_in_words(said: Mapping[str, Any]) -> Facts:
+def sums_table_in_words(said: Mapping[str, Any]) -> ReleaseFacts:
     """A table of a release by a plan: its own margins, then the noisy sums of which it is computed."""
     from utmost.publish.releases.noisy_sums import SUMS_TABLE_FORM
     from utmost.publish.workloads.workload import narrowed
@@ -328,7 +328,7 @@ def _computed(release: "NoisySums", family: Any, labels: Mapping[int, Any]) -> t
     )
 
 
-def measures_in_words(said: Mapping[str, Any]) -> Facts:
+def measures_in_words(said: Mapping[str, Any]) -> ReleaseFacts:
     """A table of several amounts: the facts of each release, and how they share the level."""
     from utmost.publish.releases.measures_table import MEASURES_FORM
 
@@ -358,7 +358,7 @@ def measures_in_words(said: Mapping[str, Any]) -> Facts:
     )
 
 
-def detailed_in_words(document: Mapping[str, Any]) -> Facts:
+def detailed_in_words(document: Mapping[str, Any]) -> ReleaseFacts:
     """A release in two stages: the facts of the first, the noise of both, and how the one chose the other."""
     from utmost.publish.releases.detailed_release import DetailedSums
 
@@ -384,7 +384,7 @@ def detailed_in_words(document: Mapping[str, Any]) -> Facts:
     )
 
 
-def withheld_in_words(statement: Mapping[str, Any]) -> Facts:
+def withheld_in_words(statement: Mapping[str, Any]) -> ReleaseFacts:
     """The words of the release, and after the noise the rule, as facts, too."""
     from utmost.publish.statements.withheld_check import WITHHELD_FORM
 

@@ -27,7 +27,7 @@ from utmost.core.privacy.unit import Unit
 from utmost.errors import OutOfRange
 from utmost.publish.workloads.measuring.axis_sums import Groups
 from utmost.publish.workloads.measuring.forms import ProductForm
-from utmost.publish.workloads.workload import Part, Workload
+from utmost.publish.workloads.workload import WantedSums, Workload
 from utmost.tables.axes.domain import Domain, Family, with_level
 
 _BOTH, _ADDED = 0, 1  # the level of the parts, and of their sum
@@ -196,7 +196,7 @@ class AmountPair:
         """
         return Workload.of_parts(workload.domain, [self._both_parts(part) for part in workload.parts])
 
-    def _both_parts(self, part: Part) -> Part:
+    def _both_parts(self, part: WantedSums) -> WantedSums:
         along = part.sums[self.place]
         if along == Groups(_BOTH):
             return part

@@ -38,7 +38,7 @@ MOST_ENTRIES = 10**8
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Part(Display):
+class WantedSums(Display):
     """Sums of one kind that are wanted together.
 
     Attributes:
@@ -111,7 +111,7 @@ class Workload(Display):
     """
 
     domain: Domain
-    parts: tuple[Part, ...]
+    parts: tuple[WantedSums, ...]
 
     def __init__(self, domain: Domain, wanted: Mapping[Any, Number], *, per_answer: bool = False) -> None:
         if not isinstance(domain, Domain):
@@ -256,7 +256,7 @@ class Workload(Display):
         return _workload(domain, parts)
 
     @classmethod
-    def of_parts(cls, domain: Domain, parts: Iterable[Part]) -> "Workload":
+    def of_parts(cls, domain: Domain, parts: Iterable[WantedSums]) -> "Workload":
         """The workload of parts that were made already; the weights of equal ones are added."""
         instance(domain, Domain, "domain")
         iterable(parts, "parts")
@@ -325,7 +325,7 @@ class Workload(Display):
         return frozen(np.asarray(sum(rows[1:], start=rows[0]), dtype=object))
 
     def gram(self) -> Floats:
-        """The sum over the parts of weight times mean w w'; (cells, cells). See `Part.gram`."""
+        """The sum over the parts of weight times mean w w'; (cells, cells). See `WantedSums.gram`."""
         return np.asarray(sum(float(part.weight) * part.gram(self.domain) for part in self.parts))
 
     def reweighted(self, weights: Mapping[str, Number]) -> "Workload":
@@ -393,7 +393,7 @@ def _place(domain: Domain, name: str, label: Label) -> int:
     return int(domain.axes[axis].group_of(level)[taken.argmax()])
 
 
-def _part_of(domain: Domain, family: Family, only: Mapping[int, int], weight: Number, per_answer: bool) -> Part:
+def _part_of(domain: Domain, family: Family, only: Mapping[int, int], weight: Number, per_answer: bool) -> WantedSums:
     sums = tuple(Groups(level, only.get(place)) for place, level in enumerate(family))
     words = [
         axis.levels[level] + (f"={label_text(axis.labels[level][only[place]])}" if place in only else "")
@@ -434,9 +434,9 @@ def _crossing(domain: Domain, places: Iterable[int], by: Any) -> tuple[Family, d
     return family, only
 
 
-def _part(domain: Domain, name: str, sums: tuple[AxisSums, ...], weight: Number, per_answer: bool) -> Part:
+def _part(domain: Domain, name: str, sums: tuple[AxisSums, ...], weight: Number, per_answer: bool) -> WantedSums:
     answers = prod(count_of(along, axis) for along, axis in zip(sums, domain.axes, strict=True))
-    return Part(name, _weight(weight, name) * (answers if per_answer else 1), sums, answers)
+    return WantedSums(name, _weight(weight, name) * (answers if per_answer else 1), sums, answers)
 
 
 def _weight(weight: Number, name: str) -> Fraction:
@@ -463,22 +463,22 @@ def _wanted_name(wanted: Any) -> str:
 
 
 @unpickler
-def _workload(domain: Domain, parts: Iterable[Part]) -> Workload:
+def _workload(domain: Domain, parts: Iterable[WantedSums]) -> Workload:
     workload = object.__new__(Workload)
     _set(workload, domain, _merged(parts))
     return workload
 
 
-def _merged(parts: Iterable[Part]) -> Iterator[Part]:
+def _merged(parts: Iterable[WantedSums]) -> Iterator[WantedSums]:
     """The parts, with the weights of equal ones added."""
-    merged: dict[tuple[AxisSums, ...], Part] = {}
+    merged: dict[tuple[AxisSums, ...], WantedSums] = {}
     for part in parts:
         same = merged.get(part.sums)
         merged[part.sums] = part if same is None else replace(same, weight=same.weight + part.weight)
     yield from merged.values()
 
 
-def _set(workload: Workload, domain: Domain, parts: Iterable[Part]) -> None:
+def _set(workload: Workload, domain: Domain, parts: Iterable[WantedSums]) -> None:
     listed = tuple(parts)
     if not listed:
         raise OutOfRange("a workload must want something", came="nothing", remedy='The total is {"": 1}.')

@@ -34,7 +34,7 @@ Digest = Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Publication:
+class SavedContent:
     """The content of the files: a table and its statement, or one document that holds both.
 
     Attributes:
@@ -51,7 +51,7 @@ class Publication:
 
 
 def saved(
-    publication: Publication,
+    publication: SavedContent,
     path: Path | str,
     *,
     format: str | None = None,
@@ -200,5 +200,5 @@ class SavedTable(Display):
         Returns:
             The statement, with the digest of the file.
         """
-        publication = Publication(self.table, self.said)
+        publication = SavedContent(self.table, self.said)
         return saved(publication, path, format=format, sign=sign, overwrite=overwrite)

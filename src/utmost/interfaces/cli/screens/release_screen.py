@@ -9,7 +9,7 @@ from utmost.interfaces.cli.screens.terminal import ScreenColumn, ScreenTable, Sc
 from utmost.interfaces.documents.reports import print_json
 from utmost.publish.promises.statement_kinds import STATEMENT_KIND
 from utmost.publish.releases.answer import Answer
-from utmost.publish.releases.release_facts import Facts
+from utmost.publish.releases.release_facts import ReleaseFacts
 from utmost.publish.statements.stated_words import table_in_words
 from utmost.tables.files import files
 from utmost.tables.files.sidecars import publish
@@ -19,14 +19,14 @@ _SHOWN = 12
 _BAR = 24
 
 
-def _picture(table: Any, facts: Facts) -> ScreenTable:
+def _picture(table: Any, facts: ReleaseFacts) -> ScreenTable:
     """The first rows, each released number with its error bar, drawn where the terminal is wide enough."""
     names, rows = files.head(table, _SHOWN)
     drawn, console = _rows(names, rows, facts, _BAR // len(facts.statement["promise"]["columns"])), screen()
     return drawn if drawn.least_width <= console.width else _rows(names, rows, facts, 0)
 
 
-def _rows(names: Sequence[str], rows: Sequence[Sequence[str]], facts: Facts, width: int) -> ScreenTable:
+def _rows(names: Sequence[str], rows: Sequence[Sequence[str]], facts: ReleaseFacts, width: int) -> ScreenTable:
     """The rows, with pictures of this width; numbers to the right, margins with their numbers."""
     columns: list[ScreenColumn] = []
     cells: list[list[Any]] = []
@@ -103,13 +103,13 @@ def give(release: Answer[Any], answer: TableAnswer, signer: Signer | None) -> No
     return screen(stderr=True).print(ScreenText(), shown_facts("Released.", facts, then=_next(facts)))
 
 
-def _next(facts: Facts) -> str:
+def _next(facts: ReleaseFacts) -> str:
     """The way to a release that is remembered, where there is one: no ledger keeps columns that change together."""
     is_together = str(facts.statement["promise"]["noise"]["kind"]).startswith("together")
     return ADDS_UP if is_together else NOT_REMEMBERED
 
 
-def _in_words(statement: Mapping[str, Any]) -> Facts:
+def _in_words(statement: Mapping[str, Any]) -> ReleaseFacts:
     """The statement in words; for that of a plain table no other kind is loaded, which is half of a start."""
     if statement["kind"] == STATEMENT_KIND:
         return table_in_words(statement)

@@ -15,7 +15,7 @@ from utmost.core.exact.progress_bar import Report, progress_bar, shows_progress
 from utmost.interfaces.cli.screens.terminal import Screen, ScreenColumn, ScreenGroup, ScreenTable, ScreenText
 
 if TYPE_CHECKING:
-    from utmost.publish.releases.release_facts import Facts
+    from utmost.publish.releases.release_facts import ReleaseFacts
 
 DRY = "Nothing was drawn. This is what a release would promise."
 
@@ -41,7 +41,7 @@ def promised(headline: str, promise: str, rows: Mapping[str, str]) -> ScreenGrou
 
 def shown_facts(
     headline: str,
-    release: "Facts",
+    release: "ReleaseFacts",
     out: Path | None = None,
     *,
     is_whole: bool = False,

@@ -29,7 +29,7 @@ from utmost.publish.workloads.reconstruction.estimates import SumSquares
 from utmost.publish.workloads.reconstruction.public_facts import PublicFacts
 from utmost.tables.axes.domain import Domain, Family
 
-Measured = Mapping[Family, tuple[NDArray[Any], int]]
+MeasuredSums = Mapping[Family, tuple[NDArray[Any], int]]
 """For each measured family its sums: integers, and what they are to be divided by."""
 
 _BITS, _MILD = 40, 20  # digits of a cell behind the point; curvatures 2^20 apart need no more of them
@@ -141,7 +141,7 @@ def certificate_of(
 
 
 def proof_of(
-    reconstruction: SumSquares, measured: Measured, certificate: CleanCertificate, facts: PublicFacts | None = None
+    reconstruction: SumSquares, measured: MeasuredSums, certificate: CleanCertificate, facts: PublicFacts | None = None
 ) -> CleanProof:
     """The bound that a certificate proves for its cells: exact, and without a solver.
 

@@ -35,7 +35,7 @@ from utmost.publish.workloads.measuring.axis_sums import AxisSums, Groups
 from utmost.publish.workloads.measuring.even_levels import EvenLevels
 from utmost.publish.workloads.measuring.unit_charge import room_around
 from utmost.publish.workloads.measuring.variance_components import VarianceComponents, dimension
-from utmost.publish.workloads.workload import Part, Workload
+from utmost.publish.workloads.workload import WantedSums, Workload
 from utmost.tables.axes.domain import Family
 
 MOST_ROWS = 2000
@@ -309,7 +309,9 @@ def answers_below(workload: Workload, unit: Unit, level: Level, together: str | 
     return means
 
 
-def _changed_cells(part: Part, workload: Workload, unit: Unit, together: str | None) -> dict[tuple[int, int], int]:
+def _changed_cells(
+    part: WantedSums, workload: Workload, unit: Unit, together: str | None
+) -> dict[tuple[int, int], int]:
     """How many cells an answer adds up, of how many one individual changes each, and how many answers do."""
     domain = workload.domain
     along = place_of(workload, unit, together)

@@ -28,7 +28,7 @@ from utmost.errors import OutOfRange, Unsupported
 from utmost.publish.workloads.measuring.axis_sums import AxisSums, Groups, count_of
 from utmost.publish.workloads.measuring.measured_families import is_difference, is_hats, is_listed
 from utmost.publish.workloads.measuring.variance_components import precision
-from utmost.publish.workloads.workload import Part, Workload
+from utmost.publish.workloads.workload import WantedSums, Workload
 from utmost.tables.axes.axes import Axis
 from utmost.tables.axes.domain import Domain, Family
 from utmost.tables.axes.few_cells import MOST_LAID
@@ -232,7 +232,9 @@ def part_energies(workload: Workload) -> list[dict[MarginalSpace, Fraction]]:
     return [_energies(part, workload.domain, chains, known) for part in workload.parts]
 
 
-def _energies(part: Part, domain: Domain, chains: Sequence[tuple[int, ...]], known: dict[Any, Any]) -> dict[Any, Any]:
+def _energies(
+    part: WantedSums, domain: Domain, chains: Sequence[tuple[int, ...]], known: dict[Any, Any]
+) -> dict[Any, Any]:
     choices = []
     for place, (axis, sums) in enumerate(zip(domain.axes, part.sums, strict=True)):
         if isinstance(sums, Groups) and sums.at == len(axis.levels):

@@ -25,7 +25,7 @@ from utmost.core.exact.arguments import instance, text
 from utmost.core.privacy.unit import Unit
 from utmost.errors import OutOfRange, Unsupported
 from utmost.publish.workloads.measuring.axis_sums import Groups
-from utmost.publish.workloads.workload import Part, Workload
+from utmost.publish.workloads.workload import WantedSums, Workload
 from utmost.tables.axes.axes import label_text, plain
 from utmost.tables.axes.domain import Domain, Family
 
@@ -142,7 +142,7 @@ class PairAxis:
         """
         return self._side(workload, 1), self._side(workload, -1)
 
-    def is_alike(self, part: Part) -> bool:
+    def is_alike(self, part: WantedSums) -> bool:
         """Whether answers take as much of one column as of the other, so that sums and differences do not mix."""
         squares = (part.sums[self.place].matrix(self.domain.axes[self.place]).astype(int) ** 2).sum(axis=0)
         return bool(squares[0] == squares[1])
@@ -151,7 +151,7 @@ class PairAxis:
         parts = [half for part in workload.parts if (half := self._part(part, sign)) is not None]
         return Workload.of_parts(self.rows, parts) if parts else None
 
-    def _part(self, part: Part, sign: int) -> Part | None:
+    def _part(self, part: WantedSums, sign: int) -> WantedSums | None:
         along = part.sums[self.place].matrix(self.domain.axes[self.place]).astype(int)
         square = Fraction(int(((along[:, 0] + sign * along[:, 1]) ** 2).sum()), 4 * len(along))
         sums = (*part.sums[: self.place], Groups(1), *part.sums[self.place + 1 :])

@@ -14,7 +14,7 @@ from utmost.publish.workloads.measuring.wanted_sums import is_unequal_tree
 from utmost.publish.workloads.measuring.ways.difference_sums import DifferenceSums
 from utmost.publish.workloads.measuring.ways.group_sums import GroupSums
 from utmost.publish.workloads.measuring.ways.hat_sums import HatSums
-from utmost.publish.workloads.measuring.ways.integer_rows import IntegerRows
+from utmost.publish.workloads.measuring.ways.integer_rows import ListedRows
 from utmost.publish.workloads.measuring.ways.marginal_sums import MarginalSums
 from utmost.publish.workloads.measuring.ways.rotated_sums import RotatedSums
 from utmost.publish.workloads.measuring.ways.tree_sums import TreeSums
@@ -37,7 +37,7 @@ def measurement_of(
     """
     measured = tuple(families)
     if rows is not None:
-        return IntegerRows(domain, instance(rows, ProductRows, "rows"), together)
+        return ListedRows(domain, instance(rows, ProductRows, "rows"), together)
     if together is not None:
         return RotatedSums(PairAxis.of(domain, together))
     if any(map(is_hats, measured)):

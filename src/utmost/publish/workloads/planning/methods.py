@@ -32,7 +32,7 @@ SEARCHES: tuple[PlanSearch, ...] = (
 """All searches, the plainest first."""
 
 
-class Method(NamedTuple):
+class PlanMethod(NamedTuple):
     """The searches that a method names, of which one must apply, and others that run beside them."""
 
     named: tuple[PlanSearch, ...]
@@ -40,17 +40,17 @@ class Method(NamedTuple):
 
 
 METHODS = {
-    "marginals": Method((MARGINALS,)),
-    "hat functions": Method((HAT_FUNCTIONS,)),
-    "independent": Method((MARGINALS,), beside=(HAT_FUNCTIONS,)),
-    "rotated": Method((ROTATED_PAIR,)),
-    "signed": Method((SIGNED_ROWS,)),
-    "rows": Method((DIFFERENCES, INTEGER_ROWS), beside=(MARGINALS, HAT_FUNCTIONS)),
+    "marginals": PlanMethod((MARGINALS,)),
+    "hat functions": PlanMethod((HAT_FUNCTIONS,)),
+    "independent": PlanMethod((MARGINALS,), beside=(HAT_FUNCTIONS,)),
+    "rotated": PlanMethod((ROTATED_PAIR,)),
+    "signed": PlanMethod((SIGNED_ROWS,)),
+    "rows": PlanMethod((DIFFERENCES, INTEGER_ROWS), beside=(MARGINALS, HAT_FUNCTIONS)),
 }
 """Sums that may be measured, by name; see `choose_plan`."""
 
 
-class Found(NamedTuple):
+class SearchOutcome(NamedTuple):
     """The result of all searches.
 
     Attributes:
@@ -62,18 +62,18 @@ class Found(NamedTuple):
     errors: Mapping[str, float | None]
 
 
-def method_of(rows: WholeRows | None) -> Method:
+def method_of(rows: WholeRows | None) -> PlanMethod:
     """The searches for a unit of cells, or of whole rows, where no method is named."""
     if rows is None:
         return METHODS["independent"]
-    return Method((_search_of(rows),), beside=(MARGINALS, HAT_FUNCTIONS))
+    return PlanMethod((_search_of(rows),), beside=(MARGINALS, HAT_FUNCTIONS))
 
 
 def _search_of(rows: WholeRows) -> PlanSearch:
     return ROTATED_PAIR if rows.values == 2 else SIGNED_ROWS
 
 
-def least_found(request: PlanRequest, method: Method | None) -> Found:
+def least_found(request: PlanRequest, method: PlanMethod | None) -> SearchOutcome:
     """The sums of least error at the highest level, of the searches of a method that apply; of equal ones the plainer.
 
     Args:
@@ -87,16 +87,16 @@ def least_found(request: PlanRequest, method: Method | None) -> Found:
     tried = list(_searched(request, method_of(request.together) if method is None else method))
     if method is None and request.together is None:
         for rows in _rows_of_all(request):
-            tried += _searched(replace(request, together=rows), Method((_search_of(rows),)), refuses=False)
+            tried += _searched(replace(request, together=rows), PlanMethod((_search_of(rows),)), refuses=False)
     if len(tried) == 1:
-        return Found(tried[0].sums, {tried[0].name: None})
+        return SearchOutcome(tried[0].sums, {tried[0].name: None})
     errors = {one.name: min(other.error for other in tried if other.name == one.name) for one in tried}
     kept = tried
     if request.has_limits:
         limits = table_limits(request)
         kept = [one for one in tried if is_within(one.sums.variances(request), limits)] or tried
     least = min(one.error for one in kept)
-    return Found(next(one.sums for one in kept if one.error * (1 - _EQUAL) <= least), errors)
+    return SearchOutcome(next(one.sums for one in kept if one.error * (1 - _EQUAL) <= least), errors)
 
 
 class _Tried:
@@ -111,7 +111,7 @@ class _Tried:
         return self.sums.value(self.request, aim=self.request.aim)
 
 
-def _searched(request: PlanRequest, method: Method, *, refuses: bool = True) -> Iterator[_Tried]:
+def _searched(request: PlanRequest, method: PlanMethod, *, refuses: bool = True) -> Iterator[_Tried]:
     """The results of the searches of a method that apply."""
     obstacles = [obstacle for search in method.named if (obstacle := search.obstacle(request)) is not None]
     if len(obstacles) == len(method.named):

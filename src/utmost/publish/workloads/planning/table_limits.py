@@ -16,7 +16,7 @@ from utmost.publish.workloads.measuring.variance_components import precision
 from utmost.publish.workloads.measuring.wanted_sums import is_unequal_tree
 from utmost.publish.workloads.measuring.ways.way import Shares
 from utmost.publish.workloads.planning.searches.plan_search import FoundSums, PlanRequest
-from utmost.publish.workloads.workload import Part, Workload
+from utmost.publish.workloads.workload import WantedSums, Workload
 from utmost.tables.axes.domain import Family
 
 _CLOSE = 1e-9  # errors of floats that are so near are equal
@@ -79,7 +79,7 @@ def table_limits(request: PlanRequest) -> dict[str, float]:
     return limits
 
 
-def _groups_of(part: Part, workload: Workload, family: Family) -> float:
+def _groups_of(part: WantedSums, workload: Workload, family: Family) -> float:
     """The mean sum of squares of the coefficients with which the groups of a family enter the answers of a part."""
     squares = 1.0
     for sums, axis, level in zip(part.sums, workload.domain.axes, family, strict=True):

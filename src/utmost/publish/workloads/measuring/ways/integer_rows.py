@@ -37,7 +37,7 @@ _OF_SIGNED = (
 
 
 @dataclass(frozen=True, slots=True)
-class IntegerRows:
+class ListedRows:
     """The products of listed rows, see `ProductRows`."""
 
     is_cleanable: ClassVar[bool] = False

@@ -7,8 +7,8 @@ from utmost.publish.workloads.planning.least_of_rooms import least_of_rooms
 from utmost.publish.workloads.planning.searches.marginals import tables_shares
 from utmost.publish.workloads.planning.searches.plan_search import (
     FoundSums,
-    Obstacle,
     PlanRequest,
+    SearchObstacle,
     mean_alone,
 )
 
@@ -18,12 +18,12 @@ class DifferenceSearch:
 
     name = "differences of two values"
 
-    def obstacle(self, request: PlanRequest) -> Obstacle | None:
+    def obstacle(self, request: PlanRequest) -> SearchObstacle | None:
         """Differences are of axes of two values, whose cells change alone, for whole tables."""
         if request.unit.is_shared or request.together is not None:
-            return Obstacle("differences of two values are of cells that change alone", "Leave method= out.")
+            return SearchObstacle("differences of two values are of cells that change alone", "Leave method= out.")
         if not wants_tables(request.workload) or 2 not in request.workload.domain.shape:
-            return Obstacle("differences serve whole tables over an axis of two values", "Leave method= out.")
+            return SearchObstacle("differences serve whole tables over an axis of two values", "Leave method= out.")
         return mean_alone(self.name, request)
 
     def search(self, request: PlanRequest) -> FoundSums:

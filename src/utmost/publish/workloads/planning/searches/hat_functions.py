@@ -24,8 +24,8 @@ from utmost.publish.workloads.measuring.ways.way import Shares
 from utmost.publish.workloads.planning.least_of_rooms import least_of_rooms
 from utmost.publish.workloads.planning.searches.plan_search import (
     FoundSums,
-    Obstacle,
     PlanRequest,
+    SearchObstacle,
     mean_alone,
 )
 from utmost.publish.workloads.planning.share_exchange import lattice_shares
@@ -49,13 +49,15 @@ class HatSearch:
 
     name = "hat functions"
 
-    def obstacle(self, request: PlanRequest) -> Obstacle | None:
+    def obstacle(self, request: PlanRequest) -> SearchObstacle | None:
         """Hat functions need an axis in order, and a domain that can be laid out."""
         remedy = 'Want Workload.ranges or Workload.prefixes of an axis, or pass method="marginals".'
         if not axes_in_order(request.workload):
-            return Obstacle("hat functions serve ranges and prefixes of an axis of three values or more", remedy)
+            return SearchObstacle("hat functions serve ranges and prefixes of an axis of three values or more", remedy)
         if is_vast(request.workload.domain) or request.unit.is_distinct:
-            return Obstacle("hat functions are measured over domains that can be laid out, of what adds up", remedy)
+            return SearchObstacle(
+                "hat functions are measured over domains that can be laid out, of what adds up", remedy
+            )
         return mean_alone(self.name, request)
 
     def search(self, request: PlanRequest) -> FoundSums:

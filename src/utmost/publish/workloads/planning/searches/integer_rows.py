@@ -3,7 +3,7 @@
 from utmost.publish.workloads.measuring.product_errors import MOST_VALUES
 from utmost.publish.workloads.measuring.wanted_sums import wants_marginals
 from utmost.publish.workloads.planning.product_search import product_rows
-from utmost.publish.workloads.planning.searches.plan_search import FoundSums, Obstacle, PlanRequest, mean_alone
+from utmost.publish.workloads.planning.searches.plan_search import FoundSums, PlanRequest, SearchObstacle, mean_alone
 
 
 class RowSearch:
@@ -11,15 +11,17 @@ class RowSearch:
 
     name = "integer rows"
 
-    def obstacle(self, request: PlanRequest) -> Obstacle | None:
+    def obstacle(self, request: PlanRequest) -> SearchObstacle | None:
         """Integer rows are of cells that change alone, few tables, and axes that are not long."""
         if request.unit.is_shared or request.together is not None:
-            return Obstacle("integer rows are of cells that change alone", "Leave method= out.")
+            return SearchObstacle("integer rows are of cells that change alone", "Leave method= out.")
         if wants_marginals(request.workload):
-            return Obstacle("integer rows are searched for few tables", "Leave method= out.")
+            return SearchObstacle("integer rows are searched for few tables", "Leave method= out.")
         sizes = request.workload.domain.shape
         if max(sizes, default=1) > MOST_VALUES or max(sizes, default=1) < 2:
-            return Obstacle(f"integer rows are sought along axes of 2 to {MOST_VALUES} values", "Leave method= out.")
+            return SearchObstacle(
+                f"integer rows are sought along axes of 2 to {MOST_VALUES} values", "Leave method= out."
+            )
         return mean_alone(self.name, request)
 
     def search(self, request: PlanRequest) -> FoundSums:

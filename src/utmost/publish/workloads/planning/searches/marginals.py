@@ -11,8 +11,8 @@ from utmost.publish.workloads.planning.least_of_rooms import least_of_rooms
 from utmost.publish.workloads.planning.marginal_search import marginal_shares
 from utmost.publish.workloads.planning.searches.plan_search import (
     FoundSums,
-    Obstacle,
     PlanRequest,
+    SearchObstacle,
 )
 from utmost.publish.workloads.planning.tree_search import least_tree_shares
 
@@ -22,12 +22,12 @@ class MarginalSearch:
 
     name = "marginals"
 
-    def obstacle(self, request: PlanRequest) -> Obstacle | None:
+    def obstacle(self, request: PlanRequest) -> SearchObstacle | None:
         """All levels of one tree of groups of several sizes are candidates, for the mean error."""
         if not (request.is_restricted and is_unequal_tree(request.workload.domain)):
             return None
         remedy = "Leave candidates= and aim= out, or declare levels whose groups have one size."
-        return Obstacle("over groups of several sizes all levels are candidates", remedy)
+        return SearchObstacle("over groups of several sizes all levels are candidates", remedy)
 
     def search(self, request: PlanRequest) -> FoundSums:
         """The shares that the search for the domain's kind finds."""

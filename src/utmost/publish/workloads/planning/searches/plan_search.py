@@ -65,7 +65,7 @@ class PlanRequest:
         return float(level_of_cells(self.unit, self.level).epsilon_float)
 
 
-class Obstacle(NamedTuple):
+class SearchObstacle(NamedTuple):
     """Why a search does not apply, and the argument that mends it."""
 
     reason: str
@@ -100,7 +100,7 @@ class PlanSearch(Protocol):
 
     name: str
 
-    def obstacle(self, request: PlanRequest) -> Obstacle | None:
+    def obstacle(self, request: PlanRequest) -> SearchObstacle | None:
         """Why the search does not apply to this workload, unit and options; None where it does."""
 
     def search(self, request: PlanRequest) -> FoundSums:
@@ -111,12 +111,12 @@ class PlanSearch(Protocol):
         """
 
 
-def mean_alone(name: str, request: PlanRequest) -> Obstacle | None:
+def mean_alone(name: str, request: PlanRequest) -> SearchObstacle | None:
     """The obstacle of searches for the least mean error over all families."""
     if not request.is_restricted:
         return None
     remedy = 'Leave candidates= and aim= out, or pass method="marginals".'
-    return Obstacle(f"{name} are searched for the least mean error over all families", remedy)
+    return SearchObstacle(f"{name} are searched for the least mean error over all families", remedy)
 
 
 def cells_alone(workload: Workload, unit: Unit) -> Shares:

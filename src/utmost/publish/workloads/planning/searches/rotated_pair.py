@@ -10,8 +10,8 @@ from utmost.publish.workloads.measuring.ways.way import Shares
 from utmost.publish.workloads.planning.searches.marginals import shares_of_families
 from utmost.publish.workloads.planning.searches.plan_search import (
     FoundSums,
-    Obstacle,
     PlanRequest,
+    SearchObstacle,
     coarsest,
     mean_alone,
 )
@@ -25,18 +25,18 @@ class RotatedSearch:
 
     name = "rotated sums"
 
-    def obstacle(self, request: PlanRequest) -> Obstacle | None:
+    def obstacle(self, request: PlanRequest) -> SearchObstacle | None:
         """Rotated sums are of an axis of two values, without a bound in all."""
         if request.together is None:
             remedy = "Name the axis whose cells one individual changes together: together=."
-            return Obstacle("rotated sums are of an axis of two values", remedy)
+            return SearchObstacle("rotated sums are of an axis of two values", remedy)
         if request.together.values != 2:
-            return Obstacle("rotated sums are of two values", 'Pass method="signed".')
+            return SearchObstacle("rotated sums are of two values", 'Pass method="signed".')
         if request.unit.in_all is not None:
             remedy = "Leave together= out, or count without in_all=."
-            return Obstacle("rows that change together have no bound in all", remedy)
+            return SearchObstacle("rows that change together have no bound in all", remedy)
         if request.unit.is_distinct:
-            return Obstacle("distinct counts do not add up", 'Pass method="marginals".')
+            return SearchObstacle("distinct counts do not add up", 'Pass method="marginals".')
         return mean_alone(self.name, request)
 
     def search(self, request: PlanRequest) -> FoundSums:

@@ -1,7 +1,7 @@
 """Signed sums of three to five values whose cells one individual raises together, by listed rows along the others."""
 
 from utmost.publish.workloads.planning.product_search import product_rows
-from utmost.publish.workloads.planning.searches.plan_search import FoundSums, Obstacle, PlanRequest, mean_alone
+from utmost.publish.workloads.planning.searches.plan_search import FoundSums, PlanRequest, SearchObstacle, mean_alone
 
 
 class SignedSearch:
@@ -9,16 +9,16 @@ class SignedSearch:
 
     name = "signed sums"
 
-    def obstacle(self, request: PlanRequest) -> Obstacle | None:
+    def obstacle(self, request: PlanRequest) -> SearchObstacle | None:
         """Signed sums are of an axis of three to five values, and of individuals who lower no cell."""
         if request.together is None:
             remedy = "Name the axis whose cells one individual changes together: together=."
-            return Obstacle("signed sums are of an axis of three to five values", remedy)
+            return SearchObstacle("signed sums are of an axis of three to five values", remedy)
         if request.together.values == 2:
-            return Obstacle("signed sums are of three to five values", 'Pass method="rotated".')
+            return SearchObstacle("signed sums are of three to five values", 'Pass method="rotated".')
         if not request.unit.nonnegative or request.unit.needs_sizes:
             remedy = "Pass Unit(s, k, nonnegative=True), if no individual lowers a cell."
-            return Obstacle("signed sums need individuals who lower no cell", remedy)
+            return SearchObstacle("signed sums need individuals who lower no cell", remedy)
         return mean_alone(self.name, request)
 
     def search(self, request: PlanRequest) -> FoundSums:
