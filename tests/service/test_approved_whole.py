@@ -256,7 +256,7 @@ def test_the_page_says_what_an_approver_confirms(service, who, published, grace,
     for word in (
         "If you approve, only Ada can upload the table.",
         "One individual may be a person, a household or a visit: ask Ada which.",
-        "the list of rows and the public columns depend on nobody",
+        "the list of rows and the public columns would be the same without any one individual",
         "Ada has not declared that these people are in no other dataset.",
         "<li>admissions: 0.25</li>",
         "Same people? Then refuse, and ask for one budget.",

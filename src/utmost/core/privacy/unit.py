@@ -203,7 +203,7 @@ class Unit(PickledByFields):
 
     @property
     def most_of(self) -> str:
-        """The same with the name of the amount: "5000 of paid"."""
+        """The sensitivity with the name of the amount: "5000 of paid"."""
         return self._most(
             "" if self.amount is None or self.is_distinct or self.is_shared else f" of {self.amount.name}"
         )

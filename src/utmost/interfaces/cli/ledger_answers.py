@@ -132,7 +132,7 @@ class Question:
     """A release and a level, as they were named on the command line, and where the answer goes.
 
     Raises:
-        NotALevel, NotANumber, OutOfRange: for a level or a confidence that is none; before any ledger is opened.
+        NotALevel, NotANumber, OutOfRange: for an invalid level or confidence; before any ledger is opened.
     """
 
     name: options.LedgerName
@@ -159,7 +159,7 @@ class Question:
         """The signer of the statement, if any, once it is clear that table and statement can be written.
 
         Args:
-            source: what the table is released from.
+            source: Table to release.
             again: whether the table may be there, as the answer of a request that is made again.
         """
         answer, out = self.answer, self.answer.file
@@ -245,7 +245,7 @@ def publish_in_ledger(
 
     Args:
         table: the file.
-        promise: what is promised of it.
+        promise: Promise of the table.
         memory: the ledger.
         question: name, level and where the answer goes.
         dry_run: whether it is rehearsed.

@@ -84,11 +84,11 @@ class CellsAsked:
 
     Attributes:
         cells: the question.
-        column: which column of several is read.
+        column: Column to read, where there are several.
         confidence: Confidence of the error bars.
         plot: the file of a picture.
         out: the file of a table with its error bars.
-        spelling: how the text of the released table is spelled.
+        spelling: Spelling of the released table.
         form: the format in which a table goes to standard output.
     """
 

@@ -481,4 +481,4 @@ CARDS: dict[str, Card] = {
     "QuantileBar": _quantile,
     "Estimate": _estimate,
 }
-"""For each type, the card, by the type's name: a room is loaded by whoever makes its values, and by no card."""
+"""The card of each type, by the type's name: a room is loaded by whoever makes its values, and by no card."""

@@ -46,7 +46,7 @@ class ItemFacts:
         return self.tags is not None
 
     def facts(self) -> dict[str, Any]:
-        """The same as an event keeps it."""
+        """The form in which an event keeps it."""
         return {"tags": self.tags, "universe": None if self.universe is None else dict(self.universe)}
 
     @classmethod
@@ -177,7 +177,7 @@ class Published(Display):
         return self.noise.relation
 
     def with_response(self, level: Level, response: StoredResponse) -> "Published":
-        """The same with one more response; what was read of the event already is not read again."""
+        """This release with one more response; what was read of the event already is not read again."""
         more = replace(self, responses={**self.responses, level: response})
         more.__dict__.update((name, self.__dict__[name]) for name in ("request", "bound") if name in self.__dict__)
         return more
@@ -212,7 +212,7 @@ class State:
         is_sealed, is_derived: Whether responses are encrypted, and whether noise is derived from the key.
         has_witness: Whether the ledger was made with a witness.
         releases: Releases by name and version.
-        accounts: What each dataset that a release, a mechanism or a charge names has spent on these.
+        accounts: Spending of each dataset that a release, a mechanism or a charge names.
         first: The first release or mechanism of each of these datasets.
         limits: dataset to limit.
         charges: Levels that other tools spent, by dataset and by what they were spent on; they are in the accounts.

@@ -21,9 +21,9 @@ class LedgerFacts:
     An answer never changes, and neither does what is stated of it: answers that came later are in their own statements.
 
     Attributes:
-        name, data_version: of the release.
-        levels: those that had been answered, this answer's among them, strictest first.
-        together: what they cost together, with other versions of the release; None where nothing is spent.
+        name, data_version: Name and data version of the release.
+        levels: Levels that had been answered, this answer's among them, smallest epsilon first.
+        together: Cost of these levels together, with other versions of the release; None where nothing is spent.
     """
 
     name: str
@@ -41,7 +41,7 @@ class LedgerFacts:
         }
 
     def up_to(self, level: Level) -> "LedgerFacts":
-        """The same for whoever may not know of larger levels than that of the answer."""
+        """These facts for whoever may not know of larger levels than that of the answer."""
         seen = tuple(answered for answered in self.levels if not answered > level)
         return replace(self, levels=seen, together=level)
 

@@ -41,8 +41,8 @@ class NamedCellNoise(NamingNoise):
     """Geometric noise on every cell of a universe; those above a threshold are named.
 
     Attributes:
-        universe: which keys there could be.
-        false_names: how many names of nobody are wanted at most, on average.
+        universe: Possible keys.
+        false_names: Most names of nobody that are wanted, on average.
     """
 
     kind: ClassVar[str] = "named cells of a universe"
@@ -94,7 +94,7 @@ class NamedCellNoise(NamingNoise):
 
     @property
     def theorem(self) -> str:
-        """That what is drawn is the long way."""
+        """The theorem that the draw is that of the long way."""
         return "the list has the same distribution as if every possible key had got noise; only named keys are drawn"
 
     def guarantee(self, level: Level, columns: Sequence[str]) -> str:
@@ -118,9 +118,9 @@ def named_cell_noise(
     """The noise of cells of a declared universe, named with epsilon alone: see `name_cells`.
 
     Args:
-        columns: of the key, or of its parts, and last that of the number of individuals who hold it.
+        columns: Columns of the key, or of its parts, and last that of the number of individuals who hold it.
         universe: `Texts` or `Tuples`, chosen without looking at the data.
-        keys: how many keys one individual may hold, adding at most 1 to the count of each.
+        keys: Most keys that one individual may hold, adding at most 1 to the count of each.
         false_names: the names of nobody that are wanted at most, on average.
 
     Raises:

@@ -43,7 +43,7 @@ def plan_facts(plan: Plan) -> dict[str, Any]:
 
 
 def plan_text(plan: Plan) -> str:
-    """The same as JSON text, since the order of axes and labels belongs to the plan, and ledgers sort names."""
+    """The plan as JSON text, since the order of axes and labels belongs to the plan, and ledgers sort names."""
     return json.dumps(plan_facts(plan), separators=(",", ":"))
 
 
@@ -218,7 +218,7 @@ class SumNoise(LatticeNoise):
         return self.plan.measurement.theorem(self.unit, self.plan.shares)
 
     def bars(self, columns: Sequence[str]) -> dict[str, str]:
-        """None in a table: each query group has a margin of its own."""
+        """No margin in a table: each query group has a margin of its own."""
         return {}
 
     def guarantee(self, level: Level, columns: Sequence[str]) -> str:

@@ -90,7 +90,7 @@ def assumed_public(published: str) -> str:
 
 
 LISTS_ASSUMED = assumed_public("the lists of possible values")
-"""The same of a table over a declared domain."""
+"""The assumption for a table over a declared domain."""
 
 
 def promise_line(level: Level, neighbours: str) -> str:

@@ -64,7 +64,7 @@ class DetailRule(Display):
 
     Args:
         group: the level whose groups are measured first.
-        details: of each breakdown the noisy sum from which on a group has it: ``{"sex": 100, "age sex": 500}``. Of
+        details: Noisy sum from which on a group has each breakdown: ``{"sex": 100, "age sex": 500}``. Of
             those that a sum reaches the one with the largest bound counts; a group below all has none.
 
     Raises:
@@ -193,7 +193,7 @@ class DetailedSums(Display):
     No promise names its plan beforehand: the noisy sums of the first stage choose what the second measures.
 
     Attributes:
-        rule: by which they chose.
+        rule: Rule by which they chose.
         first: the sums of the groups.
         fine: the chosen breakdowns, over rows of group, detail and part; None where no group has one.
         level: Level of both together.
@@ -418,7 +418,7 @@ def release_detailed(
     """Release the sums of groups, and of each group the breakdown that its noisy sum bears, at one level together.
 
     Args:
-        table: as `count_table` makes it; a person may change several of its cells.
+        table: Counted table of `count_table`; a person may change several of its cells.
         group, details: see `DetailRule`.
         epsilon: Privacy level of both stages together.
         first: the share of the level that the sums of groups have, strictly between 0 and 1.

@@ -21,7 +21,7 @@ from utmost.tables.frames.adapters import LabelledTable
 from utmost.tables.frames.any_table import labelled
 
 Narrow = Mapping[int, int]
-"""Of axes that are narrowed to one label, the place of its group."""
+"""Places of the groups, for axes that are narrowed to one label."""
 
 
 def wanted_families(plan: Plan) -> list[Family]:
@@ -113,7 +113,7 @@ def family_table(
         domain: the domain.
         kind: Kind of the table, as an adapter names it.
         family: Family whose groups are the rows.
-        columns: by their names, a number for each group.
+        columns: Numbers of the groups, by the column's name.
         narrow: leaves the groups of one label.
 
     Raises:

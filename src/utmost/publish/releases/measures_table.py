@@ -42,7 +42,7 @@ class MeasuresTable:
     """Counts, sums and means of several amounts by group, as one table with one statement; made by `release_measures`.
 
     Args:
-        releases: For each amount, by its name, the release of its sums and counts.
+        releases: Release of the sums and counts of each amount, by the amount's name.
 
     Raises:
         OutOfRange: for releases of other tables than sums and counts over the same axes, at equal levels.
@@ -186,7 +186,7 @@ def release_measures(
     """Release counts, sums and means of several amounts as one table: each amount has an equal part of the level.
 
     Args:
-        tables: For each amount, by its name, the table that `count_measures` gave for a measure of `mean`.
+        tables: Counted table of each amount, by the amount's name, as `count_measures` gave it for a measure of `mean`.
         epsilon: Level that all together may spend.
         confidence: Confidence of the margins.
         randomness: Source of random bits, the operating system's if left out.

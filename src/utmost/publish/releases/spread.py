@@ -22,7 +22,7 @@ from utmost.core.exact.intervals import round_down, round_up
 from utmost.core.noise.ratio_bars import FiellerSet, RatioBar
 
 MeanAbout = Callable[[Sequence[Fraction], Fraction], FiellerSet]
-"""Of numbers for the groups the possible means over the selection, at a confidence."""
+"""Possible means over the selection of numbers for the groups, at a confidence."""
 
 _GRID = 64
 _MOST = 16  # the mean is known to a quarter of the whole width, or little is known of the variance

@@ -31,7 +31,7 @@ RAISED: tuple[TogetherKind, ...] = ("signed", "range", "two-sided")
 """The noise that protects an individual who lowers no cell, and nobody else."""
 
 NORMS: dict[TogetherKind, Norm] = {"staircase": "max", "range": "range"}
-"""Of the staircases their norm."""
+"""The norm of the staircases."""
 
 # Of the level, a pair gets 7 parts where a single cell gets 4: sqrt(3) to 1 is the least in the mean, and 7/4 is near.
 _PAIR, _SINGLE = 7, 4
@@ -47,7 +47,7 @@ class CellsTogether(Display):
 
     Attributes:
         kind: A `TogetherKind`.
-        groups: how many cells each law serves, in order.
+        groups: Number of cells that each law serves, in order.
         laws: one for each group, at its share of the level.
         shares: Share of the level for each group.
     """

@@ -35,7 +35,7 @@ from utmost.tables.axes.few_cells import MOST_LAID
 from utmost.tables.axes.hat_functions import DIFFERENCE
 
 MarginalSpace = tuple[tuple[int, int], ...]
-"""Of the axes that a space does not average out, in order: the axis, and the place of its level among the even ones."""
+"""The axes that a space does not average out, in order: the axis, and the place of its level among the even ones."""
 
 _MOST_SPACES = 1 << 18
 _MOST_LAID_SPACES = 1 << 20
@@ -94,7 +94,7 @@ class MarginalSpaces:
         families: the measured families.
         chains: Even levels of each axis.
         measured_axes: Axes of each family, each with the place of its level, or None for a difference.
-        sums: how many sums each family has.
+        sums: Number of sums of each family.
         covers: Places of the families that each space lies in.
     """
 

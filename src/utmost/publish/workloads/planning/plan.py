@@ -434,7 +434,7 @@ class Plan(Display):
         """Check that clean tables can be made of a release by this plan; it is known before anything is drawn.
 
         Args:
-            reconstruction: that of the release, where it is at hand.
+            reconstruction: Reconstruction of the release, where it is at hand.
 
         Raises:
             NotDetermined: where the measured families do not determine the cells, and of distinct counts.

@@ -23,7 +23,7 @@ from utmost.core.noise.signed_cells import charge_of_rows
 from utmost.errors import OutOfRange
 
 MOST_CELLS = 5
-"""Of more cells that change together, rows are searched group by group."""
+"""Most cells that change together; of more, rows are searched group by group."""
 
 LARGEST_GROUP = 7
 """One cell and three pairs, of which rows are known without a search."""

@@ -94,7 +94,7 @@ def controlled_rounding(
 
 
 SumLimits = Mapping[Family, tuple[Floats, Floats]]
-"""Of families how much may be added to each sum, at least and at most."""
+"""The least and the most that may be added to each sum, by family."""
 
 
 def _limits(domain: Domain, facts: PublicFacts | None, floor: NDArray[Any]) -> SumLimits:

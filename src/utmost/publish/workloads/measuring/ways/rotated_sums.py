@@ -98,7 +98,7 @@ class RotatedSums:
                 raise undetermined(name)
 
     def variances(self, workload: Workload, unit: Unit, shares: Shares, level: Level) -> dict[str, float]:
-        """Those of the sums and those of the differences, added."""
+        """The variances of the sums and of the differences, added."""
         rows = GroupSums(self.pair.rows)
         variances = {part.name: 0.0 for part in workload.parts}
         for part in workload.parts:
