@@ -8,12 +8,14 @@ zensical makes HTML of it all, strictly.
 """
 
 import ast
+import json
 import re
 import shutil
 import subprocess
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import get_args
 from urllib.parse import unquote
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -236,6 +238,16 @@ def check(site: Path) -> list[str]:
     return wrong
 
 
+def write_schemas(folder: Path) -> None:
+    """The JSON Schema of each kind of document, in a file of its own."""
+    from utmost.statements import DocumentKind, schema
+
+    folder.mkdir()
+    for kind in get_args(DocumentKind):
+        text = json.dumps(schema(kind), indent=2) + "\n"
+        (folder / f"{kind}.schema.json").write_text(text, encoding="utf-8")
+
+
 def main() -> None:
     """Lay out, build, check; say what is wrong and end with 1."""
     lay_out()
@@ -247,6 +259,7 @@ def main() -> None:
     wrong = check(SITE) if built.returncode == 0 else []
     if built.returncode or wrong:
         sys.exit("\n".join(wrong) or "zensical found something wrong: see above")
+    write_schemas(SITE / "schemas")
     sys.stdout.write(
         f"{len(list(SITE.rglob('*.html')))} pages, every link leads somewhere: {SITE.relative_to(ROOT)}/index.html\n"
     )

@@ -133,6 +133,16 @@ def pytest_fixture_setup(fixturedef, request):
         return (yield)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def documents_fit_their_schemas():
+    """A field that a document has and its schema does not have fails the test that wrote it."""
+    import schemas_of_documents  # not before a test runs: collecting needs no schema
+
+    with pytest.MonkeyPatch.context() as patch:
+        schemas_of_documents.guard(patch)
+        yield
+
+
 @pytest.hookimpl(tryfirst=True)  # before workers are started
 def pytest_sessionstart(session):
     config = session.config

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from geographiclib.geodesic import Geodesic
 
-from utmost.design.spaces.surveyed_distances import geodesic_steps, great_circle_steps
+from utmost.design.spaces.position_distances import geodesic_steps, great_circle_steps
 
 LENGTHS = (10, 100, 300, 1_000, 3_000, 5_000, 10_000, 20_100)  # km
 

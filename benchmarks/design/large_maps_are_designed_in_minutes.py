@@ -24,7 +24,7 @@ import time
 import numpy as np
 
 from utmost.design.optima.column_generation import certificate_of_rays
-from utmost.design.optima.tree_pricing import prepare
+from utmost.design.optima.tree_pricing import compile_if_it_pays
 from utmost.design.spaces import losses
 from utmost.interfaces.documents.consumer_files import prior_file
 from utmost.privacy_types import PrivacyType
@@ -45,7 +45,7 @@ def main():
 
 def compiled():
     """Let nothing be compiled later."""
-    prepare(100)
+    compile_if_it_pays(100)
     design("grid,16,dirichlet", shown=False)
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from utmost.core.noise.optimal import optimal_noise as optimal_noise
     from utmost.core.privacy.unit import Unit as Unit
     from utmost.core.sampling.draw import sample as sample
-    from utmost.design.capacities.capacity_of import capacity as capacity
+    from utmost.design.capacities.capacity import capacity as capacity
     from utmost.design.geometry.refining import refines as refines
     from utmost.design.geometry.universal_optima import universal_mechanism as universal_mechanism
     from utmost.design.optima.optimum import optimal_mechanism as optimal_mechanism
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from utmost.publish.promises.promise import read_promise as read_promise
     from utmost.publish.promises.statement import check_statement as check_statement
     from utmost.publish.promises.sum_noise import SumNoise as SumNoise
+    from utmost.publish.promises.until import within as within
     from utmost.publish.releases.gradual_release import GradualRelease as GradualRelease
     from utmost.publish.releases.planar import PlanarRelease as PlanarRelease
     from utmost.publish.workloads.planning.choose_plan import choose_plan as choose_plan
@@ -74,7 +75,7 @@ _HOMES = {
     "Table": "utmost.tables.frames.table:Table",
     "Unit": "utmost.core.privacy.unit:Unit",
     "Workload": "utmost.publish.workloads.workload:Workload",
-    "capacity": "utmost.design.capacities.capacity_of:capacity",
+    "capacity": "utmost.design.capacities.capacity:capacity",
     "channels": "utmost.channels",
     "check_statement": "utmost.publish.promises.statement:check_statement",
     "connect": "utmost.interfaces.service.client:connect",
@@ -104,6 +105,7 @@ _HOMES = {
     "choose_plan": "utmost.publish.workloads.planning.choose_plan:choose_plan",
     "sum": "utmost.publish.counting.counted_measures:sum",
     "universal_mechanism": "utmost.design.geometry.universal_optima:universal_mechanism",
+    "within": "utmost.publish.promises.until:within",
     "workloads": "utmost.workloads",
 }
 """Module and attribute of each public name; the module is loaded when the name is first used."""

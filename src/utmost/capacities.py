@@ -1,7 +1,7 @@
 """The capacities of a privacy type: the most that any of its mechanisms leaks, one file for each route to them."""
 
+from utmost.design.capacities.capacity import capacity, capacity_over_vertices
 from utmost.design.capacities.capacity_evidence import CapacityCertificate, PairMultipliers, ProductDual, UniformDual
-from utmost.design.capacities.capacity_of import capacity, capacity_over_vertices
 from utmost.design.capacities.implicit_mechanisms import (
     EnvelopeMechanism,
     LatticeMechanism,

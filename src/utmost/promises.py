@@ -9,6 +9,7 @@ from utmost.publish.promises.point_noise import PointNoise
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.promises.sum_noise import SumNoise
+from utmost.publish.promises.until import Stop, Until, within
 
 __all__ = [
     "CellNoise",
@@ -17,11 +18,14 @@ __all__ = [
     "OneWayDraw",
     "PointNoise",
     "Promise",
+    "Stop",
     "SumNoise",
+    "Until",
     "key_noise",
     "named_cell_noise",
     "once_together",
     "together_noise",
+    "within",
 ]
 
 

@@ -1,6 +1,7 @@
 """Public statements of releases, and their check: built again from its facts and compared."""
 
 from utmost.interfaces.documents.published_files import PublishedTable, read_release
+from utmost.interfaces.documents.schemas import DocumentKind, schema
 from utmost.interfaces.documents.statement_readers import stated_release
 from utmost.publish.promises.statement import Statement, check_statement
 from utmost.publish.releases.comparisons import Trend, change, trend
@@ -15,6 +16,7 @@ from utmost.publish.statements.yaml_writing import yaml_text
 __all__ = [
     "BoundCosts",
     "Deployment",
+    "DocumentKind",
     "PublishedTable",
     "Statement",
     "Trend",
@@ -26,6 +28,7 @@ __all__ = [
     "check_withheld",
     "read_release",
     "registry_entry",
+    "schema",
     "stated_release",
     "statement_page",
     "trend",

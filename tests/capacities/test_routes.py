@@ -12,7 +12,7 @@ from utmost.capacities import capacity
 from utmost.channels import Channel
 
 # Each route to a capacity is compared with the others; `capacity` takes one of them.
-from utmost.design.capacities.capacity_of import ROUTES
+from utmost.design.capacities.capacity import ROUTES
 from utmost.design.capacities.packing import packing
 from utmost.design.capacities.pair_program import Classes, PairClasses, by_edge_program
 from utmost.design.capacities.similarity import Similarity

@@ -9,7 +9,7 @@ from utmost.channels import Channel
 
 # Searches and evidence are taken apart, forged and compared, which no public call allows.
 from utmost.design.optima import column_generation
-from utmost.design.optima.near_places import added_up, circles, shared_out
+from utmost.design.optima.near_places import merging_circles, share_by_mass, sum_at_centres
 from utmost.design.optima.search_for_rays import RayProgram
 from utmost.optima import optimal_mechanism
 from utmost.privacy_types import PrivacyType
@@ -28,7 +28,7 @@ def heaps(seed, count=8, each=5, wide=0.3):
 def test_circles_are_nested_and_no_wider_than_they_say(seed):
     distances, masses = heaps(seed)
     centres_before = set()
-    sizes = circles(distances, masses)
+    sizes = merging_circles(distances, masses)
     assert len(sizes) > 1
     for near, radius in zip(sizes, (1.0, 0.5, 0.25, 0.1), strict=False):
         centres = np.unique(near)
@@ -44,29 +44,32 @@ def test_circles_are_nested_and_no_wider_than_they_say(seed):
 
 
 def test_places_far_apart_have_no_circles():
-    assert circles(np.asarray(grid(5, 5).distances, dtype=float), np.full(25, 1 / 25)) == []
-    assert circles(np.zeros((1, 1)), np.ones(1)) == []
+    assert merging_circles(np.asarray(grid(5, 5).distances, dtype=float), np.full(25, 1 / 25)) == []
+    assert merging_circles(np.zeros((1, 1)), np.ones(1)) == []
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_shares_of_sums_are_by_mass_and_add_up_again(seed):
     distances, masses = heaps(seed)
-    near = circles(distances, masses)[0]
+    near = merging_circles(distances, masses)[0]
     prices = np.random.default_rng(seed).random(len(masses)) * (masses > 0)
-    sums = added_up(prices, near)
-    shares = shared_out(sums, near, masses)
-    assert added_up(shares, near) == pytest.approx(sums, rel=1e-12)
+    sums = sum_at_centres(prices, near)
+    shares = share_by_mass(sums, near, masses)
+    assert sum_at_centres(shares, near) == pytest.approx(sums, rel=1e-12)
     for centre in np.unique(near):
         members = (near == centre) & (masses > 0)
         assert np.ptp(shares[members] / masses[members]) <= 1e-12 * max(shares[members] / masses[members])
-    assert added_up(np.stack([masses, prices]), near).tolist() == [added_up(masses, near).tolist(), sums.tolist()]
+    assert sum_at_centres(np.stack([masses, prices]), near).tolist() == [
+        sum_at_centres(masses, near).tolist(),
+        sums.tolist(),
+    ]
 
 
 def test_the_program_of_fewer_places_has_all_costs_and_masses():
     distances, masses = heaps(2)
     space = Space(distances)
     whole = RayProgram.of(PrivacyType(space, epsilon=1), Consumer(masses, losses.distance(space)))
-    near = circles(distances, masses)[0]
+    near = merging_circles(distances, masses)[0]
     fewer = whole.gathered(near)
     assert fewer.costs.sum(axis=1) == pytest.approx(whole.costs.sum(axis=1), rel=1e-12)
     assert fewer.prior.sum() == pytest.approx(1, rel=1e-12)
@@ -80,11 +83,11 @@ def test_places_parted_late_have_the_same_optimum(seed, monkeypatch):
     space = Space(distances)
     ptype, consumer = PrivacyType(space, epsilon=1), Consumer(masses, losses.distance(space))
     sizes = []
-    found = column_generation.circles
-    monkeypatch.setattr(column_generation, "circles", lambda *of: sizes.extend(found(*of)) or sizes)
+    found = column_generation.merging_circles
+    monkeypatch.setattr(column_generation, "merging_circles", lambda *of: sizes.extend(found(*of)) or sizes)
     parted = optimal_mechanism(ptype, consumer, method="columns").certificate
     assert len(sizes) > 1
-    monkeypatch.setattr(column_generation, "circles", lambda *_: [])
+    monkeypatch.setattr(column_generation, "merging_circles", lambda *_: [])
     whole = optimal_mechanism(ptype, consumer, method="columns").certificate
     for certificate in (parted, whole):
         assert certificate.gap <= 1e-7 * certificate.upper

@@ -131,9 +131,9 @@ import numpy as np
 from utmost.design.optima.extreme_rays import Forest, generic_factors
 from utmost.design.optima import tree_pricing
 assert tree_pricing.COMPILED == (sys.argv[1] == "with")
-tree_pricing.prepare(30)
+tree_pricing.compile_if_it_pays(30)
 assert not hasattr(tree_pricing.price_trees, "py_func")
-tree_pricing.prepare(100)
+tree_pricing.compile_if_it_pays(100)
 assert hasattr(tree_pricing.price_trees, "py_func") == tree_pricing.COMPILED
 rng = np.random.default_rng(5)
 points = rng.random((15, 2)) * 3

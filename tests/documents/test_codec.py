@@ -16,8 +16,8 @@ from utmost import losses, priors
 from utmost.capacities import capacity as capacity_of
 from utmost.channels import Channel, geometric_channel, randomized_response
 from utmost.core.exact.written_levels import level_facts
+from utmost.design.capacities.capacity import ROUTES
 from utmost.design.capacities.capacity_evidence import METHODS
-from utmost.design.capacities.capacity_of import ROUTES
 from utmost.design.geometry.best_action_cells import exact_loss
 from utmost.errors import BadTable, Unsupported, UtmostError
 from utmost.geometry import universal_mechanism, universality

@@ -35,6 +35,7 @@ KINDS = {
     "points": {"columns": ["x", "y"], "noise": PointNoise(200, grid=8, largest=10**6)},
     "items": {"columns": "n", "id_column": ["b", "a"], "keyed_by_id": True, "unit": Unit(1, 1)},
     "amounts": {"columns": "paid", "unit": Unit(500, 2, amount={"name": "paid", "step": "0.01"})},
+    "until": {"columns": "a", "public": "c", "unit": Unit(1, 1), "until": ut.within("10 %", {"c": "p"}, steps=3)},
     "huge": {"columns": "Ж☃", "noise": CellNoise(Unit(10**99, 10**9), largest=10**1000)},
 }
 
@@ -55,7 +56,7 @@ def test_two_spellings_are_one_promise_and_two_promises_have_two_digests():
     assert Promise("a", **unit) == Promise(["a"], unit=ut.Unit("2", 3.0)) != Promise("b", **unit)
     other = {
         "columns": "z", "public": "c", "drop": "c", "rows": "observed", "unit": Unit(2, 3, "change-one"),
-        "numbers": "reals", "largest": 5, "id_column": "c", "part": ("p", "q"),
+        "numbers": "reals", "largest": 5, "id_column": "c", "part": ("p", "q"), "until": ut.within("10 %"),
     }  # fmt: skip
     digests = {promised(**{"columns": "a", **unit, name: word}).digest for name, word in other.items()}
     assert len(digests | {Promise("a", **unit).digest}) == len(other) + 1
@@ -86,6 +87,11 @@ WRONG = [
     {"columns": ["x", "y"], "noise": PointNoise(200), "keyed_by_id": True, "id_column": "i"},
     {"columns": ["x", "y"], "noise": PointNoise(200, dimensions=3)},
     {"noise": PointNoise(200)},
+    {"columns": "a", "unit": UNIT, "until": lambda table: True},
+    {"columns": "a", "unit": UNIT, "until": "10 %"},
+    {"columns": "a", "unit": UNIT, "until": ut.within("10 %", {"b": "x"})},
+    {"columns": ["x", "y"], "noise": PointNoise(200), "until": ut.within("10 %")},
+    {"noise": PLAN, "until": ut.within("10 %")},
     *({"noise": PLAN, name: word} for name, word in (("columns", "a"), ("unit", UNIT), ("public", "a"))),
 ]
 
@@ -107,6 +113,10 @@ WRONG_FACTS = [
     {"columns": "a", "noise": CELLS | {"grid": {}}},
     {"noise": {"kind": "sums", "plan": "sex"}},
     {"columns": ["x", "y"], "noise": {"kind": "points", "per": 200, "sensitivity": 1}},
+    {"columns": "a", "noise": CELLS, "until": {"share": "2", "steps": 3}},
+    {"columns": "a", "noise": CELLS, "until": {"share": "1/10", "steps": 1}},
+    {"columns": "a", "noise": CELLS, "until": {"share": "1/10", "steps": 3, "where": [1]}},
+    {"columns": "a", "noise": CELLS, "until": {"share": "1/10"}},
     {"noise": {"kind": "keys", "sensitivity": 1, "cells": 1, "columns": ["word", "n"]}},
 ]
 

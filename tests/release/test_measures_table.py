@@ -140,12 +140,14 @@ def test_one_command_releases_them(run, tmp_path):
         ["--mean", "rent=0,5"],
         ["--cost", "squared"],
         ["--columns", "rent"],
-        ["--dry-run"],
-        ["--ledger", tmp_path / "l.db", "--create", "--name", "x"],
+        ["--ledger", tmp_path / "l.db", "--create"],
+        ["--name", "x"],
     ):
         code, shown, _ = run(*asked, *means, *more, "--out", tmp_path / "x.csv")
         assert (code, shown) == (2, ""), more
         assert not (tmp_path / "x.csv").exists()
+    code, shown, _ = run(*asked, *means, "--dry-run", "--out", tmp_path / "x.csv")
+    assert (code, "rent_mean ± about" in " ".join(shown.split())) == (0, True)
     counted = ["count", *asked[1:5], *asked[8:], *means, "--out", tmp_path / "c.json"]
     assert run(*counted)[0] == 0
     assert {path.name for path in tmp_path.glob("c*.json")} == {"c-income.json", "c-rent.json"}

@@ -19,7 +19,7 @@ from utmost.exact import level
 from utmost.interfaces.service.pages.shown_promise import exact_text, of_release, of_request, visible
 from utmost.interfaces.service.publish_requests import LONGEST_REQUEST
 from utmost.privacy import Amount, Unit
-from utmost.promises import Noise, Promise, key_noise, named_cell_noise, together_noise
+from utmost.promises import Noise, Promise, key_noise, named_cell_noise, together_noise, within
 from utmost.publish.promises.noise_kinds import KINDS, kind_named
 from utmost.releases import Texts
 from utmost.service import application
@@ -55,6 +55,7 @@ PROMISES = {
     "keyed_by_id": (promised(id_column="person"), promised(id_column="person", keyed_by_id=True), "yes"),
     "noise": (promised(), promised(unit=Unit(5, 3)), "5"),
     "part": (promised(), promised(part=("town", "Bern")), "Bern of town"),
+    "until": (promised(), promised(until=within("7 %", steps=3)), "7 % of its released value"),
 }
 UNITS = {
     "sensitivity": (Unit(2, 3), Unit(7, 3), "7"),
@@ -385,7 +386,7 @@ def test_proposals_of_one_person_are_bounded_by_number_size_and_day(service, who
     ada, same, bob, approver = (
         who("Ada", "curator"), who("Ada", "curator", ("x",)), who("Bob", "curator"), who("Grace", "approver")
     )  # fmt: skip
-    monkeypatch.setattr("utmost.interfaces.service.proposing.MOST_WAITING_OF_ONE", 3)
+    monkeypatch.setattr("utmost.interfaces.service.proposals.MOST_WAITING_OF_ONE", 3)
     terms = replace(TERMS, independent=True)
     names = [propose_by(service, one, f"{k}", "publish", "x", ONE, terms=terms).name
              for k, one in enumerate((ada, same, ada))]  # fmt: skip
@@ -398,12 +399,12 @@ def test_proposals_of_one_person_are_bounded_by_number_size_and_day(service, who
     service.proposals.decide(approver, names[1], "refused", "no")
     for key in ("4", "5"):
         propose_by(service, ada, key, "publish", "x", ONE, terms=terms)
-    monkeypatch.setattr("utmost.interfaces.service.proposing.MOST_WAITING_OF_ONE", 100)
-    monkeypatch.setattr("utmost.interfaces.service.proposing.MOST_CHARACTERS_OF_ONE", 3 * 1000)
+    monkeypatch.setattr("utmost.interfaces.service.proposals.MOST_WAITING_OF_ONE", 100)
+    monkeypatch.setattr("utmost.interfaces.service.proposals.MOST_CHARACTERS_OF_ONE", 3 * 1000)
     large = Terms.read(terms.facts() | {"public": ["y" * 2000]})
     with pytest.raises(NotAllowed, match="3000 characters"):
         propose_by(service, ada, "6", "publish", "x", ONE, terms=large)
-    monkeypatch.setattr("utmost.interfaces.service.proposing.MOST_A_DAY", 6)
+    monkeypatch.setattr("utmost.interfaces.service.proposals.MOST_A_DAY", 6)
     propose_by(service, ada, "7", "relax", "x", ONE)
     with pytest.raises(NotAllowed, match="a day"):
         propose_by(service, ada, "8", "relax", "x", ONE)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from faults.test_planted_ledger_faults import fresh_noise_on_relax
 from utmost.core.sampling import random_bits
-from utmost.interfaces.service import approvals, proposing
+from utmost.interfaces.service import approvals, proposals
 from utmost.ledger import Published
 from utmost.publish.ledger import block_encryption as vault
 from utmost.publish.ledger import event_log, publishing, relaxing, responses, sqlite_store, state, verification, witness
@@ -221,7 +221,7 @@ def a_rollback_costs_nothing(plant):
 
 def published_without_approval(plant):
     """Nobody looks whether a proposal was approved."""
-    plant.setattr(proposing, "check_approved", lambda *_: None)
+    plant.setattr(proposals, "check_approved", lambda *_: None)
 
 
 def approved_by_its_proposer(plant):

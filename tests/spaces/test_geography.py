@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import utmost as ut
 
 # Distances are compared before they are rounded into a space.
-from utmost.design.spaces.surveyed_distances import SMALLEST_RADIUS, closure, geodesic_steps, great_circle_steps
+from utmost.design.spaces.position_distances import SMALLEST_RADIUS, closure, geodesic_steps, great_circle_steps
 from utmost.errors import BadTable, NotAMetric, OutOfRange, UtmostError
 from utmost.interfaces.documents.consumer_files import consumer_of
 from utmost.interfaces.documents.space_names import space_named

@@ -114,8 +114,8 @@ def test_margins_and_variances_are_those_of_the_covariance(each, step):
             answer = both.total(where) if column == "paid_sum" else both.count(where)
             assert answer.variance == pytest.approx(variance, rel=2e-3)
             shown = release[name][f"{column}_margin"][0]
-            bars = release.bars(name) if column == "paid_sum" else both.count_bars(name)
-            assert shown == pytest.approx(bars[name])
+            bars = both.column_bars(name)[name]
+            assert shown == pytest.approx(bars[column])
             # geometric noise, and sums of it, lie between the normal law and Laplace's
             assert 1.8 * variance**0.5 < shown < 2.3 * variance**0.5 + 3 * float(Fraction(step))
 
@@ -265,7 +265,8 @@ def test_by_commands(tmp_path):
     document = json.loads((tmp_path / "p.json").read_text(encoding="utf-8"))
     assert [part["sums"] for part in document["wanted"]] == ["shop", "shop region"]
     assert "shop: paid" in plan.stdout
-    assert "shop: count" in plan.stdout
+    assert "count" in plan.stdout
+    assert "paid_mean" in plan.stdout
     made = called("release", "c.json", "--plan", "p.json", "--epsilon", "1", "--out", "r.json", cwd=tmp_path)
     assert made.returncode == 0, made.stderr
     assert called("total", "r.json", "--tables", "tabs", "--plan", "p.json", cwd=tmp_path).returncode == 0
@@ -285,7 +286,7 @@ def test_by_commands(tmp_path):
     alone = called("plan", "c.json", "--want", "shop", "--epsilon", "1", "--json", cwd=tmp_path)
     (wanted,) = json.loads(alone.stdout)["wanted"]
     assert wanted["error_bar"] == 599
-    assert wanted["count_error_bar"] == pytest.approx(4.13)
+    assert wanted["column_error_bars"]["count"] == pytest.approx(4.13)
     refused = called("total", "r.json", "--where", "paid=above 0", cwd=tmp_path)
     assert refused.returncode == 2
     assert "no labels of a table" in " ".join(refused.stderr.split())

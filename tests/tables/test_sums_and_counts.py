@@ -135,7 +135,7 @@ def test_an_answer_counts_and_averages_without_being_told_how():
     with pytest.raises(OutOfRange, match="one of name and sums"):
         plain.mean()
     with pytest.raises(OutOfRange, match="noised together"):
-        plain.count_bars()
+        plain.column_bars()
 
 
 def test_counts_sums_and_means_are_those_of_the_events():
@@ -245,3 +245,23 @@ def test_a_frame_with_means_is_saved_and_verified(tmp_path, library):
     header = (tmp_path / "means.csv").read_text(encoding="utf-8").split("\n")[0]
     assert header.split(",")[-3:] == ["paid_mean", "paid_mean_lower", "paid_mean_upper"]
     assert verified(tmp_path / "means.csv")["table"] == "unchanged"
+
+
+@pytest.mark.parametrize("missing", [None, "leave out"])
+def test_the_margin_of_a_mean_is_known_before_the_release(missing):
+    """It is promised times the number that the mean divides by, and holds wherever in its range the mean lies."""
+    sales = {"shop": ["A", "B", "A"], "paid": [-20, 100, 30]}
+    measure = ut.mean("paid", each=(-20, 100), missing=missing)
+    table = ut.count_table(sales, {"shop": ["A", "B"]}, ut.Counting(each_row=True), measure=measure)
+    promise, number = ut.Promise.of_counted(table), "count" if missing is None else "paid_count"
+    answer = ut.release(table, promise, epsilon=2, once=True)
+    bars = answer.column_bars("shop")["shop"]
+    # every cell was measured, so that the promise of the noise is that of the table
+    assert promise.margins(epsilon=2) == pytest.approx({f"shop: {name}": bar for name, bar in bars.items()}, rel=5e-3)
+    pair, widest = answer.table.plan.amount_pair, Fraction(0)
+    for mean in (-20, -19, 0, 30, 70, 99, 100):  # the error of the mean, times the noisy number
+        weights = tuple(over - mean * under for over, under in zip(pair.total, pair.stated, strict=True))
+        ((_, margin),) = answer.table.widest_bars([(0, 0)], weights, Fraction(19, 20), together=False).items()
+        widest = max(widest, margin)
+        assert margin <= bars[f"paid_mean times {number}"]
+    assert widest == bars[f"paid_mean times {number}"]

@@ -15,7 +15,7 @@ from utmost.errors import NotANumber, OutOfRange, UtmostError
 Number = int | Fraction | Decimal | str | float
 """The types that a user may pass as a number. A float is read as the decimal it prints."""
 
-NumberKind = Literal["integers", "reals"]
+IntegersOrReals = Literal["integers", "reals"]
 """The kind of values of a query or of columns: declared, and never guessed from the values, which it would reveal."""
 
 _SPELLED = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")

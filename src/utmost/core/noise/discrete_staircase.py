@@ -7,6 +7,7 @@ M(r) >= V(r).
 
 import math
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 import numpy as np
 
@@ -214,6 +215,11 @@ class DiscreteStaircase(ProfileLaw):
         if best:
             return f"{least_cost(best, 'integers')} [geng2012, Theorem 12]{relaxable}"
         return f"its step was given; it is not claimed to be the least noise{relaxable}"
+
+    @property
+    def parameters(self) -> dict[str, int | float | Fraction]:
+        """The sensitivity and the first step."""
+        return {"sensitivity": self.sensitivity, "step": self.step}
 
     def __repr__(self) -> str:
         return law_text(self, step=self.step)

@@ -108,6 +108,11 @@ class Law(Display, ABC):
     sensitivity: Any
 
     @property
+    def parameters(self) -> dict[str, int | float | Fraction]:
+        """The numbers that make the law beside its level, by name, as statements have them."""
+        return {"sensitivity": self.sensitivity}
+
+    @property
     def epsilon(self) -> Fraction | float:
         """The level's epsilon: a Fraction, or a float rounded up."""
         return self.level.epsilon

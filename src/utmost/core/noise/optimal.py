@@ -8,7 +8,7 @@ from typing import Literal
 from utmost.core.exact.arguments import iterable, one_of
 from utmost.core.exact.intervals import nearest
 from utmost.core.exact.levels import Level
-from utmost.core.exact.numbers import Number, NumberKind, exact
+from utmost.core.exact.numbers import IntegersOrReals, Number, exact
 from utmost.core.noise.costs import Cost, absolute, read_cost
 from utmost.core.noise.discrete_staircase import DiscreteStaircase
 from utmost.core.noise.geometric import Geometric
@@ -22,7 +22,7 @@ def optimal_noise(
     epsilon: Number | Level | None = None,
     sensitivity: Number = 1,
     cost: Cost = absolute,
-    numbers: NumberKind = "integers",
+    numbers: IntegersOrReals = "integers",
     *,
     alpha: Number | None = None,
 ) -> Geometric | DiscreteStaircase | Staircase:
@@ -48,7 +48,7 @@ def optimal_noise(
     (Geometric(epsilon=1, sensitivity=1), DiscreteStaircase(epsilon=1, sensitivity=5, step=2),
      Staircase(epsilon=1, sensitivity=5, gamma=0.37754066879814546))
     """
-    if one_of(numbers, NumberKind, "numbers", "optimal_noise") == "reals":
+    if one_of(numbers, IntegersOrReals, "numbers", "optimal_noise") == "reals":
         return Staircase(epsilon, sensitivity, cost, alpha=alpha)
     if _integral(sensitivity, "optimal_noise") == 1:
         read_cost(cost, 1.0, integers=True)
@@ -60,7 +60,7 @@ def relaxable_noise(
     epsilon: Number | Level | None = None,
     sensitivity: Number = 1,
     cost: Cost = absolute,
-    numbers: NumberKind = "integers",
+    numbers: IntegersOrReals = "integers",
     *,
     alpha: Number | None = None,
 ) -> Geometric | DiscreteStaircase | Laplace | Staircase:
@@ -77,7 +77,7 @@ def relaxable_noise(
      DiscreteStaircase(epsilon='1/10', sensitivity=5, step=3))
     """
     candidates: list[Geometric | DiscreteStaircase | Laplace | Staircase]
-    if one_of(numbers, NumberKind, "numbers", "relaxable_noise") == "reals":
+    if one_of(numbers, IntegersOrReals, "numbers", "relaxable_noise") == "reals":
         candidates = [
             Staircase.half_step(epsilon, sensitivity, alpha=alpha),
             Laplace(epsilon, sensitivity, alpha=alpha),
@@ -143,7 +143,7 @@ def _other(law: Law, over: Law | str) -> Law:
 
 
 def gain_curve(
-    epsilons: Sequence[Number], cost: Cost, sensitivity: Number = 1, numbers: NumberKind = "reals"
+    epsilons: Sequence[Number], cost: Cost, sensitivity: Number = 1, numbers: IntegersOrReals = "reals"
 ) -> list[float]:
     """E L(Laplace) / E L(optimal noise) at each epsilon; 1 at epsilon = 0, to which it tends there.
 

@@ -368,6 +368,11 @@ class Staircase(RealLaw):
         log_steps = math.log(2) + math.log(self.sensitivity) + most - epsilon - 2 * math.log(-math.expm1(-epsilon))
         return float(epsilon * math.exp(log_steps) - most)
 
+    @property
+    def parameters(self) -> dict[str, int | float | Fraction]:
+        """The sensitivity and gamma."""
+        return {"sensitivity": self.sensitivity, "gamma": self.gamma}
+
     def __repr__(self) -> str:
         return law_text(self, gamma=self.gamma)
 

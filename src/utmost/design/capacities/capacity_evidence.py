@@ -32,7 +32,7 @@ from utmost.design.capacities.implicit_mechanisms import (
     SimilarityMechanism,
     UniformMechanism,
     distance_profile,
-    factors,
+    product_parts,
     profile_sum,
 )
 from utmost.design.capacities.similarity import Similarity, farthest, row_sums
@@ -257,7 +257,7 @@ def slacks(ptype: PrivacyType, kind: CapacityKind, dual: Array, multipliers: Pai
 
 
 def _parts(ptype: PrivacyType, count: int) -> tuple[PrivacyType, ...]:
-    parts = factors(ptype)
+    parts = product_parts(ptype)
     if parts is None or len(parts) != count:
         raise PromiseBroken(f"the space must be a product of {count} parts", came=ptype.space)
     return parts
@@ -275,9 +275,9 @@ class CapacityCertificate(Evidence):
     """Evidence that the largest leakage of a privacy type lies between two numbers.
 
     Attributes:
-        ptype: the privacy type.
+        ptype: Privacy type.
         kind: "multiplicative" or "additive".
-        mechanism: a mechanism of the type that leaks at least ``lower``.
+        mechanism: Mechanism of the type that leaks at least ``lower``.
         dual: Proof that none leaks more than ``upper`` (see `checker`).
         multipliers: Multipliers of single inequalities of privacy, if the dual has negative entries.
         bounds: Bounds that the two prove; equal if all is exact.
@@ -323,18 +323,19 @@ class TypeCapacity(Capacity):
     """The largest leakage of any mechanism of a privacy type.
 
     Attributes:
-        value: a Fraction where the capacity is known exactly; else a float that is certainly not below it, so that no
+        value: Fraction where the capacity is known exactly; else a float that is certainly not below it, so that no
             mechanism leaks more.
-        mechanism: leaks at least ``lower``. A `Channel` of Fractions, or an object with ``shape`` and ``matrix`` that
+        mechanism: Leaks at least ``lower``. A `Channel` of Fractions, or an object with ``shape`` and ``matrix`` that
             is written out only when asked for.
-        certificate: a `CapacityCertificate`; ``certificate.verify()`` checks it again.
-        method: the route that found it: "closed form", "product", "magnitude", "packing", "orbits", "program",
+        certificate: `CapacityCertificate`; ``certificate.verify()`` checks it again.
+        method: Route that found it: "closed form", "product", "magnitude", "packing", "orbits", "program",
             or "bound" where the type is too large for more than two bounds.
     """
 
     _shown = ("value", "lower", "method")
 
     mechanism: Any
+    certificate: CapacityCertificate
     method: str = ""
 
     def __post_init__(self) -> None:
@@ -347,17 +348,17 @@ class TypeCapacity(Capacity):
         return cls(certificate.upper, certificate.mechanism, certificate, method)
 
     @property
-    def lower(self) -> Any:
+    def lower(self) -> Fraction | float:
         """The mechanism leaks at least this."""
         return self.certificate.lower
 
     @property
-    def upper(self) -> Any:
+    def upper(self) -> Fraction | float:
         """No mechanism of the type leaks more than this; the same as ``value``."""
         return self.certificate.upper
 
     @property
-    def gap(self) -> Any:
+    def gap(self) -> Fraction | float:
         """``upper - lower``."""
         return self.certificate.gap
 

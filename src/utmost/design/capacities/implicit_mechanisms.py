@@ -34,7 +34,7 @@ from utmost.design.spaces.space import Space
 from utmost.errors import OutOfRange
 
 
-def factors(ptype: PrivacyType) -> tuple[PrivacyType, ...] | None:
+def product_parts(ptype: PrivacyType) -> tuple[PrivacyType, ...] | None:
     """The types of the parts of a product, the part that moves fastest last; None where none are known.
 
     Columns v kron w of private columns are private, for alpha^d is the product of the parts' powers; and the steepest
@@ -42,7 +42,7 @@ def factors(ptype: PrivacyType) -> tuple[PrivacyType, ...] | None:
     and sum_y min_x M.
 
     >>> from utmost.spaces import grid
-    >>> [part.space.size for part in factors(PrivacyType(grid(2, 5, "manhattan"), 1))]
+    >>> [part.space.size for part in product_parts(PrivacyType(grid(2, 5, "manhattan"), 1))]
     [2, 5]
     """
     metric = ptype.space.metric
@@ -112,7 +112,7 @@ class ImplicitMechanism(Display, PickledByFields, ABC):
     """A channel that is written down as a matrix only when someone asks for it.
 
     Attributes:
-        ptype: the privacy type that it keeps.
+        ptype: Privacy type that it keeps.
     """
 
     __slots__ = ()
@@ -207,7 +207,7 @@ class ProductMechanism(ImplicitMechanism):
     """M = A kron B kron ...: each part of the secret is answered by its own mechanism, independently.
 
     Attributes:
-        parts: the mechanisms; the last part of the secret moves fastest.
+        parts: Mechanisms; the last part of the secret moves fastest.
     """
 
     parts: "tuple[CapacityMechanism, ...]"
@@ -231,9 +231,9 @@ class EnvelopeFacts(Display):
     """Bounds of the sums of an envelope's columns.
 
     Attributes:
-        least, most: the least and the largest sum of a row, from below and from above.
-        largest: at most the sum of the columns' largest entries.
-        smallest: at least the sum of the columns' smallest entries.
+        least, most: Least and the largest sum of a row, from below and from above.
+        largest: At most the sum of the columns' largest entries.
+        smallest: At least the sum of the columns' smallest entries.
     """
 
     least: Fraction
@@ -312,7 +312,7 @@ class LatticeMechanism(ImplicitMechanism):
     (p, q) is the direction of the diagonal; a side of one point has one column.
 
     Attributes:
-        ptype: a Euclidean lattice of at least two points.
+        ptype: Euclidean lattice of at least two points.
     """
 
     ptype: PrivacyType

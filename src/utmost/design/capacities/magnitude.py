@@ -76,16 +76,16 @@ def sandwich(ptype: PrivacyType, weights: Array) -> tuple[SimilarityMechanism, A
     spare = (most - least) / 8 + Fraction(1, 1 << BITS)  # for what is rounded off below
     theta = (1 - near) / (most + spare - near * (least - spare))
     inner = [Fraction(int(theta * w * _UNIT), _UNIT) for w in weights.tolist()]
-    return SimilarityMechanism(ptype, objects(inner), has_rest=True), raised(weights, least)
+    return SimilarityMechanism(ptype, objects(inner), has_rest=True), raised_dual(weights, least)
 
 
-def raised(weights: Array, least: Fraction) -> Array:
+def raised_dual(weights: Array, least: Fraction) -> Array:
     """w / L, rounded up: a dual of the multiplicative capacity, where L <= E w."""
     # Up by less than a unit; a zero stays zero.
     return objects([Fraction(int(w / least * _UNIT) + 1 if w else 0, _UNIT) for w in weights.tolist()])
 
 
-def lowered(ptype: PrivacyType, dual: Array) -> Array:
+def lowered_dual(ptype: PrivacyType, dual: Array) -> Array:
     """z / H, rounded down: a dual of the additive capacity, where F z <= H, F = alpha^-d; z itself where F z <= 1."""
     most = max(row_sums(ptype, dual, -1)[1])
     if most <= 1:
@@ -211,7 +211,7 @@ def _line(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate:
     scales = _scales(a, n)
     mechanism, dual = (SimilarityMechanism(ptype, scales), scales) if _is_exact(a) else sandwich(ptype, scales)
     if kind == "additive":
-        dual = _on_the_middle(a, n) if _is_exact(a) else lowered(ptype, _on_the_middle(a, n))
+        dual = _on_the_middle(a, n) if _is_exact(a) else lowered_dual(ptype, _on_the_middle(a, n))
     return CapacityCertificate(ptype, kind, mechanism, dual)
 
 
@@ -267,4 +267,4 @@ def _on_the_middle_points(ptype: PrivacyType, metric: EuclideanGridMetric) -> Ar
         return dual
     rows, cols = ({(side - 1) // 2, side // 2} for side in (metric.rows, metric.cols))
     dual[[r * metric.cols + c for r in rows for c in cols]] = Fraction(1)
-    return lowered(ptype, dual)
+    return lowered_dual(ptype, dual)

@@ -32,7 +32,7 @@ from utmost.core.programs.highs import InfeasibleProgram, solve
 from utmost.core.programs.linear_program import LinearProgram
 from utmost.design.capacities.capacity_evidence import CapacityCertificate, largest_power
 from utmost.design.capacities.implicit_mechanisms import EnvelopeMechanism
-from utmost.design.capacities.magnitude import lowered, raised, reduced_similarity, sandwich, spread
+from utmost.design.capacities.magnitude import lowered_dual, raised_dual, reduced_similarity, sandwich, spread
 from utmost.design.capacities.pair_program import Classes
 from utmost.design.capacities.similarity import Similarity, row_sums
 from utmost.design.channels.channel import Channel
@@ -77,7 +77,7 @@ class Packing:
     Attributes:
         weights: (n,) w, Fractions; exact only where ``is_exact``.
         dual: (n,) z >= 0, Fractions, certainly feasible.
-        is_exact: whether both are exactly optimal.
+        is_exact: Whether both are exactly optimal.
     """
 
     weights: Array
@@ -107,7 +107,7 @@ def packing(ptype: PrivacyType, kind: CapacityKind, similarity: Similarity, clas
     ]
     dual = spread(shares, classes)
     if not exactly:
-        dual = raised(dual, min(row_sums(ptype, dual, 1)[0])) if sign > 0 else lowered(ptype, dual)
+        dual = raised_dual(dual, min(row_sums(ptype, dual, 1)[0])) if sign > 0 else lowered_dual(ptype, dual)
     return Packing(frozen(weights), frozen(dual), exactly)
 
 
@@ -142,7 +142,7 @@ def central_dual(ptype: PrivacyType, similarity: Similarity) -> Array:
     dual = np.full(similarity.size, Fraction(0), dtype=object)
     if similarity.level.epsilon_float * float(similarity.lengths[int(radii.min())]) < _FAR:
         dual[int(radii.argmin())] = Fraction(1)
-    return lowered(ptype, dual)
+    return lowered_dual(ptype, dual)
 
 
 def completion(ptype: PrivacyType, kind: CapacityKind, similarity: Similarity, packed: Packing) -> Channel | None:
@@ -256,7 +256,7 @@ class _Moving:
     """The variables: entries (x, c) for secrets x with z_x = 0 and columns c with w > 0, joined by symmetries.
 
     Attributes:
-        similarity: of the type. free, columns: the secrets. low, high: (f, k) the bounds that the other rows set.
+        similarity: Similarity of the type. free, columns: Secrets. low, high: (f, k) bounds that the other rows set.
         start: (n, k) the columns as they are.
         entry: (f, k) which variable each entry is.
     """

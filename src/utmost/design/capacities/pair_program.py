@@ -47,7 +47,7 @@ class Classes:
 
     Attributes:
         labels: (n,) the class of each secret, classes numbered by their first member.
-        representatives: the first member of each class.
+        representatives: First member of each class.
         sizes: Number of members of each.
     """
 
@@ -67,11 +67,11 @@ class Classes:
         >>> Classes.of(Similarity.of(PrivacyType(grid(3, 3), 1))).labels.tolist()
         [0, 1, 0, 1, 2, 1, 0, 1, 0]
         """
-        kinds = words(np.arange(len(similarity.lengths), dtype=np.uint64))
+        kinds = mixed_words(np.arange(len(similarity.lengths), dtype=np.uint64))
         labels = np.zeros(similarity.size, dtype=np.intp)
         while True:
             views = _views(similarity, labels, kinds)
-            finer = numbered(np.column_stack([labels.astype(np.uint64), views]))
+            finer = row_numbers(np.column_stack([labels.astype(np.uint64), views]))
             # No class fell apart: the partition is equitable, but for a chance of n^2 / 2^64 that two views have one
             # word.
             if finer.max(initial=0) == labels.max(initial=0):
@@ -88,15 +88,15 @@ def _views(similarity: Similarity, labels: NDArray[np.intp], kinds: NDArray[np.u
     """A word for what each secret sees: the sum over y of a word for (distance of y, class of y), modulo 2^64."""
     # So many rows at once that their words take some 16 MB.
     step = max(1, (1 << 21) // similarity.size)
-    classes = words(labels.astype(np.uint64) + np.uint64(1 << 32))
+    classes = mixed_words(labels.astype(np.uint64) + np.uint64(1 << 32))
     seen = np.empty(similarity.size, dtype=np.uint64)
     for start in range(0, similarity.size, step):
         pairs = kinds[similarity.kinds[start : start + step]] ^ classes
-        seen[start : start + step] = words(pairs).sum(axis=1, dtype=np.uint64)
+        seen[start : start + step] = mixed_words(pairs).sum(axis=1, dtype=np.uint64)
     return seen
 
 
-def words(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def mixed_words(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Numbers mixed into 64-bit words that look random (the finaliser of splitmix64)."""
     mixed = (numbers + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -104,7 +104,7 @@ def words(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return mixed ^ (mixed >> np.uint64(31))
 
 
-def numbered(rows: NDArray[np.uint64]) -> NDArray[np.intp]:
+def row_numbers(rows: NDArray[np.uint64]) -> NDArray[np.intp]:
     """The number of each row among the different ones, in order of first appearance."""
     _, first, which = np.unique(rows, axis=0, return_index=True, return_inverse=True)
     order = np.empty(len(first), dtype=np.intp)
@@ -139,11 +139,11 @@ class PairClasses:
         [5, 8]
         """
         n = similarity.size
-        labels = numbered(similarity.kinds.reshape(-1, 1).astype(np.uint64)).reshape(n, n)
+        labels = row_numbers(similarity.kinds.reshape(-1, 1).astype(np.uint64)).reshape(n, n)
         while True:
             seen = _triangles(labels)
             rows = np.column_stack([part.astype(np.uint64).ravel() for part in (labels, labels.T, seen)])
-            finer = numbered(rows).reshape(n, n)
+            finer = row_numbers(rows).reshape(n, n)
             if finer.max() == labels.max():
                 return cls(frozen(finer), frozen(np.bincount(finer.ravel())))
             labels = finer
@@ -159,7 +159,7 @@ def _triangles(labels: NDArray[np.intp]) -> NDArray[np.uint64]:
     seen = np.zeros(labels.shape, dtype=np.uint64)
     # One secret at a time: all triples at once would be n^3 words.
     for z in range(len(labels)):
-        seen += words(here[:, z, None] + there[z, None, :])
+        seen += mixed_words(here[:, z, None] + there[z, None, :])
     return seen
 
 
@@ -187,12 +187,12 @@ def by_orbits(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate | N
         solution = (solve_exactly if exactly else solve)(_program(kind, similarity, pairs, triples, exactly))
         matrix = solution.primal[pairs.labels]
         dual, multipliers = _spread(kind, pairs, triples, solution.duals)
-        return certified(ptype, kind, matrix, dual, multipliers, exactly)
+        return certificate_of_answer(ptype, kind, matrix, dual, multipliers, exactly)
     except (InfeasibleProgram, SolverFailed, PromiseBroken):
         return None
 
 
-def certified(
+def certificate_of_answer(
     ptype: PrivacyType, kind: CapacityKind, matrix: Array, dual: Array, multipliers: PairMultipliers, exactly: bool
 ) -> CapacityCertificate | None:
     """The certificate of a program's answer: as it is if exact, else repaired, and None if the repair costs much."""
@@ -211,10 +211,10 @@ class Triples:
     """Inequalities of privacy (x, y, j) along essential edges, those with the same classes of pairs as one.
 
     Attributes:
-        x, y, j: every triple.
-        which: the class of each.
-        here, there: the classes of (x, j) and (y, j), by class of triple.
-        kind: the kind of the distance of x and y, by class of triple.
+        x, y, j: Every triple.
+        which: Class of each.
+        here, there: Classes of (x, j) and (y, j), by class of triple.
+        kind: Kind of the distance of x and y, by class of triple.
         counts: Number of triples of each class.
     """
 
@@ -295,15 +295,15 @@ def by_edge_program(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertifica
     similarity = Similarity.of(ptype)
     exactly = similarity.is_rational and n * n <= _MOST_EXACT_VARIABLES
     try:
-        rows, solution = lazily_solved(ptype, kind, similarity, exactly)
+        rows, solution = solve_lazily(ptype, kind, similarity, exactly)
         matrix = solution.primal.reshape(n, n)
         dual, multipliers = _duals(kind, rows, solution.duals)
-        return certified(ptype, kind, matrix, dual, multipliers, exactly)
+        return certificate_of_answer(ptype, kind, matrix, dual, multipliers, exactly)
     except (InfeasibleProgram, SolverFailed, PromiseBroken):
         return None
 
 
-def lazily_solved(
+def solve_lazily(
     ptype: PrivacyType, kind: CapacityKind, similarity: Similarity, exactly: bool
 ) -> tuple[PrivacyRows, LinearSolution]:
     """The inequalities that the program needs, and its solution, which breaks no other.

@@ -13,8 +13,8 @@ from typing import Any
 from utmost.core.exact.arguments import instance
 from utmost.core.exact.display import Display
 from utmost.core.exact.intervals import round_down, round_up
+from utmost.design.capacities.capacity import capacity
 from utmost.design.capacities.capacity_evidence import TypeCapacity
-from utmost.design.capacities.capacity_of import capacity
 from utmost.design.leakage.channel_capacity import CapacityKind, check_kind
 from utmost.design.privacy_types.policy_types import PolicyType
 
@@ -25,15 +25,15 @@ class PolicyCapacity(Display):
 
     Attributes:
         kind: "multiplicative" or "additive".
-        value: no mechanism leaks more; exact where the parts' are.
-        lower: one leaks at least so much.
-        parts: the capacity of each part, with its certificate; none where the additive one is 1.
+        value: No mechanism leaks more; exact where the parts' are.
+        lower: Leakage that some mechanism reaches.
+        parts: Capacity of each part, with its certificate; none where the additive one is 1.
     """
 
     _shown = ("value", "kind", "parts")
 
     kind: CapacityKind
-    value: Any
+    value: Fraction | float
     lower: Any
     parts: tuple[TypeCapacity, ...]
 
@@ -72,12 +72,12 @@ def policy_capacity(ptype: PolicyType, kind: CapacityKind = "multiplicative") ->
     return PolicyCapacity(kind, high, low, capacities)
 
 
-def _together(parts: tuple[TypeCapacity, ...]) -> tuple[Any, Any]:
+def _together(parts: tuple[TypeCapacity, ...]) -> tuple[Fraction | float, Fraction | float]:
     """The sums of the lower and of the upper bounds, floats rounded outward."""
     low, high = (sum((Fraction(end) for end in ends), Fraction(0)) for ends in zip(*map(_ends, parts), strict=True))
     exactly = all(isinstance(end, Fraction) for part in parts for end in _ends(part))
     return (low, high) if exactly else (round_down(low), round_up(high))
 
 
-def _ends(part: TypeCapacity) -> tuple[Any, Any]:
+def _ends(part: TypeCapacity) -> tuple[Fraction | float, Fraction | float]:
     return part.lower, part.upper

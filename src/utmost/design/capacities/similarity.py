@@ -31,9 +31,9 @@ class Similarity:
     E[., y] and 1 / E[., y].
 
     Attributes:
-        level: the level of one unit of distance.
+        level: Level of one unit of distance.
         kinds: (n, n) the number of the distance of each pair; kind 0 is distance 0.
-        lengths: the different distances, exactly, ascending.
+        lengths: Different distances, exactly, ascending.
 
     >>> from utmost.spaces import grid
     >>> Similarity.of(PrivacyType(grid(2, 2), alpha="1/2")).lengths

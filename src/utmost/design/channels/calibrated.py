@@ -136,7 +136,7 @@ def exponential_mechanism(
 
     Args:
         costs: (n, m), nonnegative.
-        epsilon, alpha: the level that the channel keeps along the metric, one of them.
+        epsilon, alpha: Level that the channel keeps along the metric, one of them.
         space: n secrets; all at distance 1 from each other (`discrete`) when left out.
         base: (m,) positive weights of the outcomes; all 1 when left out.
         tails: Tails of a countable range, see `Tails`: (left, right), by how much each further outcome before the
@@ -181,7 +181,7 @@ def abstract_staircase(
 
     Args:
         costs: (n, m), nonnegative.
-        epsilon, alpha: the level that the channel keeps along the metric, one of them.
+        epsilon, alpha: Level that the channel keeps along the metric, one of them.
         gamma: Position of the step in a stretch, between 0 and 1; 1/2 attains the whole trade-off of the level.
         space: n secrets at integer distances; all at distance 1 from each other (`discrete`) when left out.
         base: (m,) positive weights of the outcomes; all 1 when left out.

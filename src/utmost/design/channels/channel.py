@@ -257,7 +257,7 @@ class Channel(Display):
         The outcome may be published; each further draw for the same secret costs the level of the channel again.
 
         Args:
-            secrets: one secret, or a list or an array of them: by number, or by name where secrets have names (where
+            secrets: Secret, or list or array of secrets: by number, or by name where secrets have names (where
                 some names are numbers, every number is a name). Outcomes come by name where the secrets did.
             shape: Shape of the independent draws of each; () for one.
             randomness: Source of random bits, by default the operating system; it must not be predictable.
@@ -349,7 +349,7 @@ class Remap(Display, PickledByFields):
     Args:
         actions: (m,) integers in 0, ..., size-1, one for each outcome.
         size: Number of actions.
-        ties: the outcomes at which another action would have done as well.
+        ties: Outcomes at which another action would have done as well.
 
     Raises:
         OutOfRange: for actions that are no integers, or outside 0..size-1.

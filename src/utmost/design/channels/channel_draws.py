@@ -54,7 +54,7 @@ class Remapped(Protocol):
 
     @property
     def actions(self) -> NDArray[np.intp]:
-        """One for each outcome."""
+        """Action of each outcome."""
 
 
 class ChannelRows(Hashable, Protocol):
@@ -62,7 +62,7 @@ class ChannelRows(Hashable, Protocol):
 
     @property
     def matrix(self) -> Array:
-        """A row for each secret."""
+        """Row of each secret."""
 
     @property
     def is_exact(self) -> bool:
@@ -74,7 +74,7 @@ class NamedMechanism:
     """A mechanism to draw from, with names of its secrets and outcomes.
 
     Attributes:
-        mechanism: a channel of Fractions, or the geometric mechanism at any level.
+        mechanism: Channel of Fractions, or the geometric mechanism at any level.
         names: Names of the secrets. If some of them are numbers, a number is a name, and else a position.
         answers: Names of the outcomes; outcomes are named if the secrets were.
         remap: Remap of each outcome.
@@ -98,8 +98,8 @@ class NamedMechanism:
         """Independent outcomes, one for each secret that is asked about.
 
         Args:
-            secrets: one secret, or a list or an array of them; by number, or by name.
-            shape: so many for each secret; () for one.
+            secrets: Secret, or list or array of secrets, by number or by name.
+            shape: Shape of the outcomes of each secret; () for one.
             randomness: Source of random bits.
             method: "constant" or "table".
 
@@ -109,26 +109,26 @@ class NamedMechanism:
 
         Raises:
             Unsupported: for a channel of floats.
-            OutOfRange: for a secret that is none of these, whose place in the list is named.
+            OutOfRange: for an unknown secret; the message names its place in the list.
         """
-        read_secrets, size = self._asked(secrets), _sizes(shape)
-        if prod(size) * read_secrets.rows.size > _MOST:
+        asked, size = self._secret_rows(secrets), _sizes(shape)
+        if prod(size) * asked.rows.size > _MOST:
             raise OutOfRange(f"at most {_MOST} outcomes can be drawn at once", came="more", where="draw")
-        rows = np.broadcast_to(read_secrets.rows, (*size, *read_secrets.rows.shape)).reshape(-1)
+        rows = np.broadcast_to(asked.rows, (*size, *asked.rows.shape)).reshape(-1)
         drawn = self.numbers(rows, randomness, method)
-        answers = self.answers if read_secrets.is_named else None
-        if not size and read_secrets.is_one:
+        answers = self.answers if asked.is_named else None
+        if not size and asked.is_one:
             return int(drawn[0]) if answers is None else answers[int(drawn[0])]
-        outcomes = drawn.reshape(*size, *(() if read_secrets.is_one else read_secrets.rows.shape))
+        outcomes = drawn.reshape(*size, *(() if asked.is_one else asked.rows.shape))
         return outcomes if answers is None else _by_name(answers)[outcomes]
 
     def rows(self, secrets: Any) -> NDArray[np.intp]:
         """The row of each secret of a list, which are given by number or by name.
 
         Raises:
-            OutOfRange: for a secret that is none of these, whose place in the list is named.
+            OutOfRange: for an unknown secret; the message names its place in the list.
         """
-        return self._asked(secrets).rows
+        return self._secret_rows(secrets).rows
 
     def numbers(self, rows: NDArray[np.intp], randomness: Randomness, method: DrawMethod | None) -> NDArray[np.intp]:
         """An outcome for each row, by its number, whatever secrets and outcomes are called."""
@@ -137,18 +137,18 @@ class NamedMechanism:
         drawn = self.mechanism._numbers(rows, randomness, method)
         return drawn if self.remap is None else np.asarray(self.remap.actions[drawn], np.intp)
 
-    def _asked(self, secrets: Any) -> "_Asked":
-        return _Asked.read(secrets, self.names, self.mechanism._secret_count)
+    def _secret_rows(self, secrets: Any) -> "_SecretRows":
+        return _SecretRows.read(secrets, self.names, self.mechanism._secret_count)
 
 
-def drawing_of(mechanism: Any) -> NamedMechanism:
-    """The drawing of a channel or a design."""
+def named_mechanism(mechanism: Any) -> NamedMechanism:
+    """A channel or a design as what is drawn from, with the names of its secrets and outcomes."""
     drawing: NamedMechanism = mechanism._drawing()
     return drawing
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Asked:
+class _SecretRows:
     """Secrets that have been read: their rows, whether they came by name, and whether one came alone."""
 
     rows: NDArray[np.intp]
@@ -156,7 +156,7 @@ class _Asked:
     is_one: bool
 
     @classmethod
-    def read(cls, secrets: Any, names: SecretNames, size: int) -> "_Asked":
+    def read(cls, secrets: Any, names: SecretNames, size: int) -> "_SecretRows":
         is_one = isinstance(secrets, str | bytes | tuple) or not hasattr(secrets, "__len__")
         if isinstance(secrets, np.ndarray) and secrets.ndim == 0:
             secrets, is_one = secrets.item(), True

@@ -33,7 +33,7 @@ def geometric_channel(size: int, epsilon: Number | Level | None = None, *, alpha
 
     Args:
         size: Number of counts, n + 1 >= 1.
-        epsilon, alpha: the privacy level, one of them.
+        epsilon, alpha: Privacy level, one of them.
 
     Cost: O(n^2); see `GeometricMatrix` for work with G that does not form it.
 
@@ -56,7 +56,7 @@ class GeometricMatrix(Display):
 
     Attributes:
         size: Number of counts, n + 1.
-        level: the privacy level.
+        level: Privacy level.
 
     Source: [gupte2010] for the inverse.
 
@@ -148,7 +148,7 @@ class GeometricMatrix(Display):
         determinant: Fraction | float = ends**2 * inside ** (self.size - 2) * self._gap(floats=False) ** (self.size - 1)
         return determinant
 
-    def _scale(self, floats: bool) -> tuple[Any, Any]:
+    def _scale(self, floats: bool) -> tuple[Fraction | float, Fraction | float]:
         """c at the ends and inside. For n = 0 both ends are one place, which catches everything."""
         if floats or not self.level.is_rational:
             e = self.level.epsilon_float
@@ -157,13 +157,13 @@ class GeometricMatrix(Display):
         a = self.level.alpha_fraction()
         return (Fraction(1) if self.size == 1 else 1 / (1 + a)), (1 - a) / (1 + a)
 
-    def _gap(self, floats: bool) -> Any:
+    def _gap(self, floats: bool) -> Fraction | float:
         """1 - alpha^2, without cancellation."""
         if floats or not self.level.is_rational:
             return float(-np.expm1(-2 * self.level.epsilon_float))
         return 1 - self.level.alpha_fraction() ** 2
 
-    def _alpha(self, x: Array) -> Any:
+    def _alpha(self, x: Array) -> Fraction | float:
         return self.level.alpha_fraction() if is_exact(x) else float(np.exp(-self.level.epsilon_float))
 
     def _scales_like(self, x: Array) -> Array:
@@ -188,7 +188,8 @@ class GeometricMatrix(Display):
         t[[0, -1]] = x[[0, -1]]
         t[1:] -= a * x[:-1]
         t[:-1] -= a * x[1:]
-        return np.asarray(t / self._gap(floats=not is_exact(x)))
+        gap: Any = self._gap(floats=not is_exact(x))
+        return np.asarray(t / gap)
 
     def _read(self, columns: Array) -> Array:
         columns = as_array(columns, "columns")
@@ -213,7 +214,7 @@ def unbounded_geometric_channel(
 
     Args:
         size: Number of counts, n + 1 >= 1.
-        epsilon, alpha: the privacy level, one of them.
+        epsilon, alpha: Privacy level, one of them.
 
     Returns:
         (n+1, n+3), with the outcomes named "< 0", 0, ..., n, "> n"; exact where alpha is rational, else float64.
@@ -283,8 +284,8 @@ def laplace_channel(
 
     Args:
         size: Number of counts, n + 1 >= 1.
-        epsilon, alpha: the privacy level, one of them.
-        thresholds: increasing numbers; 1/2, 3/2, ..., n - 1/2 when left out, so that outcome j is the count to which
+        epsilon, alpha: Privacy level, one of them.
+        thresholds: Increasing numbers; 1/2, 3/2, ..., n - 1/2 when left out, so that outcome j is the count to which
             the response rounds, clamped to the range.
 
     Returns:
@@ -343,7 +344,7 @@ def fair_channel(size: int, epsilon: Number | Level | None = None, *, alpha: Num
 
     Args:
         size: Number of counts, n + 1 >= 1.
-        epsilon, alpha: the privacy level, one of them; exact where alpha is rational.
+        epsilon, alpha: Privacy level, one of them; exact where alpha is rational.
 
     Source: [cormode2018], the mechanism EM.
 

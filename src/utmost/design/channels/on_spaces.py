@@ -28,8 +28,8 @@ def randomized_response(k: int, epsilon: Number | Level | None = None, *, alpha:
     Private at its level on `discrete(k)`, where it has the largest multiplicative capacity.
 
     Args:
-        k: the number of secrets, k >= 1.
-        epsilon, alpha: the privacy level, one of them; exact where alpha is rational.
+        k: Number of secrets, k >= 1.
+        epsilon, alpha: Privacy level, one of them; exact where alpha is rational.
 
     Source: [fernandes2022], definition 10.
 
@@ -47,8 +47,8 @@ def dual_randomized_response(k: int, epsilon: Number | Level | None = None, *, a
     Private at its level on `discrete(k)`, where it has the largest additive capacity.
 
     Args:
-        k: the number of secrets, k >= 1.
-        epsilon, alpha: the privacy level, one of them; exact where alpha is rational.
+        k: Number of secrets, k >= 1.
+        epsilon, alpha: Privacy level, one of them; exact where alpha is rational.
 
     Source: [fernandes2022], section VI-B (the dual of definition 10).
 
@@ -59,7 +59,7 @@ def dual_randomized_response(k: int, epsilon: Number | Level | None = None, *, a
     return _two_valued(size, a, type(a)(1))
 
 
-def _alpha(at: Level) -> Any:
+def _alpha(at: Level) -> Fraction | float:
     return at.alpha_fraction() if at.is_rational else at.alpha
 
 
@@ -80,7 +80,7 @@ def two_secret_optimum(
     loss; with more secrets there is no such mechanism.
 
     Args:
-        epsilon, alpha: the privacy level of one unit of distance, one of them.
+        epsilon, alpha: Privacy level of one unit of distance, one of them.
         distance: Distance of the secrets, positive.
 
     Returns:
@@ -116,7 +116,7 @@ def tight_constraints(space: Space, epsilon: Number | Level | None = None, *, al
 
     Args:
         space: n secrets.
-        epsilon, alpha: the privacy level of one unit of distance, one of them.
+        epsilon, alpha: Privacy level of one unit of distance, one of them.
 
     Returns:
         (n, n), named by the secrets' labels; exact where alpha to every distance is rational, else float64.
@@ -195,8 +195,8 @@ def planar_geometric_channel(
     grid moves to the nearest point of it, which is post-processing.
 
     Args:
-        rows, cols: the grid, see `spaces.grid`.
-        epsilon, alpha: the privacy level of one step of the grid, one of them.
+        rows, cols: Grid, see `spaces.grid`.
+        epsilon, alpha: Privacy level of one step of the grid, one of them.
 
     Returns:
         (rows cols, rows cols) float64, named by the points: the sums over a lattice have no closed form.

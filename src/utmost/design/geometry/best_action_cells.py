@@ -30,8 +30,8 @@ class Cell:
     """A cone of priors with a vertex set and, for each vertex, the hyperplanes that it lies on.
 
     Attributes:
-        rays: the vertices.
-        on: for each vertex, the set of hyperplane numbers (of a `Complex`) it satisfies with equality, as a bit mask.
+        rays: Vertices.
+        on: Hyperplanes of a `Complex` on which each vertex lies, as a bit mask of their numbers.
     """
 
     rays: tuple[PriorVector, ...]
@@ -43,9 +43,9 @@ class Complex:
     """The simplex of priors cut into cells, each with a best action for every outcome, the same all over the cell.
 
     Attributes:
-        size: the number n of secrets.
-        planes: normals of all hyperplanes, as integers; the first n are the coordinate planes.
-        cells: the cells; they fill the simplex and meet in common faces.
+        size: Number n of secrets.
+        planes: Normals of all hyperplanes, as integers; the first n are the coordinate planes.
+        cells: Cells; they fill the simplex and meet in common faces.
     """
 
     size: int
@@ -239,8 +239,8 @@ class Dominance:
     action for each outcome is the best at all its vertices, and the least loss is concave: the bound holds all over it.
 
     Attributes:
-        ptype: the type. loss: (n, k). channel: M, of the type. slack: nonnegative.
-        cells: cells that fill the simplex of priors.
+        ptype: Type. loss: (n, k). channel: M, of the type. slack: nonnegative.
+        cells: Cells that fill the simplex of priors.
         duals: z for each of their vertices.
     """
 
@@ -300,8 +300,8 @@ class Conflict:
     all vertices v, every mechanism's mean loss is at least sum(z): by regret more than the mean of the known ones.
 
     Attributes:
-        ptype: the type. loss: (n, k).
-        priors: the conflicting priors. weights: positive, summing to 1. mechanisms: a good one for each prior, of the
+        ptype: Type. loss: (n, k).
+        priors: Conflicting priors. weights: positive, summing to 1. mechanisms: a good one for each prior, of the
             type.
         multipliers: z. regret: positive.
     """

@@ -36,7 +36,7 @@ def compiled(function: F) -> F:
     return in_machine_code(function)
 
 
-def inside(function: F) -> F:
+def compiled_inside(function: F) -> F:
     """The same, for other compiled functions alone."""
     return in_machine_code(function, inside=True)
 
@@ -80,7 +80,7 @@ class Walk(NamedTuple):
     keep: bool
 
 
-@inside
+@compiled_inside
 def times_modulo(a: Any, b: Any, p: Any, inverse: Any) -> Any:
     """a b / 2^32 modulo p (Montgomery's product): the factor is the same for all terms of a sum, and harmless."""
     t = a * b
@@ -88,7 +88,7 @@ def times_modulo(a: Any, b: Any, p: Any, inverse: Any) -> Any:
     return r - p if r >= p else r
 
 
-@inside
+@compiled_inside
 def minus_modulo(a: Any, b: Any, p: Any) -> Any:
     """a - b modulo p."""
     return a - b if a >= b else a + p - b
@@ -113,7 +113,7 @@ def pivot(walk: Walk, k: int, j: int, row: int) -> None:
     _clear_zeros(walk.tableau[k + 1], walk.error[k + 1], walk.residues[k + 1], j + 1)
 
 
-@inside
+@compiled_inside
 def _pivot_floats(
     old: NDArray[np.float64], new: NDArray[np.float64], error: Any, size: Any, k: int, j: int, row: int
 ) -> None:
@@ -140,7 +140,7 @@ def _pivot_floats(
                 size[k + 1, i] = max(size[k + 1, i], abs(value))
 
 
-@inside
+@compiled_inside
 def _pivot_residues(
     old: NDArray[np.uint64], new: NDArray[np.uint64], p: np.uint64, inverse: np.uint64, j: int, row: int
 ) -> None:
@@ -159,7 +159,7 @@ def _pivot_residues(
                 )
 
 
-@inside
+@compiled_inside
 def _clear_zeros(tableau: NDArray[np.float64], error: NDArray[np.float64], residues: Any, start: int) -> None:
     n, m = tableau.shape[0], tableau.shape[1] - 1
     for row in range(n):
@@ -168,7 +168,7 @@ def _clear_zeros(tableau: NDArray[np.float64], error: NDArray[np.float64], resid
                 tableau[row, i] = 0.0
 
 
-@inside
+@compiled_inside
 def _is_zero(residues: NDArray[np.uint64], row: int, i: int) -> bool:
     zero = True
     for f in range(len(residues)):
@@ -176,7 +176,7 @@ def _is_zero(residues: NDArray[np.uint64], row: int, i: int) -> bool:
     return zero
 
 
-@inside
+@compiled_inside
 def _is_hopeless(walk: Walk, k: int, start: int) -> bool:
     """Whether some row shows that no columns from ``start`` on complete the chosen ones.
 
@@ -209,7 +209,7 @@ def _is_hopeless(walk: Walk, k: int, start: int) -> bool:
     return False
 
 
-@inside
+@compiled_inside
 def _record(walk: Walk, k: int, verdict: int) -> None:
     """The first k chosen columns written down as a kernel (1) or an open set (2)."""
     if verdict == 0:
@@ -229,7 +229,7 @@ def _record(walk: Walk, k: int, verdict: int) -> None:
         store[place, c] = walk.chosen[c] if c < k else -1
 
 
-@inside
+@compiled_inside
 def _spanning_verdict(walk: Walk, k: int) -> int:
     """The verdict on k chosen columns that span the target: 1 if its coefficients are all positive, 0 if not, 2 if that
     is open."""
@@ -245,7 +245,7 @@ def _spanning_verdict(walk: Walk, k: int) -> int:
     return answer
 
 
-@inside
+@compiled_inside
 def _cast_rays(walk: Walk, k: int, start: int) -> bool:
     """The ray that each column from ``start`` on can add to n - 2 chosen ones; False if the target is too small.
 
@@ -287,7 +287,7 @@ def _cast_rays(walk: Walk, k: int, start: int) -> bool:
     return True
 
 
-@inside
+@compiled_inside
 def _s_is_zero(walk: Walk, k: int, j: int) -> bool:
     m = walk.tableau.shape[2] - 1
     first, second = walk.rows[0], walk.rows[1]
@@ -299,7 +299,7 @@ def _s_is_zero(walk: Walk, k: int, j: int) -> bool:
     return True
 
 
-@inside
+@compiled_inside
 def _entry_is_zero(walk: Walk, k: int, entry: int, i: int, j: int) -> bool:
     """Whether rays[i] + rays[j] vanishes in an entry, by residues: rows are known up to a factor, so terms balance."""
     m = walk.tableau.shape[2] - 1
@@ -323,7 +323,7 @@ def _entry_is_zero(walk: Walk, k: int, entry: int, i: int, j: int) -> bool:
     return True
 
 
-@inside
+@compiled_inside
 def _close_verdict(walk: Walk, k: int, i: int, j: int, bound: float) -> int:
     """The verdict on two columns whose rays add up to entries that are positive or too small to decide: 0 if one is
     zero, else 2."""
@@ -334,7 +334,7 @@ def _close_verdict(walk: Walk, k: int, i: int, j: int, bound: float) -> int:
     return 2
 
 
-@inside
+@compiled_inside
 def _single_verdict(walk: Walk, k: int, j: int) -> int:
     """The verdict on a column with s = 0: 1 if it completes a kernel of size n - 1, 0 if it does not, 2 if a sign is
     open."""
@@ -361,7 +361,7 @@ def _single_verdict(walk: Walk, k: int, j: int) -> int:
     return answer
 
 
-@inside
+@compiled_inside
 def _minor_is_zero(walk: Walk, k: int, row: int, j: int) -> bool:
     m, first = walk.tableau.shape[2] - 1, walk.rows[0]
     for f in range(len(walk.primes)):
@@ -371,7 +371,7 @@ def _minor_is_zero(walk: Walk, k: int, row: int, j: int) -> bool:
     return True
 
 
-@inside
+@compiled_inside
 def _complete(walk: Walk, k: int, start: int, ups: NDArray[np.int64], downs: NDArray[np.int64]) -> None:
     """All kernels that consist of the k = n - 2 chosen columns and one or two from ``start`` on."""
     m, n = walk.tableau.shape[2] - 1, walk.tableau.shape[1]
@@ -413,7 +413,7 @@ def _complete(walk: Walk, k: int, start: int, ups: NDArray[np.int64], downs: NDA
                 _record(walk, k + 2, verdict)
 
 
-@inside
+@compiled_inside
 def _doubt_all(walk: Walk, k: int, start: int, j: int) -> None:
     """Column j has a nonzero s of open sign: every pair with it is left open, once."""
     m, n = walk.tableau.shape[2] - 1, walk.tableau.shape[1]

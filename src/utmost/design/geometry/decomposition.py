@@ -60,9 +60,9 @@ class Decomposition(Display):
     """M = (sum_i weights[i] kernels[i]) remap: kernel i is used with probability weights[i], then post-processed.
 
     Attributes:
-        kernels: channels on the n secrets, all entries rational.
-        weights: their probabilities, all positive.
-        remap: a channel from the outcomes of all kernels, side by side, to the outcomes of M.
+        kernels: Channels on the n secrets, all entries rational.
+        weights: Their probabilities, all positive.
+        remap: Channel from the outcomes of all kernels, side by side, to the outcomes of M.
     """
 
     kernels: tuple[Channel, ...]
@@ -94,7 +94,7 @@ def decompose(ptype: PrivacyType, channel: Channel) -> Decomposition:
     at least one column is used up each time.
 
     Args:
-        ptype: a type with rational alpha^d, that the channel belongs to.
+        ptype: Type with rational alpha^d, that the channel belongs to.
         channel: (n, m) of Fractions.
 
     Raises:
@@ -137,7 +137,7 @@ class RationalCone:
     Attributes:
         factors: (n, n) Fractions alpha^d(x, y).
         lengths: (n, n) the distances in units.
-        powers: alpha^h for an integer h of units.
+        powers: Alpha^h for an integer h of units.
     """
 
     factors: Array
@@ -271,7 +271,7 @@ def is_vertex_mechanism(ptype: PrivacyType, channel: Channel) -> bool:
 
     Args:
         channel: (n, m) of Fractions.
-        ptype: a type with rational alpha^d.
+        ptype: Type with rational alpha^d.
 
     Raises:
         Unsupported: for a float64 channel, and where some alpha^d is irrational.

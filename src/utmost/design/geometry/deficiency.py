@@ -46,10 +46,10 @@ class RefinementDistance(Display):
     """The most that anybody gains by one channel in place of another, at a prior, and what proves it.
 
     Attributes:
-        value: the distance, a Fraction.
+        value: Distance, a Fraction.
         better, worse: A and B; the gain is of B over A.
         prior: (n,).
-        gains: the class.
+        gains: Class.
         gain: (n, k): of the class, and V[prior, worse] - V[prior, better] is the value by it.
         remap: (m, k): by it, no gain of the class has more. Rows sum to 1, or to 1 at most where outcomes are left out.
     """

@@ -86,9 +86,9 @@ class BipartiteGraph:
     """A connected bipartite graph whose shortest-path metric, times one edge length, is the metric at hand.
 
     Attributes:
-        order: the nodes, each but the first one a neighbour of one before it.
+        order: Nodes, each but the first one a neighbour of one before it.
         hops: (n, n) shortest-path distances between nodes.
-        edges: the edges.
+        edges: Edges.
     """
 
     order: tuple[int, ...]

@@ -30,8 +30,8 @@ class Unserved(Display):
     """A consumer for whom a mechanism is not the best of its type.
 
     Attributes:
-        channel: the mechanism. better: a mechanism of the type with which the consumer loses less.
-        consumer: prior and loss.
+        channel: Mechanism. better: a mechanism of the type with which the consumer loses less.
+        consumer: Prior and loss.
     """
 
     channel: Channel
@@ -55,8 +55,8 @@ def blurred_pair(ptype: PrivacyType, loss: object, channel: Channel) -> Unserved
     that is trivial on none, as every strictly monotone one is, has no universally optimal mechanism (theorem 12).
 
     Args:
-        channel: a member of the type, exact.
-        loss: named, or (n, k), exact.
+        channel: Member of the type, exact.
+        loss: Named, or (n, k), exact.
         ptype: Privacy type with rational alpha^d. The search is polynomial: no vertices are listed.
 
     Returns:
@@ -100,7 +100,7 @@ def unserved_consumer(ptype: PrivacyType, channel: Channel) -> Unserved | None:
     corollary 9); with more there is always someone unserved (theorem 11).
 
     Args:
-        channel: a member of the type, exact.
+        channel: Member of the type, exact.
         ptype: Privacy type with rational alpha^d, small enough for its kernels to be listed.
 
     Source: [fernandes2022], definition 2, theorems 8 and 11.
@@ -190,8 +190,8 @@ class UtilitySet(Display):
         since not every mechanism on the secrets extends to all of them.
 
         Args:
-            loss: named, or a matrix with a row for each of these secrets.
-            secrets: different ones.
+            loss: Named, or a matrix with a row for each of these secrets.
+            secrets: Different ones.
 
         Source: [fernandes2022], theorem 6(5), the direction that holds.
         """

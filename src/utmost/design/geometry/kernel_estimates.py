@@ -28,8 +28,8 @@ class KernelEstimate(Display):
     """An unbiased estimate of a number, with a confidence interval.
 
     Attributes:
-        value: the estimate.
-        low, high: the interval, from the normal approximation to the mean of the samples.
+        value: Estimate.
+        low, high: Interval, from the normal approximation to the mean of the samples.
         confidence: Share of such intervals that hold the number, for many samples.
         samples: Number of samples.
     """
@@ -51,10 +51,10 @@ def estimate_kernels(
     that size is completed from each of its ``size`` subsets, so C(N, size-1) / size times the mean count is unbiased.
 
     Args:
-        ptype: the type; its vertices are listed.
+        ptype: Type; its vertices are listed.
         samples: Number of samples, at least 2.
         generator: Source of the random sets; no privacy depends on it.
-        size: outcomes of the kernels counted; n, the commonest, when left out.
+        size: Outcomes of the kernels counted; n, the commonest, when left out.
         confidence: Confidence of the interval, between 0 and 1.
 
     Cost: one linear system with N right-hand sides for each sample.

@@ -61,7 +61,7 @@ class Kernels(Display):
     """All kernels of a type, as sets of its vertices: a sequence of channels.
 
     Attributes:
-        vertices: the vertices of the type.
+        vertices: Vertices of the type.
         supports: (N, n) int32: the vertices of each kernel, ascending, filled up with -1.
     """
 
@@ -150,7 +150,7 @@ def kernel_sizes(ptype: PrivacyType, watch: Callable[[float], object] = lambda d
     """The number of kernels of a type with each number of outcomes, without listing them where that saves memory.
 
     Args:
-        ptype: the type.
+        ptype: Type.
         watch: Function that is called about every second with the share of the search that is done, between 0 and 1.
 
     >>> from utmost.spaces import hamming

@@ -82,7 +82,7 @@ def exact_columns(vertices: Vertices, bits: int) -> tuple[list[list[KernelNumber
 
     Args:
         vertices: N of them.
-        bits: the precision of intervals, where alpha to some distance is irrational.
+        bits: Precision of intervals, where alpha to some distance is irrational.
     """
     if vertices.is_exact:
         return [_integral(column) for column in vertices.weights.T], 1
@@ -169,8 +169,8 @@ class WalkPosition(Display):
     """A place in the walk, from which it can go on in another process.
 
     Attributes:
-        orbit: the number of the orbit of vertices at work.
-        coming: the column to try next at each depth, numbered as in that orbit's walk.
+        orbit: Number of the orbit of vertices at work.
+        coming: Column to try next at each depth, numbered as in that orbit's walk.
     """
 
     orbit: int = 0
@@ -184,7 +184,7 @@ class KernelBlock(Display):
     Attributes:
         supports: (m, n) kernels as ascending vertex numbers, filled up with -1.
         position: Position at which the walk continues; None when it is finished.
-        done: the share of all sets of vertices that are done with, between 0 and 1.
+        done: Share of all sets of vertices that are done with, between 0 and 1.
     """
 
     supports: NDArray[np.int32]

@@ -117,8 +117,8 @@ class PairCompletions:
     """Counting the pairs that complete n - 2 vertices to a kernel of n.
 
     Attributes:
-        vertices: all vertices of a type on n >= 3 secrets.
-        start: the walk's first tableau, residues, errors and sizes, columns in the order of the vertices.
+        vertices: All vertices of a type on n >= 3 secrets.
+        start: Walk's first tableau, residues, errors and sizes, columns in the order of the vertices.
         walk: Tableau that is moved to each set in turn, with its columns first.
     """
 
@@ -167,8 +167,8 @@ def walk_kernels(vertices: Vertices, rows: int = 1 << 16, start: WalkPosition | 
     the orbit arises for each of them, and is kept where the lowest is the image of the representative.
 
     Args:
-        vertices: all vertices of the type.
-        rows: a stretch ends once it has found about this many, not counting images, or after a second or so.
+        vertices: All vertices of the type.
+        rows: Stretch ends once it has found about this many, not counting images, or after a second or so.
         start: Position at which an earlier walk stopped.
 
     Raises:
@@ -209,7 +209,7 @@ def count_by_walk(vertices: Vertices, watch: Callable[[float], object] = lambda 
     A set that holds t of an orbit's s vertices is found t times in s images: it counts s/t.
 
     Args:
-        vertices: all vertices of the type, at least three.
+        vertices: All vertices of the type, at least three.
         watch: Function that is called about every second with the share of sets that are done.
     """
     tables, tasks = WalkTables.of(vertices), _tasks(vertices)

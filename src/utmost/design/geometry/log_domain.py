@@ -32,7 +32,7 @@ class Distances:
     Attributes:
         coefficients: (n, n, K) integers, int64 or Python integers where those are too short.
         roots: K distinct square-free integers, ascending.
-        unit: a positive rational.
+        unit: Positive rational.
     """
 
     coefficients: Array
@@ -126,8 +126,8 @@ class LogPowers:
     """The numbers exp(-epsilon * sum_k c_k sqrt(roots[k])) for whole c, epsilon being that of one unit of distance.
 
     Attributes:
-        level: the level of one unit of distance.
-        roots: the square-free integers under the roots.
+        level: Level of one unit of distance.
+        roots: Square-free integers under the roots.
     """
 
     level: Level

@@ -29,9 +29,9 @@ class MergedPair:
     """B and A with proportional columns merged and zero columns dropped. B refines to A exactly if they do.
 
     Attributes:
-        coarse, fine: the merged matrices of B and A, (n, m') and (n, k').
-        near: the nearest floats of both.
-        rows: for each column of B the merged column that it went into; 0 for a zero column; (m,).
+        coarse, fine: Merged matrices of B and A, (n, m') and (n, k').
+        near: Nearest floats of both.
+        rows: (m,) Merged column that each column of B went into; 0 for a zero column.
         shares: (k', k): how a merged column of A divides into the columns of A; None where none was merged.
     """
 
@@ -273,7 +273,7 @@ class NearestRemap:
     """min over remaps P of max |B P - A|.
 
     Attributes:
-        distance: that number; 0 exactly if A is a refinement of B.
+        distance: Least max |B P - A|; 0 exactly if A is a refinement of B.
         remap: (m, k) where it is attained.
         loss: (n, k) with absolute values that sum to at most 1, and sum_y min_w (B' loss)[y, w] - <A, loss> = distance.
     """

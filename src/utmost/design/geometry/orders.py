@@ -63,9 +63,9 @@ class MaxCaseVerdict(Verdict):
     """Whether every posterior of the worse channel is a mixture of posteriors of the better one.
 
     Attributes:
-        before, after: the posteriors of better and of worse for the uniform prior, a column each, (n, m) and (n, k).
+        before, after: Posteriors of better and of worse for the uniform prior, a column each, (n, m) and (n, k).
         weights: (m, k): posterior w after is sum_y weights[y, w] before[:, y]; None where some posterior is no mixture.
-        outcome: a posterior of the worse channel that is none, or None.
+        outcome: Posterior of the worse channel that is none, or None.
         separator: (n,) g with g . after[:, outcome] > g . before[:, y] for all y: an expectation that the worse channel
             can raise higher.
     """
@@ -132,8 +132,8 @@ class PrivacyOrderVerdict(Verdict):
     """Whether the worse channel keeps every metric promise that the better one keeps.
 
     Attributes:
-        loose, strict: the ratios exp(d) of the metrics d that better and worse induce, (n, n), maybe infinite.
-        pair: secrets that the worse channel distinguishes more than the better one does, or None.
+        loose, strict: Ratios exp(d) of the metrics d that better and worse induce, (n, n), maybe infinite.
+        pair: Secrets that the worse channel distinguishes more than the better one does, or None.
     """
 
     loose: Array
@@ -192,13 +192,13 @@ def induced_ratios(channel: Channel | object) -> Array:
     return frozen(ratios)
 
 
-def _largest_ratio(first: Array, second: Array, near_first: Array, near_second: Array) -> Any:
+def _largest_ratio(first: Array, second: Array, near_first: Array, near_second: Array) -> Fraction | float:
     """Floats narrow down where the largest ratio is, rationals decide; where a float is 0 they look anyway."""
     larger, smaller = np.maximum(near_first, near_second), np.minimum(near_first, near_second)
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.where(smaller > 1e-300, np.log(larger) - np.log(smaller), np.inf)
     most = logs[smaller > 1e-300].max(initial=0.0)
-    ratio: Any = Fraction(1)
+    ratio: Fraction | float = Fraction(1)
     for y in np.flatnonzero(logs >= most - 1e-9).tolist():  # all that may be the largest once rounding is taken off
         p, q = sorted((Fraction(first[y]), Fraction(second[y])))
         if q:

@@ -111,7 +111,7 @@ def exact_mechanism(ptype: PrivacyType, support: Sequence[int]) -> Channel | Pow
 
     Args:
         ptype: Privacy type; alpha^d may be irrational.
-        support: numbers of independent vertices, as `Kernels.support` gives them.
+        support: Numbers of independent vertices, as `Kernels.support` gives them.
 
     Returns:
         A `Channel` of Fractions where every alpha^d is rational, else a `PowerChannel`.

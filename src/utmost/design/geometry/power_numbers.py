@@ -72,8 +72,8 @@ class PowerField:
     """The numbers that rational arithmetic makes of the powers of a level along some distances.
 
     Attributes:
-        powers: the powers.
-        degree: alpha of one unit is generator^step for an algebraic generator of this degree; 0 where it is none.
+        powers: Powers.
+        degree: Alpha of one unit is generator^step for an algebraic generator of this degree; 0 where it is none.
     """
 
     powers: LogPowers

@@ -3,7 +3,6 @@
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from flint import fmpz, fmpz_mat
@@ -25,7 +24,7 @@ class Verdict(Display, ABC):
     """Whether one channel is below another in an order, with what proves it; true or false in a condition.
 
     Attributes:
-        better, worse: the channels; the question is whether whoever has the better one needs the worse one no more.
+        better, worse: Channels; the question is whether whoever has the better one needs the worse one no more.
         tolerance: Largest error of float entries; see `refines`.
     """
 
@@ -93,9 +92,10 @@ def prefers(consumer: Consumer, A: Channel, B: Channel, tolerance: float = TOLER
     return bool(_least_loss(B.matrix, joint) - _least_loss(A.matrix, joint) > least)
 
 
-def _least_loss(matrix: Array, joint: Array) -> Any:
+def _least_loss(matrix: Array, joint: Array) -> Fraction:
     """sum_y min_w sum_x C[x, y] joint[x, w]: the loss after the best remap, exactly."""
-    return matrix_product(as_rationals(matrix).T, joint).min(axis=1).sum()
+    loss: Fraction = matrix_product(as_rationals(matrix).T, joint).min(axis=1).sum()
+    return loss
 
 
 def _least_loss_around(matrix: Array, joint: Array) -> tuple[Fraction, Fraction]:

@@ -30,8 +30,8 @@ class RefinementVerdict(Verdict):
     """Whether the worse channel is a refinement of the better one. One of the two proofs is there.
 
     Attributes:
-        remap: the channel P with better @ P == worse, or None.
-        consumer: one who loses less with the worse channel than with the better one, or None.
+        remap: Channel P with better @ P == worse, or None.
+        consumer: Consumer who loses less with the worse channel than with the better one, or None.
     """
 
     remap: Channel | None
@@ -144,7 +144,7 @@ class EarthMove(Display):
     """The probability that moves from each posterior of ``before`` to each one of ``after``.
 
     Attributes:
-        before, after: the hypers of the better and of the worse channel for one prior.
+        before, after: Hypers of the better and of the worse channel for one prior.
         amounts: (m, k): all that leaves posterior y of ``before`` is its weight, all that arrives at posterior w of
             ``after`` is its weight, and the mean of what arrives there is the posterior itself:
             sum_y amounts[y, w] before.posteriors[:, y] = after.weights[w] after.posteriors[:, w].

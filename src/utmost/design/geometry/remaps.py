@@ -26,7 +26,7 @@ def preferring_consumer(
 
     Args:
         loss: (n, k), of either sign.
-        near: the columns of B and of A in floats, for a first look.
+        near: Columns of B and of A in floats, for a first look.
         slack: Tolerance of `prefers` for float64 channels.
     """
     rough = to_floats(loss) if is_exact(loss) else loss
@@ -76,7 +76,7 @@ def near_remap(pair: MergedPair, is_near: RemapCheck, refutes: RemapCheck) -> Ar
     """A row-stochastic P that is near enough; None once a loss has been found that rules all of them out.
 
     Args:
-        pair: float64 channels.
+        pair: Float64 channels.
         is_near: Function that tells whether a remap (m', k') of the merged pair is near enough.
         refutes: Function that is called with losses until it accepts one.
 

@@ -22,8 +22,8 @@ class Automorphisms(Display):
     """The group of all permutations p with d(p(x), p(y)) = d(x, y), as a chain of stabilisers.
 
     Attributes:
-        size: the number n of secrets.
-        transversals: for each secret i, one permutation that fixes 0, ..., i-1 and takes i to j, for every j that can
+        size: Number n of secrets.
+        transversals: For each secret i, one permutation that fixes 0, ..., i-1 and takes i to j, for every j that can
             be reached so (the identity among them). Every element is a product of one from each.
     """
 
@@ -121,7 +121,7 @@ class Orbits(Display):
 
     Attributes:
         labels: (N,) the number of each one's orbit; orbits are numbered by their lowest member.
-        representatives: the lowest member of each orbit.
+        representatives: Lowest member of each orbit.
         sizes: Number of members of each.
     """
 

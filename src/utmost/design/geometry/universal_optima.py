@@ -57,10 +57,10 @@ class UniversalityVerdict(Display):
     """Whether a mechanism is l-optimal for every prior; true or false in a condition.
 
     Attributes:
-        holds: the verdict.
-        prior: a prior for which another mechanism is better, or None.
-        better: that mechanism, or None.
-        certificate: where it holds, the proof; else None, since prior and better are one.
+        holds: Verdict.
+        prior: Prior for which another mechanism is better, or None.
+        better: Mechanism with a smaller loss at that prior, or None.
+        certificate: Proof where it holds; else None, since ``prior`` and ``better`` refute it.
     """
 
     holds: bool
@@ -77,12 +77,13 @@ class ExistenceVerdict(Display):
     """Whether some mechanism of a type is l-optimal for every prior; true or false in a condition.
 
     Attributes:
-        exists: the verdict.
-        mechanism: universally optimal if there is one, else one whose largest regret is the least.
-        regret: that regret: max over priors of its loss minus the least possible loss; 0 exactly if ``exists``.
-        priors: where none exists, priors whose optima conflict; else empty.
-        certificate: that no prior gives ``mechanism`` a larger regret.
-        conflict: that every mechanism has at least that regret, where it is positive; else None.
+        exists: Verdict.
+        mechanism: Universally optimal if there is one, else one whose largest regret is the least.
+        regret: Regret of ``mechanism``: max over priors of its loss minus the least possible loss; 0 exactly if
+            ``exists``.
+        priors: Priors whose optima conflict, where none exists; else empty.
+        certificate: Proof that no prior gives ``mechanism`` a larger regret.
+        conflict: Proof that every mechanism has at least that regret, where it is positive; else None.
     """
 
     exists: bool
@@ -104,9 +105,9 @@ class LeastLoss:
     prior is a linear program in lambda with one row for each secret.
 
     Attributes:
-        ptype: the type. columns: (n, N) Fractions, its vertices. loss: (n, k) Fractions.
+        ptype: Type. columns: (n, N) Fractions, its vertices. loss: (n, k) Fractions.
         scaled: (n, N) integers: columns, each times its scale. scales: (N,).
-        start: a first mechanism, as a basis.
+        start: First mechanism, as a basis.
     """
 
     ptype: PrivacyType
@@ -171,7 +172,7 @@ def universality(ptype: PrivacyType, loss: object, channel: Channel | PowerChann
 
     Args:
         ptype: Privacy type with any level and distances; irrational alpha^d are kept exactly (see `PowerNumber`).
-        loss: a named loss or an (n, k) matrix, exact.
+        loss: Named loss or an (n, k) matrix, exact.
         channel: (n, m) of Fractions, or a `PowerChannel` (see `exact_mechanism`); a member of the type.
 
     Raises:

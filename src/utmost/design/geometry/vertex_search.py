@@ -71,8 +71,8 @@ class TightGraph:
     """The tight pairs of a Lipschitz function h: an arc from x to y where h(x) - h(y) = d(x, y).
 
     Attributes:
-        below: for each x, the mask of the y that it has an arc to.
-        above: for each x, the mask of the y that have an arc to it.
+        below: Mask, for each x, of the y that it has an arc to.
+        above: Mask, for each x, of the y that have an arc to it.
     """
 
     below: tuple[int, ...]
@@ -231,8 +231,8 @@ class Vertices(Display):
 
     Attributes:
         exponents: (N, n, K) integers: h(x) = unit * sum_k exponents[., x, k] sqrt(roots[k]).
-        distances: the distances of the space, exactly.
-        powers: alpha to those exponents.
+        distances: Distances of the space, exactly.
+        powers: Alpha to those exponents.
     """
 
     exponents: NDArray[np.int64]

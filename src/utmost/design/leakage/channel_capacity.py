@@ -19,7 +19,7 @@ from utmost.core.exact.numbers import natural
 from utmost.design.channels.channel import Channel
 
 CapacityKind = Literal["multiplicative", "additive"]
-"""Of leakage: by what factor the outcome improves the adversary's best, or by how much."""
+"""The kind of leakage: the factor by which the outcome improves the adversary's best, or the difference."""
 
 
 def check_kind(kind: str) -> None:
@@ -32,15 +32,15 @@ class Capacity(Display, PickledByFields):
     """The largest leakage of its kind, with a mechanism that attains it and what proves it.
 
     Attributes:
-        value: a Fraction where it is rational and known so, else a float.
-        mechanism: a channel with this capacity: the channel itself, or of a type one that leaks most.
-        certificate: for a channel, the prior and the gain that attain the value (see `Attained`); for a type, what
+        value: Fraction where it is rational and known so, else a float.
+        mechanism: Channel with this capacity: the channel itself, or of a type one that leaks most.
+        certificate: For a channel, prior and gain that attain the value (see `Attained`); for a type, what
             proves that no mechanism leaks more.
     """
 
     _shown: ClassVar[tuple[str, ...]] = ("value", "mechanism")
 
-    value: Any
+    value: Fraction | float
     mechanism: Channel
     certificate: Any = None
 
@@ -51,10 +51,10 @@ class Capacity(Display, PickledByFields):
 class Leaks(Protocol):
     """Protocol of measures: the leakages of a channel at a prior."""
 
-    def multiplicative_leakage(self, channel: object, prior: object = None) -> Any:
+    def multiplicative_leakage(self, channel: object, prior: object = None) -> Fraction | float:
         """The factor by which the outcome improves the measure."""
 
-    def additive_leakage(self, channel: object, prior: object = None) -> Any:
+    def additive_leakage(self, channel: object, prior: object = None) -> Fraction | float:
         """The difference by which the outcome improves the measure."""
 
 
@@ -66,7 +66,7 @@ class Attained(Display):
         channel: (n, m).
         prior: (n,).
         gain: (n, k): what action w gains (or loses) when the secret is x; None for a measure that nothing pays for.
-        value: the leakage.
+        value: Leakage.
         kind: Kind of leakage.
         measure: Measure of the leakage.
     """
@@ -74,7 +74,7 @@ class Attained(Display):
     channel: Channel
     prior: Array
     gain: Array | None
-    value: Any
+    value: Fraction | float
     kind: CapacityKind
     measure: Leaks
 
@@ -89,8 +89,10 @@ class Attained(Display):
         leakage = leak(self.channel, self.prior)
         if self.value == leakage:
             return True
-        is_float = isinstance(leakage, float) or isinstance(self.value, float)
-        return is_float and isfinite(self.value) and abs(leakage - self.value) <= tolerance * (1 + abs(self.value))
+        if not (isinstance(leakage, float) or isinstance(self.value, float)):
+            return False
+        value = float(self.value)
+        return isfinite(value) and abs(leakage - value) <= tolerance * (1 + abs(value))
 
 
 def exclusion_gain(n: int) -> Array:
@@ -106,7 +108,7 @@ def as_channel(channel: Channel | object) -> Channel:
     return channel if isinstance(channel, Channel) else Channel(channel)
 
 
-def total(values: Array) -> Any:
+def total(values: Array) -> Fraction | float:
     """The sum of an array: a Fraction in the exact numbers, else the float nearest to the sum of the floats."""
     return sum(values, Fraction(0)) if is_exact(values) else fsum(values.tolist())
 
@@ -123,7 +125,7 @@ def best_subset(matrix: Array, worth: Worth) -> tuple[int, ...]:
 
     Args:
         matrix: (n, m), nonnegative.
-        worth: must not grow when only the size does: then a row that adds nothing is never needed.
+        worth: Must not grow when only the size does: then a row that adds nothing is never needed.
 
     Cost: exponential in n in the worst case, as the problem is NP-hard; a fraction of a second for random matrices with
     some tens of rows.
@@ -168,7 +170,7 @@ def corner_priors(payments: Array, is_gain: bool) -> Array:
 
     Args:
         payments: (n, k), gains or losses; floats are taken as the rationals that they are.
-        is_gain: whether the best action has the largest payment; the smallest otherwise.
+        is_gain: Whether the best action has the largest payment; the smallest otherwise.
 
     Returns:
         Fractions, each row a prior.
@@ -271,11 +273,11 @@ def uniform_on(inside: Sequence[int], n: int) -> Array:
     return frozen(prior)
 
 
-def _gained(size: int, right: Any) -> Any:
+def _gained(size: int, right: Fraction | float) -> Fraction | float:
     """The additive leakage of one guess at the uniform prior on a set: right/size - 1/size."""
     return (right - 1) / size
 
 
-def _factor(size: int, right: Any) -> Any:
+def _factor(size: int, right: Fraction | float) -> Fraction | float:
     """The multiplicative leakage of the risk: (1 - 1/size) / (1 - right/size)."""
     return 1 if size == 1 else inf if size - right <= 0 else (size - 1) / (size - right)

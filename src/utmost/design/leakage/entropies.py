@@ -33,8 +33,8 @@ class ShannonBounds(Display):
 
     Attributes:
         prior: (n,).
-        lower: bits.
-        upper: bits.
+        lower: Bits.
+        upper: Bits.
     """
 
     prior: Array

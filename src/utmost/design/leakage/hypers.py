@@ -72,7 +72,7 @@ class Hyper(Display, PickledByFields):
         """Whether both hold the same posteriors with the same weights, whatever their order.
 
         Args:
-            other: another hyper.
+            other: Another hyper.
             tolerance: Largest difference of entries; 0 means equality.
         """
         instance(other, Hyper, "other")

@@ -61,11 +61,11 @@ class Measure(Display, ABC):
     def of_columns(self, J: Array) -> Array:
         """The measure of each column of an (n, m) joint distribution, times the column's sum: (m,)."""
 
-    def prior(self, prior: object) -> Any:
+    def prior(self, prior: object) -> Fraction | float:
         """The measure of a prior (n,), before anything is seen."""
         return total(self.of_columns(as_prior(prior)[:, None]))
 
-    def posterior(self, channel: object, prior: object = None) -> Any:
+    def posterior(self, channel: object, prior: object = None) -> Fraction | float:
         """The expected measure of the posterior: sum_y w_y V(p(. | y)).
 
         Args:
@@ -74,14 +74,14 @@ class Measure(Display, ABC):
         """
         return total(self.of_columns(columns_of(channel, prior)))
 
-    def additive_leakage(self, channel: object, prior: object = None) -> Any:
+    def additive_leakage(self, channel: object, prior: object = None) -> Fraction | float:
         """The gain from seeing the outcome: V[p, C] - V(p), or U(p) - U[p, C]; never negative."""
         J = columns_of(channel, prior)
         before, after = self._before_and_after(J)
         gained = after - before if self.rises else before - after
         return gained if isinstance(gained, Fraction) else max(gained, 0.0)
 
-    def multiplicative_leakage(self, channel: object, prior: object = None) -> Any:
+    def multiplicative_leakage(self, channel: object, prior: object = None) -> Fraction | float:
         """The gain as a factor: V[p, C] / V(p), or U(p) / U[p, C]; never below 1, infinity where U becomes 0."""
         J = columns_of(channel, prior)
         before, after = self._before_and_after(J)
@@ -112,7 +112,7 @@ class Measure(Display, ABC):
         check_kind(kind)
         raise Unsupported(f"no program for the {kind} capacity of this measure is known", came=self.name)
 
-    def _before_and_after(self, J: Array) -> tuple[Any, Any]:
+    def _before_and_after(self, J: Array) -> tuple[Fraction | float, Fraction | float]:
         return total(self.of_columns(J.sum(axis=1)[:, None])), total(self.of_columns(J))
 
 
@@ -163,7 +163,7 @@ def least_actions(scored: Array, tie: float = TIE) -> Remap:
 
     Args:
         scored: (k, m).
-        tie: in float64, how much more than the least a score may be, relative to it, and still count as equal: sums of
+        tie: Largest relative distance in float64 at which a score still counts as equal to the least: sums of
             positive terms are good to some units of 2^-53. Exact scores tie when they are equal.
     """
     check_array(scored, "scores", 2)
@@ -187,7 +187,7 @@ class PaidMeasure(Measure):
 
     Attributes:
         paid: (n, k) payments, or a rule that gives them for any number of secrets.
-        is_gain: whether payments are gains; losses otherwise.
+        is_gain: Whether payments are gains; losses otherwise.
         title: Name of the measure in displays.
         meaning: The measure in a few words; empty where the title says so.
         actions: Names of the actions, or None for numbers.
@@ -227,7 +227,7 @@ class PaidMeasure(Measure):
         scored = scores(self.payments(len(J)), J)
         return np.asarray(scored.max(axis=0) if self.is_gain else scored.min(axis=0))
 
-    def multiplicative_leakage(self, channel: object, prior: object = None) -> Any:  # noqa: D102
+    def multiplicative_leakage(self, channel: object, prior: object = None) -> Fraction | float:  # noqa: D102
         J = columns_of(channel, prior)
         if self.is_gain and (self.payments(len(J)) < 0).any():
             raise NotALoss("a multiplicative leakage needs a gain that is nowhere negative", came=self.name)
@@ -304,7 +304,7 @@ def l_uncertainty(loss: object) -> PaidMeasure:
     """U_l(p) = min_w sum_x p_x l(x, w): the least that one action can be expected to lose.
 
     Args:
-        loss: a named loss, a function l(x, w), a nonnegative (n, k) matrix, or a consumer, whose loss is taken.
+        loss: Named loss, a function l(x, w), a nonnegative (n, k) matrix, or a consumer, whose loss is taken.
 
     Source: [fernandes2022], (4) and (5).
 
@@ -330,7 +330,7 @@ def property_vulnerability(of: Callable[[int], Hashable] | Sequence[Any]) -> Pai
     """The chance to guess a property f(x) of the secret in one try: the gain is 1 where f(x) = w.
 
     Args:
-        of: a function of the secret's number; or one value for each secret; or the blocks of a partition, each a set,
+        of: Function of the secret's number; or one value for each secret; or the blocks of a partition, each a set,
             list or range of secrets.
 
     Raises:

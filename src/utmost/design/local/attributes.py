@@ -94,8 +94,8 @@ class AttributeReports(Display):
         """Unbiased numbers of all clients in each category of an attribute, and their standard errors.
 
         Args:
-            attribute: its place.
-            reports: those of the clients who reported it.
+            attribute: Place of the attribute.
+            reports: Reports of the clients who reported it.
             clients: Number of all clients, with those who reported another attribute.
         """
         clients = integer(clients, "clients")
@@ -115,7 +115,7 @@ def best_attributes(
 
     Args:
         categories: Number of categories of each attribute.
-        epsilon: the level of all that a client sends, or alpha = exp(-epsilon) instead.
+        epsilon: Level of all that a client sends, or alpha = exp(-epsilon) instead.
 
     Raises:
         NotALevel, OutOfRange: for what is no level, no attribute, and fewer than two categories.

@@ -43,7 +43,7 @@ def draw_bits(states: NDArray[np.uint8], chances: Sequence[Fraction | Real], ran
 
     Args:
         states: Array of any shape, with values below the number of chances.
-        chances: each a Fraction, or a number known to any precision.
+        chances: Fractions, or numbers known to any precision.
 
     Cost: about 4 ns a bit.
 
@@ -105,8 +105,8 @@ class BitResponse:
     """A response that is 1 with probability ``one`` where the bit is 1, and ``zero`` where it is 0.
 
     Args:
-        one: beta in the paper.
-        zero: gamma in the paper, with 0 < zero < one < 1.
+        one: Beta in the paper.
+        zero: Gamma in the paper, with 0 < zero < one < 1.
 
     Raises:
         OutOfRange: for other probabilities.
@@ -214,7 +214,7 @@ class Coupling:
     For the map f with a1 > a2 this is: z1 = z2 with probability (1 - a1)/(1 - a2), else a fair coin.
 
     Args:
-        strict, loose: the two responses.
+        strict, loose: The two responses.
 
     Raises:
         OutOfRange: where the strict response is no refinement of the loose one: neither one/zero nor (1-zero)/(1-one)
@@ -301,8 +301,8 @@ def respond(bits: Any, response: BitResponse, *, randomness: Randomness | None =
     """A fresh response to each bit: the permanent one, or one report of what was memoised.
 
     Args:
-        bits: an array of 0 and 1, of any shape.
-        response: the probabilities.
+        bits: Array of 0 and 1, of any shape.
+        response: Probabilities.
         randomness: Source of random bits, by default the operating system.
 
     Source: [koufogiannis2015], equations (43) and (44).

@@ -58,7 +58,7 @@ class BlockFamily(Display):
     Args:
         categories: k, from 2 on.
         size: d, from 1 to k - 1.
-        multipliers: units u_j modulo k.
+        multipliers: Units u_j modulo k.
         bases: Bases of d different residues each.
         weights: Weights of the bases, positive and summing to 1; all blocks of one base are equally likely.
 

@@ -38,7 +38,7 @@ class BlockSelection(CategoryReport):
     2 log2(k) - 1 bits, and no family of sets of the best size tells more.
 
     Args:
-        family: the blocks; clients and collector must have the same.
+        family: Blocks; clients and collector must have the same.
         level: Level of one report, whatever else is known.
 
     Attributes:
@@ -171,7 +171,7 @@ def short_report(
 
     Args:
         categories: k >= 2.
-        epsilon: the level of a report, or alpha = exp(-epsilon) instead.
+        epsilon: Level of a report, or alpha = exp(-epsilon) instead.
 
     Raises:
         NotALevel, OutOfRange: for what is no level, and fewer than two categories.

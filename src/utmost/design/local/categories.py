@@ -156,11 +156,11 @@ class CategoryReport(ABC, Display):
         """Reports of this kind, near the stricter ``reports`` where they are so, and fresh elsewhere.
 
         Args:
-            fresh: reports of this kind.
-            reports: the stricter ones.
-            values: the categories.
-            near: whether a report is one of those around or within the stricter one.
-            keeps: whether it then holds the category, where that is open.
+            fresh: Reports of this kind.
+            reports: Stricter ones.
+            values: Categories.
+            near: Whether a report is one of those around or within the stricter one.
+            keeps: Whether it then holds the category, where that is open.
             randomness: Source of random bits for the rest.
         """
 
@@ -328,11 +328,12 @@ def _narrow(formula: Callable[..., Any], levels: Sequence[Level], bits: int) -> 
     inner = bits + _GUARD + max(map(_lost_bits, levels))
     while True:
         with suppress(OutOfRange):  # a divisor that is not yet known to differ from 0
-            value: Interval = within_unit(formula(*(_alpha(at, inner) for at in levels)))
+            value: Interval = within_unit(formula(*(alpha_around(at, inner) for at in levels)))
             if (value.high - value.low) << bits <= 4 << value.bits:
                 return value.at(bits)
         inner *= 2
 
 
-def _alpha(at: Level, bits: int) -> Interval:
+def alpha_around(at: Level, bits: int) -> Interval:
+    """An interval of so many bits around alpha."""
     return Interval.of(at.alpha_fraction(), bits) if at.is_rational else at.alpha_interval(bits)

@@ -28,7 +28,7 @@ from utmost.core.sampling.random_bits import Randomness, secure
 from utmost.design.geometry.refining import refines
 from utmost.design.local.bits import Bits, draw_bits
 from utmost.design.local.block_selection import BlockSelection
-from utmost.design.local.categories import CategoryReport, Reports, within_unit
+from utmost.design.local.categories import Alpha, CategoryReport, Reports, alpha_around, within_unit
 from utmost.design.local.common_members import CommonMembers
 from utmost.errors import OutOfRange, Unsupported
 
@@ -40,8 +40,8 @@ def report_categories(values: Any, how: CategoryReport, *, randomness: Randomnes
     """A fresh report of each client's category. Drawn again it would cost the level again: keep what was drawn.
 
     Args:
-        values: shape (clients,), integers in 0..k-1.
-        how: size and level.
+        values: Shape (clients,), integers in 0..k-1.
+        how: Kind, size and level of a report.
         randomness: Source of random bits, by default the operating system.
 
     Raises:
@@ -80,9 +80,9 @@ def relax_categories(
     public, never from what clients have.
 
     Args:
-        values: the clients' categories.
-        reports: theirs at ``strict``, shape (clients, strict.size).
-        strict, loose: size and level before and after; see `CategoryCoupling`.
+        values: Clients' categories.
+        reports: Reports of the clients at ``strict``, shape (clients, strict.size).
+        strict, loose: Kind of report before and after; see `CategoryCoupling`.
         randomness: Source of random bits, by default the operating system.
 
     Raises:
@@ -108,7 +108,7 @@ class CategoryCoupling:
     """The joint law of a strict and a loose report in which the strict one depends on the loose one only.
 
     Args:
-        strict, loose: reports of the same categories.
+        strict, loose: Reports of the same categories.
 
     Raises:
         OutOfRange: where there is none, so that no lossless relaxation exists from the one to the other; and for blocks
@@ -160,13 +160,13 @@ class CategoryCoupling:
         keeps = self._drawn(own.view(np.uint8), [partial(self._keeps, has=has) for has in (False, True)], randomness)
         return self.loose.looser(self.loose.drawn(values, randomness), strict, values, near, keeps, randomness)
 
-    def _c(self, a1: Any, a2: Any) -> Any:
+    def _c(self, a1: Alpha, a2: Alpha) -> Alpha:
         if self.strict == self.loose:
             return a1 * 0 + 1
         share = Fraction(self.strict.size, self.strict.categories)
         return (self.strict.inside_of(a1) - share) / (_most_inside(self.strict, self.loose, a2) - share)
 
-    def _nearby(self, a1: Any, a2: Any, has: bool) -> Any:
+    def _nearby(self, a1: Alpha, a2: Alpha, has: bool) -> Alpha:
         """P(S_2 is one of the near sets | S_1), where S_1 holds the own category or not."""
         k, d1, d2 = self.strict.categories, self.strict.size, self.loose.size
         norm = d2 + a2 * (k - d2)
@@ -177,7 +177,7 @@ class CategoryCoupling:
         c = self._c(a1, a2)
         return c * weight / (c * weight + (1 - c))
 
-    def _keeps(self, a1: Any, a2: Any, has: bool) -> Any:
+    def _keeps(self, a1: Alpha, a2: Alpha, has: bool) -> Alpha:
         """P(S_2 holds the own category | it is near), where that is open: in S_1 as it shrinks, outside as it grows."""
         k, d1, d2 = self.strict.categories, self.strict.size, self.loose.size
         if d2 <= d1:
@@ -185,10 +185,13 @@ class CategoryCoupling:
         return a2 * 0 if has else (d2 - d1) / ((d2 - d1) + a2 * (k - d2))
 
     def _drawn(self, states: NDArray[np.uint8], formulas: Any, randomness: Randomness) -> Bits:
-        chances = [partial(self._chance, formula) for formula in formulas]
         if self.strict.level.is_rational and self.loose.level.is_rational:
-            return draw_bits(states, [chance(0) for chance in chances], randomness)
-        return draw_bits(states, [_known(chance) for chance in chances], randomness)
+            return draw_bits(states, [self._chance(formula, 0) for formula in formulas], randomness)
+
+        def around(formula: Any, bits: int) -> Interval:
+            return within_unit(self._chance(formula, bits)).at(bits)
+
+        return draw_bits(states, [partial(around, formula) for formula in formulas], randomness)
 
     def _chance(self, formula: Any, bits: int) -> Any:
         """A function of both alphas: a Fraction where both are rational, else an interval of so many bits or more."""
@@ -197,18 +200,10 @@ class CategoryCoupling:
             return formula(strict.alpha_fraction(), loose.alpha_fraction())
         # Differences of powers as small as exp(-epsilon) lose so many digits.
         whole = bits + _GUARD + 4 * int(2 * max(strict.epsilon_float, loose.epsilon_float) + 64)
-        return formula(*(_interval(at, whole) for at in (strict, loose)))
+        return formula(*(alpha_around(at, whole) for at in (strict, loose)))
 
 
 _GUARD = 64
-
-
-def _known(chance: Any) -> Any:
-    return lambda bits: within_unit(chance(bits)).at(bits)
-
-
-def _interval(at: Any, bits: int) -> Interval:
-    return Interval.of(at.alpha_fraction(), bits) if at.is_rational else at.alpha_interval(bits)
 
 
 def is_lossless(strict: CategoryReport, loose: CategoryReport) -> bool:
@@ -271,7 +266,7 @@ def _common_law(strict: CategoryReport, loose: CategoryReport) -> Any:
     if isinstance(strict, BlockSelection) and isinstance(loose, BlockSelection):
         fewest = strict.family.least_common(loose.family)
 
-    def sides(a1: Any, a2: Any) -> tuple[Any, Any]:
+    def sides(a1: Alpha, a2: Alpha) -> tuple[Alpha, Alpha]:
         own, most = strict.inside_of(a1) * k - d1, loose.inside_of(a2) * k - d2
         return own * (k * (k - 1) * (Fraction(d1 * d2, k) - fewest)), most * (d1 * (k - d1))
 
@@ -286,13 +281,13 @@ def _is_at_most(strict: CategoryReport, loose: CategoryReport, sides: Any) -> bo
         return bool(first <= second)
 
     def side(place: int, bits: int) -> Interval:
-        around: Interval = sides(*(_interval(at, bits) for at in pair))[place]
+        around: Interval = sides(*(alpha_around(at, bits) for at in pair))[place]
         return around
 
     return bool(is_lower(partial(side, 0), partial(side, 1), 1 << 14))
 
 
-def _most_inside(strict: CategoryReport, loose: CategoryReport, a2: Any) -> Any:
+def _most_inside(strict: CategoryReport, loose: CategoryReport, a2: Alpha) -> Alpha:
     k, d1, d2 = strict.categories, strict.size, loose.size
     p2 = loose.inside_of(a2)
     return p2 + (1 - p2) * Fraction(d1 - d2, k - d2) if d2 <= d1 else p2 * Fraction(d1, d2)
@@ -303,7 +298,7 @@ class CategoryCounts(Display):
     """The number of reports with each category, and the number of clients.
 
     Attributes:
-        seen: shape (k,).
+        seen: Shape (k,).
         clients: Number of reports.
 
     >>> from utmost.local import SubsetSelection

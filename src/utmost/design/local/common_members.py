@@ -12,14 +12,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.sampling.random_bits import Randomness
 from utmost.design.local.bits import draw_bits
-from utmost.design.local.categories import CategoryReport, Reports, chances_of
+from utmost.design.local.categories import Alpha, CategoryReport, Reports, chances_of
 
 _MOST_STATES = 200
 
@@ -29,13 +28,13 @@ class CommonMembers:
     """The joint law of a strict and a loose report by their common categories.
 
     Args:
-        strict, loose: reports of which this is a law: `utmost.local.is_lossless` looks.
+        strict, loose: Reports that have this joint law; `utmost.local.is_lossless` checks that.
     """
 
     strict: CategoryReport
     loose: CategoryReport
 
-    def slope(self, a1: Any, a2: Any) -> Any:
+    def slope(self, a1: Alpha, a2: Alpha) -> Alpha:
         """gamma."""
         k, d1, d2 = self.strict.categories, self.strict.size, self.loose.size
         own, most = self.strict.inside_of(a1) * k - d1, self.loose.inside_of(a2) * k - d2
@@ -80,7 +79,7 @@ class CommonMembers:
             left = left[~takes]
         return accepted
 
-    def _chance(self, a1: Any, a2: Any, common: int) -> Any:
+    def _chance(self, a1: Alpha, a2: Alpha, common: int) -> Alpha:
         """The law's value over its largest, where the smaller set lies in the larger one."""
         k, d1, d2 = self.strict.categories, self.strict.size, self.loose.size
         mean, slope = Fraction(d1 * d2, k), self.slope(a1, a2)

@@ -108,9 +108,9 @@ class FoundWord(Display):
     """A candidate word that the reports show to be there.
 
     Attributes:
-        word: it.
+        word: Word.
         count: Estimated number of clients with the word.
-        error: the standard error of the count.
+        error: Standard error of the count.
         p_value: p-value of the hypothesis that nobody has it, before the correction for many candidates.
     """
 
@@ -134,9 +134,9 @@ class Decoding(Display):
     """The candidates found, most frequent first, and what is left.
 
     Attributes:
-        found: those significant at the level asked for.
-        others: the estimated clients with none of these words.
-        spread: the residual variance in units of what the model expects: near 1 where it fits. Above 1 it has already
+        found: Candidates that are significant at the level asked for.
+        others: Estimated clients with none of these words.
+        spread: Residual variance in units of what the model expects: near 1 where it fits. Above 1 it has already
             widened the errors: words that are not listed, or too rare to be found, are in the way.
     """
 
@@ -165,8 +165,8 @@ def decode(
         tally: Ones and clients of the reports.
         response: Response from true bit to report.
         bloom: Bloom filter of the reports.
-        candidates: different words.
-        significance: the chance that any word is listed that nobody has, shared equally among all candidates
+        candidates: Different words.
+        significance: Chance that any word is listed that nobody has, shared equally among all candidates
             (Bonferroni).
 
     Raises:

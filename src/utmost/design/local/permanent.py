@@ -25,7 +25,7 @@ class PermanentResponses(ProcessMemory):
     loosest loses.
 
     Args:
-        bits: an array of 0 and 1, of any shape; it is copied.
+        bits: Array of 0 and 1, of any shape; it is copied.
         randomness: Source of random bits, by default the operating system.
 
     Raises:

@@ -22,7 +22,7 @@ from utmost.core.exact.numbers import Number
 from utmost.core.sampling.process_memory import ProcessMemory
 from utmost.core.sampling.random_bits import Randomness, secure
 from utmost.design.local.bits import Bits, draw_bits
-from utmost.design.local.categories import CategoryReport, Reports, chances_of
+from utmost.design.local.categories import Alpha, CategoryReport, Reports, chances_of
 from utmost.design.local.category_reports import CategoryCoupling, in_parts, read_values
 
 # More states than these are drawn in turns: a state is a byte.
@@ -128,24 +128,24 @@ class _Between:
         between[is_strict] = strict[is_strict]
         return between
 
-    def _keeps(self, *alphas: Any) -> tuple[Any, Any]:
+    def _keeps(self, *alphas: Alpha) -> tuple[Alpha, Alpha]:
         """a and b: the chances that the middle one keeps the looser, and the stricter the middle one."""
         share = Fraction(self._how.size, self._how.categories)
         reports = (self._strict, self._how, self._loose)
         strict, middle, loose = (how.inside_of(alpha) - share for how, alpha in zip(reports, alphas, strict=True))
         return middle / loose, strict / middle
 
-    def _informed_apart(self, *alphas: Any) -> Any:
+    def _informed_apart(self, *alphas: Alpha) -> Alpha:
         """The chance of not being drawn blindly, where the two differ."""
         a, b = self._keeps(*alphas)
         return 1 - (1 - a) * (1 - b) / (1 - a * b)
 
-    def _informed_at_one(self, *alphas: Any, weight: Fraction) -> Any:
+    def _informed_at_one(self, *alphas: Alpha, weight: Fraction) -> Alpha:
         """The same where they do not."""
         a, b = self._keeps(*alphas)
         return (a * b + (a * (1 - b) + (1 - a) * b) * weight) / (a * b + (1 - a * b) * weight)
 
-    def _loose_of_two(self, *alphas: Any) -> Any:
+    def _loose_of_two(self, *alphas: Alpha) -> Alpha:
         """The chance of the looser one, where it is one of the two."""
         a, b = self._keeps(*alphas)
         return a * (1 - b) / (a * (1 - b) + (1 - a) * b)

@@ -45,9 +45,9 @@ class Population(Display):
         shares: (n,) float64, summing to 1.
         errors: (n,) standard errors of the shares by the answers alone, for many answers and shares that are not 0;
             infinite where the population is not determined.
-        gap: no shares make the answers likelier by more than this for each answer, in nats; rounded up.
+        gap: No shares make the answers likelier by more than this for each answer, in nats; rounded up.
         steps: Number of updates.
-        is_determined: whether no other population has the same law of answers; where one has, the answers cannot tell
+        is_determined: Whether no other population has the same law of answers; where one has, the answers cannot tell
             the two apart, however many there are. Of a channel of floats, up to their rounding.
     """
 
@@ -70,8 +70,8 @@ def iterative_bayesian_update(
         channel: (n, m), by which each person's answer was drawn once; or a report of categories.
         answers: (m,) how many answers were each outcome, in the order of the channel's outcomes; of a report of
             categories the reports themselves.
-        within: ends when the gap is at most this.
-        steps: ends after so many updates, whatever the gap is then.
+        within: Ends when the gap is at most this.
+        steps: Ends after so many updates, whatever the gap is then.
 
     Raises:
         OutOfRange: for counts that are no integers from 0 on, are all 0, or are of an outcome that never comes; for

@@ -165,7 +165,7 @@ def best_report(
 
     Args:
         categories: k >= 2.
-        epsilon: the level of a report, or alpha = exp(-epsilon) instead.
+        epsilon: Level of a report, or alpha = exp(-epsilon) instead.
 
     Raises:
         NotALevel, OutOfRange: for what is no level, and fewer than two categories.

@@ -34,7 +34,7 @@ class ThresholdedLaplace(Display):
     lambda = ln((1 - gamma)/(1 - beta)) above and lambda = ln(beta/gamma) below.
 
     Args:
-        response: the response written in this form.
+        response: Response written in this form.
 
     Source: [koufogiannis2015], equations (45) and (46), the latter corrected and extended.
 
@@ -75,7 +75,7 @@ class ThresholdedPair(Display):
     .. math:: P(01) = q, \quad P(11) = a_2/2 - q, \quad P(10) = (a_1 - a_2)/2 + q, \quad P(00) = 1 - a_1/2 - q.
 
     Args:
-        strict, loose: the two responses; the loose one needs the larger rate.
+        strict, loose: The two responses; the loose one needs the larger rate.
 
     Raises:
         OutOfRange: where it has not.

@@ -33,10 +33,10 @@ class Bloom:
     distinguished in another. Neither key nor cohort carries privacy: the collector knows both.
 
     Args:
-        bits: places in a filter.
-        hashes: hash functions in a cohort; each word sets so many bits, or fewer.
+        bits: Places in a filter.
+        hashes: Hash functions in a cohort; each word sets so many bits, or fewer.
         cohorts: Number of cohorts.
-        key: up to 64 bytes; what keeps others from precomputing the filters.
+        key: Up to 64 bytes; what keeps others from precomputing the filters.
 
     Raises:
         OutOfRange: for a number below 1, more hashes than bits, and a key that is too long.
@@ -93,7 +93,7 @@ class Bloom:
 
         Args:
             words: n words.
-            cohorts: shape (n,), integers in 0..cohorts-1.
+            cohorts: Shape (n,), integers in 0..cohorts-1.
 
         Returns:
             (n, bits).
@@ -140,8 +140,8 @@ class BloomCounts(Display):
     """Ones at each place and clients in each cohort.
 
     Attributes:
-        ones: shape (cohorts, bits).
-        clients: shape (cohorts,).
+        ones: Shape (cohorts, bits).
+        clients: Shape (cohorts,).
 
     >>> tally = BloomCounts.of([[1, 0], [1, 1], [0, 0]], cohorts=[0, 0, 1], bloom=Bloom(bits=2, hashes=1, cohorts=2))
     >>> tally.ones.tolist(), tally.clients.tolist()

@@ -41,10 +41,10 @@ class Odds(Display):
     """The largest factor by which an outcome moves the odds of one secret against all others together.
 
     Attributes:
-        secret, outcome: where that is, by number.
+        secret, outcome: Place of the odds, by number.
         before: Probability of the secret before the outcome.
         after: Probability after the outcome, rounded up.
-        factor: after / (1 - after) over before / (1 - before), rounded up; infinity where the outcome proves it.
+        factor: After / (1 - after) over before / (1 - before), rounded up; infinity where the outcome proves it.
     """
 
     secret: int
@@ -63,13 +63,13 @@ class Attack(Display):
 
     Attributes:
         mechanism: Name of the mechanism.
-        prior_vulnerability: the chance to guess the secret in one try without the outcome.
-        vulnerability: the same with the outcome: sum_y max_x p_x C[x, y].
-        prior_error: the expected loss of the best guess without the outcome, "how far off" it is.
-        error: the same with the outcome: the expected inference error.
+        prior_vulnerability: Chance to guess the secret in one try without the outcome.
+        vulnerability: The same with the outcome: sum_y max_x p_x C[x, y].
+        prior_error: Expected loss of the best guess without the outcome, "how far off" it is.
+        error: The same with the outcome: the expected inference error.
         loss: Expected loss of the intended reader.
-        odds: the worst change of the odds of one secret; None where nothing can change, as for a single secret.
-        others: the usual mechanisms at the same level, remapped for the same reader.
+        odds: Worst change of the odds of one secret; None where nothing can change, as for a single secret.
+        others: Usual mechanisms at the same level, remapped for the same reader.
     """
 
     mechanism: str
@@ -77,12 +77,12 @@ class Attack(Display):
     vulnerability: Any
     prior_error: Any
     error: Any
-    loss: Any
+    loss: Fraction | float
     odds: Odds | None
     others: tuple["Attack", ...] = ()
 
     @property
-    def leakage(self) -> Any:
+    def leakage(self) -> Fraction | float:
         """The factor by which the outcome raises the chance to guess the secret: the multiplicative Bayes leakage."""
         ratio = self.vulnerability / self.prior_vulnerability
         return ratio if isinstance(ratio, Fraction) else math.nextafter(ratio, math.inf)
@@ -95,7 +95,7 @@ def attack(
 
     Args:
         channel: (n, m), whose outcomes the consumer takes as its answers after its own best remap.
-        consumer: the reader: its loss is what the mechanism costs.
+        consumer: Reader: its loss is what the mechanism costs.
         prior: (n,) what the attacker believes; the reader's prior if left out.
         loss: Loss of the attacker's guess, see `l_uncertainty`; the reader's loss by default.
         mechanism: Name of the mechanism.
@@ -159,7 +159,7 @@ def usual_mechanisms(ptype: PrivacyType, floats: bool = False) -> dict[str, Chan
     exponential mechanism with the distance as its cost.
 
     Args:
-        ptype: space and level.
+        ptype: Space and level.
         floats: Whether to compute in float64.
 
     >>> from utmost.spaces import counts
@@ -212,11 +212,11 @@ def _all_but_one(columns: Array) -> Array:
     return np.asarray(before + after)
 
 
-def _up(value: Any, slack: float, most: float = math.inf) -> Any:
+def _up(value: Any, slack: float, most: float = math.inf) -> Fraction | float:
     if isinstance(value, Fraction):
         return value
     return min(math.nextafter(float(value) * (1 + slack), math.inf), most)
 
 
-def _down(value: Any, slack: float) -> Any:
+def _down(value: Any, slack: float) -> Fraction | float:
     return value if isinstance(value, Fraction) else max(math.nextafter(float(value) * (1 - slack), -math.inf), 0.0)

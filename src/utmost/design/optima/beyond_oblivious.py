@@ -38,8 +38,8 @@ class CountQuery(Display):
 
     Args:
         values: Number of values of a row, at least 2.
-        rows: the number n of rows.
-        satisfying: the values that are counted; neither none nor all of them.
+        rows: Number n of rows.
+        satisfying: Values that are counted; neither none nor all of them.
 
     >>> query = CountQuery(values=2, rows=3, satisfying=[1])
     >>> query.databases[6], int(query.results[6]), query.space.size
@@ -95,17 +95,18 @@ def expanded(query: CountQuery, channel: Channel) -> Channel:
     return Channel(channel.matrix[query.results])
 
 
-def worst_case_loss(query: CountQuery, channel: Channel, consumer: Consumer) -> Any:
+def worst_case_loss(query: CountQuery, channel: Channel, consumer: Consumer) -> Fraction | float:
     """sum_i p_i max over databases d with count i of sum_r X[d, r] l(i, r): objective (9).
 
     Args:
-        query: the count query.
+        query: Count query.
         channel: (databases, actions).
-        consumer: a prior over the counts 0..n and a loss (n+1, actions).
+        consumer: Prior over the counts 0..n and a loss (n+1, actions).
     """
     results = query.results
     losses = (channel.matrix * consumer.loss[results]).sum(axis=1)
-    return sum(p * losses[results == i].max() for i, p in enumerate(consumer.prior.tolist()))
+    total: Fraction | float = sum(p * losses[results == i].max() for i, p in enumerate(consumer.prior.tolist()))
+    return total
 
 
 def best_worst_case(query: CountQuery, alpha: Any, consumer: Consumer) -> tuple[Fraction, Channel]:

@@ -168,7 +168,7 @@ def doubtful_ratios(ptype: PrivacyType, matrix: Array, scale: Any = None) -> Ite
     Where X[y, r] is 0 it is: nothing is asked of X[x, r].
 
     Args:
-        ptype: space and level.
+        ptype: Space and level.
         matrix: (n, k) Fractions, not negative; or integers over a ``scale``, one for all or for each row (n, 1).
 
     Cost: O(edges k) float operations, and one exact number for each doubt.
@@ -343,12 +343,12 @@ def _check_private(ptype: PrivacyType, matrix: Array, whole: Array, scale: Array
             )
 
 
-def matrix_loss(consumer: Consumer, matrix: Array, exactly: bool) -> Any:
+def matrix_loss(consumer: Consumer, matrix: Array, exactly: bool) -> Fraction | float:
     """sum_x p_x sum_r X[x, r] l(x, r) of a matrix of Fractions, every float read as the rational that it is."""
     return _loss(consumer, *by_integers(matrix), exactly)
 
 
-def _loss(consumer: Consumer, chances: Array, scale: Array, exactly: bool) -> Any:
+def _loss(consumer: Consumer, chances: Array, scale: Array, exactly: bool) -> Fraction | float:
     losses, units = by_integers(consumer.loss)
     tops, below = (losses * chances).sum(axis=1).tolist(), (units * scale).ravel().tolist()
     rows = zip(consumer.prior.tolist(), tops, below, strict=True)

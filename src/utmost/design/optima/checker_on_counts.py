@@ -37,7 +37,7 @@ class LossRows:
         prior: (n,) the prior, scaled.
         loss_row: l(i, .) of shape (k,), scaled.
         loss_column: l(., r) of shape (n,), scaled.
-        actions: the number k of actions.
+        actions: Number k of actions.
         denominator: Factor of the products.
     """
 
@@ -134,11 +134,11 @@ _SMALLEST_ALPHA = 1e-250
 _BITS = 160
 
 
-def dual_bound(level: Level, consumer: Consumer, dual: Array, exactly: bool) -> Any:
+def dual_bound(level: Level, consumer: Consumer, dual: Array, exactly: bool) -> Fraction | float:
     """The loss that ``dual`` proves to be a lower bound for every private channel on {0, ..., n}.
 
     Args:
-        level: the privacy level.
+        level: Privacy level.
         consumer: Consumer of n + 1 secrets.
         dual: (n+1,) the vector mu.
         exactly: Whether to compute in rationals (exact consumer, rational alpha, Fractions in ``dual``), else a float
@@ -199,7 +199,7 @@ def _float_step(loss: Array, mu: float, f: Array, low: float, inverse: float) ->
     return np.where(carried >= 0, np.maximum(below, 0.0), below) if mu <= 0 else below
 
 
-def remap_loss(level: Level, consumer: Consumer, actions: Array, exactly: bool) -> Any:
+def remap_loss(level: Level, consumer: Consumer, actions: Array, exactly: bool) -> Fraction | float:
     """The loss of the geometric mechanism followed by a remap: exact, or a float rounded up.
 
     Cost: O(n^2).

@@ -147,7 +147,7 @@ class GeometricDesign:
 
     Attributes:
         actions: (n+1,) the action for each response; the smallest of the best.
-        ties: the responses for which another action is as good.
+        ties: Responses for which another action is as good.
         dual: (n+1,) mu, whose sum is the loss.
         error: (n+1,) the size of the rounding errors in play at each secret; zeros where all is exact.
     """

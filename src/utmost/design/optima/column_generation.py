@@ -19,10 +19,10 @@ from utmost.core.exact.one_thread import one_blas_thread
 from utmost.design.optima.checker import Multipliers
 from utmost.design.optima.evidence import Certificate
 from utmost.design.optima.extreme_rays import FARTHEST, plain_factors
-from utmost.design.optima.near_places import circles
+from utmost.design.optima.near_places import merging_circles
 from utmost.design.optima.nearly_private import feasible_dual, roomy_matrix
 from utmost.design.optima.search_for_rays import GapProgress, RayProgram, RaySearch, SearchResults
-from utmost.design.optima.tree_pricing import prepare
+from utmost.design.optima.tree_pricing import compile_if_it_pays
 from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.design.spaces.consumer import Consumer
 from utmost.errors import SolverFailed, WrongKind
@@ -38,13 +38,13 @@ def certificate_of_rays(
     """The certificate of a channel whose loss is within a gap of the optimum, for any space, prior and loss.
 
     Args:
-        ptype: space and level.
-        consumer: a prior over the space's secrets, and a loss.
+        ptype: Space and level.
+        consumer: Prior over the space's secrets, and a loss.
         gap: Largest distance of the loss from the optimum, relative to it, or to 1e-12 of the largest expected loss of
             an action where that is more.
-        progress: is told after each round how many there were, and the relative gap so far: of the places that count
-            so far, where some have no mass, and of near places taken for one at first. A search that those have led
-            astray is begun again, and so is the count.
+        progress: Function that receives, after each round, the number of rounds and the relative gap so far: of the
+            places that count so far, where some have no mass, and of near places taken for one at first. A search that
+            those have led astray begins again, and so does the count.
 
     Returns: what was reached, with the bounds that it proves: where rounding stops the search before the gap is small
         enough, and when it is interrupted from the keyboard, these are farther apart.
@@ -83,12 +83,12 @@ def searched(
     """Return the result of `certificate_of_rays`, with a start for other searches on the same space.
 
     Args:
-        ptype, consumer, gap, progress: see there.
+        ptype, consumer, gap, progress: See there.
         starts: Results of one or two searches on this space, at any levels, for any consumers, nearest first.
     """
     program, starts = RayProgram.of(ptype, consumer), _near(starts, ptype)
-    merged = [] if starts else circles(-np.log(program.factors), program.prior)
-    prepare(int((program.prior > 0).sum()))
+    merged = [] if starts else merging_circles(-np.log(program.factors), program.prior)
+    compile_if_it_pays(int((program.prior > 0).sum()))
     # Products of a few hundred rows: threads that wait for each other cost more than they save.
     with one_blas_thread():
         search, whole = _ended(program, _in_turn(program, starts, merged, gap), progress)

@@ -66,9 +66,9 @@ class ConstraintRow:
     """``sum of coefficient * X[entry]`` is at least ``least``, or equal to it.
 
     Attributes:
-        entries: the entries (secret, answer), each with its coefficient.
-        least: the right-hand side.
-        is_equal: whether it is an equation.
+        entries: Entries (secret, answer), each with its coefficient.
+        least: Right-hand side.
+        is_equal: Whether it is an equation.
     """
 
     entries: tuple[tuple[MatrixEntry, int], ...]
@@ -146,13 +146,13 @@ class ConstrainedCertificate(Evidence):
     """Evidence that no private channel with the constraints serves a consumer better by more than a gap.
 
     Attributes:
-        ptype: the privacy type.
-        consumer: prior and loss.
+        ptype: Privacy type.
+        consumer: Prior and loss.
         constraints: Further constraints of the channel.
         matrix: (n, n) Fractions, exactly private, each constraint kept exactly.
         dual: (n,) Fractions, the multipliers mu of the rows.
         multipliers: (edges, 2, n) Fractions >= 0, of privacy along each edge.
-        prices: a Fraction for each of `constraint_rows`: >= 0 for an inequality, any for an equation.
+        prices: Fraction for each of `constraint_rows`: >= 0 for an inequality, any for an equation.
         bounds: Bounds that they prove: equal Fractions if all numbers are rational, else floats rounded outward.
     """
 

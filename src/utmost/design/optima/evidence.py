@@ -69,14 +69,14 @@ class Certificate(Evidence):
     """Evidence that no private channel serves a consumer better by more than the gap between two bounds.
 
     Attributes:
-        ptype: the privacy type.
-        consumer: prior and loss.
-        remap: the optimal channel is the geometric mechanism followed by this remap; None when ``matrix`` is given.
-        matrix: the optimal channel itself, (secrets, actions) Fractions, exactly private; None when ``remap`` is given.
+        ptype: Privacy type.
+        consumer: Prior and loss.
+        remap: Optimal channel is the geometric mechanism followed by this remap; None when ``matrix`` is given.
+        matrix: Optimal channel itself, (secrets, actions) Fractions, exactly private; None when ``remap`` is given.
         dual: (secrets,) the multipliers mu of the rows: Fractions, or floats lowered by their rounding errors.
         multipliers: (edges, 2, actions) multipliers of privacy along each edge, or a list of those that are not zero;
             None on counts, where mu is enough.
-        theorem: the theorem that says the remap is optimal, or None: then the numbers alone decide.
+        theorem: Theorem that says the remap is optimal, or None: then the numbers alone decide.
         hypotheses: Checked hypotheses of the theorem.
         bounds: Bounds that the two prove; equal if all is exact.
     """

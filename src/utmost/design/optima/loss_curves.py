@@ -39,10 +39,10 @@ def designs_in_turn(
     """The best mechanism of each of several problems on one space, each begun where the one before ended.
 
     Args:
-        problems: types and consumers; neighbours in the list should be alike.
+        problems: Types and consumers; neighbours in the list should be alike.
         gap: Largest relative distance of a loss from its optimum, if columns are generated.
-        progress: where columns are generated, is told the number of the problem, from 1, how many rounds there were,
-            and the relative gap so far.
+        progress: Function that receives, where columns are generated, the number of the problem, from 1, the number of
+            rounds and the relative gap so far.
 
     Returns: what `optimal_mechanism` would, but for the gap. An interruption from the keyboard ends the list with the
         best mechanism so far for the problem at hand.
@@ -157,8 +157,8 @@ def loss_curve(
     """The least expected loss of a consumer at each of several levels.
 
     Args:
-        space: the secrets.
-        consumer: prior and loss.
+        space: Secrets.
+        consumer: Prior and loss.
         levels: Levels of one unit of distance, each an epsilon or a `Level`, in any order.
         gap: Largest relative distance of each loss from its optimum, if columns are generated: a thousandth,
             which is no more than a line is wide.
@@ -222,7 +222,7 @@ def even_levels_between(
     """Levels at equal distances, from the first epsilon to the last.
 
     Args:
-        first, last: epsilons. steps: how many levels, two at least.
+        first, last: Epsilons. steps: how many levels, two at least.
         per, unit: Arguments of `utmost.spaces.level_per`.
 
     >>> [str(level.epsilon) for level in even_levels_between("1/2", 2, 4)]

@@ -12,7 +12,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
@@ -50,13 +49,13 @@ class MinimaxOptimum(Display):
     """A channel that is best in the worst case, and why none is better.
 
     Attributes:
-        ptype: the privacy type.
-        possible: the secrets that the consumer holds possible.
-        matrix: the channel, (secrets, actions) Fractions, exactly private.
-        remap: on counts, the row-stochastic Y with ``matrix = G Y``; None where a program in the channel was solved,
+        ptype: Privacy type.
+        possible: Secrets that the consumer holds possible.
+        matrix: Channel, (secrets, actions) Fractions, exactly private.
+        remap: On counts, the row-stochastic Y with ``matrix = G Y``; None where a program in the channel was solved,
             and where the channel was found in floats.
-        loss: the largest expected loss over the possible secrets: exact, or a float rounded up.
-        certificate: the optimum of the consumer with the worst prior; no private channel is better in the worst case
+        loss: Largest expected loss over the possible secrets: exact, or a float rounded up.
+        certificate: Optimum of the consumer with the worst prior; no private channel is better in the worst case
             than its lower bound.
     """
 
@@ -66,7 +65,7 @@ class MinimaxOptimum(Display):
     possible: tuple[int, ...]
     matrix: Array
     remap: Channel | None
-    loss: Any
+    loss: Fraction | float
     certificate: Certificate
 
     @property
@@ -80,12 +79,12 @@ class MinimaxOptimum(Display):
         return self.certificate.consumer.prior
 
     @property
-    def lower(self) -> Any:
+    def lower(self) -> Fraction | float:
         """No private channel has a smaller worst loss."""
         return self.certificate.lower
 
     @property
-    def gap(self) -> Any:
+    def gap(self) -> Fraction | float:
         """``loss - lower``: 0 when all is exact."""
         return self.loss - self.lower
 
@@ -103,7 +102,7 @@ class MinimaxOptimum(Display):
         return bool(worst <= self.loss and not self.prior[outside].any() and self.certificate.verify())
 
 
-def worst_loss(matrix: Array, loss: Array, possible: Sequence[int]) -> Any:
+def worst_loss(matrix: Array, loss: Array, possible: Sequence[int]) -> Fraction:
     """max over possible secrets x of sum_r X[x, r] l(x, r), in rationals."""
     return max(
         sum((Fraction(c) * Fraction(l) for c, l in zip(matrix[x], loss[x].tolist(), strict=True)), Fraction(0))
@@ -119,9 +118,9 @@ def minimax_mechanism(
     """The private channel with the least worst-case expected loss over the possible secrets.
 
     Args:
-        ptype: space and level.
-        loss: a named loss, a function, or a (secrets, actions) matrix.
-        possible: the secrets that are not ruled out; all of them when left out.
+        ptype: Space and level.
+        loss: Named loss, a function, or a (secrets, actions) matrix.
+        possible: Secrets that are not ruled out; all of them when left out.
         exactly: True for a vertex of the program in rationals, False for what HiGHS finds in floats, repaired: the
             channel is exactly private all the same, and the gap is proven; by default exact where that takes a second.
 

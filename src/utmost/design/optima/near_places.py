@@ -15,7 +15,7 @@ _FEWER = 0.9  # of the places with mass: where more are centres, circles of this
 _WORTH_IT = 0.75  # of the places with mass: how many are centres of the two middle sizes at most, on average
 
 
-def circles(distances: Floats, masses: Floats) -> list[Indices]:
+def merging_circles(distances: Floats, masses: Floats) -> list[Indices]:
     """The centre that represents each place, from the widest circles to the narrowest; none where few are near.
 
     No two centres of circles of one size are as near as their radius, each is a place with mass and remains a centre of
@@ -28,7 +28,7 @@ def circles(distances: Floats, masses: Floats) -> list[Indices]:
     Cost: O(n^2) for each size.
 
     >>> at = np.array([0.0, 0.2, 5.0])
-    >>> [near.tolist() for near in circles(abs(at[:, None] - at), np.array([0.2, 0.5, 0.3]))]
+    >>> [near.tolist() for near in merging_circles(abs(at[:, None] - at), np.array([0.2, 0.5, 0.3]))]
     [[1, 1, 2], [1, 1, 2], [1, 1, 2]]
     """
     with_mass = [place for place in np.argsort(-masses, kind="stable") if masses[place] > 0]
@@ -46,18 +46,18 @@ def circles(distances: Floats, masses: Floats) -> list[Indices]:
     return [near for near, share in zip(sizes, shares, strict=True) if share <= _FEWER]
 
 
-def added_up(values: Floats, near: Indices) -> Floats:
+def sum_at_centres(values: Floats, near: Indices) -> Floats:
     """(.., n): of values (.., n) of all places, at each centre the sum of those that it stands for, and else 0."""
     sums = np.zeros_like(values)
     np.add.at(sums.T, near, values.T)
     return sums
 
 
-def shared_out(values: Floats, near: Indices, masses: Floats) -> Floats:
-    """(n,): of values (n,) at centres, for each place its share by mass; what `added_up` undoes.
+def share_by_mass(values: Floats, near: Indices, masses: Floats) -> Floats:
+    """(n,): of values (n,) at centres, for each place its share by mass; which `sum_at_centres` undoes.
 
     >>> near, masses = np.array([0, 0, 2]), np.array([3.0, 1.0, 1.0])
-    >>> shared_out(added_up(np.array([1.0, 1.0, 5.0]), near), near, masses).tolist()
+    >>> share_by_mass(sum_at_centres(np.array([1.0, 1.0, 5.0]), near), near, masses).tolist()
     [1.5, 0.5, 5.0]
     """
-    return np.asarray(values[near] * masses / added_up(masses, near)[near])
+    return np.asarray(values[near] * masses / sum_at_centres(masses, near)[near])

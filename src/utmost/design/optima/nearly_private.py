@@ -25,11 +25,11 @@ class Repair(Display):
 
     Attributes:
         channel: Fractions; the privacy type contains it.
-        change: the largest total variation distance between a row of the channel and that of the matrix, exactly: no
+        change: Largest total variation distance between a row of the channel and that of the matrix, exactly: no
             event became likelier or less likely by more (for rows that sum to 1).
-        bound: what was known of the change beforehand, from the breach and the rounding alone.
+        bound: Bound of the change that follows from the breach and the rounding alone.
         breach: D = sum over outcomes of the most by which a constraint was broken; 0 for a private matrix.
-        share: theta, how much of the constant channel was mixed in.
+        share: Theta, how much of the constant channel was mixed in.
     """
 
     channel: Channel
@@ -48,9 +48,9 @@ def repair(
     its largest entry. What then breaks the promise is corrected by mixing in a channel that says nothing.
 
     Args:
-        ptype: the promise.
+        ptype: Promise.
         channel: (n, m), a row for each secret of the type's space.
-        within: refuse a change beyond this.
+        within: Refuse a change beyond this.
         tolerance: Largest distance below 0 of a float entry, and from 1 of the sum of a float row.
 
     Raises:

@@ -43,10 +43,10 @@ class NoiseProgram:
 
     Attributes:
         sensitivity: D >= 1.
-        ratio: alpha, a Fraction or a float: the kind of number of the program.
+        ratio: Alpha, a Fraction or a float: the kind of number of the program.
         window: w >= D.
         outputs: T >= 1.
-        has_tails: with tails, or open.
+        has_tails: Whether the noise has geometric tails; else it is open.
         costs: (2w+2) the cost of a unit of mass at each place, what repeats it included, and outside the window.
     """
 
@@ -180,11 +180,11 @@ def least_noise(
     Args:
         cost: L >= 0, of an integer error.
         sensitivity: D >= 1.
-        epsilon, alpha: the level, one of them.
+        epsilon, alpha: Level, one of them.
         window: w >= D: each value in {-w..w} has a variable of its own; 3 D by default.
         outputs: Number of query outputs after which the law repeats; 1, the default, is noise that does not depend on
             the output.
-        settled: an error from which on L is constant, if there is one: then the tails are summed exactly.
+        settled: Error from which on L is constant, if there is one: then the tails are summed exactly.
 
     Returns:
         An optimal vertex: exact Fractions where alpha is rational and the cost of a tail is known exactly (an integer
@@ -220,7 +220,7 @@ def noise_bound(
     alpha: Number | None = None,
     window: int | None = None,
     outputs: int = 1,
-) -> Any:
+) -> Fraction | float:
     """A cost that no additive noise of this level can beat, whatever its tails, if L is even and nondecreasing in |x|.
 
     The arguments are those of `least_noise`. The bound approaches the truth as alpha^(w/D) L(w) vanishes, and is exact
@@ -233,7 +233,8 @@ def noise_bound(
     """
     at = level(epsilon, alpha)
     program = NoiseProgram.of(cost, sensitivity, at.alpha, has_tails=False, window=window, outputs=outputs)
-    return _solved(program).value
+    bound: Fraction | float = _solved(program).value
+    return bound
 
 
 def _solved(program: NoiseProgram) -> LinearSolution:

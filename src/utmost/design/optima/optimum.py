@@ -58,7 +58,7 @@ class Optimum(Display, PickledByFields):
     """An optimal channel for a consumer, its loss, and why nothing private is better by more than the gap.
 
     Attributes:
-        certificate: primal, dual and bounds; ``certificate.verify()`` checks them again.
+        certificate: Primal, dual and bounds; ``certificate.verify()`` checks them again.
         method: "closed form" (the geometric mechanism, remapped), "program", "program with constraints" or
             "column generation".
     """
@@ -225,8 +225,8 @@ def optimal_mechanism(
     whether it is, and if it is not, or on any other space, the user's linear program gives a vertex solution.
 
     Args:
-        ptype: space and level.
-        consumer: a prior over the space's secrets, and a loss.
+        ptype: Space and level.
+        consumer: Prior over the space's secrets, and a loss.
         method: "auto"; "theorem" to refuse losses that the theorem does not cover; "program" to solve the linear
             program whatever the loss; "columns" to come near its optimum by column
             generation (`certificate_of_rays`), which large programs on other spaces than counts get by themselves.
@@ -236,7 +236,7 @@ def optimal_mechanism(
             their rows is found, and the certificate holds their multipliers.
         gap: Largest relative distance of the loss from the optimum, if columns are generated: at a hundredth,
             maps of a thousand places and more take a fraction of the time. What is reached is stated either way.
-        progress: where columns are generated, is told after each round how many there were, and the relative gap so
+        progress: Function that receives, where columns are generated, the number of rounds and the relative gap so
             far. An interruption from the keyboard then ends the search, and the best mechanism so far is returned.
 
     Raises:

@@ -27,7 +27,9 @@ from utmost.errors import NotAChannel, OutOfRange, PromiseBroken, Unsupported
 _MOST_TERMS = 1_000_000
 
 
-def discounted(cost: Cost, x: int, stride: int, ratio: Fraction | float, settled: int | None = None) -> Any:
+def discounted(
+    cost: Cost, x: int, stride: int, ratio: Fraction | float, settled: int | None = None
+) -> Fraction | float:
     """sum over k >= 0 of ratio^k L(x + k stride).
 
     The sum is a closed form for an integer moment and for a cost that is constant from some error on, and exact where
@@ -37,9 +39,9 @@ def discounted(cost: Cost, x: int, stride: int, ratio: Fraction | float, settled
     Args:
         cost: L, even, of integers.
         x: Start of the tail.
-        stride: the step away from zero, not 0: positive on the right, negative on the left.
+        stride: Step away from zero, not 0: positive on the right, negative on the left.
         ratio: Ratio in [0, 1).
-        settled: an error from which on L is constant, if there is one.
+        settled: Error from which on L is constant, if there is one.
 
     Raises:
         OutOfRange: when the ratio is no such number.
@@ -71,20 +73,24 @@ def _is_closed(cost: Cost, x: int, stride: int, settled: int | None) -> bool:
     return _has_closed_form(cost, settled) and x * stride >= 0 and abs(x) >= (settled or 0)
 
 
-def _closed(cost: Cost, x: int, stride: int, ratio: Any, settled: int | None) -> Any:
+def _closed(cost: Cost, x: int, stride: int, ratio: Fraction | float, settled: int | None) -> Fraction | float:
     if not ratio or settled is not None:
         return _at(cost, x, ratio) / (1 - ratio)
     assert isinstance(cost, Moment)
     m = cost.order.numerator
-    return sum(comb(m, i) * abs(x) ** (m - i) * abs(stride) ** i * _power_series(i, ratio) for i in range(m + 1))
+    tail: Fraction | float = sum(
+        comb(m, i) * abs(x) ** (m - i) * abs(stride) ** i * _power_series(i, ratio) for i in range(m + 1)
+    )
+    return tail
 
 
-def _power_series(order: int, ratio: Any) -> Any:
+def _power_series(order: int, ratio: Fraction | float) -> Fraction | float:
     """sum over k >= 0 of k^order ratio^k."""
-    return sum(c * ratio**n for n, c in enumerate(eulerian(order))) / (1 - ratio) ** (order + 1)
+    series: Fraction | float = sum(c * ratio**n for n, c in enumerate(eulerian(order))) / (1 - ratio) ** (order + 1)
+    return series
 
 
-def _at(cost: Cost, x: int, ratio: Any) -> Any:
+def _at(cost: Cost, x: int, ratio: Fraction | float) -> Fraction | float:
     """L(x) in the ratio's kind of number."""
     value = cost(x)
     if isinstance(ratio, Fraction) and not isinstance(value, float):
@@ -108,7 +114,7 @@ class PeriodicNoise:
 
     Args:
         pmf: (T, m), float64 or Fraction.
-        start: the noise of the first column; by default the columns are centred on 0.
+        start: Noise of the first column; by default the columns are centred on 0.
         period: Number of places that each tail repeats, in 1..m.
         ratio: Ratio in [0, 1); 0 is noise without tails, which has no level.
         numbers: "integers" or "reals".
@@ -235,7 +241,7 @@ class PeriodicNoise:
 
         Args:
             sensitivity: D, in integers or cells.
-            epsilon, alpha: the level, one of them.
+            epsilon, alpha: Level, one of them.
             tolerance: Largest relative excess over the level: for results of a float solver, not for a release.
 
         Raises:
@@ -251,19 +257,20 @@ class PeriodicNoise:
 
         Args:
             cost: L, of an integer.
-            settled: an error from which on L is constant, if there is one: then the tails are summed exactly.
+            settled: Error from which on L is constant, if there is one: then the tails are summed exactly.
         """
         weights = np.array([self._weight(cost, k, settled) for k in range(self.pmf.shape[1])])
         return frozen(self.pmf @ weights)
 
-    def worst_cost(self, cost: Cost, settled: int | None = None) -> Any:
+    def worst_cost(self, cost: Cost, settled: int | None = None) -> Fraction | float:
         """The largest expected cost over the query outputs: what Theorems 2 and 10 minimise."""
-        return max(self.expected_costs(cost, settled))
+        largest: Fraction | float = max(self.expected_costs(cost, settled))
+        return largest
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuilt, (self.pmf, self.start, self.period, self.ratio, self.numbers)
 
-    def _weight(self, cost: Cost, k: int, settled: int | None) -> Any:
+    def _weight(self, cost: Cost, k: int, settled: int | None) -> Fraction | float:
         """The cost of column k and of the tail places that repeat it."""
         x, P, beta = self.start + k, self.period, self.ratio
         weight = discounted(cost, x, 1, 0 * beta, settled)
@@ -347,10 +354,10 @@ def averaged_translates(
     the T laws once, so that it does not depend on the output. Floats are averaged up to rounding.
 
     Args:
-        noise: a periodic family.
+        noise: Periodic family.
         sensitivity: Distance of neighbouring outputs, in integers or in cells.
-        epsilon, alpha: the level that the family keeps, one of them.
-        tolerance: passed to `PeriodicNoise.check_keeps`: 0 unless the family is a float solver's answer.
+        epsilon, alpha: Level that the family keeps, one of them.
+        tolerance: Passed to `PeriodicNoise.check_keeps`: 0 unless the family is a float solver's answer.
 
     Returns:
         A family of one row, in the same kind of number.

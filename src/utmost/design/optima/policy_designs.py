@@ -37,11 +37,11 @@ class PolicyOptimum(Display):
     """The best mechanism along a policy for a consumer.
 
     Attributes:
-        ptype: policy and level.
-        consumer: prior and loss.
+        ptype: Policy and level.
+        consumer: Prior and loss.
         channel: (n, actions) Fractions, exactly private.
-        loss: its expected loss: exact where all is, else a float rounded up.
-        lower: no private mechanism loses less; else a float rounded down.
+        loss: Expected loss: exact where all is, else a float rounded up.
+        lower: No private mechanism loses less; else a float rounded down.
         parts: Optimum of each part of a symmetric policy, with its certificate; else empty.
     """
 
@@ -50,7 +50,7 @@ class PolicyOptimum(Display):
     ptype: PolicyType
     consumer: Consumer
     channel: Channel
-    loss: Any
+    loss: Fraction | float
     lower: Any
     parts: tuple[Optimum, ...]
 
@@ -76,8 +76,8 @@ def policy_mechanism(ptype: PolicyType, consumer: Consumer) -> PolicyOptimum:
     """The private channel along a policy with the least expected loss.
 
     Args:
-        ptype: policy and level.
-        consumer: prior and loss over the policy's secrets.
+        ptype: Policy and level.
+        consumer: Prior and loss over the policy's secrets.
 
     Raises:
         OutOfRange: for another number of secrets.

@@ -59,7 +59,7 @@ def bayes_remap(channel: Channel, consumer: Consumer, tie: float = TIE) -> Remap
     Args:
         channel: (n, m).
         consumer: n secrets, k actions.
-        tie: in float64, how much more than the least a score may be, relatively, and still count as equal: scores are
+        tie: Largest relative distance in float64 at which a score still counts as equal to the least: scores are
             sums of positive terms, so they are good to some units of 2^-53. Exact scores tie when they are equal.
 
     Source: [ghosh2009], section 2.3. Cost: O(n m k).
@@ -75,7 +75,7 @@ def bayes_remap(channel: Channel, consumer: Consumer, tie: float = TIE) -> Remap
     return least_actions(scores(consumer.loss, joint(channel, consumer)), tie)
 
 
-def expected_loss(channel: Channel, consumer: Consumer) -> Any:
+def expected_loss(channel: Channel, consumer: Consumer) -> Fraction | float:
     """sum_y min_r sum_x p_x C[x, y] l(x, r): the loss after the optimal remap.
 
     >>> from utmost.channels import geometric_channel
@@ -88,7 +88,7 @@ def expected_loss(channel: Channel, consumer: Consumer) -> Any:
     return l_uncertainty(consumer).posterior(channel, consumer)
 
 
-def face_value_loss(channel: Channel, consumer: Consumer) -> Any:
+def face_value_loss(channel: Channel, consumer: Consumer) -> Fraction | float:
     """sum_x p_x sum_y C[x, y] l(x, y): the loss of a consumer who takes each outcome as its answer.
 
     Raises:
@@ -118,21 +118,21 @@ class Reading(Display):
     """The best reading of a response for a consumer.
 
     Attributes:
-        action: the action with the least posterior loss; the smallest of several.
-        ties: all actions with that loss, where there are several.
+        action: Action with the least posterior loss; the smallest of several.
+        ties: All actions with that loss, where there are several.
         posterior: (n+1,) the belief after the response.
-        interval: the shortest run of counts (first, last) that holds the posterior mass asked for; the leftmost of
+        interval: Shortest run of counts (first, last) that holds the posterior mass asked for; the leftmost of
             several.
-        mass: the posterior mass of the interval.
-        loss: the expected loss of the action under the posterior.
+        mass: Posterior mass of the interval.
+        loss: Expected loss of the action under the posterior.
     """
 
     action: int
     ties: tuple[int, ...]
     posterior: Array
     interval: tuple[int, int]
-    mass: Any
-    loss: Any
+    mass: Fraction | float
+    loss: Fraction | float
 
 
 def read(noise: Level | IntegerLaw, consumer: Consumer, response: int, confidence: Number = "0.95") -> Reading:
@@ -143,10 +143,10 @@ def read(noise: Level | IntegerLaw, consumer: Consumer, response: int, confidenc
     posterior is proportional to p_i P(X = z - i), and all of it outside 0..n repeats with the law's period.
 
     Args:
-        noise: the level of one unit of the count, for geometric noise; or the law of the noise.
-        consumer: a prior over n + 1 counts, and a loss.
-        response: any integer.
-        confidence: the posterior mass that the interval is to hold, strictly between 0 and 1.
+        noise: Level of one unit of the count, for geometric noise; or the law of the noise.
+        consumer: Prior over n + 1 counts, and a loss.
+        response: Any integer.
+        confidence: Posterior mass that the interval is to hold, strictly between 0 and 1.
 
     Raises:
         NotAPrior: when the response is impossible under the prior (only in float64, by underflow).
@@ -226,7 +226,7 @@ def _likelihood(noise: Level | IntegerLaw, response: int, size: int) -> Array:
     return np.asarray(np.exp(logs - logs.max()))
 
 
-def _plain(number: Any) -> Any:
+def _plain(number: Any) -> Fraction | float:
     """A number of its kind, without NumPy's dress."""
     return number if isinstance(number, Fraction) else float(number)
 
@@ -261,7 +261,7 @@ def folded_channel(law: Law, size: int) -> Channel:
     Outcome y stands for the response ``folded_responses(law, size)[y]`` and those beyond it by whole periods.
 
     Args:
-        law: a law on the integers.
+        law: Law on the integers.
         size: Number of counts, n + 1.
 
     Raises:
@@ -298,7 +298,7 @@ def folded_responses(law: Law, size: int) -> Array:
     return np.arange(1 - period, natural(size, "size", least=1) - 1 + period)
 
 
-def face_value_of_noise(law: Law, consumer: Consumer) -> Any:
+def face_value_of_noise(law: Law, consumer: Consumer) -> Fraction | float:
     """E l(i, i + Z), the loss of taking count + noise at face value, outside 0..n too.
 
     Raises:
@@ -318,7 +318,8 @@ def face_value_of_noise(law: Law, consumer: Consumer) -> Any:
             "answers outside the counts need a loss that depends on r - i alone", came=rule, remedy=remedy
         )
     if rule == losses.binary and isinstance(law, IntegerLaw):
-        return 1 - law.pmf(0)
+        wrong: Fraction | float = 1 - law.pmf(0)
+        return wrong
     loss = rule.rule
     return law.expected_cost(_NAMED.get(rule, lambda x: (_at(loss, x) + _at(loss, -x)) / 2))
 

@@ -16,8 +16,8 @@ from utmost.core.exact.progress_bar import report_progress
 from utmost.core.programs.many_columns import CentralShares, central_shares, exact_sums
 from utmost.design.optima.empty_places import filled, filled_at_a_loss, highest, lowest, short_places
 from utmost.design.optima.extreme_rays import Forest, generic_factors
-from utmost.design.optima.near_places import added_up, shared_out
-from utmost.design.optima.tree_pricing import PlaceNumbers, prepare
+from utmost.design.optima.near_places import share_by_mass, sum_at_centres
+from utmost.design.optima.tree_pricing import PlaceNumbers, compile_if_it_pays
 from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.design.spaces.consumer import Consumer
 
@@ -60,8 +60,8 @@ class RayProgram:
         factors: (n, n) of all places, see `generic_factors`.
         costs: (k, n) prior times loss of each action, in units of ``scale``.
         prior: (n,).
-        epsilon: the level.
-        scale: the largest expected loss of an action.
+        epsilon: Level.
+        scale: Largest expected loss of an action.
         near: (n,) the place that has each one's costs and mass: itself, unless near ones are taken for one.
         masses: (n,) each place's own.
     """
@@ -85,7 +85,7 @@ class RayProgram:
 
     def gathered(self, near: Indices) -> "RayProgram":
         """The same with each place's costs and mass at the one that stands for it."""
-        return replace(self, costs=added_up(self.costs, near), prior=added_up(self.prior, near), near=near)
+        return replace(self, costs=sum_at_centres(self.costs, near), prior=sum_at_centres(self.prior, near), near=near)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,11 +93,11 @@ class SearchResults:
     """Results of a search with which another search on its space can start.
 
     Attributes:
-        epsilon: the level.
-        scale: the unit of prices.
+        epsilon: Level.
+        scale: Unit of prices.
         places: (t,) those that counted: all with mass, and some others.
         rays: (t, N) those that were worth most.
-        trees: one for each action.
+        trees: Tree of each action.
         prices: (t,) of the best bound.
     """
 
@@ -189,8 +189,8 @@ class RaySearch:
         """The search in which fewer places are taken for one, from what this one has found."""
         search, left, everywhere = RaySearch.begun(program, places), self.left(), np.zeros(len(program.prior))
         everywhere[left.places] = left.prices
-        own = shared_out(everywhere, self.program.near, program.masses)
-        search._follow(self, left, added_up(own, program.near)[places])
+        own = share_by_mass(everywhere, self.program.near, program.masses)
+        search._follow(self, left, sum_at_centres(own, program.near)[places])
         # Parted places have prices that are far from right yet, and trees would walk far.
         search.early = search.rounds + _EARLY_PARTED
         return search
@@ -335,7 +335,7 @@ class RaySearch:
             at = self.costs[which] - prices
             self.forest.take_over(at, which)
             steps += self.forest.price(at, which, *self._effort)
-        prepare(len(prices), (len(self.costs) + steps) * len(prices))
+        compile_if_it_pays(len(prices), (len(self.costs) + steps) * len(prices))
         self.new.append(self.forest.rays[self.forest.ratios < 0])
         level, value = self._proven(prices)
         if self.best is None or value > self.best.value:

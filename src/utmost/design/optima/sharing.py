@@ -32,9 +32,9 @@ class SharedOptimum(Display):
     """The best single channel for several consumers together.
 
     Attributes:
-        alone: the optimum of each consumer by itself.
-        together: the optimum of the consumer whose actions are tuples; its loss is the least total loss.
-        actions: the tuples, in the order of the columns of ``together.channel``.
+        alone: Optimum of each consumer by itself.
+        together: Optimum of the consumer whose actions are tuples; its loss is the least total loss.
+        actions: Tuples, in the order of the columns of ``together.channel``.
     """
 
     alone: tuple[Optimum, ...]
@@ -42,7 +42,7 @@ class SharedOptimum(Display):
     actions: tuple[tuple[int, ...], ...]
 
     @property
-    def regret(self) -> Any:
+    def regret(self) -> Fraction | float:
         """The least total loss of one channel, less the sum of the optima: never negative."""
         return self.together.loss - sum(optimum.loss for optimum in self.alone)
 
@@ -56,8 +56,8 @@ def shared_mechanism(ptype: PrivacyType, consumers: Sequence[Consumer]) -> Share
     """The private channel with the least total loss for several consumers, each remapping it as it likes.
 
     Args:
-        ptype: space and level.
-        consumers: each over the space's secrets; the product of their numbers of actions should be some hundreds.
+        ptype: Space and level.
+        consumers: Consumers over the space's secrets; the product of their numbers of actions should be some hundreds.
 
     Raises:
         OutOfRange: for no consumer.

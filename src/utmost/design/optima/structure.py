@@ -61,8 +61,8 @@ def constraint_matrix(channel: Channel, alpha: Number | Level, tolerance: float 
 
     Args:
         channel: (n+1, m), exact or float64.
-        alpha: the level's alpha (or a `Level`).
-        tolerance: float64 entries may miss a tight constraint by this factor; exact ones by nothing.
+        alpha: Level's alpha (or a `Level`).
+        tolerance: Float64 entries may miss a tight constraint by this factor; exact ones by nothing.
 
     Raises:
         PromiseBroken: when the channel does not keep the level.
@@ -219,7 +219,7 @@ def derivation(channel: Channel, alpha: Number | Level, tolerance: float = 1e-9)
 
     Args:
         channel: (n+1, m).
-        alpha: the level's alpha (or a `Level`).
+        alpha: Level's alpha (or a `Level`).
         tolerance: Largest distance below 0 of an entry of a float Y; exact entries must not be negative.
 
     Cost: O(n m).
@@ -244,7 +244,7 @@ def between_levels(size: int, strict: Level, loose: Level) -> Channel:
 
     Args:
         size: Number of counts.
-        strict, loose: the two levels.
+        strict, loose: The two levels.
 
     Raises:
         OutOfRange: when ``strict`` is the looser of the two; then K would have negative entries.
@@ -269,10 +269,10 @@ class Uniqueness(Display):
     """The verdict, and what it was read from.
 
     Attributes:
-        is_unique: whether all optimal channels are one.
-        freedom: the dimension of the set of optimal channels, or None where a program decided.
-        variables: the number of entries of a channel.
-        tight: constraints that every optimal channel meets with equality, and a strictly complementary dual prices
+        is_unique: Whether all optimal channels are one.
+        freedom: Dimension of the set of optimal channels, or None where a program decided.
+        variables: Number of entries of a channel.
+        tight: Constraints that every optimal channel meets with equality, and a strictly complementary dual prices
             (sums of rows included), or None where a program decided.
     """
 

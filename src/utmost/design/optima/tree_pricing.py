@@ -8,8 +8,8 @@ row is tight gives a tree with a smaller r; where no flow is negative, v is the 
 prove it.
 
 A tree is stored as ``parent`` (n,), ``kind`` (n,) and its root: kind[i] is 1 where i is the sink of the arc to its
-parent, and -1 where it is the source. With numba this is machine code, once that pays (`prepare`), else the same steps
-in Python, to the same bits: named tuples of arrays are what both can pass, and cost nothing.
+parent, and -1 where it is the source. With numba this is machine code once that pays (`compile_if_it_pays`), else the
+same steps in Python, to the same bits: named tuples of arrays are what both can pass, and cost nothing.
 """
 
 from collections.abc import Callable
@@ -42,20 +42,20 @@ _fast: list[Callable[..., Any]] = []
 _worked, _has_looked = 0, False
 
 
-def fast(function: F) -> F:
+def compiled_later(function: F) -> F:
     """The function, to be compiled once that pays."""
     _fast.append(function)
     return function
 
 
-def prepare(places: int, worked: int = 0) -> None:
+def compile_if_it_pays(places: int, worked: int = 0) -> None:
     """Take machine code from here on, if that pays for so many places, or has been left by another process.
 
     The results are the same to the bit. Compilation is chosen only where it saves more time than it costs.
 
     Args:
         places: Number of places of the map.
-        worked: steps of trees, times places, since the last call.
+        worked: Steps of trees, times places, since the last call.
     """
     global _worked, _has_looked
     _worked += worked
@@ -73,7 +73,7 @@ def _compiled(function: F) -> F:
 
 class Tree(NamedTuple):
     """A tree, and the room to walk in it: ``order`` (n,) has each place after its parent, and the children of a place
-    are ``head`` (n,) of it and, from each, the ``following`` (n,) one, up to -1: see `downwards`."""
+    are ``head`` (n,) of it and, from each, the ``following`` (n,) one, up to -1: see `write_order`."""
 
     parent: PlaceNumbers
     kind: ArcKinds
@@ -103,8 +103,8 @@ class Trees(NamedTuple):
     proven: Floats
 
 
-@fast
-def downwards(tree: Tree, root: int) -> None:
+@compiled_later
+def write_order(tree: Tree, root: int) -> None:
     """Write the places into ``order``, each after its parent, and the lists of children that this takes."""
     parent, _, order, head, following = tree
     n = len(parent)
@@ -125,8 +125,8 @@ def downwards(tree: Tree, root: int) -> None:
             child = following[child]
 
 
-@fast
-def tight_along(a: Floats, q: Floats, tree: Tree, v: Floats) -> None:
+@compiled_later
+def write_ray(a: Floats, q: Floats, tree: Tree, v: Floats) -> None:
     """Write the ray of a tree into ``v``: every arc tight, and <q, v> = 1."""
     parent, kind, order, _, _ = tree
     v[order[0]] = 1.0
@@ -140,8 +140,8 @@ def tight_along(a: Floats, q: Floats, tree: Tree, v: Floats) -> None:
         v[i] /= total
 
 
-@fast
-def served(left: Floats, may_lack: Floats, tree: Tree) -> bool:
+@compiled_later
+def serves_all(left: Floats, may_lack: Floats, tree: Tree) -> bool:
     """Whether what sinks have left over, along the arcs, serves what sources lack; the rest is thrown away.
 
     ``left`` holds v times what each place has left over, and becomes what each passes to its parent: from a sink what
@@ -171,17 +171,17 @@ def served(left: Floats, may_lack: Floats, tree: Tree) -> bool:
     return True
 
 
-@fast
+@compiled_later
 def is_proven(at: Priced, level: float, short: float, tree: Tree, left: Floats, lack: Floats) -> bool:
     """Whether the tree proves <Y, u> >= (level - short) <q, u> for every u of the type."""
     Y, q, v = at
     for i in range(len(Y)):
         left[i] = v[i] * (Y[i] - level * q[i])
         lack[i] = v[i] * short * q[i]
-    return served(left, lack, tree)
+    return serves_all(left, lack, tree)
 
 
-@fast
+@compiled_later
 def proven_level(at: Priced, r: float, slack: float, tree: Tree, left: Floats, lack: Floats) -> float:
     """A level that the tree proves, close to the largest and at most r - slack; -inf if it proves none."""
     short = _SHORT * slack
@@ -202,7 +202,7 @@ def proven_level(at: Priced, r: float, slack: float, tree: Tree, left: Floats, l
     return good
 
 
-@fast
+@compiled_later
 def most_negative_flow(at: Priced, r: float, tree: Tree, sub: Floats, mass: Floats, size: Floats) -> tuple[int, float]:
     """The place above which the flow from sink to source is most negative, -1 where none is; and the least flow.
 
@@ -235,8 +235,8 @@ def most_negative_flow(at: Priced, r: float, tree: Tree, sub: Floats, mass: Floa
     return cut if cut >= 0 else tiny, least
 
 
-@fast
-def rooted_at(root: int, old: int, parent: PlaceNumbers, kind: ArcKinds) -> None:
+@compiled_later
+def reroot(root: int, old: int, parent: PlaceNumbers, kind: ArcKinds) -> None:
     """Hang the tree from another place."""
     x, y, k = root, parent[root], kind[root]
     while x != old:
@@ -246,7 +246,7 @@ def rooted_at(root: int, old: int, parent: PlaceNumbers, kind: ArcKinds) -> None
         x, y, k = y, above, its_kind
 
 
-@fast
+@compiled_later
 def mark_sides(cut: int, tree: Tree, inside: NDArray[np.bool_], source: NDArray[np.bool_]) -> None:
     """Masks of the places below the cut, and of sources of remaining arcs or the sink of the cut one."""
     parent, kind, order, _, _ = tree
@@ -277,7 +277,7 @@ def _raise_at_once(products: Floats, row: Floats, value: float) -> None:
 raise_to = _raise_at_once
 
 
-@fast
+@compiled_later
 def first_tight(
     a: Floats, v: Floats, up: bool, inside: NDArray[np.bool_], source: NDArray[np.bool_], products: Floats
 ) -> tuple[int, int]:
@@ -304,17 +304,17 @@ def first_tight(
     return sink, giver
 
 
-@fast
-def joined(cut: int, sink: int, giver: int, parent: PlaceNumbers, kind: ArcKinds) -> None:
+@compiled_later
+def replace_arc(cut: int, sink: int, giver: int, parent: PlaceNumbers, kind: ArcKinds) -> None:
     """Replace the arc above ``cut`` by the row (sink, giver): the part below hangs from its end of that row."""
     up = kind[cut] > 0
     top = giver if up else sink
-    rooted_at(top, cut, parent, kind)
+    reroot(top, cut, parent, kind)
     parent[top] = sink if up else giver
     kind[top] = -1 if up else 1
 
 
-@fast
+@compiled_later
 def price_trees(trees: Trees, prices: Floats, which: PlaceNumbers, most: int, slack: float) -> int:
     """Pivot the tree of each action in ``which`` towards the least r = <Y, v> / <q, v>, Y being its row of ``prices``.
 
@@ -335,17 +335,17 @@ def price_trees(trees: Trees, prices: Floats, which: PlaceNumbers, most: int, sl
         Y, parent, kind, root, v = prices[e], trees.parents[w], trees.kinds[w], trees.roots[w], trees.rays[w]
         tree, at, pivots = Tree(parent, kind, order, head, following), Priced(Y, q, v), 0
         while True:
-            downwards(tree, root)
-            tight_along(a, q, tree, v)
+            write_order(tree, root)
+            write_ray(a, q, tree, v)
             heaviest, r = root, 0.0
             for i in range(n):
                 r += Y[i] * v[i]
                 if q[i] * v[i] > q[heaviest] * v[heaviest]:
                     heaviest = i
             if q[root] * v[root] < _LIGHT * q[heaviest] * v[heaviest]:
-                rooted_at(heaviest, root, parent, kind)
+                reroot(heaviest, root, parent, kind)
                 root = heaviest
-                downwards(tree, root)
+                write_order(tree, root)
             cut, least = most_negative_flow(at, r, tree, left, lack, products)
             # At the level r - slack each side of an arc has slack more at most, and may fall short by ``short``: where
             # a flow is farther below 0 no proof need be tried.
@@ -356,7 +356,7 @@ def price_trees(trees: Trees, prices: Floats, which: PlaceNumbers, most: int, sl
             sink, giver = first_tight(a, v, kind[cut] > 0, inside, source, products)
             if giver < 0:
                 break
-            joined(cut, sink, giver, parent, kind)
+            replace_arc(cut, sink, giver, parent, kind)
             pivots += 1
         level = r - slack if is_done else proven_level(at, r, slack, tree, left, lack)
         trees.ratios[w], trees.proven[w], trees.roots[w] = r, level - short, root
@@ -364,7 +364,7 @@ def price_trees(trees: Trees, prices: Floats, which: PlaceNumbers, most: int, sl
     return steps
 
 
-@fast
+@compiled_later
 def serve_trees(trees: Trees, prices: Floats, level: float, lacks: Floats, multipliers: Floats) -> None:
     """Raise ``lacks`` (n,) to what each place lacks at most, of all actions, of what proves the level on their trees.
 
@@ -376,11 +376,11 @@ def serve_trees(trees: Trees, prices: Floats, level: float, lacks: Floats, multi
     left, anything, short, v = np.empty(n), np.full(n, np.inf), np.empty(n), np.empty(n)
     for w in range(len(prices)):
         tree = Tree(trees.parents[w], trees.kinds[w], order, head, following)
-        downwards(tree, trees.roots[w])
-        tight_along(trees.factors, q, tree, v)
+        write_order(tree, trees.roots[w])
+        write_ray(trees.factors, q, tree, v)
         for i in range(n):
             left[i] = short[i] = v[i] * (prices[w, i] - level * q[i])
-        served(left, anything, tree)
+        serves_all(left, anything, tree)
         # What a place has, less what it passes on to sources, and with what sinks pass on to it.
         for e in range(1, n):
             i = order[e]

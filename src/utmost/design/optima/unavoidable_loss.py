@@ -60,7 +60,7 @@ class PairForms:
     Attributes:
         period: D.
         strict, loose: b_1 > b_2, the ratios from period to period.
-        reach: a multiple of D.
+        reach: Multiple of D.
     """
 
     period: int
@@ -150,9 +150,9 @@ def gradual_loss(
 
     Args:
         sensitivity: D, at least 1.
-        strict, loose: epsilons or levels.
-        cost: absolute or squared.
-        keep: hold one of the two at its optimum and let only the other lose.
+        strict, loose: Epsilons or levels.
+        cost: Absolute or squared.
+        keep: Hold one of the two at its optimum and let only the other lose.
         reach: Reach of the program, in periods.
 
     Returns:

@@ -32,7 +32,7 @@ class RowsCurve:
     Attributes:
         p: (k,) masses under P of the outcomes that P shows, by descending Q/P.
         q: (k,) their masses under Q.
-        reveals: the mass under Q of the outcomes that P never shows.
+        reveals: Mass under Q of the outcomes that P never shows.
 
     >>> coin = RowsCurve.of([["3/4", "1/4"], ["1/4", "3/4"]])
     >>> coin.missed_exactly(Fraction(1, 8)), coin.excess_exactly(None)
@@ -98,8 +98,8 @@ def curve_of(law: Law | Any, shift: Any = None) -> Curve:
     """The curve of a law against its copy shifted by ``shift``, or of a pair of rows.
 
     Args:
-        law: a law, or two rows of a channel (a `Channel` with two rows, or what it can be made of).
-        shift: any integer for an integer law, any real for a real law; by default the law's sensitivity. The laws are
+        law: Law, or two rows of a channel (a `Channel` with two rows, or what it can be made of).
+        shift: Any integer for an integer law, any real for a real law; by default the law's sensitivity. The laws are
             symmetric, so a shift and its negative have one curve. Rows have no shift.
 
     Raises:

@@ -22,8 +22,8 @@ class PolicyType(Display, PickledByFields):
     """The channels C with C[x, y] <= exp(epsilon d(x, z)) C[z, y] for the distances d of a policy.
 
     Args:
-        policy: secrets and distances.
-        epsilon, alpha: the level of one unit of distance, one of them.
+        policy: Secrets and distances.
+        epsilon, alpha: Level of one unit of distance, one of them.
 
     Raises:
         OutOfRange: for a policy in which no secret is hidden from any other: it would promise nothing.

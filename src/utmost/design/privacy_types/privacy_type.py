@@ -70,8 +70,8 @@ def suspects(matrix: Array, space: Space, slope: float | None) -> Iterator[Tripl
 
     Args:
         matrix: (n, m), either kind of number.
-        space: the n secrets.
-        slope: gap per unit of distance; None for the steepest there is.
+        space: The n secrets.
+        slope: Gap per unit of distance; None for the steepest there is.
     """
     if isinstance(space.metric, DiscreteMetric):  # all pairs are edges of one length: the extremes of a column decide
         for y, column in enumerate(matrix.T):
@@ -185,8 +185,8 @@ class PrivacyType(Display, PickledByFields):
     local model: see `central` and `local`.
 
     Args:
-        space: the secrets and their metric.
-        epsilon, alpha: the level of one unit of distance, one of them; or of the distance ``per``, in plain numbers or
+        space: Secrets and their metric.
+        epsilon, alpha: Level of one unit of distance, one of them; or of the distance ``per``, in plain numbers or
             with a unit that the space's distances have: ``epsilon=1, per="200 m"``, ``epsilon="ln 2 per 50 km"``.
 
     Source: [fernandes2022], section III; for counts, [ghosh2009], section 2.1.

@@ -26,9 +26,9 @@ class SmallestEpsilon(Display):
     """The least level that contains a channel, with the place that needs it.
 
     Attributes:
-        value: epsilon, rounded up, and so is the decimal that it prints; 0 for a channel that reveals nothing, infinity
+        value: Epsilon, rounded up, and so is the decimal that it prints; 0 for a channel that reveals nothing, infinity
             where an outcome is possible for one secret and impossible for another.
-        level: the same level exactly, where it is positive and finite and the distance of the pair is rational.
+        level: The same level exactly, where it is positive and finite and the distance of the pair is rational.
         pair: (x, z) with C[x, y] = exp(epsilon d(x, z)) C[z, y]; None where the value is 0.
         outcome: y, or None.
     """
@@ -164,8 +164,8 @@ def check_promise(
     largest ratio is looked for where its probabilities are at least 1e-280.
 
     Args:
-        law: a law of noise.
-        epsilon, alpha: the level promised; by default the law's own.
+        law: Law of noise.
+        epsilon, alpha: Level promised; by default the law's own.
         shift: Largest distance of neighbouring query answers; by default the law's sensitivity.
 
     Raises:

@@ -30,9 +30,9 @@ def tradeoff(law: Law | Any, false_alarm: object, shift: Number | None = None) -
     the Laplace law linear, hyperbolic, linear; both hold at every shift, inside the sensitivity and beyond.
 
     Args:
-        law: a law of noise; or a pair of rows of a channel, distinguished outcome by outcome.
+        law: Law of noise; or a pair of rows of a channel, distinguished outcome by outcome.
         false_alarm: p, a number or an array in [0, 1].
-        shift: the distance of the hypotheses; the law's sensitivity by default. An integer for integer laws.
+        shift: Distance of the hypotheses; the law's sensitivity by default. An integer for integer laws.
 
     Returns:
         A number or a read-only array like ``false_alarm``: Fractions where p and the law are rational, else floats.
@@ -64,7 +64,7 @@ def frontier(false_alarm: object, epsilon: Number | Level | None = None, *, alph
 
     Args:
         false_alarm: p, a number or an array in [0, 1].
-        epsilon, alpha: the level, one of them.
+        epsilon, alpha: Level, one of them.
 
     Source: [geng2012], equations (10) and (11).
 
@@ -102,9 +102,9 @@ def delta(
     shifts that one individual can cause; there it is 0 exactly from the law's own epsilon on.
 
     Args:
-        law: a law of noise, or a pair of rows of a channel (in this order: X has the first).
-        epsilon, alpha: the level, one of them; here epsilon may be 0 and alpha may be 1.
-        shift: any shift that `tradeoff` takes.
+        law: Law of noise, or a pair of rows of a channel (in this order: X has the first).
+        epsilon, alpha: Level, one of them; here epsilon may be 0 and alpha may be 1.
+        shift: Any shift that `tradeoff` takes.
 
     Returns:
         A Fraction where law, level and answer are rational, else the float just above: a reported delta is rounded up.

@@ -25,12 +25,12 @@ class Consumer(Display):
 
     Args:
         prior: (n,), see `priors.prior`.
-        loss: a named loss (`losses.absolute`), a function l(i, r), or an (n, k) matrix.
-        actions: the number k of actions of a named loss or function; as many as secrets when left out.
+        loss: Named loss (`losses.absolute`), a function l(i, r), or an (n, k) matrix.
+        actions: Number k of actions of a named loss or function; as many as secrets when left out.
 
     Attributes:
         prior: (n,), read-only.
-        rule: the loss as a named loss, or None for a matrix.
+        rule: Loss as a named loss, or None for a matrix.
 
     Raises:
         NotAPrior, NotALoss: see `priors.prior` and `losses.loss_matrix`; and for sizes that differ.

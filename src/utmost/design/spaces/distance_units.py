@@ -69,7 +69,7 @@ def distance_in(distance: Number, unit: str | None) -> Fraction:
     """A distance as a number of units, exactly.
 
     Args:
-        distance: a number of these units, or text with a unit of its own: "200 m", "1/2 km", "10 min".
+        distance: Number of these units, or text with a unit of its own: "200 m", "1/2 km", "10 min".
         unit: Unit of the distances; None for plain numbers.
 
     Raises:
@@ -115,7 +115,7 @@ def level_per(
     """The level of one unit of distance, stated for any distance.
 
     Args:
-        epsilon: a number; "ln 2" or "1/2 ln 3", for which alpha is an exact power of a rational; or with its distance,
+        epsilon: Number; "ln 2" or "1/2 ln 3", for which alpha is an exact power of a rational; or with its distance,
             "1 per 200 m". alpha: exp(-epsilon), instead.
         per: Distance of that level, see `distance_in`; one unit by default.
         unit: Unit of the distances.

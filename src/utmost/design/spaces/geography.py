@@ -19,20 +19,20 @@ from utmost.design.spaces.place_tables import (
     cell_steps,
     check_on_earth,
     is_cells,
-    survey_of,
-    survey_of_cells,
-    survey_of_network,
+    places_of_cells,
+    places_of_network,
+    places_of_table,
     system,
 )
-from utmost.design.spaces.road_networks import is_network, network_steps
-from utmost.design.spaces.space import Space, TableMetric, distance_table
-from utmost.design.spaces.surveyed_distances import (
+from utmost.design.spaces.position_distances import (
     Coordinates,
     closure,
     geodesic_steps,
     great_circle_steps,
     plane_steps,
 )
+from utmost.design.spaces.road_networks import is_network, network_steps
+from utmost.design.spaces.space import Space, TableMetric, distance_table
 from utmost.errors import BadTable, NotAMetric, OutOfRange, Unsupported
 
 _EARTH = 6_371_008.8  # the mean radius, in metres
@@ -48,10 +48,10 @@ class Geography(Display, PickledByFields):
     Attributes:
         unit: Unit of the distances: "m", "km", "min", "cells".
         way: Way in which distances were measured.
-        positions: latitude and longitude in degrees, or northing and easting, exact; None for nodes without any.
-        in_degrees: whether positions are latitudes and longitudes.
-        table: the table that the places came in, a row each; None for a dict, for cells and for networks.
-        crs: its reference system, if it had one.
+        positions: Latitude and longitude in degrees, or northing and easting, exact; None for nodes without any.
+        in_degrees: Whether positions are latitudes and longitudes.
+        table: Table that the places came in, a row each; None for a dict, for cells and for networks.
+        crs: Reference system of the table, if it had one.
         rounded: Step to which distances were rounded down, in their unit.
         metres: Number of metres of one unit of a plane's coordinates; 1 elsewhere.
     """
@@ -81,7 +81,7 @@ class Places(Space):
     position is first brought to its place (`nearest`), so two positions are as safe as their places are near.
 
     Attributes:
-        geography: where the places are, and the unit of their distances.
+        geography: Positions of the places, and the unit of their distances.
     """
 
     geography: Geography
@@ -166,7 +166,7 @@ class Places(Space):
         """Answers as places again: the rows of the table that these labels came in, repeated as asked.
 
         Args:
-            labels: one label, or a list of them.
+            labels: Label, or list of labels.
 
         Returns:
             Rows of the same kind of table, a GeoDataFrame with its crs; a list of (latitude, longitude) for places
@@ -288,11 +288,11 @@ def places(
     a level along them is a level along the true ones.
 
     Args:
-        table: a CSV or Parquet file, or any dataframe, with a column of names, of latitudes and of longitudes; a file
+        table: CSV or Parquet file, or any dataframe, with a column of names, of latitudes and of longitudes; a file
             of points that ends in .geojson, whose properties are its columns; a dict from names to (latitude,
             longitude); a GeoSeries (labels from its index) or a GeoDataFrame (from its column ``name``, or its index);
             a list of H3 cells; a graph of networkx or osmnx.
-        name, latitude, longitude: the columns, called so if left out. With metric="metres" the last two are northing
+        name, latitude, longitude: Columns, called so if left out. With metric="metres" the last two are northing
             and easting.
         metric: "great-circle": along the earth, at most the distance on the ellipsoid WGS84 and at least 98.9 % of it.
             "geodesic": the same, and nearer to it: short by two millionths at 300 km, two hundred-thousandths at 1 000.
@@ -301,9 +301,9 @@ def places(
         unit: Unit of the distances: by default "m" ("cells" for cells); for roads, the unit of ``weight``.
         rounded: Step to which distances are rounded down, such as "10 m"; by default a metre, or a thousandth of the
             unit for roads and for other units than metres.
-        weight: the attribute of a graph's edges that holds their lengths; "length" if left out, which osmnx writes, in
+        weight: Attribute of a graph's edges that holds their lengths; "length" if left out, which osmnx writes, in
             metres.
-        among: the places to keep, by label; for a graph, paths go through the others all the same.
+        among: Places to keep, by label; for a graph, paths go through the others all the same.
         both_ways: Whether one-way streets of a directed graph are taken both ways.
 
     Raises:
@@ -340,23 +340,21 @@ def places(
     step = _step(rounded, counted)
     if way == "roads":
         labels, steps = network_steps(table, weight, step, among, both_ways)
-        surveyed = survey_of_network(table, labels, latitude, longitude)
+        known = places_of_network(table, labels, latitude, longitude)
     else:
-        surveyed = (
-            survey_of_cells(table)
+        known = (
+            places_of_cells(table)
             if is_cells(table)
-            else survey_of(table, name, latitude, longitude, in_metres=way == "metres")
+            else places_of_table(table, name, latitude, longitude, in_metres=way == "metres")
         )
-        surveyed = surveyed if among is None else _part(surveyed, among)
-        way = way or ("metres" if surveyed.in_degrees is False else "great-circle")
-        steps = _surveyed_steps(surveyed, way, step, counted)
-    degrees = (
-        way in ("great-circle", "geodesic") if surveyed.in_degrees is None and way != "roads" else surveyed.in_degrees
-    )
-    positions = None if surveyed.positions is None else tuple(surveyed.positions)
-    metres = surveyed.metres if way == "metres" else Fraction(1)
-    where = Geography(counted, way, positions, degrees, surveyed.table, surveyed.crs, step, metres)
-    labels = [label if isinstance(label, Hashable) else str(label) for label in surveyed.labels]
+        known = known if among is None else _part(known, among)
+        way = way or ("metres" if known.in_degrees is False else "great-circle")
+        steps = _distance_steps(known, way, step, counted)
+    degrees = way in ("great-circle", "geodesic") if known.in_degrees is None and way != "roads" else known.in_degrees
+    positions = None if known.positions is None else tuple(known.positions)
+    metres = known.metres if way == "metres" else Fraction(1)
+    where = Geography(counted, way, positions, degrees, known.table, known.crs, step, metres)
+    labels = [label if isinstance(label, Hashable) else str(label) for label in known.labels]
     return Places(_closed(labels, steps, where), labels, where)
 
 
@@ -394,9 +392,9 @@ def measured(labels: Sequence[Hashable], where: Geography) -> TableMetric:
     """
     if where.positions is None or where.way == "roads":
         raise BadTable("distances are measured between positions", came=where.way, where="places")
-    surveyed = PlaceTable(labels, list(where.positions), None, where.crs, where.in_degrees, where.metres)
+    known = PlaceTable(labels, list(where.positions), None, where.crs, where.in_degrees, where.metres)
     if where.way == "cells":
-        at_centres = survey_of_cells(labels).positions or []
+        at_centres = places_of_cells(labels).positions or []
         apart = [
             abs(a - b)
             for pair, own in zip(where.positions, at_centres, strict=True)
@@ -404,7 +402,7 @@ def measured(labels: Sequence[Hashable], where: Geography) -> TableMetric:
         ]
         if max(apart) > _OF_A_CENTRE:
             raise BadTable("positions must be the centres of their cells", came="others", where="places")
-    return _closed(labels, _surveyed_steps(surveyed, where.way, where.rounded, where.unit), where)
+    return _closed(labels, _distance_steps(known, where.way, where.rounded, where.unit), where)
 
 
 def _step(rounded: Number | None, unit: str) -> Fraction:
@@ -414,25 +412,25 @@ def _step(rounded: Number | None, unit: str) -> Fraction:
     return Fraction(1) if unit in ("m", "cells") else Fraction(1, 1000)
 
 
-def _surveyed_steps(surveyed: PlaceTable, way: str, step: Fraction, unit: str) -> Any:
-    positions = surveyed.positions
+def _distance_steps(known: PlaceTable, way: str, step: Fraction, unit: str) -> Any:
+    positions = known.positions
     assert positions is not None, "what is no network has positions"
     if way == "cells":
         if unit != "cells" or step != 1:
             raise OutOfRange("cells are counted one by one", came=f"{step} {unit}", where="places")
-        return np.asarray(cell_steps(surveyed.labels), dtype=np.int64)
+        return np.asarray(cell_steps(known.labels), dtype=np.int64)
     metres = step * distance_in(f"1 {unit}", "m")
     if way in ("great-circle", "geodesic"):
-        if surveyed.in_degrees is False:
+        if known.in_degrees is False:
             remedy = "Bring them to degrees first: to_crs(4326)."
             raise OutOfRange("great circles need latitudes and longitudes", came="a projected system", remedy=remedy)
-        check_on_earth(surveyed.labels, positions)
-        _check_apart(surveyed.labels, list(map(_canonical, positions)))
+        check_on_earth(known.labels, positions)
+        _check_apart(known.labels, list(map(_canonical, positions)))
         return (geodesic_steps if way == "geodesic" else great_circle_steps)(positions, metres)
-    if surveyed.in_degrees:
+    if known.in_degrees:
         raise OutOfRange("distances in the plane need a projected system", came="degrees", where="places")
-    _check_apart(surveyed.labels, positions)
-    return plane_steps(positions, metres / surveyed.metres)
+    _check_apart(known.labels, positions)
+    return plane_steps(positions, metres / known.metres)
 
 
 def _canonical(position: Coordinates) -> Coordinates:
@@ -466,20 +464,18 @@ def _closed(labels: Sequence[Hashable], steps: NDArray[np.int64], where: Geograp
     return TableMetric.trusted(frozen(table))
 
 
-def _part(surveyed: PlaceTable, among: Sequence[Hashable]) -> PlaceTable:
+def _part(known: PlaceTable, among: Sequence[Hashable]) -> PlaceTable:
     """Some of the places, in this order."""
-    number = {label: k for k, label in enumerate(surveyed.labels)}
+    number = {label: k for k, label in enumerate(known.labels)}
     for label in among:
         if label not in number:
             raise OutOfRange("every place to keep must be in the table", came=str(label), where="among")
     rows = [number[label] for label in among]
     if not rows:
         raise BadTable("places must be at least one", came="none", where="among")
-    assert surveyed.positions is not None, "what is no network has positions"
-    positions, table = [surveyed.positions[k] for k in rows], surveyed.table
-    return replace(
-        surveyed, labels=list(among), positions=positions, table=None if table is None else _rows(table, rows)
-    )
+    assert known.positions is not None, "what is no network has positions"
+    positions, table = [known.positions[k] for k in rows], known.table
+    return replace(known, labels=list(among), positions=positions, table=None if table is None else _rows(table, rows))
 
 
 def _names(table: Any) -> list[Any]:

@@ -18,10 +18,10 @@ def graph(edges: Any, weight: str | None = None) -> Space:
     """The nodes of a connected graph, with the length of the shortest path between them.
 
     Args:
-        edges: pairs (u, v), of length 1, or triples (u, v, length) with positive lengths (integers, Fractions and text
+        edges: Pairs (u, v), of length 1, or triples (u, v, length) with positive lengths (integers, Fractions and text
             stay exact); or an undirected networkx graph, whose edge attribute "weight" is read where it is present. Of
             several edges between two nodes the shortest counts.
-        weight: the attribute that holds the lengths of a networkx graph, "length" in those of osmnx; every edge must
+        weight: Attribute that holds the lengths of a networkx graph, "length" in those of osmnx; every edge must
             have it then, and loops, which lead nowhere, are passed over.
 
     Returns:

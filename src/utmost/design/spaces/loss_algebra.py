@@ -7,7 +7,7 @@ Of a named loss the matrix is ``losses.binary.matrix(n)``, say.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from fractions import Fraction
 
 import numpy as np
 
@@ -122,8 +122,8 @@ class Breach:
     secret: int
     nearer: int
     farther: int
-    nearer_loss: Any
-    farther_loss: Any
+    nearer_loss: Fraction | float
+    farther_loss: Fraction | float
 
     def __str__(self) -> str:
         i, near, far = self.secret, self.nearer, self.farther
@@ -134,9 +134,9 @@ def check_monotone(loss: object, strict: bool = False, *, each_side: bool = Fals
     """Refuse a loss that does not grow with the distance |i - r| of the answer r from the result i.
 
     Args:
-        loss: a `Consumer`, or a loss matrix (results 0..n, answers 0, 1, ...).
-        strict: a farther answer must cost more, not only as much.
-        each_side: compare answers on the same side of i only. Ghosh et al. ask that l(i, r) be nondecreasing in
+        loss: `Consumer`, or a loss matrix (results 0..n, answers 0, 1, ...).
+        strict: Farther answer must cost more, not only as much.
+        each_side: Compare answers on the same side of i only. Ghosh et al. ask that l(i, r) be nondecreasing in
             |i - r|, so that answers equally far above and below i cost the same; with ``each_side`` they need not.
 
     Raises:

@@ -28,10 +28,10 @@ class Loss(Display):
     """A loss as a rule l(i, r) of secret i and action r, both numbered from 0.
 
     Attributes:
-        rule: takes two integer arrays and broadcasts over them.
+        rule: Takes two integer arrays and broadcasts over them.
         name: Name of the loss in displays.
-        exact: whether its values are rational, or None if only the values decide.
-        of_difference: whether l(i, r) depends on r - i alone.
+        exact: Whether its values are rational, or None if only the values decide.
+        of_difference: Whether l(i, r) depends on r - i alone.
     """
 
     rule: Callable[[Any, Any], Any]
@@ -57,9 +57,9 @@ class Loss(Display):
         """The matrix of l(i, r) for some secrets i and some actions r, checked, in its kind of number.
 
         Args:
-            secrets: integers, in any order.
-            actions: integers, in any order.
-            floats: give the nearest float64 instead of Fractions.
+            secrets: Integers, in any order.
+            actions: Integers, in any order.
+            floats: Give the nearest float64 instead of Fractions.
         """
         floats = truth(floats, "floats")
         i = np.ravel(indices(secrets, sys.maxsize, "secrets"))[:, None]

@@ -9,7 +9,7 @@ from typing import Any
 
 from utmost.core.exact.arrays import plain_cells
 from utmost.core.exact.numbers import exact
-from utmost.design.spaces.surveyed_distances import Coordinates
+from utmost.design.spaces.position_distances import Coordinates
 from utmost.errors import BadTable, NotAMetric, NotANumber, OutOfRange, Unsupported, WrongKind
 from utmost.tables.files.json_files import read_json
 from utmost.tables.frames.any_table import adapter_of
@@ -26,11 +26,11 @@ class PlaceTable:
     """Labels and positions, before any distance is taken.
 
     Attributes:
-        labels: one for each place.
-        positions: latitude and longitude, or northing and easting; None where a network's nodes have none.
+        labels: Label of each place.
+        positions: Latitude and longitude, or northing and easting; None where a network's nodes have none.
         table: Table of the places, from which rows can be selected; None if there is none.
-        crs: the reference system of a GeoDataFrame or a network, if any.
-        in_degrees: whether positions are latitudes and longitudes; None where nothing says so.
+        crs: Reference system of a GeoDataFrame or a network, if any.
+        in_degrees: Whether positions are latitudes and longitudes; None where nothing says so.
         metres: Number of metres of one unit of a projected system.
     """
 
@@ -42,12 +42,12 @@ class PlaceTable:
     metres: Fraction = Fraction(1)
 
 
-def survey_of(table: Any, name: str, latitude: str, longitude: str, *, in_metres: bool = False) -> PlaceTable:
+def places_of_table(table: Any, name: str, latitude: str, longitude: str, *, in_metres: bool = False) -> PlaceTable:
     """The places of a table of any kind but a network.
 
     Args:
         table: Table of places; its columns may have other names.
-        name, latitude, longitude: the columns.
+        name, latitude, longitude: Columns.
         in_metres: Whether the two columns are northing and easting.
 
     Raises:
@@ -115,7 +115,7 @@ def is_cells(table: Any) -> bool:
     return all(isinstance(cell, str) or (isinstance(cell, int) and not isinstance(cell, bool)) for cell in table)
 
 
-def survey_of_cells(cells: Sequence[Any]) -> PlaceTable:
+def places_of_cells(cells: Sequence[Any]) -> PlaceTable:
     """H3 cells at their centres, see `cell_steps` for the distances along the cells."""
     h3 = h3_package()
     try:
@@ -163,7 +163,7 @@ def h3_package() -> Any:
         raise Unsupported("cells need the package h3", came="no module h3", remedy=remedy) from None
 
 
-def survey_of_network(network: Any, places: Sequence[Hashable], latitude: str, longitude: str) -> PlaceTable:
+def places_of_network(network: Any, places: Sequence[Hashable], latitude: str, longitude: str) -> PlaceTable:
     """The nodes of a road network; with the positions that they carry, by these attributes or as y and x."""
     crs = getattr(network, "graph", {}).get("crs")
     for north, east in ((latitude, longitude), ("y", "x")):
@@ -188,11 +188,11 @@ def planar_points(table: Any) -> tuple[list[Hashable], list[tuple[float, float]]
         Unsupported: for coordinates in degrees.
         BadTable: for a place without geometry.
     """
-    survey = _of_geometry(table, "")
-    if survey.in_degrees:
+    points = _of_geometry(table, "")
+    if points.in_degrees:
         remedy = "Take spaces.places, or table.to_crs(...) to a projected system."
         raise Unsupported("points in a plane need lengths", came="degrees", where="points", remedy=remedy)
-    return list(survey.labels), [(float(east), float(north)) for north, east in survey.positions or ()]
+    return list(points.labels), [(float(east), float(north)) for north, east in points.positions or ()]
 
 
 def _of_geometry(table: Any, name: str) -> PlaceTable:

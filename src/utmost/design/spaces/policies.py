@@ -29,8 +29,8 @@ class PolicyPart(Display):
     """Secrets of a policy at finite distances of each other.
 
     Attributes:
-        classes: the secrets, those at distance 0 together.
-        space: one secret for each class, with the metric between them.
+        classes: Secrets, those at distance 0 together.
+        space: Space with one secret for each class, with the metric between them.
     """
 
     classes: tuple[tuple[int, ...], ...]
@@ -44,7 +44,7 @@ class Policy(Display, PickledByFields):
     Args:
         distances: (n, n) numbers >= 0, ``math.inf`` where nothing is promised; zero on the diagonal. Entry [x, y]
             bounds how much likelier an outcome may be at x than at y. Shortest paths are taken, so any numbers will do.
-        labels: one per secret; 0, 1, ... when left out.
+        labels: Label of each secret; 0, 1, ... when left out.
 
     Attributes:
         distances: (n, n) objects, the shortest paths: Fractions and ``math.inf``.
@@ -80,8 +80,8 @@ class Policy(Display, PickledByFields):
 
         Args:
             edges: Pairs of labels, with a length or 1; 0 for secrets that must not be distinguished.
-            secrets: all labels, those without an edge too.
-            directed: an edge binds x against y only.
+            secrets: All labels, those without an edge too.
+            directed: Edge binds x against y only.
 
         >>> Policy.of_edges([("flu", "cold")], ["flu", "cold", "none"]).components
         ((0, 1), (2,))

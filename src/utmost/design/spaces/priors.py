@@ -62,8 +62,8 @@ def from_samples(samples: object, n: int, pseudocount: Number = 0) -> Array:
     """The frequencies of secrets seen before: (count of x + pseudocount) / (their sum), for x = 0, ..., n-1.
 
     Args:
-        samples: integers in 0..n-1.
-        n: the number of secrets.
+        samples: Integers in 0..n-1.
+        n: Number of secrets.
         pseudocount: Number that is added to every count, so that a secret not seen yet is not excluded.
 
     Raises:
@@ -115,7 +115,7 @@ def truncated_poisson(rate: Number, size: int) -> Array:
     """rate^k / k! on {0, ..., n}, divided by its sum: a Poisson count that is known to be at most n.
 
     Args:
-        rate: the parameter of the Poisson law, nonnegative. A float makes a float64 prior, any other number an exact
+        rate: Parameter of the Poisson law, nonnegative. A float makes a float64 prior, any other number an exact
             one.
         size: Number of counts, n + 1; the prior is for `counts(n)`.
 
@@ -175,7 +175,7 @@ def prior_named(name: str, size: int, exactly: bool = True) -> Array:
         name: "uniform"; "binomial:p" for n rows that count with probability p each; "poisson:rate" for a Poisson count
             that is known to be at most n.
         size: Number of counts, n + 1.
-        exactly: give Fractions; else float64, which takes far less time where there are many.
+        exactly: Give Fractions; else float64, which takes far less time where there are many.
 
     Raises:
         OutOfRange: for any other name, and for a number outside its range.

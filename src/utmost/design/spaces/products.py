@@ -58,7 +58,7 @@ def product(*spaces: Space, metric: Sum = "sum") -> Space:
     """Secrets with one part from each space, such as a place and a time, labelled by the tuple of their parts' labels.
 
     Args:
-        spaces: one or more; scale one against another by its distances.
+        spaces: Spaces, one or more; scale one against another by its distances.
         metric: Combination of the distances of the parts. "sum": a secret may be changed part by part (a product of
             lines is a Manhattan grid, a product of `discrete(2)` a Hamming cube). "max": the largest alone counts.
             "euclidean": the root of the sum of squares, exact where the distances are rational.
@@ -161,7 +161,8 @@ def points(
             and areas stand at a point in them. For a metric that is a function: a list of anything.
         metric: "euclidean", "manhattan", "chebyshev" (the largest coordinate difference), or a function d(p, q), which
             is asked for every pair and checked to be a metric.
-        labels: one per point; the points themselves (as tuples, or as numbers on a line) when left out, if they can be.
+        labels: Label of each point; the points themselves (as tuples, or as numbers on a line) when left out,
+            if they can be.
 
     Raises:
         NotAMetric: for two points at one place, for coordinates that are no numbers, and for a function that is no

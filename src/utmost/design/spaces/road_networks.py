@@ -29,11 +29,11 @@ def network_steps(
     """The places of a network and the shortest paths between them in whole steps, rounded down.
 
     Args:
-        network: a graph, directed or not, of networkx or with its methods; of several edges the shortest counts.
-        weight: the edges' attribute that holds their lengths.
+        network: Graph, directed or not, of networkx or with its methods; of several edges the shortest counts.
+        weight: Edges' attribute that holds their lengths.
         step: Step in the unit of the lengths.
-        among: the nodes that are places; all if left out. Paths go through every node.
-        both_ways: take one-way streets both ways, so that no distance is above the one that is driven either way.
+        among: Nodes that are places; all if left out. Paths go through every node.
+        both_ways: Take one-way streets both ways, so that no distance is above the one that is driven either way.
 
     Raises:
         NotAMetric: for a street of different lengths to and fro, a length that is missing or no number, and places

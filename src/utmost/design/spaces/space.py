@@ -92,8 +92,8 @@ def has_intermediate(
     Args:
         values: (n, n) symmetric distances: int64, float64, or objects (Fraction or Surd).
         pairs: (m, 2), sorted by x.
-        strictly: ask for a sum that is below d(x, y).
-        tolerance: for float64: strictly shorter means by this much, relative.
+        strictly: Ask for a sum that is below d(x, y).
+        tolerance: Relative distance for float64: strictly shorter means by this much, relative.
 
     Float64 distances are taken as the rationals that they are: no rounding of a sum decides.
 
@@ -176,9 +176,9 @@ class TableMetric(Metric):
         tolerance: Largest relative violation of the triangle inequality by rounding, for float64 distances only.
 
     Attributes:
-        exact: the distances as they are known: int64, float64, or objects (Fraction or Surd).
-        shown: the same as numbers: the nearest float64 where a Surd is among them.
-        roads: pairs among which the essential edges are, or None for all pairs.
+        exact: Distances as they are known: int64, float64, or objects (Fraction or Surd).
+        shown: The same as numbers: the nearest float64 where a Surd is among them.
+        roads: Pairs among which the essential edges are, or None for all pairs.
 
     Raises:
         NotAMetric: naming the pair or triple that breaks an axiom.
@@ -309,7 +309,7 @@ class Space(Display, PickledByFields):
 
     Args:
         distances: (n, n), n >= 1. Integers, Fractions and `Surd` stay exact; a float makes the matrix float64.
-        labels: one per secret, distinct; 0, 1, ..., n-1 when left out.
+        labels: Label of each secret, distinct; 0, 1, ..., n-1 when left out.
         tolerance: Largest relative violation of the triangle inequality by rounding, for float64 distances only.
 
     Raises:

@@ -34,14 +34,16 @@ from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger.events import Event
 from utmost.publish.ledger.kept_mechanisms import KeptMechanism
 from utmost.publish.ledger.ledger import Ledger
+from utmost.publish.ledger.means_names import releases_of_means
 from utmost.publish.ledger.process_release import check_release
-from utmost.publish.ledger.spending import Budget
+from utmost.publish.ledger.spending import Budget, Spending
 from utmost.publish.ledger.state import Published
 from utmost.publish.ledger.verification import Status, Verification
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.promises.sum_noise import SumNoise
 from utmost.publish.promises.table_statements import cells_digest
+from utmost.publish.promises.until import Until
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.gradual_answers import level_of_answer
 from utmost.publish.releases.noisy_sums import NoisySums
@@ -124,7 +126,7 @@ def _number(value: Any) -> Any:
     return value if value is None or isinstance(value, float) else str(value)
 
 
-_IN_LEDGER = "The ledger holds the answer: the same call with another --out gives it again, and spends nothing."
+IN_LEDGER = "The ledger holds the answer: the same call with another --out gives it again, and spends nothing."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,7 +139,7 @@ class Question:
 
     name: options.LedgerName
     level: options.AskedLevel
-    version: options.DataVersion = None
+    version: options.NewDataVersion = None
     answer: table_options.TableAnswer
 
     def __post_init__(self) -> None:
@@ -152,8 +154,22 @@ class Question:
 
     def level_in(self, ledger: Ledger) -> Level:
         """The level that is named, else that of the only answer there is."""
-        levels = partial(ledger.levels, self.name, self.version)
-        return self.at if self.level.is_given else level_of_answer(None, levels, repr(self.name))
+        return (
+            self.at if self.level.is_given else level_of_answer(None, partial(self.levels_in, ledger), repr(self.name))
+        )
+
+    def levels_in(self, ledger: Ledger) -> tuple[Level, ...]:
+        """The levels at which a release was answered, or a table of several amounts, which share them equally."""
+        of_means = self.means_in(ledger)
+        if not of_means:
+            return ledger.levels(self.name, self.version)
+        return tuple(level.scaled(len(of_means)) for level in of_means[0].levels)
+
+    def means_in(self, ledger: Ledger) -> list[Published]:
+        """The releases of a table of several amounts that is named; none where the name is that of one release."""
+        if self.release_in(ledger) is not None:
+            return []
+        return list(releases_of_means(ledger.releases, self.name, self.version).values())
 
     def checked(self, source: Path | None, *, again: bool = False) -> Signer | None:
         """The signer of the statement, if any, once it is clear that table and statement can be written.
@@ -205,7 +221,7 @@ class Question:
         try:
             self._give(answered, signer, again=again)
         except (OSError, UtmostError) as error:
-            error.add_note(_IN_LEDGER)
+            error.add_note(IN_LEDGER)
             raise
 
     def _give(self, answered: Answer[Any], signer: Signer | None, *, again: bool) -> None:
@@ -274,7 +290,7 @@ def publish_in_ledger(
             kept = question.release_in(opened)
             if kept is None or question.at not in kept.levels:  # something would be drawn
                 question.checked(table)
-        with progress_bar("Publishing") as progress, _named_command(opened, table, memory, question, counted_by):
+        with progress_bar("Publishing") as progress, named_command(opened, table, memory, question, counted_by):
             answered = opened.publish(
                 question.name,
                 source,
@@ -290,7 +306,7 @@ def publish_in_ledger(
 
 
 @contextmanager
-def _named_command(
+def named_command(
     ledger: Ledger, table: Path, memory: ReleaseMemory, question: Question, counted_by: str
 ) -> Iterator[None]:
     """Name the command that answers a release which is there at another level: relax for less noise, view for more."""
@@ -299,7 +315,7 @@ def _named_command(
     except AlreadyPublished as error:
         if not error.at_other_level:
             raise
-        loosest = max(ledger.levels(question.name, question.version))
+        loosest = max(question.levels_in(ledger))
         place = ReleaseMemory(ledger=memory.ledger, key_file=memory.key_file, witness=memory.witness)
         named = options.typed_again(place, ReleaseMemory(name=question.name, version=question.version))
         words = [named, options.typed_again(question.level, TableAnswer(out=question.answer.out))]
@@ -317,9 +333,9 @@ def _rehearse(
     check_release(table, promise, question.at)
     noise = promise.lasting_noise
     if memory.create and not memory.place.is_there:
-        after = {"dataset": memory.dataset or question.name, "limit": None, "remaining": None}
-        return _show_spending(question, after | {"spent": level_text(question.at)}, noise, new=True)
-    with memory.place.opened() as opened, _named_command(opened, file, memory, question, counted_by):
+        after = Budget(memory.dataset or question.name, None, Spending.of([question.at]))
+        return show_spending(question, after, noise, promise.until, new=True)
+    with memory.place.opened() as opened, named_command(opened, file, memory, question, counted_by):
         after = opened.rehearse(
             question.name,
             epsilon=question.at,
@@ -330,27 +346,40 @@ def _rehearse(
             promise=promise,
             request=memory.request,
         )
-        show_spending(question, after, noise)
+        show_spending(question, after, noise, promise.until)
 
 
-def show_spending(question: Question, after: Budget, noise: Noise | None) -> None:
+def show_spending(
+    question: Question, after: Budget, noise: Noise | None, until: Until | None, *, new: bool = False
+) -> None:
     """Say what a call would spend, and how accurate its answer would be; nothing was drawn or written."""
-    _show_spending(question, budget_report(after), noise, new=False)
-
-
-def _show_spending(question: Question, after: dict[str, Any], noise: Noise | None, *, new: bool) -> None:
     sure = read_confidence(question.answer.confidence)
-    margin = None if noise is None else noise.margin(question.at, sure)
-    if question.answer.as_json:
-        report = {"dry_run": True, "name": question.name, **level_facts(question.at), "margin": margin}
-        return print_json(report | {"after": after, "new_ledger": new})
-    rows = {"release": question.name, "level": f"epsilon = {level_words(question.at)}"}
+    margin, margins = None if noise is None else noise.margin(question.at, sure), dict[str, str]()
     if isinstance(noise, SumNoise):
-        rows["margins"] = planned_margins(noise.plan, question.at, sure)
-        rows |= planned_gain(noise.plan, question.at, sure)
+        margins = {"margins": planned_margins(noise.plan, question.at, sure)}
+        margins |= planned_gain(noise.plan, question.at, sure)
     elif margin is not None:
-        rows["margin"] = f"± {short_bar(margin)} for each released cell, at {percent(sure)} confidence"
-    rows |= budget_rows(after)
+        margins = {"margin": f"± {short_bar(margin)} for each released cell, at {percent(sure)} confidence"}
+    if until is not None:
+        margins["stops as soon as"] = f"{until.words}; less is spent then"
+    show_after(question, after, margins, {"margin": margin}, new=new)
+
+
+def show_after(
+    question: Question, after: Budget, margins: Mapping[str, str], bars: Mapping[str, Any], *, new: bool
+) -> None:
+    """Print the budget after a call that was rehearsed, and its margins.
+
+    Args:
+        margins: Margins in words, for people. bars: Margins for programs.
+        new: Whether the ledger would be made.
+    """
+    report = budget_report(after)
+    if question.answer.as_json:
+        rehearsal = {"dry_run": True, "name": question.name, **level_facts(question.at), **bars}
+        return print_json(rehearsal | {"after": report, "new_ledger": new})
+    rows = {"release": question.name, "level": f"epsilon = {level_words(question.at)}", **margins}
+    rows |= budget_rows(report)
     rows["would be spent"], rows["would remain"] = rows.pop("spent"), rows.pop("remaining")
     if new:
         rows["ledger"] = "would be made"

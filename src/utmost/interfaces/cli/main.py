@@ -421,6 +421,7 @@ _OPTIONS = {
     "once": "--once",
     "released_cells": "--once",
     "together": "--together",
+    "until": "--until",
     "up_to": "--up-to",
     "version": "--data-version",
     **{name: f"--{name}" for name in ("exactly", "nonnegative", "persons", "shares", "witness")},

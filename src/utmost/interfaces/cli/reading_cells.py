@@ -97,7 +97,7 @@ class CellsAsked:
     confidence: str
     plot: Path | None
     out: Path | None
-    spelling: table_options.Spelling
+    spelling: table_options.TextFileOptions
     form: str | None = None
 
 
@@ -177,16 +177,14 @@ class _Table:
 
     def whole(self, cells: CellSelection) -> dict[str, Any]:
         """Every cell, by itself and all at once."""
-        release, bars = self.release, self.release.bars
+        release = self.release
         names = list(release.cells) if self.column is None else [release.column(self.column)]
-        count = release.rows * len(release.cells)
-        together = bars.together(count, self.sure)
         return {
             **_head(self.sure),
             "kind": "cells",
-            "margin": bars.alone(self.sure),
-            "cells": count,
-            "margin_together": together,
+            "margin": release.alone(self.sure),
+            "cells": release.rows * len(release.cells),
+            "margin_together": release.together(self.sure),
             "relaxable": release.noise.relaxable or release.answer.ledger_facts is not None,
             "columns": names,
             "labels": release.labels,
@@ -230,20 +228,23 @@ class _Sums:
 
     def whole(self, cells: CellSelection) -> dict[str, Any]:
         """The bars of the wanted tables, each sum by itself and all of a table at once."""
-        bars = {"": self.release.bars}
-        if self.release.unit.is_shared:
-            amount = self.release.unit.amount
-            assert amount is not None, "sums and counts together are of amounts"
-            bars = {f": {amount.name}": self.release.bars, ": count": self.release.count_bars}
-        tables = [
-            {
-                "table": (name or "total") + column,
-                "margin": margin,
-                "margin_together": bars_of(name, confidence=self.sure, together=True)[name],
-            }
-            for column, bars_of in bars.items()
-            for name, margin in bars_of(confidence=self.sure).items()
-        ]
+        release, sure = self.release, self.sure
+        if release.unit.is_shared:
+            tables = [
+                {"table": f"{name or 'total'}: {column}", "margin": margin, "margin_together": together[column]}
+                for name, columns in release.column_bars(confidence=sure).items()
+                for together in [release.column_bars(name, confidence=sure, together=True)[name]]
+                for column, margin in columns.items()
+            ]
+        else:
+            tables = [
+                {
+                    "table": name or "total",
+                    "margin": margin,
+                    "margin_together": release.bars(name, confidence=sure, together=True)[name],
+                }
+                for name, margin in release.bars(confidence=sure).items()
+            ]
         return {**_head(self.sure), "kind": "tables", "tables": tables, "relaxable": True}
 
     def sum(self, cells: CellSelection) -> dict[str, Any]:

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 from utmost.core.exact.arguments import one_of
 from utmost.core.exact.numbers import read_confidence
 from utmost.core.exact.progress_bar import progress_bar
-from utmost.core.noise.norm_staircase import CellCost
 from utmost.core.sampling.random_bits import secure
 from utmost.errors import OutOfRange
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.people_options import PersonOptions, split_names
-from utmost.interfaces.cli.options.promise_options import Columns, Protected
+from utmost.interfaces.cli.options.promise_options import ColumnOptions, Protected
 from utmost.interfaces.cli.options.release_options import InOneDraw, ReleaseOptions
 from utmost.interfaces.cli.options.shared_options import refuse
 from utmost.interfaces.cli.options.table_options import TableAnswer, check_fits
@@ -26,6 +25,7 @@ from utmost.tables.files.table_formats import holds_records
 from utmost.tables.frames.any_table import adapter_of
 
 if TYPE_CHECKING:
+    from utmost.interfaces.cli.ledger_answers import Question
     from utmost.publish.counting.counted import CountedTable
     from utmost.tables.cells.spelling import Spelling
 
@@ -65,14 +65,15 @@ def whole(table: Path, told: ReleaseOptions) -> None:
 
 def together(table: Path, told: ReleaseOptions) -> None:
     """Columns of which one individual changes the cells of one row, and no other cell."""
+    from utmost.core.noise.norm_staircase import CellCost
     from utmost.publish.promises.noise_together import once_together
     from utmost.publish.promises.promise import Promise
 
     promised, columns = told.promised, told.promised.columns
     cells = Protected(cells=promised.protected.cells)
-    other = replace(promised, columns=Columns(), protected=cells)
+    other = replace(promised, columns=ColumnOptions(), protected=cells)
     once = replace(told.once, cost="absolute", together=None)
-    refuse("does not go with --together", other, once, told.memory, told.people)
+    refuse("does not go with --together", other, once, told.memory, told.people, promised.stopping)
     promised.check_columns("columns", "sensitivity")
     released, public = columns.released or [], split_names(columns.public or [])
     unit = promised.unit_of_row(released, told.once.together)
@@ -88,7 +89,8 @@ def in_one_draw(table: Path, told: ReleaseOptions, what: InOneDraw) -> None:
     from utmost.publish.promises.one_draw_noise import OneWayDraw
 
     answer, promised = told.answer, told.promised
-    refuse("does not go with --once", replace(told.once, once=None), told.memory, promised.lasting, promised.noise)
+    beside = (told.memory, promised.lasting, promised.noise, promised.stopping)
+    refuse("does not go with --once", replace(told.once, once=None), *beside)
     if promised.stated is not None:
         required = "--promise, which says all that is promised, does not go with --once"
         raise OutOfRange(required, remedy="Leave out --once.")
@@ -160,7 +162,7 @@ def by_plan(table: Path, told: ReleaseOptions) -> None:
         check_counted_before(told.people, told.count_key)
     unread = Protected() if told.people.are_events else promised.protected
     measured = PersonOptions(mean=told.people.mean, neighbours=told.people.neighbours)
-    refuse("cannot be chosen with --plan", TableAnswer(form=answer.form), once, unread, measured)
+    refuse("cannot be chosen with --plan", TableAnswer(form=answer.form), once, unread, measured, promised.stopping)
     plan = promised.plan
     assert plan is not None, "there is a plan"
     people = replace(told.people.people, count_key=told.count_key)
@@ -182,6 +184,7 @@ def by_wanted_tables(table: Path, told: ReleaseOptions, wanted: list[str]) -> No
 
     answer, promised, level = told.answer, told.promised, told.level.read()
     refuse("is the noise of cells: it does not go with --want", told.once)
+    refuse("reads cells that each have noise of their own: it does not go with --want", promised.stopping)
     refuse("does not go with --want", TableAnswer(form=answer.form), promised.columns, promised.noise)
     if promised.stated is not None or promised.protected.cells is not None:
         came = "--cells" if promised.stated is None else "--promise"
@@ -229,6 +232,8 @@ def table_of_columns(table: Path, told: ReleaseOptions) -> None:
         return keep(table, told, counted)
     check_once(told, counted)
     promise = promised.of(counted)
+    if promise.until is not None:
+        return by_rule(table, counted, promise, told)
     if promised.stated is None:
         promise = promise.once(cost_of(told.once.cost))
     else:
@@ -250,21 +255,45 @@ def table_of_columns(table: Path, told: ReleaseOptions) -> None:
     give(released, answer, signer)
 
 
-def table_of_measures(table: Path, counted: "dict[str, CountedTable]", told: ReleaseOptions) -> None:
-    """Counts, sums and means of several amounts in one table: each has an equal share of the level."""
-    from utmost.interfaces.cli.screens.workload_screens import give_measures
-    from utmost.publish.releases.measures_table import release_measures
+def by_rule(table: Path, counted: "CountedTable | None", promise: Promise, told: ReleaseOptions) -> None:
+    """Columns of a table, at the first level at which a rule is met; nothing remembers it."""
+    from utmost.publish.ledger.process_release import promised_statement, release
 
     answer, level = told.answer, told.level.read()
-    refuse("does not go with sums and counts together", told.once, told.promised.columns)
-    if told.memory.ledger is not None or told.promised.stated is not None or told.dry_run:
-        came = "--dry-run" if told.dry_run else "--promise" if told.memory.ledger is None else "--ledger"
-        remedy = "Release one --mean at a time, at a part of the level."
-        raise OutOfRange("several amounts are released once, in one table", came=came, remedy=remedy)
-    check_once(told)
-    answer.check_free(table, draws=told.memory.ledger is None)
+    refuse("does not go with --until", told.once)
+    answer.check_free(table, draws=True)
+    signer = answer.signer
+    source = files.read(table) if counted is None else counted
+    check_fits(answer, source, promise.columns, promise.public)
+    if told.dry_run:
+        return give_promise(promised_statement(source, promise, level), answer)
+    with progress_bar(f"Checking and noising {table.name}"):
+        released = release(source, promise, epsilon=level, confidence=answer.confidence)
+    give(released, answer, signer)
+
+
+def table_of_measures(table: Path, counted: "dict[str, CountedTable]", told: ReleaseOptions) -> None:
+    """Counts, sums and means of several amounts in one table: each has an equal share of the level."""
+    from utmost.interfaces.cli.screens.workload_screens import give_measures, give_promised_measures
+    from utmost.publish.releases.measures_table import MeasuresTable, release_measures
+
+    answer, level = told.answer, told.level.read()
+    refuse("does not go with sums and counts together", told.once, told.promised.columns, told.promised.stopping)
+    if told.promised.stated is not None:
+        remedy = "Leave out --promise: several --mean say all that is promised."
+        raise OutOfRange("several amounts are promised by --mean", came="--promise", remedy=remedy)
     for one in counted.values():
         check_fits(answer, one, (), ())
+    if told.memory.ledger is not None:
+        from utmost.interfaces.cli.means_in_ledger import publish_means_in_ledger
+
+        typed = options.typed_again(told.people, told.spelling)
+        question = question_of(told)
+        return publish_means_in_ledger(table, counted, told.memory, question, dry_run=told.dry_run, counted_by=typed)
+    check_once(told)
+    if told.dry_run:
+        return give_promised_measures(MeasuresTable.without_data(counted, level, answer.confidence), answer)
+    answer.check_free(table, draws=True)
     signer = answer.signer
     with progress_bar("Noising"):
         measures = release_measures(counted, epsilon=level, confidence=answer.confidence)
@@ -278,7 +307,7 @@ def table_of_sums(table: Path, counted: "CountedTable", told: ReleaseOptions) ->
     from utmost.publish.releases.checked_sums import CheckedSums
 
     answer, level = told.answer, told.level.read()
-    refuse("does not go with sums and counts together", told.once, told.promised.columns)
+    refuse("does not go with sums and counts together", told.once, told.promised.columns, told.promised.stopping)
     promise = told.promised.of(counted)
     if told.memory.ledger is not None:
         return keep(table, told, counted)
@@ -314,15 +343,26 @@ def keep(table: Path, told: ReleaseOptions, counted: "CountedTable | None", plan
     Raises:
         OutOfRange: for what there is only without one, and where the release has no name.
     """
-    from utmost.interfaces.cli.ledger_answers import Question, publish_in_ledger
+    from utmost.interfaces.cli.ledger_answers import publish_in_ledger
+
+    question = question_of(told)
+    promise = told.promised.of(counted) if planned is None else planned
+    typed = options.typed_again(told.people, told.spelling)
+    publish_in_ledger(table, promise, told.memory, question, dry_run=told.dry_run, brought=counted, counted_by=typed)
+
+
+def question_of(told: ReleaseOptions) -> "Question":
+    """The name, the level and the version under which a ledger keeps a release.
+
+    Raises:
+        OutOfRange: for what there is only without a ledger, and where the release has no name.
+    """
+    from utmost.interfaces.cli.ledger_answers import Question
 
     refuse("cannot be chosen with --ledger", told.once)
     if told.memory.name is None:
         raise OutOfRange("a release in a ledger needs a name", came="none", remedy="Add --name admissions, say.")
-    question = Question(name=told.memory.name, level=told.level, version=told.memory.version, answer=told.answer)
-    promise = told.promised.of(counted) if planned is None else planned
-    typed = options.typed_again(told.people, told.spelling)
-    publish_in_ledger(table, promise, told.memory, question, dry_run=told.dry_run, brought=counted, counted_by=typed)
+    return Question(name=told.memory.name, level=told.level, version=told.memory.version, answer=told.answer)
 
 
 def check_once(told: ReleaseOptions, counted: "CountedTable | None" = None) -> None:

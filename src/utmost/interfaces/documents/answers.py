@@ -11,7 +11,7 @@ import numpy as np
 from utmost.core.exact.written_levels import level_facts
 from utmost.core.sampling.random_bits import SystemRandomness
 from utmost.design.channels.channel import Channel
-from utmost.design.channels.channel_draws import drawing_of
+from utmost.design.channels.channel_draws import named_mechanism
 from utmost.design.local.checked_mechanisms import read_mechanism
 from utmost.design.optima.optimum import Optimum
 from utmost.design.privacy_types.smallest_level import smallest_epsilon
@@ -62,7 +62,9 @@ class SavedMechanism:
 
     def draw(self, secrets: Sequence[str]) -> list[str]:
         """An answer for each secret, see `rows`."""
-        numbers = drawing_of(self.mechanism).numbers(np.array(self.rows(secrets), np.intp), SystemRandomness(), None)
+        numbers = named_mechanism(self.mechanism).numbers(
+            np.array(self.rows(secrets), np.intp), SystemRandomness(), None
+        )
         return [self.answers[y] for y in numbers.tolist()]
 
     def rows(self, secrets: Sequence[str]) -> list[int]:
@@ -101,7 +103,7 @@ class SavedMechanism:
             name, dataset, version, independent: Arguments of `Ledger.respond`.
         """
         texts = [text for text in persons.values() if text is not None]
-        names, rows = drawing_of(self.mechanism).names, iter(self.rows(texts))
+        names, rows = named_mechanism(self.mechanism).names, iter(self.rows(texts))
         called = range(self.space.size) if names is None else names  # where names are numbers, a number is a name
         secrets = {person: None if text is None else called[next(rows)] for person, text in persons.items()}
         mechanism = read_mechanism(self.mechanism, self.space if isinstance(self.mechanism, Channel) else None)
@@ -228,7 +230,7 @@ class AnsweredTable(SavedTable):
 
     @property
     def rows(self) -> int:
-        """How many rows there are."""
+        """Number of rows."""
         return int(self.facts["rows"])
 
     def said(self, digest: Mapping[str, str] | None) -> dict[str, Any]:

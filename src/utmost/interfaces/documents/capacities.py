@@ -25,7 +25,7 @@ from utmost.design.capacities.implicit_mechanisms import (
     ProductMechanism,
     SimilarityMechanism,
     UniformMechanism,
-    factors,
+    product_parts,
 )
 from utmost.design.channels.channel import Channel
 from utmost.design.privacy_types.privacy_type import PrivacyType
@@ -117,7 +117,7 @@ def _read_mechanism(ptype: PrivacyType, facts: dict[str, Any]) -> Any:
         case "envelope":
             return EnvelopeMechanism(ptype, np.array(facts["heights"], dtype=np.float64))
         case "product":
-            parts = zip(factors(ptype) or (), facts["parts"], strict=True)
+            parts = zip(product_parts(ptype) or (), facts["parts"], strict=True)
             return ProductMechanism(tuple(_read_mechanism(part, written) for part, written in parts))
         case "matrix":
             return Channel([list(row) for row in facts["rows"]])

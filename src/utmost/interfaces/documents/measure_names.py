@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from utmost.core.exact.arrays import Array, as_array
-from utmost.design.capacities.capacity_of import capacity
+from utmost.design.capacities.capacity import capacity
 from utmost.design.channels.channel import Channel
 from utmost.design.leakage.entropies import GuessingEntropy, guessing_entropy, shannon_entropy
 from utmost.design.leakage.hypers import hyper, joint

@@ -60,13 +60,13 @@ class PublishedTable(Display):
         return str(self.statement["kind"])
 
 
-Published = Answer[Any] | DetailedSums | MeasuresTable | WithheldTable[Any] | PublishedTable
+ReadRelease = Answer[Any] | DetailedSums | MeasuresTable | WithheldTable[Any] | PublishedTable
 """The results of `read_release`."""
 
 
 def read_release(
     path: Path | str, statement: Path | str | None = None, *, separator: str | None = None, encoding: str | None = None
-) -> Published:
+) -> ReadRelease:
     """Read whatever was published, with its statement, which is checked.
 
     Args:

@@ -22,7 +22,7 @@ from utmost.core.exact.display import Display
 from utmost.core.exact.numbers import exact_integer
 from utmost.core.exact.written_levels import level_facts, level_from_facts
 from utmost.design.channels.channel import Channel, Remap, stochastic
-from utmost.design.channels.channel_draws import drawing_of
+from utmost.design.channels.channel_draws import named_mechanism
 from utmost.design.channels.on_counts import GeometricMatrix
 from utmost.design.spaces.distance_units import unit_named
 from utmost.design.spaces.geography import Places
@@ -136,7 +136,7 @@ def sampler_of(saved: SavedMechanism) -> Sampler:
 
 def _rational(saved: SavedMechanism) -> Array:
     """The matrix that is drawn from, with its remap, in Fractions."""
-    drawing = drawing_of(saved.mechanism)
+    drawing = named_mechanism(saved.mechanism)
     mechanism, remap = drawing.mechanism, drawing.remap
     if isinstance(mechanism, GeometricMatrix):
         if not mechanism.level.is_rational:

@@ -1,6 +1,6 @@
 """The page that all pictures share; curves, in a terminal or a file; mechanisms as shaded cells, and maps of places."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -8,6 +8,9 @@ import numpy as np
 
 from utmost.errors import OutOfRange
 from utmost.tables.optional_imports import extra
+
+Picture = Callable[[BinaryIO, str], None]
+"""A function that draws into an open file as "svg", "png" or "pdf"."""
 
 BLUE, RED, GOLD, GREEN, INK, PALE = "#2a78b5", "#d1495b", "#e3a02f", "#3a9d7c", "#333333", "#b9c4cc"
 BY_TRUST = ("#12355b", "#1f6fb2", "#5aa5d8", "#94c8e8", "#c3e0f1", "#e8f2f9")

@@ -14,7 +14,7 @@ from utmost.design.leakage.measures import l_uncertainty
 from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.design.spaces import losses, priors
 from utmost.design.spaces.families import counts, discrete, grid, hamming
-from utmost.interfaces.figures.canvas import page, write
+from utmost.interfaces.figures.canvas import Picture, page, write
 from utmost.interfaces.figures.simplex import COLOURS, Panel, PosteriorPoints, draw_simplex, in_the_plane
 from utmost.interfaces.figures.simplex_pictures import beliefs_of, type_panel
 from utmost.interfaces.papers.fernandes_figures import (
@@ -25,8 +25,6 @@ from utmost.interfaces.papers.fernandes_figures import (
     kernel_along,
     matrix_of,
 )
-
-Picture = Callable[[BinaryIO, str], None]
 
 _INK, _FAINT = "#333333", "#c9c9c9"
 _PLANES = ("#b9d3e6", "#f0c3c8", "#c3ddd2")

@@ -15,6 +15,7 @@ from utmost.core.sampling.draw import sample
 from utmost.core.sampling.level_draws import sample_path
 from utmost.design.spaces.graphs import graph
 from utmost.interfaces.figures.canvas import BLUE, BY_TRUST, GOLD, GREEN, INK, PALE, RED, bare, page, write
+from utmost.interfaces.papers.koufogiannis_applications import Ties
 from utmost.interfaces.testing.seeded import SeededRandomness, seeded_gradual_release
 from utmost.publish.releases.trust import levels_by_distance
 
@@ -156,10 +157,7 @@ def layout(edges: list[tuple[str, str]]) -> dict[str, tuple[float, float]]:
     return {str(name): (float(x), float(y)) for name, (x, y) in zip(space.labels, places, strict=True)}
 
 
-Edges = list[tuple[str, str]]
-
-
-def social_graph(file: BinaryIO, kind: str, edges: Edges, owner: str, title: str, named: Sequence[str] = ()) -> None:
+def social_graph(file: BinaryIO, kind: str, edges: Ties, owner: str, title: str, named: Sequence[str] = ()) -> None:
     """The network, its members coloured by their level; the farthest of them, all together, are the coalition.
 
     Args:
@@ -208,7 +206,7 @@ def _ink(each: object, different: Sequence[object]) -> str:
     return "white" if different.index(each) < 2 else INK
 
 
-def trust_views(file: BinaryIO, kind: str, edges: Edges, owner: str) -> None:
+def trust_views(file: BinaryIO, kind: str, edges: Ties, owner: str) -> None:
     """Left: what each member sees. Right: how far the average of a growing coalition of the farthest is from the truth.
 
     Views of one path at one level are one response, so averaging them gains nothing; independent ones average out.

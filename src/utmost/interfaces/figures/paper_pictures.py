@@ -1,10 +1,10 @@
 """Which pictures each paper has, by the name of their file."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
-from typing import BinaryIO
 
 from utmost.interfaces.figures import fernandes_pictures
+from utmost.interfaces.figures.canvas import Picture
 from utmost.interfaces.figures.koufogiannis_pictures import noise_paths, relaxing_law, social_graph, trust_views
 from utmost.interfaces.figures.mechanism_pictures import (
     chain,
@@ -23,9 +23,6 @@ from utmost.interfaces.figures.noise_pictures import (
     two_notions,
 )
 from utmost.interfaces.papers.koufogiannis_applications import karate_club, les_miserables
-
-Picture = Callable[[BinaryIO, str], None]
-"""Draws itself into an open file as "svg", "png" or "pdf"."""
 
 _NAMED = [
     "Valjean",

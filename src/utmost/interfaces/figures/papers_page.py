@@ -15,13 +15,15 @@ _MEANINGS = {
     EXTENDED: "the paper gives no value; the one known beforehand was found",
     DIFFERS: "neither: an error here or there",
 }
-Found = Mapping[str, Sequence[Comparison]]
+ComparisonsByPaper = Mapping[str, Sequence[Comparison]]
 """The comparisons of each paper, by its name."""
 Pictures = Mapping[str, Mapping[str, bytes]]
 """The pictures of each paper as SVG, by the names of their files: "figure_1"."""
 
 
-def papers_page(papers: Sequence[Paper], comparisons: Found, pictures: Pictures, *, at_length: bool = False) -> str:
+def papers_page(
+    papers: Sequence[Paper], comparisons: ComparisonsByPaper, pictures: Pictures, *, at_length: bool = False
+) -> str:
     """The whole report as one HTML document, which asks no other file or host for anything.
 
     Args:
@@ -69,7 +71,7 @@ def _named(paper: Paper) -> str:
     return f"{paper.name.capitalize()} {paper.year}"
 
 
-def _summary(papers: Iterable[Paper], comparisons: Found) -> str:
+def _summary(papers: Iterable[Paper], comparisons: ComparisonsByPaper) -> str:
     shown = [verdict for verdict in VERDICTS if verdict != DIFFERS or _differs(comparisons)]
     head = ["paper", "numbered results", "comparisons", *shown, "say nothing testable", "without a row"]
     rows = []
@@ -83,7 +85,7 @@ def _summary(papers: Iterable[Paper], comparisons: Found) -> str:
     return _table("numbers", [escape(name) for name in head], rows)
 
 
-def _differs(comparisons: Found) -> bool:
+def _differs(comparisons: ComparisonsByPaper) -> bool:
     return any(row.verdict == DIFFERS for rows in comparisons.values() for row in rows)
 
 
@@ -92,7 +94,7 @@ def _legend() -> str:
     return f'<dl class="legend">{"".join(parts)}</dl>'
 
 
-def _missing(papers: Iterable[Paper], comparisons: Found) -> str:
+def _missing(papers: Iterable[Paper], comparisons: ComparisonsByPaper) -> str:
     """Results without a row, which should be none, and those that can have none."""
     rows = [
         [_named(paper), escape(name), "no row"] for paper in papers for name in paper.missing(comparisons[paper.name])

@@ -55,7 +55,7 @@ class Paper:
         return [name for name in self.results if name not in self.untestable and self._place(name) not in places]
 
     def verdicts(self, comparisons: Iterable[Comparison]) -> Counter[str]:
-        """How many comparisons there are of each verdict."""
+        """Number of comparisons of each verdict."""
         return Counter(row.verdict for row in comparisons)
 
     def _place(self, result: str) -> str:

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 import numpy as np
 
 from utmost.core.exact.levels import level
-from utmost.design.capacities.capacity_of import capacity
+from utmost.design.capacities.capacity import capacity
 from utmost.design.geometry.kernel_estimates import estimate_kernels
 from utmost.design.geometry.kernel_search import count_kernels
 from utmost.design.geometry.vertex_search import Vertices, count_vertices, vertices

@@ -12,7 +12,7 @@ from itertools import combinations, islice, permutations, product
 import numpy as np
 
 from utmost.core.exact.arrays import Array
-from utmost.design.capacities.capacity_of import capacity
+from utmost.design.capacities.capacity import capacity
 from utmost.design.channels.channel import Channel
 from utmost.design.channels.on_counts import geometric_channel
 from utmost.design.channels.on_spaces import two_secret_optimum

@@ -7,7 +7,7 @@ import numpy as np
 
 from utmost.core.exact.arrays import Array
 from utmost.core.exact.surds import Surd
-from utmost.design.capacities.capacity_of import capacity
+from utmost.design.capacities.capacity import capacity
 from utmost.design.channels.channel import Channel
 from utmost.design.channels.on_counts import geometric_channel
 from utmost.design.channels.on_spaces import dual_randomized_response, randomized_response

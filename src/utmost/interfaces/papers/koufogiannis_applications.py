@@ -30,10 +30,10 @@ from utmost.design.optima.structure import between_levels
 from utmost.interfaces.papers.comparison import Comparison, corrected, equal, extended, rounded
 from utmost.publish.releases.trust import check_coalitions, levels_by_distance
 
-Edges = list[tuple[str, str]]
+Ties = list[tuple[str, str]]
 
 
-def karate_club() -> Edges:
+def karate_club() -> Ties:
     """78 friendships between the members "1" to "34".
 
     >>> len(karate_club()), karate_club()[0]
@@ -42,7 +42,7 @@ def karate_club() -> Edges:
     return _edges("karate_club.csv")
 
 
-def les_miserables() -> Edges:
+def les_miserables() -> Ties:
     """254 pairs of characters.
 
     >>> len(les_miserables()), les_miserables()[0]
@@ -51,7 +51,7 @@ def les_miserables() -> Edges:
     return _edges("les_miserables.csv")
 
 
-def _edges(name: str) -> Edges:
+def _edges(name: str) -> Ties:
     text = (files("utmost.interfaces.papers") / name).read_text(encoding="utf-8")
     return [(member, friend) for member, friend in list(csv.reader(text.splitlines()))[1:]]
 

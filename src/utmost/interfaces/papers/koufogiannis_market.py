@@ -18,7 +18,7 @@ from utmost.design.channels.channel import Channel
 from utmost.design.channels.on_counts import geometric_channel
 from utmost.design.channels.on_spaces import randomized_response
 from utmost.interfaces.papers.comparison import Comparison, counted, equal, extended, rounded
-from utmost.interfaces.papers.koufogiannis_applications import Edges, karate_club, les_miserables
+from utmost.interfaces.papers.koufogiannis_applications import Ties, karate_club, les_miserables
 from utmost.publish.releases.trust import levels_by_distance
 
 F = Fraction
@@ -175,7 +175,7 @@ def networks() -> Iterator[Comparison]:
     )
 
 
-def _steps(edges: Edges, owner: str) -> dict[str, int]:
+def _steps(edges: Ties, owner: str) -> dict[str, int]:
     """Distances from the owner, ring by ring."""
     steps, ring = {owner: 0}, {owner}
     while ring:

@@ -27,7 +27,7 @@ from utmost.errors import (
 )
 from utmost.interfaces.service.access.openid import OpenId
 from utmost.interfaces.service.access.openid_sign_in import SignIn, client_secret
-from utmost.interfaces.service.access.rate_limits import LOG, Guards, JsonLines, RateLimits
+from utmost.interfaces.service.access.rate_limits import LOG, Guards, JsonLogFormatter, RateLimits
 from utmost.interfaces.service.api.description import describe
 from utmost.interfaces.service.api.problems import (
     BROKEN,
@@ -69,7 +69,7 @@ def application(service: Service, settings: Settings | None = None) -> Guards:
 def of_environment() -> Guards:
     """The application of the settings in the environment: what each worker of a server makes for itself."""
     lines = logging.StreamHandler()
-    lines.setFormatter(JsonLines())
+    lines.setFormatter(JsonLogFormatter())
     logging.basicConfig(level=logging.INFO, handlers=[lines])
     for category in (BudgetUnused, SeparateDatasets):  # answers and previews say so; a log names no dataset
         warnings.simplefilter("ignore", category)

@@ -114,16 +114,17 @@ class RemoteLedger:
             found: Answer as JSON.
             brought: True values that were sent, so that the answer is of their kind; None for a view.
         """
-        noise, at, table = noise_of_facts(found["promise"]), level_from_text(found["epsilon"]), table_in(found, brought)
+        at, table = level_from_text(found["epsilon"]), table_in(found, brought)
         release = Release(self, found["name"], found["version"], brought)
         if isinstance(table, NoisySums):
-            promise, rows = Promise(noise=noise, part=table.part), found["rows"]
+            promise, rows = Promise(noise=noise_of_facts(found["promise"]), part=table.part), found["rows"]
             remembered = table.ledger_facts
         else:
             statement = found["statement"]
             promise, rows = Promise.of_facts(statement["promise"]), statement["rows"]
             remembered = LedgerFacts.of_statement(statement, at)
-        return Answer(table, promise, noise.at(at), rows, remembered, release)
+        stop = None if remembered is None else remembered.stop
+        return Answer(table, promise, promise.at_stop(at, stop), rows, remembered, release)
 
     def __getitem__(self, key: str | tuple[str, int]) -> Release:
         """The history of a release, the newest version; or of a name and a version; see `Ledger`."""

@@ -76,6 +76,8 @@ def preview(
             release = ledger.release(request.name, request.version)
             dataset, noise, part, independent = release.dataset, release.noise, release.part, False
         bars, further = _published_bars(noise, level)
+        if isinstance(request, PublishRequest) and request.promise.until is not None:
+            bars = tuple((f"{name}, at the last level", margin) for name, margin in bars)
         if not may_know(dataset):
             return ProposalPreview(bars, warnings=(*_unusual(level, bars), _NOT_SHOWN), further=further)
         there = {budget.dataset: budget for budget in ledger.status().datasets}
@@ -102,12 +104,15 @@ def _published_bars(noise: Noise, level: Level) -> tuple[tuple[tuple[str, int | 
         alone = noise.named_bars(level, _SURE, _MOST_BARS)
         return tuple((f"{name} (of the noise alone)", margin) for name, margin in alone), 0
     release, shown = NoisySums.without_data(noise.plan, level, _SURE), wanted[:_MOST_BARS]
-    bars = release.bars(*shown)
-    if noise.plan.amount_pair is not None:
-        amount = noise.plan.amount_pair.amount.name
-        counts = {f"{name}: count": margin for name, margin in release.count_bars(*shown).items()}
-        bars = counts | {f"{name}: {amount}_sum": margin for name, margin in bars.items()}
-    return tuple((name or "total", margin) for name, margin in bars.items()), len(wanted) - len(shown)
+    if noise.plan.amount_pair is None:
+        bars = [(name or "total", margin) for name, margin in release.bars(*shown).items()]
+    else:
+        bars = [
+            (f"{name or 'total'}: {column}", margin)
+            for name, columns in release.column_bars(*shown).items()
+            for column, margin in columns.items()
+        ]
+    return tuple(bars), len(wanted) - len(shown)
 
 
 def _unusual(level: Level, bars: tuple[tuple[str, int | float], ...]) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from utmost.interfaces.service.access.bearers import Bearers
 from utmost.interfaces.service.access.sessions import Sessions
 from utmost.interfaces.service.audit import Audit
 from utmost.interfaces.service.pending_queue import PendingQueue
-from utmost.interfaces.service.proposing import Proposals
+from utmost.interfaces.service.proposals import Proposals
 from utmost.interfaces.service.records import Records
 from utmost.interfaces.service.service_context import ServiceContext
 from utmost.interfaces.service.token_releases import Releases

@@ -13,7 +13,7 @@ from utmost.core.exact.written_levels import level_text
 from utmost.core.sampling.random_bits import entropy
 from utmost.errors import AlreadyPublished, DataChanged, LedgerUnavailable, NotAllowed, NotPublished, OutOfRange
 from utmost.interfaces.service.access.tokens import EVERY, Grant, Token
-from utmost.interfaces.service.proposing import Proposals, check_declared
+from utmost.interfaces.service.proposals import Proposals, check_declared
 from utmost.interfaces.service.publish_requests import proposable, served
 from utmost.interfaces.service.records import RecordTransaction
 from utmost.interfaces.service.service_context import ServiceContext, granted, reaches
@@ -69,7 +69,8 @@ def view_of(release: Published, answer: Answer[Any]) -> View:
     """An answer of the ledger as it is handed out: nothing in it tells of a larger level."""
     at, remembered = answer.level, answer.ledger_facts
     assert remembered is not None, "a ledger gave it"
-    return View(release, at, seen_alone(answer.table), margin_of(release.noise, at), remembered.up_to(at))
+    margin = margin_of(release.noise, at) if remembered.stop is None else answer.noise.margin
+    return View(release, at, seen_alone(answer.table), margin, remembered.up_to(at))
 
 
 @contextmanager

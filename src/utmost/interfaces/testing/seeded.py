@@ -14,13 +14,13 @@ from utmost.core.privacy.unit import Unit
 from utmost.core.sampling.draw import DrawMethod
 from utmost.core.sampling.random_bits import KeyedRandomness
 from utmost.design.channels.channel import Channel
-from utmost.design.channels.channel_draws import drawing_of
+from utmost.design.channels.channel_draws import named_mechanism
 from utmost.design.local.permanent import PermanentResponses
 from utmost.design.optima.optimum import Optimum
 from utmost.errors import NotANumber
 from utmost.publish.ledger.key import given_key
 from utmost.publish.ledger.ledger import Ledger
-from utmost.publish.ledger.opening import LedgerPlace, opened_log
+from utmost.publish.ledger.opening import StorePlace, opened_log
 from utmost.publish.promises.values import noised
 from utmost.publish.releases.checked_sums import CheckedSums, counted_for
 from utmost.publish.releases.gradual_release import GradualRelease, Values, units_of
@@ -130,7 +130,7 @@ def seeded_ledger(
     *,
     create: bool = True,
     key: bytes | str | Path | None = _KEY,
-    witness: LedgerPlace | bool | None = False,
+    witness: StorePlace | bool | None = False,
     sealed: bool = True,
     derived: bool = False,
     timeout: float = 60.0,
@@ -181,4 +181,4 @@ def seeded_draw(
     >>> one.tolist() == other.tolist()
     True
     """
-    return drawing_of(mechanism).outcomes(secrets, shape, SeededRandomness(seed), method)
+    return named_mechanism(mechanism).outcomes(secrets, shape, SeededRandomness(seed), method)

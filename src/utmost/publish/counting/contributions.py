@@ -144,7 +144,7 @@ class _Sized(CountingRule):
 
     @property
     def size(self) -> int:
-        """How many cells there are: one for each bound, and one for those who pass them all."""
+        """Number of cells: one for each bound, and one for those who pass them all."""
         return len(self.bounds) + 1
 
     @property

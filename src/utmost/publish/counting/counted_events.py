@@ -448,12 +448,12 @@ class CountingRule:
 
     @property
     def size(self) -> int:
-        """How many cells there are of sums, of all measures and in all parts."""
+        """Number of cells of sums, of all measures and in all parts."""
         return sum(measure.tables for measure in self.plan.measures if measure.distinct is None) * self.each_size
 
     @property
     def each_size(self) -> int:
-        """How many cells there are of one measure, in all parts."""
+        """Number of cells of one measure, in all parts."""
         return self.plan.parts * self.plan.numbers
 
     @property

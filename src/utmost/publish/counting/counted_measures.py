@@ -21,7 +21,7 @@ from utmost.tables.cells.event_codes import amounts_in
 from utmost.tables.cells.odd_cells import MISSING_KIND, declare_mark
 from utmost.tables.cells.spelling import Spelling
 
-CellBounds = Number | Sequence[Number]
+AmountBounds = Number | Sequence[Number]
 """Bounds on what one person adds to one cell: at most so much from 0 on, or between two ends."""
 
 AmountEnds = tuple[int, int]
@@ -45,8 +45,8 @@ class MeasureSpec:
 
     values: str | None = None
     step: Number | None = None
-    each: CellBounds | None = None
-    per_cell: CellBounds | None = None
+    each: AmountBounds | None = None
+    per_cell: AmountBounds | None = None
     most_events: int | None = None
     distinct: str | None = None
     of: Any = None
@@ -55,7 +55,7 @@ class MeasureSpec:
     missing: str | None = None
 
 
-def count(per_cell: CellBounds | None = None, *, in_all: int | None = None) -> MeasureSpec:
+def count(per_cell: AmountBounds | None = None, *, in_all: int | None = None) -> MeasureSpec:
     """Count events, as the measure of `count_table`, or as one of `count_measures`.
 
     Args:
@@ -78,8 +78,8 @@ def sum(
     column: str,
     *,
     step: Number | None = None,
-    each: CellBounds | None = None,
-    per_cell: CellBounds | None = None,
+    each: AmountBounds | None = None,
+    per_cell: AmountBounds | None = None,
     most_events: int | None = None,
     in_all: Number | None = None,
     missing: str | None = None,
@@ -112,7 +112,7 @@ def sum(
 def mean(
     column: str,
     *,
-    each: CellBounds,
+    each: AmountBounds,
     step: Number | None = None,
     most_events: int = 1,
     in_all: Number | None = None,

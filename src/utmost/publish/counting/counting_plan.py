@@ -106,7 +106,7 @@ class CountingPlan:
 
     @property
     def parts(self) -> int:
-        """How many parts there are; 1 where the table is whole."""
+        """Number of parts; 1 where the table is whole."""
         return 1 if self.part is None else self.part.size
 
     @property

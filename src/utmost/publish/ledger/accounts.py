@@ -1,6 +1,6 @@
 """The accounts of a ledger: what has been said and spent, what may still be, and whether all is as it was written."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from utmost.core.exact.arguments import truth
@@ -8,9 +8,17 @@ from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number
 from utmost.core.exact.progress_bar import progress_bar
 from utmost.errors import OutOfRange
+from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger.budgets import charged, check_known, limited, rehearsed
 from utmost.publish.ledger.event_log import EventLog
 from utmost.publish.ledger.events import Event, check_name
+from utmost.publish.ledger.means_tables import (
+    by_release,
+    means_asked,
+    means_requests,
+    rehearsed_publication,
+    rehearsed_relaxation,
+)
 from utmost.publish.ledger.publishing import check_publishable
 from utmost.publish.ledger.relaxing import check_relaxable
 from utmost.publish.ledger.requests import AnswerRequest, PublishRequest
@@ -82,6 +90,41 @@ class Accounts:
                 state, name, at, dataset=dataset, independent=independent, version=version, part=part
             )
         )
+
+    def rehearse_means(
+        self,
+        name: str,
+        tables: Mapping[str, CountedTable],
+        *,
+        epsilon: Number | Level,
+        relax: bool = False,
+        dataset: str | None = None,
+        version: int | None = None,
+        request: str | None = None,
+        independent: bool = False,
+    ) -> Budget:
+        """The budget as it would stand after `publish_means`, or `relax_means`; nothing is drawn, written or spent.
+
+        Args:
+            name, tables, epsilon, dataset, version, request, independent: Arguments of `publish_means`.
+            relax: Whether the table is there and is to be relaxed.
+
+        Raises:
+            As the call would.
+        """
+        if truth(relax, "relax"):
+            answers = means_asked(self.releases, name, level(epsilon), version, tables)
+            return rehearsed_relaxation(self._log, answers, by_release(name, tables))
+        requests = means_requests(
+            name,
+            tables,
+            level(epsilon),
+            dataset=dataset,
+            version=version,
+            request=request,
+            independent=independent,
+        )
+        return rehearsed_publication(self._log, requests, by_release(name, tables))
 
     def levels(self, name: str, version: int | None = None) -> tuple[Level, ...]:
         """The levels with a stored response, strictest first."""
@@ -174,7 +217,7 @@ class Accounts:
         confidence: Number = "0.95",
     ) -> int | float:
         """The distance within which a released value lies of the true one, with this confidence, at a level."""
-        return self.release(name, version).noise.margin(level(epsilon), confidence)
+        return self.release(name, version).margin(level(epsilon), confidence)
 
     def release(self, name: str, version: int | None = None) -> Published:
         """One version of a release, or the newest.

@@ -23,7 +23,7 @@ from utmost.core.sampling.item_words import length_prefixed
 from utmost.core.sampling.random_bits import entropy
 from utmost.errors import KeyRefused, LedgerDamaged
 from utmost.publish.ledger.key import KEY_BYTES, Key
-from utmost.publish.ledger.store import Rows
+from utmost.publish.ledger.store import PartReader
 from utmost.publish.promises.lattice import WORD_WIDTHS, width_of
 
 
@@ -212,7 +212,7 @@ def recipient_seal(secret: bytes, identity: str, about: About, level: Level) -> 
     return Seal(secret, response_facts(identity, about, level))
 
 
-def checked_parts(rows: Rows, event: int, count: int, root: str) -> Iterator[bytes]:
+def checked_parts(rows: PartReader, event: int, count: int, root: str) -> Iterator[bytes]:
     """The parts of an event, in order. At the end they are known to be what was written.
 
     Raises:

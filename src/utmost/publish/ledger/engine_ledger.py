@@ -51,6 +51,7 @@ def publish_frame(items: ItemLedger, request: PublishRequest, table: Any) -> tup
     """
     promise, noise = request.promise, request.promise.lasting_noise
     check_unstored(noise)
+    promise.check_fixed("an engine's frame, of which the ledger keeps no answers")
     frame = ReleasableFrame.of(table, promise)
     frame.check_room(noise.by_item(), request.level)
     read = promise.as_read(frame.columns, frame.public, frame.identifiers)

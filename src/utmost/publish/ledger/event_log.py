@@ -55,6 +55,12 @@ class Transaction:
         self.appended.append(row)
         self.parts += ((number, part, content) for part, content in enumerate(parts))
 
+    def part(self, event: int, part: int) -> bytes | None:
+        """One part of an event, also of one that is appended and not written down yet."""
+        if event <= self.state.number - len(self.appended):
+            return self.rows.part(event, part)
+        return next((content for number, place, content in self.parts if (number, place) == (event, part)), None)
+
     def write_down(self) -> None:
         """Give the store what was appended, and check that it holds it."""
         if self.appended:

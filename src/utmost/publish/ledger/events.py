@@ -46,9 +46,13 @@ def check_name(name: object, what: str) -> str:
 
 FORMAT = 1
 
-KINDS = ("opened", "published", "answered", "offered", "drawn", "budgeted", "charged", "quarantined", "resumed")
-"""A ledger is made; a release is published; it is answered at one level more; a mechanism is bound to a name; persons
-are answered from it; a budget is set; what another tool spent is charged; a quarantine begins; it ends."""
+KINDS = (
+    *("opened", "published", "answered", "stopped", "offered", "drawn"),
+    *("budgeted", "charged", "quarantined", "resumed"),
+)
+"""A ledger is made; a release is published; it is answered at one level more; its rule stopped; a mechanism is bound to
+a name; persons are answered from it; a budget is set; what another tool spent is charged; a quarantine begins; it
+ends."""
 
 EventFacts = Mapping[str, Any]
 

@@ -119,6 +119,7 @@ class ItemLedger:
         self, request: PublishRequest, commitment: ItemCommitment, universe: Mapping[str, Any] | None
     ) -> ItemResponder:
         """`publish`, for a request whose promise has its columns in order; the universe's facts as for `ItemFacts`."""
+        request.promise.check_fixed("noise by identifier, of which the ledger keeps no answers")
         check_size(request.promise.lasting_noise.unit, commitment.rows, len(request.promise.columns))
         request.promise.lasting_noise.warn(request.level)
         warn_of_rows(request.promise.rows)

@@ -73,7 +73,7 @@ def tag_parts(tags: Tags) -> tuple[bytes, ...]:
 def stored_tags(transaction: Transaction, release: Published) -> Tags:
     """The tags of the rows of a release, in the order in which its responses are kept."""
     first = min(release.responses.values(), key=lambda response: response.event)
-    parts = [transaction.rows.part(first.event, part) or b"" for part in range(1, 1 + -(-release.rows // BLOCK))]
+    parts = [transaction.part(first.event, part) or b"" for part in range(1, 1 + -(-release.rows // BLOCK))]
     if release.items is None or parts_digest(parts) != release.items.tags:
         raise LedgerDamaged("tags must be as they were written", came="others", where=f"event {first.event}")
     return np.frombuffer(b"".join(parts), "<u8").reshape(-1, 2).astype(np.uint64)

@@ -13,7 +13,7 @@ from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number
 from utmost.core.exact.progress_bar import Progress, progress_bar
 from utmost.core.sampling.random_bits import Randomness, secure
-from utmost.errors import BadTable, DataChanged, OutOfRange, Unsupported
+from utmost.errors import AlreadyPublished, BadTable, DataChanged, OutOfRange, Unsupported
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger import engine_ledger
 from utmost.publish.ledger.accounts import Accounts
@@ -22,7 +22,8 @@ from utmost.publish.ledger.event_log import EventLog, Transaction
 from utmost.publish.ledger.events import check_name
 from utmost.publish.ledger.item_ledger import ItemLedger
 from utmost.publish.ledger.key import given_key
-from utmost.publish.ledger.opening import LedgerPlace, backed_up, opened_log, restored
+from utmost.publish.ledger.means_tables import by_release, means_asked, means_requests, table_of
+from utmost.publish.ledger.opening import StorePlace, backed_up, opened_log, restored
 from utmost.publish.ledger.personal_answers import AnswerIndex
 from utmost.publish.ledger.publishing import publish_together
 from utmost.publish.ledger.relaxing import (
@@ -43,6 +44,7 @@ from utmost.publish.ledger.verification import resumed
 from utmost.publish.promises.noise_at_level import warn_of_rows
 from utmost.publish.promises.promise import Promise, fitting, promise_for
 from utmost.publish.releases.answer import Answer
+from utmost.publish.releases.measures_table import MeasuresTable
 from utmost.publish.releases.release import Release
 from utmost.publish.workloads.planning.plan import Plan
 from utmost.publish.workloads.planning.shared_level import SharedLevel, levels_of_tables
@@ -88,11 +90,11 @@ class Ledger(Responding, Accounts, Display):
     @classmethod
     def open(
         cls,
-        place: LedgerPlace,
+        place: StorePlace,
         *,
         create: bool = False,
-        key: bytes | LedgerPlace | None = None,
-        witness: LedgerPlace | bool | None = None,
+        key: bytes | StorePlace | None = None,
+        witness: StorePlace | bool | None = None,
         sealed: bool = True,
         derived: bool = False,
         timeout: float = 60.0,
@@ -150,7 +152,7 @@ class Ledger(Responding, Accounts, Display):
         independent: bool = False,
         progress: Progress | None = None,
     ) -> Answer[Any]:
-        """Publish columns of a table at a first level.
+        """Publish columns of a table at a first level; by a promise with `within`, at the first one that is accurate.
 
         Published again with the same values and promise, at a level that is stored, it gives the same answer.
 
@@ -160,7 +162,8 @@ class Ledger(Responding, Accounts, Display):
             promise: Promise about the table, by `Promise.of_counted` for a counted one; or the plan of the sums to
                 measure. The ledger commits to identifiers and to the order of the rows; without identifiers to the
                 order alone.
-            epsilon: Level that the whole release may spend.
+            epsilon: Level that the whole release may spend. A promise with ``until`` needs a budget for all of it, and
+                spends what it has reached.
             dataset: Dataset whose budget is spent; the release's own name if left out. Its releases add up.
             independent: Whether no individual of these data is in another dataset. It is needed where another dataset
                 holds the same values, or where a limit waits for a dataset that no release names. No trace is kept.
@@ -190,9 +193,9 @@ class Ledger(Responding, Accounts, Display):
         source = new_source(rows, promise)
         promise.lasting_noise.warn(asked.level)
         warn_of_rows(promise.rows)
-        ((response, remembered),) = publish_together(self._log, [(asked, source)], self._randomness, progress)
-        release = Release(self, name, remembered.data_version, table)
-        return replace(source.answer(asked.level, response, remembered), _release=release)
+        (answered,) = publish_together(self._log, [(asked, source)], self._randomness, progress)
+        release = Release(self, name, answered.facts.data_version, table)
+        return replace(source.answer(answered.level, answered.response, answered.facts), _release=release)
 
     @progress_bar("Relaxing")
     def relax(
@@ -243,9 +246,9 @@ class Ledger(Responding, Accounts, Display):
                 relaxation = Relaxation.of(self._log.key, request, release, table)
                 release.noise.warn(at)
                 warn_of_names(self._log.key, release, relaxation.source)
-                ((response, remembered),) = relax_together(self._log, [relaxation], self._randomness, progress)
-                answer = relaxation.source.answer(at, response, remembered)
-                return replace(answer, _release=Release(self, name, remembered.data_version))
+                (answered,) = relax_together(self._log, [relaxation], self._randomness, progress)
+                answer = relaxation.source.answer(at, answered.response, answered.facts)
+                return replace(answer, _release=Release(self, name, answered.facts.data_version))
             except (BadTable, DataChanged):
                 newest = self.release(name, version)
                 if newest.version == release.version:
@@ -344,11 +347,76 @@ class Ledger(Responding, Accounts, Display):
         loosest.promise.lasting_noise.warn(loosest.level)
         published = dict[str, Answer[Any]]()
         answers = publish_together(self._log, wanted, self._randomness, None)
-        for (request, source), (response, remembered) in zip(wanted, answers, strict=True):
-            release = Release(self, request.name, remembered.data_version, tables[request.name])
-            answer = source.answer(request.level, response, remembered)
+        for (request, source), answered in zip(wanted, answers, strict=True):
+            release = Release(self, request.name, answered.facts.data_version, tables[request.name])
+            answer = source.answer(answered.level, answered.response, answered.facts)
             published[request.name] = replace(answer, _release=release)
         return published
+
+    @progress_bar("Publishing")
+    def publish_means(
+        self,
+        name: str,
+        tables: Mapping[str, CountedTable],
+        *,
+        epsilon: Number | Level,
+        dataset: str | None = None,
+        version: int | None = None,
+        request: str | None = None,
+        independent: bool = False,
+    ) -> MeasuresTable:
+        """Publish counts, sums and means of several amounts as one table: each amount has an equal part of the level.
+
+        Args:
+            name: Name of the table; the release of an amount is named "NAME: AMOUNT".
+            tables: For each amount, by its name, the table that `count_measures` gave for a measure of `mean`.
+            epsilon: Level that all together may spend.
+            dataset, version, request, independent: Arguments of `publish`.
+
+        Raises:
+            AlreadyPublished: where a release has this name; and all that `publish` raises. Then nothing is spent.
+
+        >>> import utmost as ut
+        >>> from tempfile import TemporaryDirectory
+        >>> people = {"region": ["N", "N", "S"], "income": [20, 40, 30], "rent": [5, 9, 7]}
+        >>> measures = {"income": ut.mean("income", each=(0, 100)), "rent": ut.mean("rent", each=(0, 20))}
+        >>> tables = ut.count_measures(people, {"region": ["N", "S"]}, ut.Counting(each_row=True), measures)
+        >>> with TemporaryDirectory() as here, ut.Ledger.open(f"{here}/releases.db", create=True) as ledger:
+        ...     first = ledger.publish_means("wages", tables, epsilon=1)
+        ...     sharper = ledger.relax_means("wages", tables, epsilon=2000)
+        ...     seen = ledger.view_means("wages", epsilon=1)
+        ...     print(sharper.table["rent_mean"], seen.table == first.table, ledger.spent(dataset="wages"))
+        [7.0, 7.0] True epsilon=2000
+        """
+        if any(release.name == name for release in self.releases):
+            remedy = "Give the table of several amounts another name, in the same dataset."
+            raise AlreadyPublished("a name must stand for one thing", came="a release", where=repr(name), remedy=remedy)
+        requests = means_requests(
+            name, tables, level(epsilon), dataset=dataset, version=version, request=request, independent=independent
+        )
+        return table_of(name, self.publish_measures(requests, by_release(name, tables)))
+
+    @progress_bar("Relaxing")
+    def relax_means(
+        self, name: str, tables: Mapping[str, CountedTable], *, epsilon: Number | Level, version: int | None = None
+    ) -> MeasuresTable:
+        """Answer a table of several amounts at a larger level, from the same tables; see `publish_means`.
+
+        Raises:
+            NotPublished: where there is none; and all that `relax` raises. Then nothing is spent.
+        """
+        requests = means_asked(self.releases, name, level(epsilon), version, tables)
+        return table_of(name, self.relax_measures(requests, by_release(name, tables)))
+
+    def view_means(self, name: str, *, epsilon: Number | Level, version: int | None = None) -> MeasuresTable:
+        """A table of several amounts at any level up to the largest that is stored; no data are needed.
+
+        Raises:
+            NotPublished, NeedsTable: as `view`.
+        """
+        requests = means_asked(self.releases, name, level(epsilon), version, None)
+        answers = {of.name: self.view(of.name, epsilon=of.level, version=of.version) for of in requests}
+        return table_of(name, answers)
 
     def relax_shared(
         self, tables: Mapping[str, CountedTable], shared: SharedLevel, *, epsilon: Number | Level | None = None
@@ -394,10 +462,10 @@ class Ledger(Responding, Accounts, Display):
         loosest.release.noise.warn(loosest.request.level)
         answers = relax_together(self._log, wanted, self._randomness, None)
         relaxed = dict[str, Answer[Any]]()
-        for relaxation, (response, remembered) in zip(wanted, answers, strict=True):
-            request = relaxation.request
-            answer = relaxation.source.answer(request.level, response, remembered)
-            relaxed[request.name] = replace(answer, _release=Release(self, request.name, remembered.data_version))
+        for relaxation, answered in zip(wanted, answers, strict=True):
+            name = relaxation.request.name
+            answer = relaxation.source.answer(answered.level, answered.response, answered.facts)
+            relaxed[name] = replace(answer, _release=Release(self, name, answered.facts.data_version))
         return relaxed
 
     def __getitem__(self, key: str | tuple[str, int]) -> Release:
@@ -420,7 +488,7 @@ class Ledger(Responding, Accounts, Display):
         """The releases whose cells are answered when they are asked for: the ledger keeps events and commitments."""
         return CellLedger(self.items)
 
-    def backup(self, path: LedgerPlace) -> None:
+    def backup(self, path: StorePlace) -> None:
         """A consistent copy of the ledger as an SQLite file, which must not be there yet; the key is not in it.
 
         Raises:
@@ -431,11 +499,11 @@ class Ledger(Responding, Accounts, Display):
     @classmethod
     def restore(
         cls,
-        backup: LedgerPlace,
-        place: LedgerPlace,
+        backup: StorePlace,
+        place: StorePlace,
         *,
-        key: bytes | LedgerPlace | None = None,
-        witness: LedgerPlace | bool | None = None,
+        key: bytes | StorePlace | None = None,
+        witness: StorePlace | bool | None = None,
         timeout: float = 60.0,
     ) -> "Ledger":
         """A ledger from a backup, in a place that holds none. It is in quarantine until it is resumed.

@@ -29,17 +29,17 @@ from utmost.publish.promises.drawing import BLOCK
 from utmost.publish.releases.answer import Answer
 
 _LONGEST_WAIT = 10**6
-LedgerPlace = str | Path
+StorePlace = str | Path
 
 _POSTGRES = ("postgresql://", "postgres://")
 
 
 def opened_log(
-    place: LedgerPlace,
+    place: StorePlace,
     *,
     create: bool,
     key: GivenKey,
-    witness: LedgerPlace | bool | None,
+    witness: StorePlace | bool | None,
     sealed: bool,
     derived: bool,
     timeout: float,
@@ -108,7 +108,7 @@ def closed_on_error(store: Store) -> Iterator[None]:
         raise
 
 
-def store_at(place: LedgerPlace, timeout: float) -> Store:
+def store_at(place: StorePlace, timeout: float) -> Store:
     """The store that a place names.
 
     >>> store_at("sqlite:///releases.db", 1).place
@@ -153,7 +153,7 @@ def _postgres(address: str, timeout: float) -> Store:
 
 
 def watching_at(
-    witness: LedgerPlace | bool | None, beside: Path | None, key_file: Path | None, timeout: float
+    witness: StorePlace | bool | None, beside: Path | None, key_file: Path | None, timeout: float
 ) -> Callable[[State], Witness | None]:
     """The witness of a ledger by its state: the one that was named, or the one beside the file or beside the key."""
     if witness not in (None, False) and not (isinstance(witness, str | Path) and str(witness)):
@@ -221,7 +221,7 @@ def _taken(path: Path) -> OutOfRange:
 
 
 def restored(
-    backup: Path, place: LedgerPlace, *, key: GivenKey, witness: LedgerPlace | bool | None, timeout: float
+    backup: Path, place: StorePlace, *, key: GivenKey, witness: StorePlace | bool | None, timeout: float
 ) -> EventLog:
     """Verify a backup, copy it to a place that holds no ledger, and put it in quarantine; one transaction."""
     if not backup.exists():

@@ -23,6 +23,7 @@ from utmost.publish.ledger.sqlite_store import VolatileStore
 from utmost.publish.promises.ledger_facts import PROCESS_NAME
 from utmost.publish.promises.noise_at_level import warn_of_rows
 from utmost.publish.promises.promise import Promise, fitting
+from utmost.publish.promises.statement import Statement
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.checked_sums import counted_for
 from utmost.publish.releases.noisy_sums import NoisySums
@@ -119,7 +120,8 @@ def release(
         promise: Promise of everything that is decided beforehand, by `Promise.of_counted` for a counted table; or the
             plan of the sums to measure of a counted table; or the sums that are wanted of one, for which `choose_plan`
             makes the plan.
-        epsilon: Level that the whole table may spend.
+        epsilon: Level that the whole table may spend; by a promise with `within` the last one of a ladder, which stops
+            at the first level that is accurate.
         once: Whether the noise is made for this level alone, the least for it. Nothing is remembered then, and
             ``answer.release`` refuses. Of wanted sums the cells, or all one-way tables, are released as one table where
             that has less error than a plan (`Plan.once_errors`).
@@ -183,6 +185,13 @@ def release(
     opened = {"identity": entropy(16).hex(), "sealed": False, "derived": False, "witness": False}
     memory = Ledger(open_log(VolatileStore(), lambda _: Key(entropy(32)), lambda _: None, opened), bits)
     return memory.publish(PROCESS_NAME, table, promise, epsilon=at).with_confidence(sure)
+
+
+def promised_statement(table: Any, promise: Promise, at: Level) -> dict[str, Any]:
+    """The statement of a release by a rule that stops, as if it went up to its last level; nothing is drawn."""
+    check_release(table, promise, at)
+    source = new_source(fitting(promise, table).rows_of(table), promise)
+    return Statement(source.promise, source.promise.at(at), source.rows, None, None).facts()
 
 
 def check_release(table: Any, promise: Promise, at: Level) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from utmost.core.exact.levels import Level
 from utmost.core.exact.progress_bar import Progress
 from utmost.core.exact.written_levels import level_text
 from utmost.core.sampling.item_words import Tags, item_tags
@@ -23,13 +24,16 @@ from utmost.publish.ledger.event_log import EventLog, Transaction
 from utmost.publish.ledger.item_rows import tag_parts
 from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.labels import Labels, label_parts, new_salt, salted_seal
-from utmost.publish.ledger.relaxing import Answered, RowPermutation, check_values
+from utmost.publish.ledger.means_names import releases_of_means
+from utmost.publish.ledger.relaxing import Answered, RowPermutation, answer_more, check_values
 from utmost.publish.ledger.requests import PublishRequest
 from utmost.publish.ledger.responses import LedgerResponse, draw_response, stored_response
 from utmost.publish.ledger.source import Source, commitment, noise_secret
-from utmost.publish.ledger.state import ItemFacts, Published, State, published_facts, release_of_facts
+from utmost.publish.ledger.state import ItemFacts, Published, ReleaseKey, State, published_facts, release_of_facts
 from utmost.publish.promises.level_steps import Step
 from utmost.publish.promises.promise import Promise
+from utmost.publish.promises.promised_noise import CONFIDENCE, Response
+from utmost.publish.promises.until import Stop, Until
 from utmost.tables.frames.adapters import Column
 
 
@@ -65,15 +69,19 @@ def check_publishable(log: EventLog, request: PublishRequest, source: Source) ->
         DataChanged, AlreadyPublished, BudgetExceeded, BadTable, OutOfRange, Quarantined: as `publish_together`.
     """
 
-    def check(transaction: Transaction) -> None:
-        if stored_publication(transaction, request, source, None) is None:
-            log.check_writable(transaction)
-            check_new(source)
-            kept = kept_request(transaction.state, request, source)
-            likeness = TableDigests.of(transaction.key, source, source.labels())
-            check_allowed(transaction, kept, likeness, is_independent=request.independent)
+    log.read(lambda transaction: check_new_or_stored(log, transaction, request, source))
 
-    log.read(check)
+
+def check_new_or_stored(log: EventLog, transaction: Transaction, request: PublishRequest, source: Source) -> bool:
+    """Check that a request would be answered; say whether its answer is stored."""
+    if stored_publication(transaction, request, source, None) is not None:
+        return True
+    log.check_writable(transaction)
+    check_new(source)
+    kept = kept_request(transaction.state, request, source)
+    likeness = TableDigests.of(transaction.key, source, source.labels())
+    check_allowed(transaction, kept, likeness, is_independent=request.independent)
+    return False
 
 
 def kept_request(state: State, request: PublishRequest, source: Source) -> PublishRequest:
@@ -106,16 +114,17 @@ def stored_publication(
         check_values(transaction, release, committed, source)
 
     same_rows = (source.items is None) == (release.items is None)
-    check_repeated(transaction.state, release, replace(request, promise=source.promise), check, same_rows=same_rows)
+    asked = replace(request, promise=source.promise)
+    level = check_repeated(transaction.state, release, asked, check, same_rows=same_rows)
     order = RowPermutation.of(transaction, release, source, committed)
-    response = order.as_in_table(stored_response(transaction, release, request.level, progress))
-    return response, transaction.state.ledger_facts(release, request.level)
+    response = order.as_in_table(stored_response(transaction, release, level, progress))
+    return Answered(level, response, transaction.state.ledger_facts(release, level))
 
 
 def draw_publication(
     transaction: Transaction, request: PublishRequest, source: Source, randomness: Randomness, progress: Progress | None
 ) -> Answered:
-    """The first answer of a new release, drawn and written.
+    """The first answer of a new release, drawn and written; by a rule that stops, every answer up to it.
 
     Raises:
         BudgetExceeded, OutOfRange: where the dataset does not allow it.
@@ -151,10 +160,49 @@ def draw_publication(
         items=items,
         labels=labels,
     )
-    step = Step.from_known((), request.level)
-    drawing = LedgerResponse(transaction, release_of_facts(facts, kept), committed, tags, step, randomness)
+    until = source.promise.until
+    ladder = (request.level,) if until is None else until.levels(request.level)
+    drawing = LedgerResponse(
+        transaction, release_of_facts(facts, kept), committed, tags, Step.from_known((), ladder[0]), randomness
+    )
     response = draw_response(drawing, source.columns, progress, "published", facts, parts)
-    return response, transaction.state.ledger_facts(transaction.state.release(name, kept.version), request.level)
+    if until is not None:
+        return _climbed(transaction, (name, kept.version), source, until, ladder, response, randomness, progress)
+    release = transaction.state.releases[name, kept.version]
+    return Answered(request.level, response, transaction.state.ledger_facts(release, request.level))
+
+
+def _climbed(
+    transaction: Transaction,
+    item: ReleaseKey,
+    source: Source,
+    until: Until,
+    ladder: Sequence[Level],
+    response: Response,
+    randomness: Randomness,
+    progress: Progress | None,
+) -> Answered:
+    """Answer level after level of a ladder, up to the first one at which a rule is met; all in one transaction.
+
+    The budget has been checked for the last level. The state holds the level that is reached, and nothing of the rest.
+
+    Args:
+        item: The release, which was answered at the first level.
+        response: That answer.
+    """
+    for level in ladder:
+        if level != ladder[0]:
+            release = transaction.state.releases[item]
+            response = answer_more(transaction, release, level, source.columns, randomness, progress)
+        stop = Stop(tuple(ladder), True, CONFIDENCE)
+        facts = replace(transaction.state.ledger_facts(transaction.state.releases[item], level), stop=stop)
+        answer = source.answer(level, response, facts)
+        is_met = until.is_met(answer.table, answer.columns, answer.noise)  # of what is published, and nothing else
+        if is_met or level == ladder[-1]:
+            break
+    words = {"level": level_text(level), "promised": level_text(ladder[-1]), "met": is_met}
+    transaction.append("stopped", {"name": item[0], "version": item[1], **words})
+    return Answered(level, response, transaction.state.ledger_facts(transaction.state.releases[item], level))
 
 
 def new_labels(
@@ -179,10 +227,13 @@ def check_new(source: Source) -> None:
     """Check what no release that is there can be asked for any more: sizes, and names.
 
     Raises:
-        BadTable, OutOfRange: for a value that is larger than declared, and a name that an error bar needs.
+        BadTable, OutOfRange: for a value that is larger than declared, a name that an error bar needs, and a rule that
+            reads cells which are not there.
     """
     source.check_sizes()
     source.promise.lasting_noise.check_names(source.promise.columns, source.promise.public)
+    if source.promise.until is not None:
+        source.promise.until.chosen(source.table)
 
 
 def requested_version(state: State, request: PublishRequest) -> Published | None:
@@ -209,8 +260,8 @@ def check_repeated(
     check: Callable[[], None] = lambda: None,
     *,
     same_rows: bool,
-) -> None:
-    """Check that a request to publish is one that was made before.
+) -> Level:
+    """The level of the answer to a request to publish, found to be one that was made before.
 
     Args:
         request: The request, its promise with the columns as they stand in the table.
@@ -228,11 +279,13 @@ def check_repeated(
         required = "a release must keep its columns, promise and dataset, its identifiers and its noise"
         raise AlreadyPublished(required, where=where, remedy=remedy)
     check()
-    if request.level not in release.responses:
+    level = release.level_of_answer(request.level)
+    if level is None:
         came = f"{level_text(request.level)} beside {', '.join(map(level_text, release.levels))}"
         error = AlreadyPublished("a release is published once", came=came, where=where, remedy=remedy)
         error.at_other_level = True
         raise error
+    return level
 
 
 def _lasting_facts(promise: Promise) -> dict[str, Any]:
@@ -270,6 +323,9 @@ def check_allowed(
 
 def check_dataset(state: State, request: PublishRequest) -> None:
     """All versions of a release spend one budget, and all that spend one budget protect against one relation."""
+    if releases_of_means(state.releases.values(), request.name, None):
+        came, remedy = "a table of several amounts", "Take another name, and the dataset of that table."
+        raise AlreadyPublished("a name must stand for one thing", came=came, where=repr(request.name), remedy=remedy)
     first = state.releases.get((request.name, 1))
     if first is not None and first.dataset != request.dataset:
         raise OutOfRange(

@@ -40,8 +40,15 @@ from utmost.publish.ledger.state import Published, State
 from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.promised_noise import Response
 
-Answered = tuple[Response, LedgerFacts]
-"""A response, and what the ledger adds to the statement of this answer."""
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Answered:
+    """A response at a level, and what the ledger adds to the statement of this answer."""
+
+    level: Level
+    response: Response
+    facts: LedgerFacts
+
 
 StoredView = tuple[Published, Response, TableLabels, LedgerFacts]
 """A release, a response of it, its labels, and what the ledger adds to the statement of this answer."""
@@ -181,7 +188,7 @@ def stored_relaxation(transaction: Transaction, relaxation: Relaxation, progress
         return None
     order = RowPermutation.of(transaction, release, source, relaxation.commitment)
     response = order.as_in_table(stored_response(transaction, release, level, progress))
-    return response, transaction.state.ledger_facts(release, level)
+    return Answered(level, response, transaction.state.ledger_facts(release, level))
 
 
 def check_relaxable(log: EventLog, request: AnswerRequest, table: Any) -> None:
@@ -191,14 +198,18 @@ def check_relaxable(log: EventLog, request: AnswerRequest, table: Any) -> None:
         NotPublished, DataChanged, BadTable, BudgetExceeded, Quarantined: as `Ledger.relax`.
     """
 
-    def check(transaction: Transaction) -> None:
-        release = transaction.state.release(request.name, request.version)
-        relaxation = Relaxation.of(transaction.key, request, release, table)
-        if stored_relaxation(transaction, relaxation, None) is None:
-            log.check_writable(transaction)
-            check_answerable(transaction, release, request.level)
+    log.read(lambda transaction: check_relaxable_in(log, transaction, request, table))
 
-    log.read(check)
+
+def check_relaxable_in(log: EventLog, transaction: Transaction, request: AnswerRequest, table: Any) -> bool:
+    """Check that a table would relax its release; say whether the answer is stored."""
+    release = transaction.state.release(request.name, request.version)
+    relaxation = Relaxation.of(transaction.key, request, release, table)
+    if stored_relaxation(transaction, relaxation, None) is not None:
+        return True
+    log.check_writable(transaction)
+    check_answerable(transaction, release, request.level)
+    return False
 
 
 def draw_relaxation(
@@ -212,7 +223,9 @@ def draw_relaxation(
     release, level, source = relaxation.now(transaction), relaxation.request.level, relaxation.source
     order = RowPermutation.of(transaction, release, source, relaxation.commitment)
     response = answer_more(transaction, release, level, order.as_stored(source.columns), randomness, progress)
-    return order.as_in_table(response), transaction.state.ledger_facts(relaxation.now(transaction), level)
+    return Answered(
+        level, order.as_in_table(response), transaction.state.ledger_facts(relaxation.now(transaction), level)
+    )
 
 
 def view_release(

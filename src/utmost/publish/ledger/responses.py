@@ -26,7 +26,7 @@ from utmost.publish.ledger.event_log import Transaction
 from utmost.publish.ledger.item_rows import ItemNoise, item_release, stored_tags
 from utmost.publish.ledger.labels import TableLabels, label_key_under, label_seal, stored_labels
 from utmost.publish.ledger.state import Published
-from utmost.publish.ledger.store import Rows
+from utmost.publish.ledger.store import PartReader, Rows
 from utmost.publish.promises.drawing import BLOCK, Blocks, ResponseNoise
 from utmost.publish.promises.lattice import Lattice
 from utmost.publish.promises.ledger_facts import LedgerFacts
@@ -115,7 +115,7 @@ def stored_commitment(transaction: Transaction, release: Published) -> bytes:
         LedgerDamaged: where it is not as it was written.
     """
     first = min(response.event for response in release.responses.values())
-    committed = transaction.rows.part(first, 0)
+    committed = transaction.part(first, 0)
     if committed is None or sha256(committed).hexdigest() != release.commitment:
         raise LedgerDamaged("a commitment must be as it was written", came="another one", where=f"event {first}")
     return committed
@@ -203,10 +203,10 @@ def _kept_blocks(transaction: Transaction, release: Published, level: Level) -> 
     seal = level_seal(
         transaction.key, transaction.state.identity, release, level, is_sealed=transaction.state.is_sealed
     )
-    return stored_blocks(transaction.rows, release, level, seal)
+    return stored_blocks(transaction, release, level, seal)
 
 
-def stored_blocks(rows: Rows, release: Published, level: Level, seal: Seal) -> Iterator[Integers]:
+def stored_blocks(rows: PartReader, release: Published, level: Level, seal: Seal) -> Iterator[Integers]:
     """The blocks of a stored response, column after column; at the end they are known to be what was written."""
     response, each = release.responses[level], -(-release.rows // BLOCK)
     if response.parts != response.first + each * len(release.columns):
@@ -247,7 +247,8 @@ def answer_alone(
         remembered: Facts that the ledger adds to the statement of the answer.
     """
     noise, (order, public) = release.noise, labels
-    at_level, columns, written = noise.at(level), tuple(response), noise.written(level, response)
+    at_level = release.promise.at_stop(level, remembered.stop)
+    columns, written = tuple(response), noise.written(level, response)
 
     def table(released: Mapping[str, Any]) -> Any:
         cells: dict[str, Any] = {**public, **released}

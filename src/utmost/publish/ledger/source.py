@@ -108,8 +108,8 @@ class Source:
 
     def answer(self, level: Level, response: Response, remembered: LedgerFacts) -> Answer[Any]:
         """A response as it is returned to whoever brought the table: that table, with released values in it."""
-        noise = self.promise.lasting_noise
-        at_level, columns, written = noise.at(level), tuple(response), noise.written(level, response)
+        noise, at_level = self.promise.lasting_noise, self.promise.at_stop(level, remembered.stop)
+        columns, written = tuple(response), noise.written(level, response)
 
         def table(released: Mapping[str, Any]) -> Any:
             bars = at_level.bars(columns)

@@ -10,7 +10,7 @@ from typing import Any
 from utmost.core.exact.display import Display, few
 from utmost.core.exact.field_forms import json_forms
 from utmost.core.exact.levels import Level
-from utmost.core.exact.numbers import exact_integer, natural
+from utmost.core.exact.numbers import Number, exact_integer, natural, read_confidence
 from utmost.core.exact.written_levels import level_from_text
 from utmost.errors import LedgerDamaged, NotPublished, OutOfRange, Unsupported
 from utmost.publish.ledger.events import Event, check_name
@@ -21,7 +21,8 @@ from utmost.publish.ledger.spending import Account, Spending
 from utmost.publish.promises.drawing import BLOCK
 from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.promise import Part, Promise, read_part
-from utmost.publish.promises.promised_noise import Noise
+from utmost.publish.promises.promised_noise import CONFIDENCE, Noise
+from utmost.publish.promises.until import Stop
 
 ReleaseKey = tuple[str, int]
 """A release: its name and version."""
@@ -61,6 +62,14 @@ class ItemFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class Stopped:
+    """The level at which the rule of a release stopped, and the facts of that."""
+
+    level: Level
+    stop: Stop
+
+
+@dataclass(frozen=True, slots=True)
 class StoredResponse:
     """The place of the response at one level: the parts of an event, from ``first`` on.
 
@@ -96,6 +105,7 @@ class Published(Display):
         part: Partition, and which of its parts the data are, where individuals were counted in parts.
         facts: Facts of the event that published it.
         responses: Stored responses by level.
+        stopped: The level at which its rule stopped, and the facts of that; None without a rule.
         relaxable: False once a rollback has lost responses of it, see `folded`.
     """
 
@@ -113,6 +123,7 @@ class Published(Display):
     part: Part | None
     facts: Mapping[str, Any]
     responses: Mapping[Level, StoredResponse]
+    stopped: "Stopped | None"
     relaxable: bool
 
     @cached_property
@@ -171,16 +182,46 @@ class Published(Display):
         """The largest of them: what all responses together cost."""
         return max(self.responses)
 
+    def level_of_answer(self, epsilon: Level) -> Level | None:
+        """The level of the answer to a request to publish at an epsilon; None where it was not so published."""
+        if self.stopped is not None:
+            return self.stopped.level if self.stopped.stop.promised == epsilon else None
+        return epsilon if epsilon in self.responses else None
+
+    def margin(self, level: Level, confidence: Number) -> int | float:
+        """The margin that an answer at a level has, or would have; where a rule stopped, the one that holds there."""
+        if self.stopped is None or self.stopped.level != level:
+            return self.noise.margin(level, confidence)
+        return self.promise.at_stop(level, replace(self.stopped.stop, confidence=read_confidence(confidence))).margin
+
     @property
     def relation(self) -> str:
         """Against what its levels protect: those of one relation add up."""
         return self.noise.relation
 
     def with_response(self, level: Level, response: StoredResponse) -> "Published":
-        """This release with one more response; what was read of the event already is not read again."""
-        more = replace(self, responses={**self.responses, level: response})
-        more.__dict__.update((name, self.__dict__[name]) for name in ("request", "bound") if name in self.__dict__)
-        return more
+        """The same with one more response; what was read of the event already is not read again."""
+        return self._with(responses={**self.responses, level: response})
+
+    def stopped_at(self, level: Level, promised: Level, *, is_met: bool) -> "Published":
+        """The same, once its rule has stopped.
+
+        Raises:
+            LedgerDamaged: for a level that was not answered, or another than the last one without having met the rule.
+        """
+        until = self.promise.until
+        levels = () if until is None else until.levels(promised)
+        if self.stopped is not None or self.levels != tuple(rung for rung in levels if rung <= level):
+            raise LedgerDamaged("a rule must stop at a level of its ladder", came=str(level), where=repr(self.name))
+        if not is_met and level != promised:
+            raise LedgerDamaged("a rule that is not met must stop last", came=str(level), where=repr(self.name))
+        return self._with(stopped=Stopped(level, Stop(levels, is_met, CONFIDENCE)))
+
+    def _with(self, **changed: Any) -> "Published":
+        """The same with other values of fields; what was read of the event already is not read again."""
+        other = replace(self, **changed)
+        other.__dict__.update((name, self.__dict__[name]) for name in ("request", "bound") if name in self.__dict__)
+        return other
 
     def spent_by(self, event: int) -> Level | None:
         """The largest level that had been answered by an event; None where none had."""
@@ -316,7 +357,8 @@ class State:
         versions = (self.releases[release.name, version] for version in self.versions(release.name))
         spent = (version.spent_by(event) for version in versions)
         together = Spending.of(level for level in spent if level is not None).level
-        return LedgerFacts(release.name, release.version, levels, together)
+        stop = release.stopped.stop if release.stopped is not None and release.stopped.level == at else None
+        return LedgerFacts(release.name, release.version, levels, together, stop)
 
 
 def folded(state: State, events: Iterable[tuple[Event, bytes]]) -> State:
@@ -356,6 +398,12 @@ def folded(state: State, events: Iterable[tuple[Event, bytes]]) -> State:
                 if releases[item].spent != before.spent:
                     account = accounts[before.dataset].minus(before.spent, before.part)
                     accounts[before.dataset] = account.plus(releases[item].spent, before.part)
+            elif event.kind == "stopped":
+                item, promised = (facts["name"], facts["version"]), level_from_text(facts["promised"])
+                release = releases[item]
+                releases[item] = release.stopped_at(level_from_text(facts["level"]), promised, is_met=facts["met"])
+                if release.facts.get("request") is not None:
+                    requests[release.facts["request"]] = item, promised
             elif event.kind == "offered":
                 mechanism = offered(mechanisms, facts)
                 item = mechanism.name, mechanism.version
@@ -433,6 +481,7 @@ _TYPES: Mapping[str, Mapping[str, tuple[type, ...]]] = {
     "opened": {"identity": _TEXT, "key": _TEXT, "sealed": (bool,), "derived": (bool,), "witness": (bool,)},
     "published": {"promise": (dict,), "dataset": _TEXT, **_OF_TABLE, **_OF_RESPONSE},
     "answered": _OF_RESPONSE,
+    "stopped": {"name": _TEXT, "version": _NUMBER, "level": _TEXT, "promised": _TEXT, "met": (bool,)},
     "offered": OFFERED,
     "drawn": DRAWN,
     "budgeted": {"dataset": _TEXT, "limit": _TEXT},
@@ -528,6 +577,7 @@ def release_of_facts(facts: Mapping[str, Any], request: PublishRequest | None = 
         part=read_part(facts["promise"].get("part")),
         facts=facts,
         responses={},
+        stopped=None,
         relaxable=True,
     )
     if request is not None:

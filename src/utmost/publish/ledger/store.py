@@ -79,6 +79,13 @@ class Store(Protocol):
         """Let go of connections."""
 
 
+class PartReader(Protocol):
+    """Whatever gives the parts of events: the rows of a store, or a transaction with what is appended in it."""
+
+    def part(self, event: int, part: int) -> bytes | None:
+        """One part of an event."""
+
+
 class Rows:
     """The rows of a ledger inside one transaction.
 

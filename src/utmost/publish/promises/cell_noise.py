@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from utmost.core.exact.arguments import text, truth
 from utmost.core.exact.field_forms import form
 from utmost.core.exact.levels import Level
-from utmost.core.exact.numbers import Number, NumberKind, exact, read_confidence, written_number
+from utmost.core.exact.numbers import IntegersOrReals, Number, exact, read_confidence, written_number
 from utmost.core.noise.costs import Cost, Moment, cost_named
 from utmost.core.privacy.unit import Unit, read_unit
 from utmost.core.sampling.grid import unsnapped
@@ -170,7 +170,7 @@ class CellNoise(ColumnNoise, LatticeNoise):
     kind: ClassVar[str] = "cells"
     json_kind: ClassVar[str] = "cells"
 
-    numbers: NumberKind = field(metadata=form("values"))
+    numbers: IntegersOrReals = field(metadata=form("values"))
     grid: Fraction | None = field(metadata=form("grid of reals", write=str, read=written_number))
     half_step: bool = field(metadata=form("noise in half steps"))
 
@@ -260,7 +260,7 @@ class OnceCells(ColumnNoise):
     kind: ClassVar[str] = "columns with noise for one level"
     json_kind: ClassVar[str] = "cells at one level"
 
-    numbers: NumberKind = field(metadata=form("values"))
+    numbers: IntegersOrReals = field(metadata=form("values"))
     cost: Cost = field(metadata=form("least error of a cell", write=repr, read=_read_cost))
     relaxable: bool = field(metadata=form("noise that can be relaxed", read=_read_truth))
     grid: Fraction | None = field(metadata=form("grid of reals", write=str, read=written_number))

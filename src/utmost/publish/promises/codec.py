@@ -176,7 +176,7 @@ def stated_field(statement: Mapping[str, Any], field: str, kind: type) -> Any:
 
 
 def stated_rows(statement: Mapping[str, Any]) -> int:
-    """How many rows a table has, which can be compared with the table alone."""
+    """Number of rows of a table, which can be compared with the table alone."""
     rows: int = stated_field(statement, "rows", int)
     if not 0 <= rows < _MOST_ROWS:
         raise does_not_follow("rows")

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from utmost.core.exact.arguments import one_of
 from utmost.core.exact.arrays import plain_cells
-from utmost.core.exact.numbers import NumberKind
+from utmost.core.exact.numbers import IntegersOrReals
 from utmost.core.privacy.unit import Unit
 from utmost.errors import BadTable, NotDeclared, OutOfRange
 from utmost.tables.frames.adapters import Column, check_columns_exist, named
@@ -78,9 +78,9 @@ def rows_origin(value: str) -> RowsFrom:
     return origin
 
 
-def read_numbers(numbers: object) -> NumberKind:
+def read_numbers(numbers: object) -> IntegersOrReals:
     """The numbers by its name."""
-    read: NumberKind = one_of(numbers, NumberKind, "numbers")
+    read: IntegersOrReals = one_of(numbers, IntegersOrReals, "numbers")
     return read
 
 

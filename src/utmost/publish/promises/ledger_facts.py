@@ -1,12 +1,14 @@
 """Facts that a memory adds to the statement of an answer: its name, its version, and the other answers there."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from utmost.core.exact.levels import Level
+from utmost.core.exact.numbers import read_confidence
 from utmost.core.exact.written_levels import level_facts, level_from_facts, level_from_text, level_text
 from utmost.errors import BadTable, UtmostError
+from utmost.publish.promises.until import Stop
 
 _MOST_VERSIONS = 1 << 31
 
@@ -24,12 +26,14 @@ class LedgerFacts:
         name, data_version: Name and data version of the release.
         levels: Levels that had been answered, this answer's among them, smallest epsilon first.
         together: Cost of these levels together, with other versions of the release; None where nothing is spent.
+        stop: Facts of the stop, where the rule of the promise stopped at this answer.
     """
 
     name: str
     data_version: int
     levels: tuple[Level, ...]
     together: Level | None
+    stop: Stop | None
 
     def facts(self) -> dict[str, Any]:
         """The fields of a statement."""
@@ -38,6 +42,7 @@ class LedgerFacts:
             "data_version": self.data_version,
             "levels": [level_text(level) for level in self.levels],
             "together": None if self.together is None else level_facts(self.together),
+            **({} if self.stop is None else {"stopped": self.stop.facts()}),
         }
 
     def up_to(self, level: Level) -> "LedgerFacts":
@@ -55,7 +60,7 @@ class LedgerFacts:
         # a statement without a name has no other of these fields either, or the comparison of all fields finds it
         if "name" not in statement:
             return None
-        name, version, texts, total = (statement.get(field.name) for field in fields(cls))
+        name, version, texts, total = (statement.get(each) for each in ("name", "data_version", "levels", "together"))
         if not isinstance(name, str) or not name:
             raise _does_not_follow("name")
         if type(version) is not int or not 1 <= version < _MOST_VERSIONS:
@@ -71,7 +76,8 @@ class LedgerFacts:
             raise _does_not_follow("together") from None
         if together < max(levels) or dict(total) != level_facts(together):
             raise _does_not_follow("together")
-        return cls(name, version, tuple(levels), together)
+        stop = None if "stopped" not in statement else stated_stop(statement["stopped"])
+        return cls(name, version, tuple(levels), together, stop)
 
 
 def _stated_levels(texts: Any) -> Sequence[Level]:
@@ -84,6 +90,21 @@ def _stated_levels(texts: Any) -> Sequence[Level]:
     if not isinstance(texts, list) or list(map(level_text, levels)) != texts or len(set(levels)) < len(levels):
         raise _does_not_follow("levels")
     return levels
+
+
+def stated_stop(facts: Any) -> Stop:
+    """The facts of a stop in a statement; `Statement` compares them with its promise and its level.
+
+    Raises:
+        BadTable: for what are no such facts.
+    """
+    if not isinstance(facts, Mapping) or type(facts.get("met")) is not bool:
+        raise _does_not_follow("stopped")
+    try:
+        confidence = read_confidence(facts.get("confidence", ""))
+    except UtmostError:
+        raise _does_not_follow("stopped") from None
+    return Stop(tuple(_stated_levels(facts.get("levels"))), facts["met"], confidence)
 
 
 def _does_not_follow(field: str) -> BadTable:

@@ -53,7 +53,7 @@ KEYS = "key", "count"
 
 _LEAST_SERVED = Fraction(1, 10**30)
 
-NamedKeys = tuple[Sequence[Any], Sequence[int]]
+KeysAndCounts = tuple[Sequence[Any], Sequence[int]]
 """Keys, and the noisy count of each."""
 
 
@@ -72,7 +72,7 @@ class NamingNoise(Noise):
     columns: tuple[str, ...] = field(metadata=form("columns of the keys, and of their counts", write=list))
 
     @abstractmethod
-    def named(self, counts: Sequence[tuple[Any, int]], level: Level, bits: Randomness) -> NamedKeys:
+    def named(self, counts: Sequence[tuple[Any, int]], level: Level, bits: Randomness) -> KeysAndCounts:
         """The keys that are named, of keys in order with their counts."""
 
     @property
@@ -245,7 +245,7 @@ class KeyNoise(NamingNoise):
         """The noise of one key, or of one share."""
         return naming_law(level, self.delta, self.unit.cells, self.shares)
 
-    def named(self, counts: Sequence[tuple[Any, int]], level: Level, bits: Randomness) -> NamedKeys:
+    def named(self, counts: Sequence[tuple[Any, int]], level: Level, bits: Randomness) -> KeysAndCounts:
         """The keys, each with its noisy count."""
         keys = self.selected(counts, level, bits)
         return keys.keys, keys.noisy

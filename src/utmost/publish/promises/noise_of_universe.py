@@ -14,7 +14,7 @@ from utmost.core.noise.geometric import Geometric
 from utmost.core.privacy.unit import Unit
 from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import OutOfRange, Unsupported
-from utmost.publish.promises.noise_of_keys import MOST_SERVED, NamedKeys, NamingNoise, named_columns
+from utmost.publish.promises.noise_of_keys import MOST_SERVED, KeysAndCounts, NamingNoise, named_columns
 from utmost.publish.promises.partition_selection import keys_of_one
 from utmost.publish.promises.table_statements import promise_text
 from utmost.publish.promises.vast_domains import (
@@ -69,7 +69,7 @@ class NamedCellNoise(NamingNoise):
         """Check that every key is one of the universe."""
         check_places(counts, self.universe)
 
-    def named(self, counts: Sequence[tuple[Any, int]], level: Level, bits: Randomness) -> NamedKeys:
+    def named(self, counts: Sequence[tuple[Any, int]], level: Level, bits: Randomness) -> KeysAndCounts:
         """Name keys as `name_cells` does."""
         cells = named_cells(counts, self.universe, level, self.unit.cells, self.false_names, bits)
         return cells.keys, cells.noisy

@@ -28,6 +28,7 @@ from utmost.publish.promises.declared_columns import RowsFrom, listed_names, row
 from utmost.publish.promises.noise_at_level import NoiseAtLevel
 from utmost.publish.promises.noise_kinds import noise_of_facts
 from utmost.publish.promises.promised_noise import Noise, PlannedNoise
+from utmost.publish.promises.until import Stop, Until
 from utmost.tables.files.atomic import write_together
 from utmost.tables.files.json_files import write_json
 
@@ -46,6 +47,13 @@ def _noise_facts(noise: PlannedNoise) -> dict[str, Any]:
 def _read_noise(facts: Any, name: str) -> PlannedNoise:
     return noise_of_facts(facts)
 
+
+def _read_until(facts: Any, name: str) -> Until:
+    return Until.of_facts(facts)
+
+
+_MOST_MARGINS = 48
+"""The number of tables of a plan whose margins are named."""
 
 _ROWS: dict[str | bool, str] = {
     "declared": "the list of rows was fixed without looking at the data (declared)",
@@ -69,10 +77,11 @@ class Promise(Display):
         keyed_by_id: Whether the noise of a row is a function of its identifier, so that rows may come in any order.
         part: Partition and part, where individuals were counted in parts that share nobody. Levels of parts do not add
             up, so it must be that of the counted table.
+        until: Rule by which a release stops before its epsilon is spent, as soon as it is accurate: `within`.
 
     Raises:
         OutOfRange, NotANumber, WrongKind: for an argument outside its range, or one that does not go with the others.
-        Unsupported: for ``keyed_by_id`` beside noise that is not of single cells.
+        Unsupported: for ``keyed_by_id`` or ``until`` beside noise that is not of single cells.
 
     >>> promise = Promise("admitted", public="department", unit=Unit(1, 1))
     >>> promise.margin(epsilon=1), promise == Promise.of_facts(promise.facts())
@@ -92,6 +101,7 @@ class Promise(Display):
     keyed_by_id: bool = field(metadata=form("noise keyed by identifier: rows may come in any order"))
     part: Part | None = field(metadata=form("partition and part", write=list))
     noise: PlannedNoise = field(metadata=form("noise", write=_noise_facts, read=_read_noise))
+    until: Until | None = field(metadata=form("stops as soon as it is accurate", write=Until.facts, read=_read_until))
 
     def __init__(
         self,
@@ -105,6 +115,7 @@ class Promise(Display):
         id_column: str | Sequence[str] | None = None,
         keyed_by_id: bool = False,
         part: Part | None = None,
+        until: Until | None = None,
     ) -> None:
         drawn = _noise(unit, noise)
         object.__setattr__(self, "public", drawn.labelled(listed_names(public, "public")))
@@ -115,6 +126,7 @@ class Promise(Display):
         object.__setattr__(self, "keyed_by_id", truth(keyed_by_id, "keyed_by_id"))
         object.__setattr__(self, "part", read_part(part))
         object.__setattr__(self, "noise", drawn)
+        object.__setattr__(self, "until", until)
         self._check()
 
     def _check(self) -> None:
@@ -131,6 +143,11 @@ class Promise(Display):
             raise OutOfRange(
                 "noise keyed by identifier needs identifiers", came="none", where="id_column", remedy=remedy
             )
+        if self.until is not None:
+            if not isinstance(self.until, Until):
+                raise wrong_kind("until", 'a rule on released values, such as within("10 %")', self.until)
+            self.until.check_noise(self.noise)
+            self.until.check_public(self.public)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Promise) and self.facts() == other.facts()
@@ -168,6 +185,32 @@ class Promise(Display):
             remedy = "Join them into one column; several name the items of an engine's frame."
             raise OutOfRange(required, came="several", where="id_column", remedy=remedy)
 
+    def check_fixed(self, came: str) -> None:
+        """Check that no rule stops the release, where no answers are kept that it could climb on.
+
+        Args:
+            came: Where the table would be released.
+
+        Raises:
+            Unsupported: where one does.
+        """
+        if self.until is not None:
+            required = "a rule that stops needs answers at several levels, which this process or a ledger keeps"
+            remedy = "Leave until= out and choose the level; or release the table without once=True."
+            raise Unsupported(required, came=came, where="until", remedy=remedy)
+
+    def at_stop(self, level: Level, stop: Stop | None) -> NoiseAtLevel:
+        """The noise of an answer at a level, with margins that hold where a rule stopped there.
+
+        Args:
+            level: Level of the answer.
+            stop: Facts of the stop; None for an answer at a level that was chosen beforehand.
+        """
+        if stop is None:
+            return self.noise.at(level)
+        assert self.until is not None, "a rule stopped it"
+        return self.noise.at(level, self.until.cell_confidence(self.noise, stop.levels, stop.confidence))
+
     def margin(
         self,
         epsilon: Number | Level,
@@ -175,6 +218,27 @@ class Promise(Display):
     ) -> int | float:
         """The least distance within which a released value lies of the true one, with this confidence; see `Noise`."""
         return self.noise.margin(level_of(epsilon), confidence)
+
+    def margins(
+        self,
+        epsilon: Number | Level,
+        confidence: Number = "0.95",
+    ) -> dict[str, int | float]:
+        """The margins by name, before anything is drawn; of a plan those of the measured tables, the widest 48.
+
+        A mean has its margin times the number of events that it divides by: in a group of 100 it is a hundredth of it.
+
+        >>> import utmost as ut
+        >>> people = {"region": ["N", "N", "S"], "income": [20, 40, 30]}
+        >>> paid = ut.mean("income", each=(0, 100))
+        >>> table = ut.count_table(people, {"region": ["N", "S"]}, ut.Counting(each_row=True), measure=paid)
+        >>> ut.Promise.of_counted(table).margins(epsilon=1)
+        {'region: count': 4.11, 'region: income_sum': 300, 'region: income_mean times count': 300}
+        """
+        noise, level = self.noise, level_of(epsilon)
+        if isinstance(noise, Noise):
+            return dict(noise.named_bars(level, confidence, _MOST_MARGINS))
+        return {"each released value": noise.margin(level, confidence)}
 
     def guarantee(
         self,
@@ -206,6 +270,7 @@ class Promise(Display):
         drop: str | Sequence[str] = (),
         unit: Unit | None = None,
         noise: "PlannedNoise | Plan | None" = None,
+        until: Until | None = None,
     ) -> "Promise":
         """The promise of a counted table: the unit that it has proved, its labels as public columns, and its part.
 
@@ -217,6 +282,7 @@ class Promise(Display):
             unit: Larger unit than was proved, in the steps of the table; the proved one if left out.
             noise: Noise in place of a unit; a plan says all else itself. If left out, each cell has noise; a table of
                 `mean`, or bounded by ``in_all``, is noised by the plan of its cells.
+            until: Rule by which the release stops as soon as it is accurate: `within`.
 
         Raises:
             WrongKind: for another table. OutOfRange: for a smaller unit than was proved. Unsupported: for a unit that
@@ -230,13 +296,14 @@ class Promise(Display):
             noise, unit = (cells_plan(counted.domain, counted.unit), None) if needs_plan else (None, counted.unit)
         drawn = _noise(unit, noise)
         if drawn.is_by_plan or drawn.labels_rows:
-            return fitting(cls(columns, public=public, drop=drop, noise=drawn, part=counted.part), counted)
+            whole = cls(columns, public=public, drop=drop, noise=drawn, part=counted.part, until=until)
+            return fitting(whole, counted)
         names = _listed(columns) or (counted.column,)
         if len(names) != 1:
             raise OutOfRange("a counted table has one column of counts", came=f"{len(names)} names", where="columns")
         labels, listed, dropped = counted_labels(counted), listed_names(public, "public"), listed_names(drop, "drop")
         shown = [*(name for name in labels if name not in dropped), *sorted({*listed} - {*labels})]
-        return fitting(cls(names, public=shown, drop=drop, noise=drawn, part=counted.part), counted)
+        return fitting(cls(names, public=shown, drop=drop, noise=drawn, part=counted.part, until=until), counted)
 
     @property
     def digest(self) -> str:
@@ -311,8 +378,10 @@ class Promise(Display):
 
         Raises:
             OutOfRange: for a largest value, which only a memory keeps.
-            Unsupported: for a cost beside noise of which a promise leaves no choice: points, sums, half steps.
+            Unsupported: for a cost beside noise of which a promise leaves no choice: points, sums, half steps; and for
+                a rule that stops, which needs several levels.
         """
+        self.check_fixed("once=True")
         if isinstance(self.noise, Noise) and self.noise.is_bounded:
             remedy = "Publish it in a ledger, or promise it without largest=."
             raise OutOfRange("a largest value is the bound of a ledger", came="once", where="promise", remedy=remedy)

@@ -32,7 +32,7 @@ from utmost.tables.cells.columns import RowName
 from utmost.tables.files.opened_tables import opened_table
 
 CONFIDENCE = Fraction(19, 20)
-"""Confidence of the margins of a response, unless another is asked for."""
+"""Confidence of the error bars of a response, unless another is asked for."""
 
 Response = dict[str, Integers]
 """A response in steps, by column."""

@@ -34,7 +34,7 @@ from utmost.publish.promises.noise_at_level import CellNoiseAtLevel, Margin, Noi
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.promises.statement_kinds import KINDS_BESIDE_TABLES, STATEMENT_KIND
-from utmost.publish.promises.table_statements import cells_digest, taken_for_granted
+from utmost.publish.promises.table_statements import cells_digest, outcome_line, taken_for_granted
 from utmost.tables.files.json_files import read_json
 from utmost.tables.files.saving import Digest
 from utmost.tables.frames.any_table import adapter_of
@@ -106,9 +106,11 @@ class Statement:
 
     @property
     def guarantee(self) -> str:
-        """The promise in sentences."""
-        promise = self.promise
-        sentence = promise.noise.guarantee(self.level, promise.columns)
+        """The promise in sentences: beforehand, and of an outcome at which a rule stopped."""
+        promise, stop = self.promise, None if self.ledger is None else self.ledger.stop
+        sentence = promise.noise.guarantee(self.level if stop is None else stop.promised, promise.columns)
+        if stop is not None:
+            sentence = f"{sentence} {outcome_line(self.level)}"
         if promise.noise.names_rows or promise.noise.is_by_plan:
             return sentence
         return f"{sentence} {taken_for_granted(promise.public, promise.rows)}"
@@ -147,7 +149,24 @@ class Statement:
         if promise.as_drawn(noise) != promise:
             raise does_not_follow("promise")
         rows = stated_rows(document) if promise.noise.rows is None else promise.noise.rows
-        return cls(promise, noise, rows, digest_of(document), LedgerFacts.of_statement(document, level))
+        statement = cls(promise, noise, rows, digest_of(document), LedgerFacts.of_statement(document, level))
+        statement._check_stop()
+        return statement
+
+    def _check_stop(self) -> None:
+        """Check that the rule of the promise can have stopped so at this level, and that the margins hold there."""
+        ledger, until = self.ledger, self.promise.until
+        if ledger is None or ledger.stop is None:
+            return
+        stop = ledger.stop
+        ladder = () if until is None or not stop.levels else until.levels(stop.promised)
+        climbed = tuple(level for level in ladder if level <= self.level)
+        is_at_end = stop.is_met or self.level == stop.promised
+        if stop.levels != ladder or ledger.levels != climbed or not is_at_end:
+            raise does_not_follow("stopped")
+        assert until is not None, "it has a ladder"
+        if self.noise.confidence != until.cell_confidence(self.promise.noise, ladder, stop.confidence):
+            raise does_not_follow("stopped")
 
     def check(self, table: Any, *, digested: bool = True) -> NoiseAtLevel:
         """Check that a table is the one of this statement: columns, rows, margins, cells and digest.
@@ -163,6 +182,10 @@ class Statement:
         stated = {"rows": self.rows, "table": self.digest}
         check_table(columns, stated, table, self._margins(), self.promise.public, digested=digested)
         if isinstance(noise, CellNoiseAtLevel) or self.promise.noise.is_in_steps:
+            until, stop = self.promise.until, None if self.ledger is None else self.ledger.stop
+            if until is not None and stop is not None and until.is_met(table, columns, noise) != stop.is_met:
+                required = "the rule must be met, or not, as it was stated"
+                raise BadTable(required, came="the contrary", where="stopped")
             step = None if noise.unit.step == 1 else noise.unit.step
             width = noise.width if isinstance(noise, CellNoiseAtLevel) else step
             for name in columns:

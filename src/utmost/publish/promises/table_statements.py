@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from utmost.core.exact.levels import Level
 from utmost.core.exact.written_levels import factor_text, level_name
+from utmost.core.noise.law import Law
 from utmost.core.privacy.unit import Unit
 from utmost.tables.files.digits import digits, joined
 from utmost.tables.frames.any_table import adapter_of
@@ -105,6 +106,16 @@ def promise_line(level: Level, neighbours: str) -> str:
     return f"{_CHANGES[neighbours]} multiplies or divides the chance of any result {factor}."
 
 
+def outcome_line(level: Level) -> str:
+    """The loss of an outcome, where a public rule of released values has chosen its level.
+
+    >>> from utmost.exact import level
+    >>> outcome_line(level("1/16"))
+    'The chance of this outcome changes by a factor of at most 1.07 (epsilon = 0.0625).'
+    """
+    return f"The chance of this outcome changes by a factor of at most {factor_text(level)} ({level_name(level)})."
+
+
 _CHANGES = {
     "add-remove": "Adding or removing any one individual",
     "change-one": "Replacing any one individual's record",
@@ -134,8 +145,6 @@ def promise_text(level: Level, neighbours: str, released: str, changes: str) -> 
     )
 
 
-def law_parameters(law: Any) -> dict[str, Any]:
-    """The law's own numbers, exact ones as text."""
-    names = ("sensitivity", "step", "gamma")
-    found = {name: getattr(law, name) for name in names if hasattr(law, name)}
-    return {name: str(value) if isinstance(value, Fraction) else value for name, value in found.items()}
+def law_parameters(law: Law) -> dict[str, int | float | str]:
+    """The law's own numbers, fractions as text."""
+    return {name: str(value) if isinstance(value, Fraction) else value for name, value in law.parameters.items()}

@@ -44,7 +44,7 @@ class Universe(Protocol):
 
     @property
     def size(self) -> int:
-        """How many keys there are."""
+        """Number of keys."""
 
     def key(self, place: int) -> Any:
         """The key in a place, 0 to size - 1."""
@@ -77,7 +77,7 @@ class Texts:
 
     @property
     def size(self) -> int:
-        """How many texts there are."""
+        """Number of texts."""
         return sum(len(self.alphabet) ** length for length in range(self.least, self.most + 1))
 
     def key(self, place: int) -> str:

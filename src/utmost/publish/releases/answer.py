@@ -25,6 +25,7 @@ from utmost.tables.optional_imports import extra
 
 if TYPE_CHECKING:  # a release of one table loads none of them before it is asked
     from utmost.core.noise.ratio_bars import RatioBar
+    from utmost.publish.promises.until import Stop
     from utmost.publish.releases.clean_release import CleanTable
     from utmost.publish.releases.estimates import Estimate
     from utmost.publish.releases.given_facts import GivenFacts
@@ -130,8 +131,26 @@ class Answer(Display, Generic[TableT_co]):
 
     @property
     def confidence(self) -> Fraction:
-        """Confidence of the margins, unless another is asked for."""
-        return self.noise.confidence
+        """Confidence of the margins, unless another is asked for: at this level, or where a rule stopped at it."""
+        return self.noise.confidence if self.stop is None else self.stop.confidence
+
+    @property
+    def stop(self) -> "Stop | None":
+        """Facts of the stop, where the rule of a promise (`within`) has chosen the level; None for any other answer."""
+        return None if self.ledger_facts is None else self.ledger_facts.stop
+
+    @property
+    def is_met(self) -> bool:
+        """Whether the rule of the promise was met at this level.
+
+        Raises:
+            Unsupported: for an answer at a level that no rule has chosen.
+        """
+        if self.stop is None:
+            required = "only an answer at which a rule stopped has met the rule, or not"
+            remedy = "Promise the table with until=within(...); or read answer.margin()."
+            raise Unsupported(required, came="one at a level that was chosen", where="is_met", remedy=remedy)
+        return self.stop.is_met
 
     @property
     def law(self) -> Any:
@@ -180,8 +199,13 @@ class Answer(Display, Generic[TableT_co]):
         >>> answer.margin(), answer.margin("0.999")
         (3, 7)
         """
-        noise = self.noise if confidence is None else self.noise.with_confidence(read_confidence(confidence))
-        return noise.margin
+        return self.noise.margin if confidence is None else self._noise_of(read_confidence(confidence)).margin
+
+    def _noise_of(self, confidence: Fraction) -> NoiseAtLevel:
+        """The noise with margins of another confidence, at this level or where a rule stopped at it."""
+        if self.stop is None:
+            return self.noise.with_confidence(confidence)
+        return self.promise.at_stop(self.level, replace(self.stop, confidence=confidence))
 
     def with_confidence(self, confidence: Number) -> "Answer[TableT_co]":
         """The same answer with margins of another confidence, in its table, its statement and what is asked of it.
@@ -190,9 +214,17 @@ class Answer(Display, Generic[TableT_co]):
             Unsupported: for a table that is drawn while it is written.
         """
         sure = read_confidence(confidence)
-        if sure == self.noise.confidence:
+        if sure == self.confidence:
             return self
-        noise, table, sums = self.noise.with_confidence(sure), self.table, self._sums_of_plan
+        if self.stop is not None:
+            assert self.ledger_facts is not None, "a memory knows where a rule stopped"
+            facts = replace(self.ledger_facts, stop=replace(self.stop, confidence=sure))
+            return replace(self, ledger_facts=facts)._with_noise(self._noise_of(sure))
+        return self._with_noise(self.noise.with_confidence(sure))
+
+    def _with_noise(self, noise: NoiseAtLevel) -> "Answer[TableT_co]":
+        """The same with margins of another confidence."""
+        sure, table, sums = noise.confidence, self.table, self._sums_of_plan
         if sums is not None:
             return replace(self, noise=noise, table=cast("TableT_co", replace(sums, confidence=sure)))
         bars = {name: margin for name, (_, margin) in noise.bars(self.columns).items()}
@@ -342,11 +374,11 @@ class Answer(Display, Generic[TableT_co]):
         """
         return self._sums("a table with means").with_means(family)
 
-    def count_bars(
+    def column_bars(
         self, *families: "Families", confidence: Number | None = None, together: bool = False
-    ) -> dict[str, int | float]:
-        """The margins of counts that were noised together with sums, by table; arguments as for `bars`."""
-        return self._sums("margins of counts").count_bars(*families, confidence=confidence, together=together)
+    ) -> dict[str, dict[str, int | float]]:
+        """The margins of counts, sums and means that were noised together, by table and column; as `bars`."""
+        return self._sums("margins of columns").column_bars(*families, confidence=confidence, together=together)
 
     def mean(
         self,

@@ -5,7 +5,7 @@ choice made by noisy values would make an error bar hold less often than it says
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from fractions import Fraction
 from functools import partial
@@ -68,7 +68,7 @@ class LabelledCells:
 
     @property
     def rows(self) -> int:
-        """How many rows there are."""
+        """Number of rows."""
         return len(next(iter(self.cells.values())))
 
     def column(self, name: str | None) -> str:
@@ -173,6 +173,19 @@ class AnswerCells(LabelledCells):
         """Margins of what is computed of the cells."""
         return CellBars(self.noise)
 
+    def _at_one_level(self, confidence: Fraction) -> Fraction:
+        """The confidence, at a level chosen beforehand, of a margin that holds with this one at the answer's level."""
+        stop = self.answer.stop
+        return confidence if stop is None else stop.at_one_level(confidence)
+
+    def alone(self, confidence: Number) -> int | float:
+        """The margin of each cell by itself."""
+        return self.bars.alone(confidence) if self.answer.stop is None else self.answer.margin(confidence)
+
+    def together(self, confidence: Number) -> int | float:
+        """The margin within which all cells lie at once."""
+        return self.bars.together(self.rows * len(self.cells), self._at_one_level(read_confidence(confidence)))
+
     def at(self, level: Level) -> CellNoiseAtLevel:
         """The same release as it would be at another level."""
         noise = self.answer.promise.noise.at(level, self.noise.confidence)
@@ -208,19 +221,19 @@ class AnswerCells(LabelledCells):
         more, less = rows - minus, minus - rows
         value = sum((cells[row] for row in more), Fraction(0)) - sum((cells[row] for row in less), Fraction(0))
         count = len(more) + len(less)
-        return SumOfCells(value, self.bars.total(count, sure), count, sure)
+        return SumOfCells(value, self.bars.total(count, self._at_one_level(sure)), count, sure)
 
     def _mean(
         self, cells: Sequence[Fraction], rows: frozenset[int], minus: frozenset[int], sure: Fraction
     ) -> SumOfCells:
         if not rows:
             raise OutOfRange("a mean must be of at least one row", came="none")
-        value = _mean_of(cells, rows)
+        value, fixed = _mean_of(cells, rows), self._at_one_level(sure)
         if not minus:
-            return SumOfCells(value, round_up(exact(self.bars.total(len(rows), sure)) / len(rows)), len(rows), sure)
+            return SumOfCells(value, round_up(exact(self.bars.total(len(rows), fixed)) / len(rows)), len(rows), sure)
         if rows & minus:
             raise OutOfRange("two means that are compared must be of different rows", came="a row in both")
-        margin = self.bars.means(len(rows), len(minus), sure)
+        margin = self.bars.means(len(rows), len(minus), fixed)
         return SumOfCells(value - _mean_of(cells, minus), margin, len(rows) + len(minus), sure)
 
     def ratio(
@@ -237,7 +250,10 @@ class AnswerCells(LabelledCells):
         below = above if over_column is None else self.column(over_column)
         sums = [sum((self.cells[of][row] for row in some), Fraction(0)) for of, some in ((above, rows), (below, over))]
         shared = len(rows & over) if above == below else 0
-        return self.bars.ratio(*sums, above=len(rows), below=len(over), shared=shared, confidence=confidence)
+        sure = read_confidence(confidence)
+        fixed = self._at_one_level(sure)
+        bar = self.bars.ratio(*sums, above=len(rows), below=len(over), shared=shared, confidence=fixed)
+        return replace(bar, confidence=sure)
 
     def with_bars(self, confidence: Number = "0.95") -> Any:
         """The table with the ends of each cell's interval behind it, by itself and all cells at once.
@@ -247,8 +263,7 @@ class AnswerCells(LabelledCells):
         """
         adapter = adapter_of(self.answer.table)
         names = set(adapter.names(self.answer.table))
-        alone = exact(self.bars.alone(confidence))
-        together = exact(self.bars.together(self.rows * len(self.cells), confidence))
+        alone, together = exact(self.alone(confidence)), exact(self.together(confidence))
         laid: dict[str, NDArray[Any]] = {}
         after: dict[str, str] = {}
         for name, cells in self.cells.items():

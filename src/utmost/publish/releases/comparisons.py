@@ -6,7 +6,7 @@ need no comparison: the looser one says all that the stricter one does.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations, pairwise
 from typing import Any
@@ -80,7 +80,8 @@ def change(
     _check_apart([later, earlier])
     first = _Sum.of(later, where, column)
     second = _Sum.of(earlier, where if earlier_where is None else earlier_where, column)
-    return first.less(second).answer(_confidence(confidence, later))
+    sure = _confidence(confidence, later)
+    return replace(first.less(second).answer(_at_one_level(sure, [later, earlier])), confidence=sure)
 
 
 def trend(
@@ -113,11 +114,11 @@ def trend(
     if len(chosen) != len(answers):
         raise OutOfRange("there must be a selection for each answer", came=len(chosen), where="each_where")
     sums = [_Sum.of(answer, selection, column) for answer, selection in zip(answers, chosen, strict=True)]
-    changes = [after.less(before) for before, after in pairwise(sums)]
-    each = 1 - missed_by_each(1 - sure, len(sums))  # independent; neighbouring changes share a release and are not
+    changes, fixed = [after.less(before) for before, after in pairwise(sums)], _at_one_level(sure, answers)
+    each = 1 - missed_by_each(1 - fixed, len(sums))  # independent; neighbouring changes share a release and are not
     return Trend(
         tuple(total.answer(each) for total in sums),
-        tuple(moved.answer(1 - (1 - sure) / len(changes)) for moved in changes),
+        tuple(moved.answer(1 - (1 - fixed) / len(changes)) for moved in changes),
         sure,
     )
 
@@ -136,13 +137,24 @@ def total(
     sure, noise = _confidence(confidence, answer), answer.noise
     if isinstance(noise, OneDrawAtLevel):
         return one_draw_total(answer, noise, where, column, sure)
-    return _Sum.of(answer, where, column).answer(sure)
+    return replace(_Sum.of(answer, where, column).answer(_at_one_level(sure, [answer])), confidence=sure)
 
 
 def _confidence(confidence: Number | None, answer: Answer[Any]) -> Fraction:
     if confidence is not None:
         return read_confidence(confidence)
-    return answer.noise.confidence
+    return answer.confidence
+
+
+def _at_one_level(sure: Fraction, answers: Sequence[Answer[Any]]) -> Fraction:
+    """The confidence, at levels chosen beforehand, of a margin that holds with another where rules have stopped.
+
+    The chances of a miss add up, over all combinations of the levels at which they could have stopped.
+    """
+    for answer in answers:
+        if answer.stop is not None:
+            sure = answer.stop.at_one_level(sure)
+    return sure
 
 
 def _check_apart(answers: Sequence[Answer[Any]]) -> None:

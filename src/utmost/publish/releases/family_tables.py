@@ -21,7 +21,7 @@ from utmost.tables.frames.adapters import LabelledTable
 from utmost.tables.frames.any_table import labelled
 
 Narrow = Mapping[int, int]
-"""Places of the groups, for axes that are narrowed to one label."""
+"""Place of the group of each axis that is narrowed to one label."""
 
 
 def wanted_families(plan: Plan) -> list[Family]:

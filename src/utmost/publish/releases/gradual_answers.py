@@ -157,7 +157,7 @@ class AnsweredLevels(Display, ProcessMemory):
 
     def _written(self, how: Saving, table: dict[str, Column], said: Said) -> dict[str, Any]:
         """Write an answer, and with it what all answers cost together."""
-        answered = LedgerFacts(how.title, 1, self.levels, self.spent)
+        answered = LedgerFacts(how.title, 1, self.levels, self.spent, None)
         publication = SavedContent(table, lambda digest: said(digest, answered))
         return saved(publication, how.path, format=how.format, sign=how.sign, overwrite=how.overwrite)
 

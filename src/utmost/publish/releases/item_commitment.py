@@ -43,7 +43,7 @@ _AT_ONCE = 1 << 16
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ItemCommitment:
-    """How many items a table has in each block, and the sums of their digests; then the same of each column's cells.
+    """Number of items in a table in each block, and the sums of their digests; then the same of each column's cells.
 
     Attributes:
         sums: int64, shape (1024 + columns, 9), each below 2^62: of each block the number of rows, and eight limbs of

@@ -5,14 +5,15 @@ there are follows from each of these releases; the table has the mean of all, wh
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import prod
 from pathlib import Path
 from typing import Any
 
 from utmost.core.exact.arguments import mapping, wrong_kind
 from utmost.core.exact.levels import Level, level
-from utmost.core.exact.numbers import Number
+from utmost.core.exact.numbers import Number, read_confidence
 from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.exact.written_levels import level_facts
 from utmost.core.noise.combination import Combination
@@ -28,7 +29,7 @@ from utmost.publish.releases.shared_release import release_shared
 from utmost.publish.releases.table_bars import places_of
 from utmost.publish.releases.workload_errors import scaled
 from utmost.publish.workloads.amount_pair import AmountPair
-from utmost.publish.workloads.measuring.forms import group_of
+from utmost.publish.workloads.measuring.forms import ProductForm, group_of
 from utmost.publish.workloads.planning.cells_plan import cells_plan
 from utmost.publish.workloads.planning.shared_level import SharedLevel
 from utmost.tables.axes.domain import Domain, Family
@@ -59,17 +60,28 @@ class MeasuresTable:
         if first is None or not all(release.unit.is_shared for release in self.releases.values()):
             raise OutOfRange("one table is of sums and counts that were noised together", came="others or none")
         alike = [(_seen(release), release.level, release.confidence, _whom(release)) for release in (first, *others)]
-        is_named = all(_pair(one).amount.name == one.measure == name for name, one in self.releases.items())
+        is_named = all(
+            _pair(one).amount.name == name and one.measure in (None, name) for name, one in self.releases.items()
+        )
         if not is_named or any(one != alike[0] for one in alike[1:]):
             required = "the amounts of one table are counted over the same axes, of the same persons, at one level"
             raise OutOfRange(required, came="others", remedy="Count them by ut.count_measures.")
-        if first.ledger_facts is not None or first.part is not None:
-            raise OutOfRange("one table is of releases that no ledger keeps, of no part", came="others")
+        if first.part is not None:
+            raise OutOfRange("one table is of releases of no part", came="others")
+        histories = [_history(release) for release in self.releases.values()]
+        if any(history != histories[0] for history in histories):
+            required = "the amounts of one table have the same history in a ledger"
+            raise OutOfRange(required, came="others", remedy="Publish and relax them together: publish_means.")
 
     @property
     def level(self) -> Level:
         """The cost of all of them together."""
         return self._first.level.scaled(len(self.releases))
+
+    @property
+    def is_in_ledger(self) -> bool:
+        """Whether a ledger remembers the releases."""
+        return self._first.ledger_facts is not None
 
     @property
     def table(self) -> Table:
@@ -143,30 +155,64 @@ class MeasuresTable:
     def _family(self) -> str:
         return _pair(self._first).name(self._first.domain.finest)
 
+    def _count_forms(self, group: int) -> list[tuple[NoisySums, ProductForm]]:
+        """The number of persons of a group, as each release has it."""
+        place, forms = places_of(group, self._first.domain.group_shape(self._seen_family)), []
+        for release in self.releases.values():
+            pair = _pair(release)
+            seen = group_of(release.domain, pair.seen(release.domain.finest), place)
+            forms.append((release, pair.form(seen, pair.count)))
+        return forms
+
+    @property
+    def _count_noise(self) -> Combination:
+        """The noise of the mean of the numbers of persons: one for all groups, since each cell is measured."""
+        parts = len(self.releases)
+        laws = [scaled(of.noise(form), 1 / _pair(of).amount.step / parts) for of, form in self._count_forms(0)]
+        return Combination(
+            [size for law in laws for size in law.coefficients],
+            [level for law in laws for level in law.levels],
+            [count for law in laws for count in law.counts],
+        )
+
+    def count_margin(self, confidence: Number | None = None) -> int | float:
+        """The margin of the number of persons of a group: of the mean of what all releases say."""
+        sure = self._first.confidence if confidence is None else read_confidence(confidence)
+        return estimate_of(Fraction(0), self._count_noise, sure).margin
+
+    def column_bars(self) -> dict[str, int | float]:
+        """The margin of each column, before anything is drawn; that of a mean times the number that it divides by."""
+        margins = {"count": self.count_margin()}
+        for release in self.releases.values():
+            (own,) = release.column_bars(self._family).values()
+            margins |= {name: margin for name, margin in own.items() if name != "count"}
+        return margins
+
     def _counts(self) -> dict[str, list[Any]]:
         """The mean of the numbers of persons by group that the releases have, with the margin of its own noise."""
-        domain, family, parts = self._first.domain, self._seen_family, len(self.releases)
-        shape = domain.group_shape(family)
-        values, noise = list[Fraction](), None
-        for group in range(int(_size(shape))):
-            place = places_of(group, shape)
-            laws, value = list[Combination](), Fraction(0)
-            for release in self.releases.values():
-                pair = _pair(release)
-                form = pair.form(group_of(release.domain, pair.seen(release.domain.finest), place), pair.count)
-                value += release.reconstruction.value(release.measured, form) / parts
-                if noise is None:
-                    laws.append(scaled(release.noise(form), 1 / pair.amount.step / parts))
-            values.append(value)
-            if noise is None:  # all groups have noise of one distribution, since each cell is measured
-                noise = Combination(
-                    [size for law in laws for size in law.coefficients],
-                    [level for law in laws for level in law.levels],
-                    [count for law in laws for count in law.counts],
-                )
-        assert noise is not None, "a domain has a cell"
+        groups, noise = prod(self._first.domain.group_shape(self._seen_family)), self._count_noise
+        values = [
+            sum((of.reconstruction.value(of.measured, form) for of, form in self._count_forms(group)), Fraction(0))
+            / len(self.releases)
+            for group in range(groups)
+        ]
         shown = [estimate_of(value, noise, self._first.confidence) for value in values]
         return {"count": [one.value for one in shown], "count_margin": [one.margin for one in shown]}
+
+    def with_confidence(self, confidence: Number) -> "MeasuresTable":
+        """The same table with margins of another confidence."""
+        sure = read_confidence(confidence)
+        return MeasuresTable({name: replace(release, confidence=sure) for name, release in self.releases.items()})
+
+    @classmethod
+    def without_data(
+        cls, tables: Mapping[str, CountedTable], at: Level, confidence: Number = "0.95"
+    ) -> "MeasuresTable":
+        """The table with zeros in place of sums: its margins depend on the noise alone."""
+        check_tables(tables)
+        share, sure = at.scaled(Fraction(1, len(tables))), read_confidence(confidence)
+        plans = {name: cells_plan(table.domain, table.unit) for name, table in tables.items()}
+        return cls({name: NoisySums.without_data(plan, share, sure) for name, plan in plans.items()})
 
 
 MEASURES_FORM = StatementForm(
@@ -202,17 +248,26 @@ def release_measures(
     >>> table["count"], table["income_sum"], table["rent_mean"]
     ([2.0, 1.0], [60, 30], [7.0, 7.0])
     """
-    mapping(tables, "tables")
-    for table in tables.values():
-        if not isinstance(table, CountedTable):
-            raise wrong_kind("tables", "counted tables by name", table)
-    if not tables:
-        raise OutOfRange("there must be a table", came="none", where="tables")
+    check_tables(tables)
     at, share = level(epsilon), Fraction(1, len(tables))
     plans = {name: cells_plan(table.domain, table.unit) for name, table in tables.items()}
     shared = SharedLevel(plans, dict.fromkeys(plans, share), at)
     answers = release_shared(tables, shared, epsilon=at, confidence=confidence, randomness=randomness)
     return MeasuresTable({name: answer.table for name, answer in answers.items()})
+
+
+def check_tables(tables: Mapping[str, CountedTable]) -> None:
+    """Check that there are counted tables, each of sums and counts of the amount by whose name it goes."""
+    for name, table in mapping(tables, "tables").items():
+        if not isinstance(table, CountedTable):
+            raise wrong_kind("tables", "counted tables by name", table)
+        amount = table.unit.amount if table.unit.is_shared else None
+        if amount is None or amount.name != name:
+            required = "one table is of sums and counts that were noised together, each by the name of its amount"
+            remedy = 'Count them by ut.count_measures: {"income": ut.mean("income", each=(0, 1000))}.'
+            raise OutOfRange(required, came=repr(name), where="tables", remedy=remedy)
+    if not tables:
+        raise OutOfRange("there must be a table", came="none", where="tables")
 
 
 def _pair(release: NoisySums) -> AmountPair:
@@ -228,12 +283,11 @@ def _seen(release: NoisySums) -> list[Any]:
     return [Domain({axis: axes[axis]}).facts() for axis in axes if axis != name]
 
 
+def _history(release: NoisySums) -> tuple[Any, ...] | None:
+    """The version and the levels of a release in a ledger; None for one that no ledger gave."""
+    facts = release.ledger_facts
+    return None if facts is None else (facts.data_version, facts.levels, facts.together)
+
+
 def _whom(release: NoisySums) -> tuple[str, int]:
     return release.unit.neighbours, release.unit.cells
-
-
-def _size(shape: tuple[int, ...]) -> int:
-    size = 1
-    for groups in shape:
-        size *= groups
-    return size

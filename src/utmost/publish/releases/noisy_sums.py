@@ -467,13 +467,27 @@ class NoisySums(Display):
         value = self.reconstruction.value(self.measured, form)
         return estimate_of(value, scaled(self.noise(form), 1 / step), self._sure(confidence))
 
-    def count_bars(
+    def column_bars(
         self, *families: Families, confidence: Number | None = None, together: bool = False
-    ) -> dict[str, int | float]:
-        """The margins of counts that were noised together with sums, by table; arguments as for `bars`."""
+    ) -> dict[str, dict[str, int | float]]:
+        """The margins of counts, sums and means that were noised together, by table and column; as `bars`.
+
+        A mean has its margin times the number of events that it divides by: in a group of 100 it is a hundredth of it.
+
+        >>> import utmost as ut
+        >>> people = {"region": ["N", "N", "S"], "income": [20, 40, 30]}
+        >>> paid = ut.mean("income", each=(0, 100))
+        >>> table = ut.count_table(people, {"region": ["N", "S"]}, ut.Counting(each_row=True), measure=paid)
+        >>> ut.release(table, ut.Promise.of_counted(table), epsilon=1, once=True).column_bars("region")
+        {'region': {'count': 4.12, 'income_sum': 300, 'income_mean times count': 300}}
+        """
         chosen = [self.domain.family(name) for name in families] or wanted_families(self.plan)
-        weights, sure = self._pair().count, self._sure(confidence)
-        return self.widest_bars(chosen, weights, sure, together=truth(together, "together"))
+        amounts, sure, at_once = self._pair(), self._sure(confidence), truth(together, "together")
+        bars: dict[str, dict[str, int | float]] = {self.table_name(family): {} for family in chosen}
+        for column in amounts.mean_columns:
+            for name, bar in self.widest_bars(chosen, column.weights, sure, together=at_once).items():
+                bars[name][column.name] = bar
+        return bars
 
     def with_means(self, family: Families) -> LabelledTable:
         """One table with counts and sums that were noised together, and the mean of each group with its interval.
@@ -700,7 +714,7 @@ class NoisySums(Display):
     ) -> dict[str, int | float]:
         """The margins of families, by name; of several sizes of groups the largest.
 
-        Where counts were noised together with sums they are those of the sums; `count_bars` has the others.
+        Where counts were noised together with sums they are those of the sums; `column_bars` has the others.
 
         Args:
             families: the families; when none is named, those that the plan's workload wants, or the measured ones.
@@ -729,7 +743,8 @@ class NoisySums(Display):
         amounts = self._amounts
         chosen = [self.domain.family(family) for family in iterable(families, "families")]
         laws = {family: self._family_laws(family, weights) for family in chosen}
-        amount = None if amounts is not None and weights == amounts.count else self.unit.amount
+        numbers = () if amounts is None else (amounts.count, amounts.stated)
+        amount = None if weights in numbers else self.unit.amount
         return {
             self.table_name(family): Printing.of(laws[family][1].values(), amount).margin(margin)
             for family, margin in self._errors.widest(laws, sure, together=together).items()

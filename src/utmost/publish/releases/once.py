@@ -44,6 +44,7 @@ def checked_table(table: object, promise: Promise, at: Level, confidence: Number
     Raises:
         UtmostError: for a table that cannot be released so.
     """
+    promise.check_fixed("once=True")
     noise = promise.noise
     if noise.is_by_plan:
         from utmost.publish.releases.checked_sums import CheckedSums

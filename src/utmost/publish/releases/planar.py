@@ -185,7 +185,7 @@ class PlanarRelease(AnsweredLevels):
 
     @property
     def dimensions(self) -> int:
-        """How many coordinates a point has."""
+        """Number of coordinates in a point."""
         return self._shape[-1]
 
     @property

@@ -31,7 +31,7 @@ from utmost.tables.axes.axes import Axis, Edge, Label
 from utmost.tables.axes.domain import Domain
 
 EstimatesOf = Callable[[Sequence[ProductForm]], list[tuple[Fraction, bool]]]
-"""Estimates of linear combinations of cells, and whether each margin leaves 0 out."""
+"""Function from linear combinations of cells to each estimate, and whether its error bar leaves 0 out."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)

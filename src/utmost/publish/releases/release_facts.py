@@ -14,6 +14,8 @@ from typing import Any
 from utmost.core.exact.display import Display, few
 from utmost.core.exact.levels import Level
 from utmost.core.exact.written_levels import level_from_facts, level_from_text, level_words
+from utmost.publish.promises.ledger_facts import stated_stop
+from utmost.publish.promises.until import Stop, Until
 
 Bars = tuple[tuple[Fraction, int | float], ...]
 """Confidence, and the distance that a released value lies within with that confidence."""
@@ -166,6 +168,7 @@ class ReleaseFacts(Display):
         yield Fact("neighbouring datasets", self.neighbours)
         yield Fact("definition", self._variant)
         yield Fact("level", self._at, is_first=True)
+        yield from self._stopped()
         if self.delta is not None:
             yield Fact("delta", f"{self.delta}, the chance that epsilon does not bound", is_first=True)
         if self.answered:
@@ -192,6 +195,23 @@ class ReleaseFacts(Display):
         for line in self.on_trust:
             yield Fact("", line, section=TRUST)
         yield Fact("why this noise", self.why, section=ANNEX, is_first=True)
+
+    def _stopped(self) -> Iterator[Fact]:
+        """The rule by which a level was reached, and what was promised beforehand; nothing for a chosen level."""
+        if (stop := self.stop) is None:
+            return
+        levels, promised = [level_words(level) for level in stop.levels], level_words(stop.promised)
+        rule = Until.of_facts(self.statement["promise"]["until"]).words
+        met = "it is met at this level" if stop.is_met else "it is not met, and this is the last level"
+        yield Fact("stops as soon as", f"{rule}: {met}. The rule reads released values alone", is_first=True)
+        yield Fact("ladder", f"epsilon = {', '.join(levels)}")
+        yield Fact("loss of this outcome", f"epsilon = {level_words(self.own_level)}", is_first=True)
+        yield Fact("promised beforehand", f"epsilon = {promised}, whatever the outcome", is_first=True)
+
+    @property
+    def stop(self) -> Stop | None:
+        """Facts of the stop, where a rule has chosen the level."""
+        return stated_stop(self.statement["stopped"]) if "stopped" in self.statement else None
 
     @property
     def _noise(self) -> Mapping[str, Any]:
@@ -223,7 +243,8 @@ class ReleaseFacts(Display):
     @property
     def _bars(self) -> str:
         """The error bars at the statement's own confidence, or at 95 %."""
-        sure = Fraction(self.statement.get("confidence_exactly", "19/20"))
+        stop = self.stop
+        sure = Fraction(self.statement.get("confidence_exactly", "19/20")) if stop is None else stop.confidence
         bars = [(noise, dict(noise.bars).get(sure)) for noise in self.noises]
         many = len(self.noises) > 1
         shown = [
@@ -231,11 +252,12 @@ class ReleaseFacts(Display):
             for noise, bar in bars
             if bar is not None
         ]
-        return f"{few(shown, MOST_BARS)}, at {float(100 * sure):g} % confidence"
+        where = "" if self.stop is None else ", at the level where the rule stopped"
+        return f"{few(shown, MOST_BARS)}, at {float(100 * sure):g} % confidence{where}"
 
 
 MOST_BARS = 24
-"""Most kinds of noise whose margins are shown in one row."""
+"""Largest number of kinds of noise whose error bars are shown in one row."""
 
 
 def short_bar(margin: int | float) -> str:

@@ -22,7 +22,7 @@ from utmost.core.exact.intervals import round_down, round_up
 from utmost.core.noise.ratio_bars import FiellerSet, RatioBar
 
 MeanAbout = Callable[[Sequence[Fraction], Fraction], FiellerSet]
-"""Possible means over the selection of numbers for the groups, at a confidence."""
+"""Function from numbers for the groups, at a confidence, to the possible means over the selection."""
 
 _GRID = 64
 _MOST = 16  # the mean is known to a quarter of the whole width, or little is known of the variance

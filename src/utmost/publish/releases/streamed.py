@@ -164,7 +164,7 @@ def _place(path: Path, before: int, row: int) -> str:
 def _checked_rows(
     source: FilePieces, noise: CellNoiseAtLevel, chosen: Sequence[str], public: Sequence[str], id_column: str | None
 ) -> int:
-    """How many rows there are, every released cell of them a number, every identifier there once, no column a copy."""
+    """Number of rows, every released cell of them a number, every identifier there once, no column a copy."""
     rows = 0
     copies = {(name, released) for name in public for released in chosen}
     with SpillFile(_BUCKETS) as spill:

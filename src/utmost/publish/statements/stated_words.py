@@ -6,6 +6,7 @@ its level, unit and noise, and it is refused where they differ.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,8 @@ from utmost.publish.promises.noise_at_level import CellNoiseAtLevel
 from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.promises.statement import Statement
 from utmost.publish.promises.statement_kinds import is_of_sums
-from utmost.publish.promises.table_statements import promise_line
+from utmost.publish.promises.table_statements import outcome_line, promise_line
+from utmost.publish.promises.until import Stop
 from utmost.publish.releases.release_facts import MOST_BARS, ReleaseFacts, StatedNoise
 from utmost.publish.statements.table_words import (
     DECLARED_ROWS,
@@ -76,6 +78,17 @@ def table_in_words(document: Mapping[str, Any]) -> ReleaseFacts:
             "unprotected": "nothing" if delta is None else LONE_KEY.format(delta=delta),
         }
     words = _noise_words(statement)
+    if ledger is not None and (stop := ledger.stop) is not None:
+        beforehand = promise_line(stop.promised, noise.unit.neighbours)
+        reached = (
+            f"A rule of released values chose {level_name(level)}; beforehand {level_name(stop.promised)} was promised."
+        )
+        words = replace(
+            words,
+            line=f"{beforehand} {outcome_line(level)}",
+            composition=f"{words.composition} {reached}".strip(),
+            noises=_where_stopped(statement, stop, words.noises),
+        )
     return ReleaseFacts(
         statement=document,
         level=total,
@@ -97,6 +110,15 @@ def table_in_words(document: Mapping[str, Any]) -> ReleaseFacts:
         domain=words.domain,
         is_relaxed=not isinstance(noise, Noise) or noise.is_relaxed,
     )
+
+
+def _where_stopped(statement: Statement, stop: Stop, noises: tuple[StatedNoise, ...]) -> tuple[StatedNoise, ...]:
+    """The noise of cells with the margins that hold at the level where a rule stopped."""
+
+    def margin(sure: Fraction) -> int | float:
+        return statement.promise.at_stop(statement.level, replace(stop, confidence=sure)).margin
+
+    return tuple(replace(noise, bars=bars(stop.confidence, margin)) for noise in noises)
 
 
 def sums_in_words(statement: Mapping[str, Any], release: "NoisySums") -> ReleaseFacts:
@@ -334,18 +356,38 @@ def measures_in_words(said: Mapping[str, Any]) -> ReleaseFacts:
 
     measures = MEASURES_FORM.checked(said)
     first = next(iter(measures.releases.values()))
-    each = [sums_in_words(said["releases"][name], release) for name, release in measures.releases.items()]
-    share = said["shares"][first.measure]
+    each = [
+        sums_in_words(said["releases"][name], replace(release, measure=name))
+        for name, release in measures.releases.items()
+    ]
+    share = next(iter(said["shares"].values()))
     is_alone = len(each) == 1
     own = "" if is_alone else f"{share} of epsilon"
-    noises = [replace(noise, level=own) for facts in each for noise in facts.noises]
     axes = [axis for axis in first.domain.columns if axis not in measures.releases]
+    noises = [replace(noise, level=own) for facts in each for noise in facts.noises]
+    counts = StatedNoise(
+        f"{' '.join(axes) or 'total'}: count",
+        "this table: counts of events, the mean of what each release says of them",
+        noises[0].law,
+        "",
+        bars(first.confidence, measures.count_margin),
+    )
+    noises = noises if is_alone else [counts, *(noise for noise in noises if noise.name != counts.name)]
+    together, adds = (
+        measures.level,
+        ADDS_UP if is_alone else f"Each amount has an equal share of epsilon, {share}. {ADDS_UP}",
+    )
+    if first.ledger_facts is not None and first.ledger_facts.together is not None:
+        together = first.ledger_facts.together.scaled(len(each))
+        adds = (
+            f"Each amount has an equal share of epsilon, {share}. {level_in_ledger(first.ledger_facts, together)[1][0]}"
+        )
     return replace(
         each[0],
         statement=said,
         domain=f"Counts, sums and means of {', '.join(measures.releases)} over a declared domain: {', '.join(axes)}.",
         public=possible_values(axes),
-        level=measures.level,
+        level=together,
         own_level=measures.level,
         line=promise_line(measures.level, first.unit.neighbours),
         released="; ".join(facts.released for facts in each),
@@ -354,7 +396,7 @@ def measures_in_words(said: Mapping[str, Any]) -> ReleaseFacts:
         before="; ".join(dict.fromkeys(step for facts in each for step in facts.before.split("; "))),
         beyond="; ".join(dict.fromkeys(facts.beyond for facts in each)),
         noises=tuple(noises),
-        composition=ADDS_UP if is_alone else f"Each amount has an equal share of epsilon, {share}. {ADDS_UP}",
+        composition=adds,
     )
 
 

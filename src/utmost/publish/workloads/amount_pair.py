@@ -118,6 +118,17 @@ class AmountPair:
         return self._padded(Fraction(high, high - low), Fraction(low, high - low))
 
     @property
+    def mean_columns(self) -> tuple[AmountColumn, ...]:
+        """`columns`, and the mean times the number that it divides by, whose margin does not depend on the data.
+
+        The mean of a group is wrong by (error of the sum - mean * error of the number) / noisy number. That error is
+        widest where the mean is at an end, and there it is the noise of one part.
+        """
+        name = f"{self.amount.name}_mean"
+        times = f"{self.amount.name}_count" if self.amount.missing else "count"
+        return *self.columns, AmountColumn(f"{name} times {times}", self._padded(Fraction(1), Fraction(0)), self.amount)
+
+    @property
     def size(self) -> int:
         """The number of parts."""
         return len(self.amount.labels)
@@ -167,10 +178,10 @@ class AmountPair:
         >>> from utmost.exact import level
         >>> pair = AmountPair(Domain(paid=["above -1", "below 2"]), Amount("paid", 1, (-1, 2)), 0)
         >>> pair.bars(level(1), "0.95")
-        (('count', 1.3333333333333335), ('paid_sum', 2.0))
+        (('count', 1.3333333333333335), ('paid_sum', 2.0), ('paid_mean times count', 3))
         """
         bars = list[tuple[str, int | float]]()
-        for column in self.columns:
+        for column in self.mean_columns:
             margin = Combination([weight for weight in column.weights if weight], ratio).margin(confidence)
             bars.append((column.name, margin if column.amount is None else column.amount.margin(margin)))
         return tuple(bars)

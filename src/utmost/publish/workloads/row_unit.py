@@ -54,7 +54,7 @@ class WholeRows:
 
     @property
     def values(self) -> int:
-        """How many cells a row has."""
+        """Number of cells in a row."""
         return self.domain.axes[self.place].size
 
     @property

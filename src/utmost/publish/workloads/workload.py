@@ -285,7 +285,7 @@ class Workload(Display):
 
     @property
     def answers(self) -> int:
-        """How many answers are wanted."""
+        """Number of answers wanted."""
         return sum(part.answers for part in self.parts)
 
     def check_adds(self, unit: Unit) -> None:

@@ -100,7 +100,7 @@ class Axis(Display):
 
     @property
     def size(self) -> int:
-        """How many values there are."""
+        """Number of values."""
         return len(self.labels[0])
 
     @property
@@ -117,7 +117,7 @@ class Axis(Display):
         return (*sizes_of_levels, self.size)
 
     def groups(self, level: int) -> int:
-        """How many groups a level has; 1 for "all", and for a difference. Of -s, how many hat functions of spacing
+        """Number of groups in a level; 1 for "all", and for a difference. Of -s, how many hat functions of spacing
         s."""
         if level == DIFFERENCE:
             return 1
@@ -181,7 +181,7 @@ class Axis(Display):
         return self.starts[level] if level < len(self.levels) else np.zeros(1, dtype=np.intp)
 
     def group_sizes(self, level: int) -> NDArray[np.intp]:
-        """How many values each group of a level has."""
+        """Number of values in each group of a level."""
         return np.diff(self.group_starts(level), append=self.size)
 
     def group_of(self, level: int) -> NDArray[np.intp]:
@@ -195,7 +195,7 @@ class Axis(Display):
 
     @property
     def declared(self) -> int:
-        """How many values there are without ``other`` and ``missing``, which stand behind them."""
+        """Number of values without ``other`` and ``missing``, which stand behind them."""
         return self.size - len(self.extras)
 
     def text(self, value: Any) -> str | None:

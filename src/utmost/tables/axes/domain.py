@@ -98,7 +98,7 @@ class Domain(Display):
 
     @property
     def size(self) -> int:
-        """How many cells there are."""
+        """Number of cells."""
         return prod(self.shape)
 
     @property

@@ -23,7 +23,7 @@ from utmost.tables.cells.spelling import PLAIN, Spelling
 _FITS = 1 << 62
 _EXACT = 1 << 53
 _SURE = 2.0**-50
-"""Bound on the relative error of a quotient of floats, which is within 2^-51."""
+"""Relative error of a quotient of floats, and more: it is within 2^-51."""
 
 
 def rounded_amounts(column: Any, name: str, before: int, amount: Amount, spelling: Spelling = PLAIN) -> NDArray[Any]:

@@ -1,5 +1,6 @@
 """The table that a release gives: columns by name, in other packages' frames, in a file, as a card in a notebook."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -10,7 +11,7 @@ from utmost.core.exact.display import Display
 from utmost.tables.optional_imports import extra
 
 
-class TableVerbs(Display):
+class TableVerbs(Display, ABC):
     """The verbs of every table, whether its columns are in memory or in a file.
 
     A column is read by its name, ``table["count"]``; ``list(table)`` are the names, ``dict(table)`` all columns.
@@ -18,13 +19,13 @@ class TableVerbs(Display):
 
     __slots__ = ()
 
+    @abstractmethod
     def __getitem__(self, name: Any, /) -> Any:
         """A column: a list or an array."""
-        raise NotImplementedError
 
+    @abstractmethod
     def __iter__(self) -> Iterator[str]:
         """The names of the columns."""
-        raise NotImplementedError
 
     def to_pandas(self) -> Any:
         """The table as a dataframe of pandas.

@@ -85,7 +85,7 @@ def categories(
     reports: Annotated[
         file_options.File | None, file_options.file_option("FILE", "Reports to count, which --out wrote.")
     ] = None,
-    spelling: table_options.Spelling,
+    spelling: table_options.TextFileOptions,
     out: Annotated[Path | None, option("FILE", "File of the reports, with --file.")] = None,
     form: options.Format = None,
     as_json: options.AsJson = False,

@@ -6,7 +6,6 @@ from typing import Annotated, Any
 import numpy as np
 
 from utmost.errors import OutOfRange, Unsupported
-from utmost.interfaces.cli.commands.total_command import ReleaseFile
 from utmost.interfaces.cli.options import file_options, table_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import option
@@ -25,7 +24,7 @@ from utmost.tables.files.sidecars import check_free, publish, sidecar_path
 
 
 def clean(
-    release: ReleaseFile,
+    release: file_options.ReleaseFile,
     *,
     given: Annotated[
         list[str] | None,

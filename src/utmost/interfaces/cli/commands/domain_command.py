@@ -21,14 +21,14 @@ from utmost.tables.files.atomic import check_absent, write_together
 from utmost.tables.files.codebooks import read_codebook
 from utmost.tables.files.json_files import encoded, write_json
 
-Names = Annotated[list[str] | None, option("NAMES", "Columns of the domain; by default all.")]
+ColumnNames = Annotated[list[str] | None, option("NAMES", "Columns of the domain; by default all.")]
 
 
 def check(
     events: file_options.TableOrLake,
     *,
     domain: file_options.DomainFile = None,
-    by: Names = None,
+    by: ColumnNames = None,
     spelling: table_options.NumberSpelling,
     out: Annotated[Path | None, option("FILE", "File for the report (.json), for the owner alone.")] = None,
     as_json: options.AsJson = False,
@@ -109,7 +109,7 @@ def propose(
         file_options.file_argument("CODEBOOK", "Table of codes (.csv, .xlsx), Table Schema (.json) or DDI (.xml)."),
     ],
     *,
-    by: Names = None,
+    by: ColumnNames = None,
     out: Annotated[Path | None, option("FILE", "File for the domain (.json).")] = None,
     as_json: options.AsJson = False,
 ) -> None:

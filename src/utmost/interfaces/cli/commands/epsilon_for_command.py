@@ -68,10 +68,10 @@ def epsilon_for(
     plane: options.Plane,
     dimensions: Annotated[int, option("N", "Coordinates of a point, with --planar.")] = 2,
     confidence: options.Confidence = "0.95",
-    cells: options.Cells = 1,
-    cost: options.Cost = "absolute",
+    cells: options.CellsChanged = 1,
+    cost: options.CostName = "absolute",
     numbers: options.Numbers = "integers",
-    neighbours: options.Neighbours = "add-remove",
+    neighbours: options.NeighboursName = "add-remove",
     relaxable: options.Relaxable = False,
     answer: options.Output,
 ) -> None:

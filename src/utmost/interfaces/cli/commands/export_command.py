@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from utmost.core.exact.written_levels import level_facts
 from utmost.design.optima.optimum import Optimum
 from utmost.errors import OutOfRange
-from utmost.interfaces.cli.commands.respond_command import Mechanism
+from utmost.interfaces.cli.commands.respond_command import MechanismFile
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import flag, option
 from utmost.interfaces.cli.screens.screen import facts, screen
@@ -26,7 +26,7 @@ from utmost.tables.files.json_files import read_json
 
 
 def export(
-    design: Mechanism,
+    design: MechanismFile,
     *,
     to: Annotated[Language, option(None, "Language of the files; js runs in pages and apps.")] = "js",
     out: Annotated[Path, option("FOLDER", "New folder for the files.")],

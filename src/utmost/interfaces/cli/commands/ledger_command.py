@@ -94,7 +94,7 @@ def _cell(value: Any) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
-Dataset = Annotated[str | None, option("NAME", "Dataset whose events are listed.")]
+DatasetFilter = Annotated[str | None, option("NAME", "Dataset whose events are listed.")]
 Create = Annotated[bool, flag("New ledger with key and witness, if there is none.")]
 NameFilter = Annotated[str | None, option("NAME", "Release whose events are listed.")]
 
@@ -116,7 +116,7 @@ def verify(*, place: LedgerPlaceOptions, answer: options.Output) -> None:
 
 
 def history(
-    *, place: LedgerPlaceOptions, name: NameFilter = None, dataset: Dataset = None, answer: options.Output
+    *, place: LedgerPlaceOptions, name: NameFilter = None, dataset: DatasetFilter = None, answer: options.Output
 ) -> None:
     """List events of the ledger, oldest first."""
     with place.opened() as opened:

@@ -52,7 +52,7 @@ def noise(
     sensitivity: options.Sensitivity,
     *,
     level: options.AskedLevel,
-    cost: options.Cost = "absolute",
+    cost: options.CostName = "absolute",
     numbers: options.Numbers = "integers",
     answer: options.Output,
 ) -> None:

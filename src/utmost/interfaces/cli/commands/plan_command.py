@@ -18,12 +18,13 @@ from utmost.interfaces.cli.options.option_kinds import flag, option
 from utmost.interfaces.cli.screens.screen import facts, grid, number, percent, screen
 from utmost.interfaces.cli.screens.terminal import ScreenGroup, ScreenText
 from utmost.interfaces.cli.screens.workload_screens import (
+    column_margin,
     margins_by_themselves,
     no_clean_table,
     own_budget,
     planning_gain,
     promised_bars,
-    promised_count_bars,
+    promised_column_bars,
 )
 from utmost.publish.promises.sum_noise import check_level_names
 from utmost.publish.statements.counted_files import COUNTED_FORM
@@ -199,7 +200,7 @@ def _report(chosen: Plan, others: Alternatives | None, sure: Any) -> dict[str, A
     workload, unit, bounds = chosen.workload, chosen.unit, chosen.lower_bounds
     assert isinstance(workload, Workload)
     bars, deviations = promised_bars(chosen, sure), chosen.variances
-    count_bars = promised_count_bars(chosen, sure)
+    column_bars = promised_column_bars(chosen, sure)
     counts = {} if chosen.amount_pair is None else chosen.count_variances_at(bounds.level)
     by_itself = margins_by_themselves(chosen, bounds.level, sure)
     return {
@@ -228,7 +229,7 @@ def _report(chosen: Plan, others: Alternatives | None, sure: Any) -> dict[str, A
                 "error_bar": bars.get(part.name),
                 **{f"{column}_error_bar": bar for column, bar in by_itself.get(part.name, {}).items()},
                 **({"count_standard_deviation": sqrt(counts[part.name])} if counts else {}),
-                **({"count_error_bar": count_bars.get(part.name)} if counts else {}),
+                **({"column_error_bars": column_bars.get(part.name, {})} if counts else {}),
             }
             for part in workload.parts
         ],
@@ -326,8 +327,12 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
         bars = [_bar(row.get(name)) for name in ("error_bar", "alone_error_bar", "split_error_bar")]
         wanted.append([of, *cells, number(row["standard_deviation"], 4), *bars])
         if has_counts:
-            deviation, bar = number(row["count_standard_deviation"], 4), _bar(row["count_error_bar"])
-            wanted.append([f"{name}: count", "", "", deviation, bar, "", ""])
+            deviation = number(row["count_standard_deviation"], 4)
+            for column, bar in row["column_error_bars"].items():
+                if column != f"{amount}_sum":
+                    shown, margin = column_margin(column, bar)
+                    of_count = deviation if column == "count" else ""
+                    wanted.append([shown, "", "", of_count, margin, "", ""])
     choice = [
         [name, *(number(deviations[row["sums"]], 4) for row in report["wanted"])]
         for name, deviations in report.get("weightings", {}).items()

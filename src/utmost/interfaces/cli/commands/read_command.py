@@ -83,7 +83,7 @@ def read(
             "Prior: uniform, binomial:0.3, poisson:4 or prior.csv; flat if omitted.",
         ),
     ] = None,
-    loss: options.Loss = "absolute",
+    loss: options.LossName = "absolute",
     response: Annotated[str | None, option("INTEGER", "One noisy count, in place of FILE.")] = None,
     column: Annotated[str | None, option("NAME", "Column of FILE to read.")] = None,
     n: Annotated[str | None, option("N", "Largest possible count, or the column that has it.")] = None,
@@ -92,7 +92,7 @@ def read(
     confidence: options.Confidence = "0.95",
     clamped: Annotated[bool, flag("Only responses clamped to 0..n; others are refused.")] = False,
     plot: options.Plot = None,
-    spelling: table_options.Spelling,
+    spelling: table_options.TextFileOptions,
     out: Annotated[Path | None, option("FILE", "File for the table, or .json for one response.")] = None,
     form: options.Format = None,
     as_json: options.AsJson = False,
@@ -118,7 +118,7 @@ def read(
     noise = _noise(level, statement, table, column)
     if clamped and isinstance(noise, IntegerLaw):
         raise Unsupported("only geometric noise can be read where it was clamped", came=noise, where="--clamped")
-    reader = _Reader(prior, loss, noise, confidence)
+    reader = _ResponseReader(prior, loss, noise, confidence)
     if table is not None:
         assert column is not None, "checked"
         source, file = spelling.of(table), table_options.output(out, form)
@@ -131,7 +131,7 @@ def read(
 
 
 @dataclass(frozen=True)
-class _Reader:
+class _ResponseReader:
     """The part that every response has."""
 
     prior: str
@@ -199,7 +199,7 @@ def _largest(n: str | None, prior: str) -> int | str:
 
 
 def _show(
-    reading: Reading, reader: _Reader, consumer: Consumer, z: int, plot: Path | None, answer: options.Output
+    reading: Reading, reader: _ResponseReader, consumer: Consumer, z: int, plot: Path | None, answer: options.Output
 ) -> None:
     if plot is not None:
         write_together({plot: lambda file: canvas.posterior_figure(consumer.prior, reading.posterior, z, file, plot)})
@@ -208,7 +208,7 @@ def _show(
 
 
 def _give(
-    reader: _Reader,
+    reader: _ResponseReader,
     source: Path,
     column: str,
     n: int | str,

@@ -13,6 +13,7 @@ from utmost.core.privacy.unit import Unit
 from utmost.errors import BadTable, DataChanged, OutOfRange
 from utmost.interfaces.cli.ledger_answers import Question, show_spending
 from utmost.interfaces.cli.ledger_place import LedgerPlaceOptions, secret_file_of
+from utmost.interfaces.cli.means_in_ledger import relax_means_in_ledger
 from utmost.interfaces.cli.options import file_options, table_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.people_options import PersonOptions
@@ -57,6 +58,10 @@ def relax(
     at, table = question.at, spelling.of(table, is_counted=people.are_events)  # a level that is none is refused first
     signer = question.checked(table)
     with ledger.opened() as opened:
+        if people.are_events and people.mean is not None and len(people.mean) > 1:
+            with options.protected(yes):
+                tables = _means_to_relax(table, people, spelling, secret_file_of(ledger.key_file))
+                return relax_means_in_ledger(opened, tables, question, signer, dry_run=dry_run)
         kept = question.release_in(opened)
         question.check_kind(None if kept is None else kept.noise)
         with progress_bar(f"Checking {table.name}"):
@@ -64,10 +69,20 @@ def relax(
         with _named_counting(kept, people):
             if dry_run:
                 after = opened.rehearse(question.name, epsilon=at, version=question.version, table=values)
-                return show_spending(question, after, None if kept is None else kept.noise)
+                return show_spending(question, after, None if kept is None else kept.noise, None)
             with options.protected(yes), progress_bar("Relaxing") as progress:
                 relaxed = opened.relax(question.name, values, epsilon=at, version=question.version, progress=progress)
-        question.give(relaxed, signer)
+        return question.give(relaxed, signer)
+
+
+def _means_to_relax(
+    table: Path, people: PersonOptions, spelling: table_options.NumberSpelling, key: Path | None
+) -> dict[str, CountedTable]:
+    """The tables of several amounts, counted again."""
+    check_counted_before(people, key)
+    tables = counted_table(table, people, people.neighbours or "add-remove", spelling.cells, key)
+    assert isinstance(tables, dict), "several means are counted"
+    return tables
 
 
 def _table_to_relax(
@@ -88,8 +103,6 @@ def _table_to_relax(
         return counted
     neighbours = people.neighbours or ("add-remove" if kept is None else kept.promise.unit.neighbours)
     if people.are_events:
-        if people.mean is not None and len(people.mean) > 1:
-            raise OutOfRange("a ledger keeps the mean of one column in a release", came="several", where="--mean")
         if isinstance(noise, SumNoise) and people.mean is None:
             published = _options(noise.plan.domain, noise.unit)
             if published.mean:  # before options that go with a mean, such as --leave-out amounts, are refused

@@ -19,7 +19,7 @@ from utmost.interfaces.documents.reports import print_json
 from utmost.interfaces.documents.space_names import space_named
 from utmost.tables.files.sidecars import check_free, publish, sidecar_path
 
-Mechanism = Annotated[
+MechanismFile = Annotated[
     file_options.File,
     file_options.file_argument("DESIGN", "Design of `utmost design --out`, or a channel (.csv, .json)."),
 ]
@@ -28,7 +28,7 @@ RARE = ("--create", "--dataset", "--independent", "--data-version", "--drop", "-
 
 
 def respond(
-    design: Mechanism,
+    design: MechanismFile,
     *,
     secret: Annotated[str | None, option("NAME", "Secret by name or number; - reads it.")] = None,
     table: Annotated[
@@ -51,7 +51,7 @@ def respond(
     ] = None,
     ledger: AnswersMemory,
     space: options.SpaceSpec = None,
-    spelling: table_options.Spelling,
+    spelling: table_options.TextFileOptions,
     out: file_options.TableOut = None,
     form: options.Format = None,
     as_json: options.AsJson = False,

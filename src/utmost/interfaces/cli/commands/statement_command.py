@@ -2,13 +2,17 @@
 
 import json
 import sys
+from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
+
+import click
 
 from utmost.errors import OutOfRange
 from utmost.interfaces.cli.options import file_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import option
+from utmost.interfaces.cli.options.recipe_options import recipe_schema
 from utmost.interfaces.cli.screens.screen import screen
 from utmost.interfaces.cli.screens.terminal import ScreenText
 from utmost.interfaces.documents.reports import print_json
@@ -23,6 +27,25 @@ from utmost.tables.files import sidecars, signatures
 from utmost.tables.files.atomic import Writer, check_absent, write_together
 
 RARE = ("--sector", "--product", "--author", "--source", "--license")
+
+
+def _print_schema(context: click.Context, kind: str) -> None:
+    """Print the JSON Schema of a kind, and end the command."""
+    from utmost.interfaces.documents.schemas import DocumentKind, schema
+
+    for known in get_args(DocumentKind):
+        if kind == known:
+            print_json(schema(known))
+            context.exit()
+    if kind != "recipe":
+        kinds = (*get_args(DocumentKind), "recipe")
+        near = get_close_matches(kind, kinds, 1)
+        remedy = f"Write --schema {near[0] if near else 'statement'}."
+        raise OutOfRange(f"a schema is one of {', '.join(kinds)}", came=repr(kind), where="--schema", remedy=remedy)
+    assert context.parent is not None, "every command is one of utmost"
+    release = context.parent.command.get_command(context.parent, "release")  # type: ignore[attr-defined]
+    print_json(recipe_schema(release))
+    context.exit()
 
 
 def statement(
@@ -50,6 +73,10 @@ def statement(
         ),
     ] = None,
     out: Annotated[Path | None, option("FILE", "File for the registry's entry (.yaml).")] = None,
+    schema: Annotated[
+        str | None,
+        option("KIND", "Print the JSON Schema of a kind of file: statement, recipe, plan, ...", first=_print_schema),
+    ] = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Write a page to print, a data package, or an entry for the OpenDP deployments registry, about a release.

@@ -14,7 +14,7 @@ from utmost.core.noise.ratio_bars import RatioBar
 from utmost.errors import OutOfRange, Unsupported
 from utmost.interfaces.cli.options import file_options
 from utmost.interfaces.cli.options import shared_options as options
-from utmost.interfaces.cli.options.option_kinds import argument, flag, option
+from utmost.interfaces.cli.options.option_kinds import flag, option
 from utmost.interfaces.cli.screens.screen import facts, grid, number, percent, screen
 from utmost.interfaces.cli.screens.terminal import ScreenText
 from utmost.interfaces.cli.screens.workload_screens import give_tables, tables_left_out, with_confidence
@@ -32,24 +32,14 @@ from utmost.publish.workloads.sums_in_words import TOTAL, selected
 from utmost.tables.files import files
 from utmost.tables.files.signatures import signer_of
 
-ReleaseFile = Annotated[
-    file_options.File,
-    argument(
-        "RELEASE",
-        "Released table or release by a plan; also https://.",
-        parser=file_options.published,
-    ),
-]
-
-
 _MOST_NAMED = 12
-"""How many tables are named that are not written."""
+"""Number of tables named that are not written."""
 
 RARE = ("--sums", "--events", "--spread", "--variance", "--cumulative", "--plan")
 
 
 def total(
-    release: ReleaseFile,
+    release: file_options.ReleaseFile,
     where: Annotated[
         list[str] | None,
         option("COLUMN=LABELS", "Cells to sum: sex=men, department=A,B or age=20..40 (without 40)."),

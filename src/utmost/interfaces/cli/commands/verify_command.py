@@ -33,7 +33,7 @@ def verify(
             dir_okay=False,
         ),
     ] = None,
-    spelling: table_options.Spelling,
+    spelling: table_options.TextFileOptions,
     answer: options.Output,
 ) -> None:
     """Check a published table against its statement: noise, margins, promise, values and signature.

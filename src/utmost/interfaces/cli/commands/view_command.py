@@ -3,6 +3,7 @@
 from utmost.core.exact.progress_bar import progress_bar
 from utmost.interfaces.cli.ledger_answers import Question
 from utmost.interfaces.cli.ledger_place import LedgerPlaceOptions
+from utmost.interfaces.cli.means_in_ledger import give_means
 
 
 def view(*, ledger: LedgerPlaceOptions, question: Question) -> None:
@@ -17,8 +18,10 @@ def view(*, ledger: LedgerPlaceOptions, question: Question) -> None:
     signer = question.checked(None)
     with ledger.opened() as opened:
         kept = question.release_in(opened)
-        question.check_kind(None if kept is None else kept.noise)
         at = question.level_in(opened)
+        if question.means_in(opened):
+            return give_means(question, opened.view_means(question.name, epsilon=at, version=question.version), signer)
+        question.check_kind(None if kept is None else kept.noise)
         with progress_bar("Viewing") as progress:
             seen = opened.view(question.name, epsilon=at, version=question.version, progress=progress)
-        question.give(seen, signer)
+        return question.give(seen, signer)

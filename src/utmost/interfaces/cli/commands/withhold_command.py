@@ -27,7 +27,7 @@ RARE = ("--complementary", "--mark", "--statement")
 
 
 def withhold(
-    release: file_options.Published,
+    release: file_options.ReleaseFile,
     *,
     below: Annotated[str | None, option("NUMBER", "Noisy value under which a cell is withheld.")] = None,
     relative_margin: Annotated[
@@ -39,7 +39,7 @@ def withhold(
     ] = "withheld",
     want: Annotated[list[str] | None, option("SUMS", 'Sums wanted of a release by a plan: "department sex".')] = None,
     statement: file_options.StatementFile = None,
-    spelling: table_options.Spelling,
+    spelling: table_options.TextFileOptions,
     out: file_options.TableOut = None,
     tables: Annotated[Path | None, option("DIR", "Folder for several tables, a .csv file each.")] = None,
     form: options.Format = None,

@@ -107,7 +107,7 @@ def file_of(out: Path | None) -> Path | None:
     return None if out is None or str(out) == PIPE else out
 
 
-Published = Annotated[
+ReleaseFile = Annotated[
     File,
     argument(
         "RELEASE",

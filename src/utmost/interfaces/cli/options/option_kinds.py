@@ -17,7 +17,7 @@ SHARED = "Options of many commands"
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class Declared:
     """A word as it is declared, to stand in ``Annotated``.
 
     Attributes:
@@ -159,14 +159,14 @@ def _kind(annotation: Any) -> tuple[Any, bool]:
 
 def option(metavar: str | None, help: str, *names: str, **more: Any) -> Any:
     """An option that takes a value, to stand in ``Annotated``; named as its parameter unless names are given."""
-    return Word(metavar, help, names, **more)
+    return Declared(metavar, help, names, **more)
 
 
 def flag(help: str, *names: str) -> Any:
     """An option that is there or not; it has no opposite unless names say one."""
-    return Word(None, help, names)
+    return Declared(None, help, names)
 
 
 def argument(metavar: str, help: str, **more: Any) -> Any:
     """A word by its place."""
-    return Word(metavar, help, is_argument=True, **more)
+    return Declared(metavar, help, is_argument=True, **more)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from utmost.publish.counting.counted import CountedTable
     from utmost.publish.promises.promise import Promise
     from utmost.publish.promises.promised_noise import Noise
+    from utmost.publish.promises.until import Until
     from utmost.publish.workloads.planning.plan import Plan
 
 
@@ -50,7 +51,7 @@ class ReleasedColumnOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class Columns(ReleasedColumnOptions):
+class ColumnOptions(ReleasedColumnOptions):
     """The role of each column, and the rows of the table."""
 
     title: ClassVar[str] = "Columns and rows"
@@ -127,6 +128,36 @@ class LastingNoise:
     together: Annotated[Changes | None, option("CHANGES", TOGETHER_HELP)] = None
 
 
+@dataclass(frozen=True, slots=True)
+class StopRule:
+    """The rule by which a release stops below its epsilon, as soon as it is accurate."""
+
+    title: ClassVar[str] = "Accuracy first"
+
+    until: Annotated[
+        str | None,
+        option("RULE", 'Spend no more than each cell needs: "10 %", or "10 % where sex=women and age=20,30".'),
+    ] = None
+
+    @property
+    def rule(self) -> "Until | None":
+        """The rule; None where the release is at --epsilon.
+
+        Raises:
+            OutOfRange, NotANumber: for a rule that is none.
+        """
+        from utmost.publish.promises.until import within
+
+        if self.until is None:
+            return None
+        share, _, selections = self.until.partition(" where ")
+        where: dict[str, list[str]] = {}
+        for selection in selections.split(" and ") if selections else ():
+            name, labels = options.named_value(selection, "cells are COLUMN=LABEL,LABEL", "--until", "sex=women")
+            where[name.strip()] = split_names([labels])
+        return within(share, where)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Promised:
     """All that is promised of a table: the options of the families, or a file instead of all of them.
@@ -141,12 +172,13 @@ class Promised:
 
     title: ClassVar[str] = "Columns and rows"
 
-    columns: Columns
+    columns: ColumnOptions
     protected: Protected
     promise: PromiseFile = None
     noise: PromisedNoise
     plane: options.Plane
     lasting: LastingNoise
+    stopping: StopRule
 
     stated: "Promise | None" = field(default=None, init=False)
 
@@ -155,7 +187,7 @@ class Promised:
             return
         from utmost.publish.promises.promise import PROMISE_FORM
 
-        families = (self.columns, self.protected, self.noise, self.plane, self.lasting)
+        families = (self.columns, self.protected, self.noise, self.plane, self.lasting, self.stopping)
         options.refuse("cannot be chosen with --promise, which says all that is promised", *families)
         object.__setattr__(self, "stated", PROMISE_FORM.read(self.promise))
 
@@ -261,6 +293,7 @@ class Promised:
             promise = Promise.of_counted(counted, released, public=public, drop=drop, noise=noise)
         return replace(
             promise,
+            until=self.stopping.rule,
             rows=rows_origin(columns.rows or "declared"),
             id_column=() if columns.id_column is None else (columns.id_column,),
             keyed_by_id=one_of(by, NoiseBy, "noise") == "items",

@@ -138,3 +138,23 @@ def recipe_text(name: str, given: Mapping[str, Any], domain: Mapping[str, Any] |
     if domain is not None:
         lines += ["\n[domain]\n", *(f"{toml_key(axis)} = {toml_value(facts)}\n" for axis, facts in domain.items())]
     return _HEAD.format(name=name) + "".join(lines)
+
+
+def recipe_schema(release: click.Command) -> dict[str, Any]:
+    """The JSON Schema of a recipe, by the options of `utmost release`, for editors that complete and check TOML."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "recipe",
+        "type": "object",
+        "properties": {name: _value_schema(name, word) for name, word in sorted(_options_of(release).items())},
+        "additionalProperties": False,
+    }
+
+
+def _value_schema(name: str, word: click.Option) -> dict[str, Any]:
+    """The schema of one key of a recipe: what `_value` takes."""
+    one: dict[str, Any] = {"type": ["string", "number"]}
+    several: list[dict[str, Any]] = [{"type": "array", "items": one}] if word.multiple else []
+    named: list[dict[str, Any]] = [{"type": "object"}] if name in ("domain", "mean") else []
+    says = {"description": word.help or ""}
+    return {"type": "boolean", **says} if word.is_flag else {"anyOf": [one, *several, *named], **says}

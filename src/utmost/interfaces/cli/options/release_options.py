@@ -13,7 +13,7 @@ from utmost.interfaces.cli.options.promise_options import (
     TOGETHER_HELP,
     Changed,
     Changes,
-    Columns,
+    ColumnOptions,
     LastingNoise,
     Promised,
     PromisedNoise,
@@ -21,6 +21,7 @@ from utmost.interfaces.cli.options.promise_options import (
     Protected,
     ReleasedColumnOptions,
     ReleasedNoise,
+    StopRule,
 )
 from utmost.interfaces.cli.options.table_options import NumberSpelling, TableAnswer
 
@@ -35,6 +36,7 @@ class AskedPromise:
     changed: Changed
     promise: PromiseFile = None
     noise: ReleasedNoise
+    stopping: StopRule
     want: Annotated[
         list[str] | None,
         option("SUMS", 'Tables wanted, of one plan: "region age", "sex=2" (weight 2), "" (total).'),
@@ -45,12 +47,13 @@ class AskedPromise:
         """These options with all that a promise may say."""
         columns, noise = self.columns, self.noise
         return Promised(
-            columns=Columns(columns.columns, columns.public, columns.drop),
+            columns=ColumnOptions(columns.columns, columns.public, columns.drop),
             protected=Protected(self.changed.sensitivity, self.changed.cells),
             promise=self.promise,
             noise=PromisedNoise(noise.numbers, noise.plan),
             plane=options.Plane(),
             lasting=LastingNoise(),
+            stopping=self.stopping,
         )
 
 
@@ -64,7 +67,7 @@ class Once:
 
     title: ClassVar[str] = "Without a ledger"
 
-    cost: options.Cost = "absolute"
+    cost: options.CostName = "absolute"
     together: Annotated[Changes | None, option("CHANGES", TOGETHER_HELP)] = None
     once: Annotated[
         InOneDraw | None,

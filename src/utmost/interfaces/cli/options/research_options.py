@@ -4,26 +4,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 from utmost.interfaces.cli.options.option_kinds import flag, option
-from utmost.interfaces.cli.options.shared_options import AskedLevel
+from utmost.interfaces.cli.options.shared_options import LOSS, AskedLevel
 
 if TYPE_CHECKING:
     from utmost.design.leakage.measures import Measure
     from utmost.design.privacy_types.privacy_type import PrivacyType
     from utmost.design.spaces.space import Space
 
-_LOSS = option("LOSS", "Loss: absolute, squared, binary, power:1.5 or losses.csv.")
-
 SpaceText = Annotated[
     str | None,
     option("KIND:SIZE", "Secrets: line:6 or places:towns.csv."),
 ]
-Prior = Annotated[
-    str,
-    option("PRIOR", "Prior: uniform, binomial:0.3, poisson:4 or prior.csv."),
-]
-Loss = Annotated[str, _LOSS]
-Count = Annotated[bool, flag("Only their number, such as 187.")]
-Orbits = Annotated[bool, flag("One of each orbit under symmetries, with its size.")]
+CountOnly = Annotated[bool, flag("Only their number, such as 187.")]
+ByOrbit = Annotated[bool, flag("One of each orbit under symmetries, with its size.")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +49,7 @@ class AskedMeasure:
         str | None,
         option("FILE", "Gains, a row for each secret: gains.csv."),
     ] = None
-    loss: Annotated[str | None, _LOSS] = None
+    loss: Annotated[str | None, LOSS] = None
 
     @property
     def is_given(self) -> bool:

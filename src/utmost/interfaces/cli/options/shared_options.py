@@ -14,7 +14,7 @@ import click
 
 from utmost.errors import LittleProtection, NotALevel, OutOfRange, RowsObserved
 from utmost.interfaces.cli.options.file_options import file_of
-from utmost.interfaces.cli.options.option_kinds import SHARED, Word, flag, option
+from utmost.interfaces.cli.options.option_kinds import SHARED, Declared, flag, option
 
 if TYPE_CHECKING:
     from utmost.core.exact.levels import Level
@@ -24,23 +24,21 @@ NEEDED = "Most used"
 
 Epsilon = Annotated[str | None, option("LEVEL", "Privacy level: 1.")]
 Sensitivity = Annotated[str, option("NUMBER", "Most by which one person changes one cell: 1.")]
-Cells = Annotated[int, option("N", "Number of released cells that one person changes: 2.")]
-Cost = Annotated[
+CellsChanged = Annotated[int, option("N", "Number of released cells that one person changes: 2.")]
+CostName = Annotated[
     str,
     option("NAME", "Cost of an error: absolute, squared, moment:3 or costs.csv."),
 ]
 Numbers = Annotated[str, option("NAME", "Kind of numbers: integers or reals.")]
-Neighbours = Annotated[str, option("NAME", "Neighbours: add-remove (default), or change-one, charged twice.")]
+NeighboursName = Annotated[str, option("NAME", "Neighbours: add-remove (default), or change-one, charged twice.")]
 Relaxable = Annotated[bool, flag("Noise that can be relaxed later without loss.")]
 Confidence = Annotated[str, option("NUMBER", "Confidence of the margins; 0.95 by default.")]
-Prior = Annotated[
+PriorName = Annotated[
     str,
     option("PRIOR", "Prior: uniform, binomial:0.3, poisson:4 or prior.csv."),
 ]
-Loss = Annotated[
-    str,
-    option("LOSS", "Loss: absolute, squared, binary, power:1.5 or losses.csv."),
-]
+LOSS = option("LOSS", "Loss: absolute, squared, binary, power:1.5 or losses.csv.")
+LossName = Annotated[str, LOSS]
 SpaceSpec = Annotated[
     str | None,
     option("SPEC", "Secrets: line:6 or places:towns.csv."),
@@ -68,7 +66,7 @@ WitnessFile = Annotated[
     Path | None,
     option("FILE", "Ledger's witness; default: PLACE.witness."),
 ]
-DataVersion = Annotated[
+NewDataVersion = Annotated[
     int | None,
     option("N", "Version of changed data: 2. Epsilons of versions add up.", "--data-version"),
 ]
@@ -253,7 +251,7 @@ def _options(
             members = inspect.signature(kind).parameters.values()
             yield from _options(members, needed, getattr(kind, "title", None))
         else:
-            word: Word = kind.__metadata__[0]
+            word: Declared = kind.__metadata__[0]
             above = SHARED if kind in EXPLAINED_ONCE.values() else title
             above = NEEDED if word.spelled(parameter.name) in needed else above
             yield word.parameter(parameter.name, kind.__origin__, parameter.default, above)

@@ -12,7 +12,7 @@ from utmost.interfaces.cli.options import file_options
 from utmost.interfaces.cli.options import shared_options as options
 
 if TYPE_CHECKING:
-    from utmost.tables.cells.spelling import Spelling as CellSpelling
+    from utmost.tables.cells.spelling import Spelling
     from utmost.tables.files.signatures import Signer
 
 
@@ -27,7 +27,7 @@ def check_output(out: Path | None, source: Path | None = None) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Spelling:
+class TextFileOptions:
     """How a text file is spelled, where its name and its header do not say it."""
 
     title: ClassVar[str] = "Text files"
@@ -36,7 +36,7 @@ class Spelling:
     encoding: options.Encoding = None
 
     @property
-    def cells(self) -> "CellSpelling":
+    def cells(self) -> "Spelling":
         """The marks in its cells: a point before decimals and no other, in what is published."""
         from utmost.tables.cells.spelling import PLAIN
 
@@ -66,13 +66,13 @@ class Spelling:
 
 
 @dataclass(frozen=True, slots=True)
-class DecimalSpelling(Spelling):
+class DecimalSpelling(TextFileOptions):
     """How a text file with numbers that are public is spelled."""
 
     decimal: options.Decimal = None
 
     @property
-    def cells(self) -> "CellSpelling":
+    def cells(self) -> "Spelling":
         """The marks in its cells."""
         from utmost.tables.cells.spelling import Spelling
 
@@ -86,7 +86,7 @@ class MarkedSpelling(DecimalSpelling):
     thousands: options.Thousands = None
 
     @property
-    def cells(self) -> "CellSpelling":
+    def cells(self) -> "Spelling":
         """The marks in its cells."""
         from utmost.tables.cells.spelling import Spelling
 
@@ -101,7 +101,7 @@ class NumberSpelling(MarkedSpelling):
     currency: options.Currency = None
 
     @property
-    def cells(self) -> "CellSpelling":
+    def cells(self) -> "Spelling":
         """The marks in its cells."""
         from utmost.interfaces.cli.options.people_options import split_names
         from utmost.tables.cells.spelling import Spelling

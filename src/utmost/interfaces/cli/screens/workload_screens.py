@@ -13,6 +13,7 @@ import numpy as np
 
 from utmost.core.exact.levels import Level
 from utmost.core.exact.levels import level as level_of
+from utmost.core.exact.numbers import read_confidence
 from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.exact.written_levels import level_text
 from utmost.core.sampling.random_bits import secure
@@ -73,23 +74,25 @@ def promised_bars(plan: Plan, confidence: Fraction) -> dict[str, int | float]:
     return _wanted_bars(NoisySums.without_data(plan, plan.level or level_of(1), confidence))
 
 
-def promised_count_bars(plan: Plan, confidence: Fraction) -> dict[str, int | float]:
-    """`promised_bars` of the numbers of events beside the sums, where they are noised together; else nothing."""
-    if not plan.unit.is_shared:
+def promised_column_bars(plan: Plan, confidence: Fraction) -> dict[str, dict[str, int | float]]:
+    """`promised_bars` of counts, sums and means by column, where they are noised together; else nothing."""
+    return _column_bars(NoisySums.without_data(plan, plan.level or level_of(1), confidence))
+
+
+def _wanted_bars(release: NoisySums) -> dict[str, int | float]:
+    return {name: next(iter(release.bars(whole).values())) for name, whole in _with_bars(release.plan)}
+
+
+def _column_bars(release: NoisySums) -> dict[str, dict[str, int | float]]:
+    if not release.unit.is_shared:
         return {}
-    return _count_bars(NoisySums.without_data(plan, plan.level or level_of(1), confidence))
+    return {name: next(iter(release.column_bars(whole).values())) for name, whole in _with_bars(release.plan)}
 
 
-def _wanted_bars(release: NoisySums, *, of_counts: bool = False) -> dict[str, int | float]:
-    bars, bars_of = {}, release.count_bars if of_counts else release.bars
-    for name, words in islice(wanted_tables(release.plan).items(), _MOST_BARS):
-        whole = [word if isinstance(word, str) else word[0] for word in words]
-        bars[name] = next(iter(bars_of(whole).values()))
-    return bars
-
-
-def _count_bars(release: NoisySums) -> dict[str, int | float]:
-    return _wanted_bars(release, of_counts=True) if release.unit.is_shared else {}
+def _with_bars(plan: Plan) -> Iterable[tuple[str, list[str]]]:
+    """The tables whose margins are shown, each with its levels, narrowed to no label."""
+    for name, words in islice(wanted_tables(plan).items(), _MOST_BARS):
+        yield name, [word if isinstance(word, str) else word[0] for word in words]
 
 
 def wanted_tables(plan: Plan) -> dict[str, tuple[Any, ...]]:
@@ -322,17 +325,50 @@ def _with_means(release: NoisySums, words: Any) -> Any:
     return release.with_means(words) if release.unit.is_shared else release[words]
 
 
-def give_measures(measures: MeasuresTable, answer: TableAnswer, signer: Signer | None) -> None:
-    """Write the table of several amounts and its statement; then print."""
+def give_measures(
+    measures: MeasuresTable,
+    answer: TableAnswer,
+    signer: Signer | None,
+    *,
+    again: bool = False,
+    headline: str = "Released.",
+) -> None:
+    """Write the table of several amounts and its statement; then print.
+
+    Args:
+        again: whether the file may be there, as the answer of a request that is made again; it is compared then.
+    """
     table, out = measures.table, answer.file
-    written = None if out is None else publish(table, measures.said, out, watched, signer)
+    if out is None:
+        written = None
+    elif again and out.is_file():
+        written = measures.said(check_repeated(table, measures.said, out))
+    else:
+        written = publish(table, measures.said, out, watched, signer)
     if answer.as_json:
         return print_json(written or {"statement": measures.statement, "table": table})
-    facts = shown_facts("Released.", measures_in_words(measures.statement), out, then=ADDS_UP)
+    then = "" if measures.is_in_ledger else ADDS_UP
+    facts = shown_facts(headline, measures_in_words(measures.statement), out, then=then)
     if out is None:
         give_table(table, answer.form)
         return screen(stderr=True).print(ScreenText(), facts)
     screen().print(*_fitting([shown_columns(table)]), facts)
+
+
+def give_promised_measures(measures: MeasuresTable, answer: TableAnswer) -> None:
+    """Print what a release of several amounts would promise; nothing was drawn."""
+    if answer.as_json:
+        level, confidence = level_text(measures.level), float(read_confidence(answer.confidence))
+        report = {"dry_run": True, "epsilon": level, "shares": measures.statement["shares"], "confidence": confidence}
+        return print_json(report | {"column_error_bars": measures.column_bars()})
+    facts, margins = measures_in_words(measures.statement), measures_margins(measures, answer.confidence)
+    screen().print(shown_facts(DRY, facts, more={"margins": margins}, is_whole=True, then=ADDS_UP))
+
+
+def measures_margins(measures: MeasuresTable, confidence: str) -> str:
+    """The margins of the columns of several amounts, in words."""
+    margins = ", ".join(" ".join(column_margin(*column)) for column in measures.column_bars().items())
+    return f"{margins}; each {percent(read_confidence(confidence))} sure"
 
 
 def shown_columns(table: Any) -> ScreenTable:
@@ -395,11 +431,11 @@ def _show_promise(release: NoisySums, *, as_json: bool) -> None:
     plan, confidence = release.plan, float(release.confidence)
     shares = {plan.domain.family_name(family): str(share) for family, share in plan.shares.items()}
     report = {"dry_run": True, "epsilon": level_text(release.level), "shares": shares, "confidence": confidence}
-    counts = {"count_error_bars": _count_bars(release)} if release.unit.is_shared else {}
+    columns = {"column_error_bars": _column_bars(release)} if release.unit.is_shared else {}
     cleaned = {} if plan.clean_needs is None else {"clean_needs": plan.clean_needs}
     alone = margins_by_themselves(plan, release.level, release.confidence)
     beside = {"by_themselves": alone} if alone else {}
-    print_json(report | {"error_bars": _wanted_bars(release)} | counts | beside | cleaned)
+    print_json(report | {"error_bars": _wanted_bars(release)} | columns | beside | cleaned)
 
 
 def _said(release: NoisySums, headline: str, written: str = "") -> ScreenGroup:
@@ -424,15 +460,24 @@ def no_clean_table(cells: str) -> str:
 
 
 def _margins(release: NoisySums) -> str:
-    bars, counts = _wanted_bars(release), _count_bars(release)
-    amount = release.unit.amount
-    wanted = ", ".join(
-        f"{_named(name)} ± {number(bar)}"
-        if amount is None or name not in counts
-        else f"{_named(name)}: count ± {number(counts[name])}, {amount.name}_sum ± {number(bar)}"
-        for name, bar in bars.items()
-    )
+    if release.unit.is_shared:
+        wanted = "; ".join(
+            f"{_named(name)}: {', '.join(' '.join(column_margin(*column)) for column in columns.items())}"
+            for name, columns in _column_bars(release).items()
+        )
+    else:
+        wanted = ", ".join(f"{_named(name)} ± {number(bar)}" for name, bar in _wanted_bars(release).items())
     return f"{wanted}; each at {percent(release.confidence)} confidence"
+
+
+def column_margin(column: str, bar: int | float) -> tuple[str, str]:
+    """A column and its margin in words: that of a mean depends on the number of events of its group.
+
+    >>> column_margin("count", 5), column_margin("income_mean times count", 300)
+    (('count', '± 5'), ('income_mean', '± about 300 / count'))
+    """
+    mean, _, times = column.rpartition(" times ")
+    return (mean, f"± about {number(bar)} / {times}") if mean.endswith("_mean") else (column, f"± {number(bar)}")
 
 
 def planned_margins(plan: Plan, at: Level, confidence: Fraction) -> str:
@@ -464,7 +509,7 @@ def shown_tables(release: NoisySums) -> Iterable[ScreenText | ScreenTable]:
 
 
 def _rows_of(domain: Domain, words: tuple[Any, ...]) -> int:
-    """How many rows a table has, before it is made."""
+    """Number of rows in a table, before it is made."""
     family, narrow = narrowed(domain, words)
     shape = domain.group_shape(family)
     return prod(size for axis, size in enumerate(shape) if axis not in narrow)

@@ -21,17 +21,17 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-Counted = Callable[[str, str, int, float], None]
+CountRequest = Callable[[str, str, int, float], None]
 Refusal = tuple[int, str, str]
 
 LOG = logging.getLogger("utmost.interfaces.service")
 
 
-class JsonLines(logging.Formatter):
+class JsonLogFormatter(logging.Formatter):
     """Every line of a log as JSON: the service's own as they are, those of others with when, what and whose.
 
     >>> record = logging.LogRecord("uvicorn.error", logging.INFO, "", 0, "Started on %s", ("::1",), None)
-    >>> sorted(json.loads(JsonLines().format(record)))
+    >>> sorted(json.loads(JsonLogFormatter().format(record)))
     ['level', 'logger', 'said', 'time']
     """
 
@@ -104,7 +104,7 @@ class Guards:
         few_bytes: int,
         limits: "RateLimits",
         patience: float = 60.0,
-        counted: Counted = _no_one,
+        counted: CountRequest = _no_one,
     ) -> None:
         self.inside, self._most_bytes, self._few_bytes = app, most_bytes, min(few_bytes, most_bytes)
         self._limits, self._held = limits, Held(_HELD * most_bytes)

@@ -43,8 +43,9 @@ def _with_examples(described: dict[str, Any]) -> dict[str, Any]:
     schemas = described["components"]["schemas"]
     for schema in schemas.values():  # what is beside the first sentence is for whoever reads the code
         schema["description"] = schema.get("description", "").partition("\n\n")[0]
-    for path in described["paths"].values():
+    for address, path in described["paths"].items():
         for operation in path.values():
+            operation["tags"] = [address.split("/")[2]]
             for status, answer in operation["responses"].items():
                 _tell(answer["content"], int(status), schemas)
             for content in operation.get("requestBody", {}).get("content", {}).values():

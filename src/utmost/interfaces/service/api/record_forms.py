@@ -55,7 +55,7 @@ LevelText = Annotated[
     ),
 ]
 Spent = Annotated[Any, PlainSerializer(plain), WithJsonSchema({"type": ["string", "number"], "examples": ["1"]})]
-Facts = Annotated[
+JsonFacts = Annotated[
     Mapping[str, Any], _IT_IS, PlainSerializer(plain), WithJsonSchema({"type": "object", "examples": [{"cells": "1"}]})
 ]
 Record = Annotated[str, Field(pattern=RECORD_NAME, examples=[RECORD_EXAMPLE])]

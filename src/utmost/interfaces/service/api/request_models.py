@@ -54,13 +54,13 @@ def _spelled_whole(number: Any) -> Any:
 SPELLED = BeforeValidator(_spelled_whole)
 DataVersion = Annotated[int, Field(ge=1, le=MOST_VERSIONS), SPELLED]
 LONGEST_WORD, MOST_NAMES = 1000, 10_000
-Word = Annotated[str, Field(max_length=LONGEST_WORD)]
+ShortText = Annotated[str, Field(max_length=LONGEST_WORD)]
 Name = Annotated[str, Field(min_length=1, max_length=200, examples=["admissions"])]
 
 
 def _check_columns(columns: Any) -> Any:
     """Check that a table is lists of plain cells by name, in one pass: millions of wrong cells are one fault."""
-    if isinstance(columns, CheckedTable):
+    if isinstance(columns, ValidatedTable):
         if columns.fault is not None:
             raise columns.fault
         return dict(columns)
@@ -72,7 +72,7 @@ def _check_columns(columns: Any) -> Any:
     return columns
 
 
-class CheckedTable(dict[str, Any]):
+class ValidatedTable(dict[str, Any]):
     """A table that was checked before, where it took long.
 
     Attributes:
@@ -82,7 +82,7 @@ class CheckedTable(dict[str, Any]):
     fault: PydanticCustomError | None = None
 
     @classmethod
-    def of(cls, table: dict[str, Any]) -> "CheckedTable":
+    def of(cls, table: dict[str, Any]) -> "ValidatedTable":
         """A table, checked."""
         looked = cls(table)
         try:
@@ -110,7 +110,7 @@ def _is_text(text: str) -> bool:
 
 _KINDS = (int, float, bool, type(None))
 
-Columns = Annotated[
+TableBody = Annotated[
     Any,
     AfterValidator(_check_columns),
     WithJsonSchema(
@@ -313,21 +313,21 @@ class Decided(RequestModel):
     reason: Annotated[str, Field(max_length=1000, examples=["epsilon 1 is enough"])] = ""
 
 
-class Publication(PublishShape):
+class PublishBody(PublishShape):
     """A table to publish, with the request to publish it."""
 
-    table: Annotated[Columns | None, Field(examples=[{"department": ["A", "B"], "admitted": [601, 370]}])] = None
+    table: Annotated[TableBody | None, Field(examples=[{"department": ["A", "B"], "admitted": [601, 370]}])] = None
     counted: Annotated[dict[str, Any] | None, Field(description="a counted table, for a plan")] = None
     proposal: Annotated[Record | None, Field(examples=[RECORD_EXAMPLE])] = None
 
 
-class Relaxation(_RequestShape):
+class RelaxBody(_RequestShape):
     """The same table again, at another level of the release that the address names."""
 
     RECORD: ClassVar = AnswerRequest
     ELSEWHERE: ClassVar = "name"
 
-    table: Annotated[Columns | None, Field(examples=[{"department": ["A", "B"], "admitted": [601, 370]}])] = None
+    table: Annotated[TableBody | None, Field(examples=[{"department": ["A", "B"], "admitted": [601, 370]}])] = None
     counted: dict[str, Any] | None = None
     proposal: Annotated[Record | None, Field(examples=[RECORD_EXAMPLE])] = None
 
@@ -336,10 +336,10 @@ class Relaxation(_RequestShape):
         return read_answer_request({**self.facts, "name": name})
 
 
-class NamedRelaxation(AnswerShape):
+class NamedRelaxBody(AnswerShape):
     """A release by its name, and the same table again, at another level."""
 
-    table: Annotated[Columns | None, Field(examples=[{"department": ["A", "B"], "admitted": [601, 370]}])] = None
+    table: Annotated[TableBody | None, Field(examples=[{"department": ["A", "B"], "admitted": [601, 370]}])] = None
     counted: dict[str, Any] | None = None
     proposal: Annotated[Record | None, Field(examples=[RECORD_EXAMPLE])] = None
 
@@ -347,13 +347,13 @@ class NamedRelaxation(AnswerShape):
 class Publications(RequestModel):
     """Tables of one dataset to publish in one transaction, all or none."""
 
-    measures: Annotated[list[Publication], Field(min_length=1, max_length=MOST_MEASURES)]
+    measures: Annotated[list[PublishBody], Field(min_length=1, max_length=MOST_MEASURES)]
 
 
 class Relaxations(RequestModel):
     """Releases to relax in one transaction, all or none."""
 
-    measures: Annotated[list[NamedRelaxation], Field(min_length=1, max_length=MOST_MEASURES)]
+    measures: Annotated[list[NamedRelaxBody], Field(min_length=1, max_length=MOST_MEASURES)]
 
 
 class NewLimit(RequestModel):

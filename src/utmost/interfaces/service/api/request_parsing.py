@@ -13,7 +13,7 @@ from fastapi import Request, Response
 from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
 
-from utmost.interfaces.service.api.request_models import CheckedTable
+from utmost.interfaces.service.api.request_models import ValidatedTable
 from utmost.tables.files.json_files import members_once
 
 _MOST_MEMBERS = 100
@@ -57,7 +57,7 @@ def _parsed(body: bytes) -> Any:
         measures = parsed.get("measures")
         for holder in (parsed, *(measures if isinstance(measures, list) else ())):
             if isinstance(holder, dict) and type(holder.get("table")) is dict:
-                holder["table"] = CheckedTable.of(holder["table"])
+                holder["table"] = ValidatedTable.of(holder["table"])
     return parsed
 
 

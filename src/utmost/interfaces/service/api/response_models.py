@@ -15,7 +15,7 @@ from utmost.interfaces.service.api.record_forms import (
     RECORD_EXAMPLE,
     TIME_EXAMPLE,
     Count,
-    Facts,
+    JsonFacts,
     JsonRecord,
     LevelText,
     Person,
@@ -29,15 +29,17 @@ from utmost.interfaces.service.pending_queue import Waiting
 from utmost.interfaces.service.token_releases import View
 from utmost.publish.ledger.spending import Budget
 from utmost.publish.ledger.state import Published
+from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.statement import Statement
 from utmost.publish.promises.table_statements import cells_digest
 from utmost.tables.frames.any_table import adapter_of
 
-_SURE = "0.95"
 T = TypeVar("T")
 
-Columns = Annotated[dict[str, list[Any]], Field(description="lists of cells by column", examples=[{"admitted": [598]}])]
+CellsByColumn = Annotated[
+    dict[str, list[Any]], Field(description="lists of cells by column", examples=[{"admitted": [598]}])
+]
 Next = Annotated[str | None, Field(description="where the next page begins; null where all has been told")]
 
 
@@ -94,7 +96,7 @@ class _Version(JsonRecord):
     columns: Annotated[Sequence[str], Field(examples=[["admitted"]])]
     public: Annotated[Sequence[str], Field(examples=[["department"]])]
     rows: Annotated[int, Field(examples=[3])]
-    promise: Facts
+    promise: JsonFacts
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +119,7 @@ class ReleasesResponse(JsonRecord):
     next: Next
 
 
-Bar = Annotated[
+MarginField = Annotated[
     int | float, Field(description="a released value lies so near the true one, with 95 % confidence", examples=[12])
 ]
 
@@ -127,18 +129,18 @@ class PlanViewed(_Version):
     """The sums of a plan, at a level."""
 
     epsilon: LevelText
-    margin: Bar
-    release: Facts
+    margin: MarginField
+    release: JsonFacts
 
 
 @dataclass(frozen=True, slots=True)
 class TableViewed(_Version):
     """A released table at a level, with its statement."""
 
-    columns: Columns  # type: ignore[assignment]  # the cells, under the names that the list has
+    columns: CellsByColumn  # type: ignore[assignment]  # the cells, under the names that the list has
     epsilon: LevelText
-    margin: Bar
-    statement: Facts
+    margin: MarginField
+    statement: JsonFacts
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +156,7 @@ class MarginResponse(JsonRecord):
 
     epsilon: Annotated[str, Field(examples=["1"])]
     confidence: Annotated[str, Field(examples=["0.95"])]
-    margin: Bar
+    margin: MarginField
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +177,7 @@ class ProposalResponse(JsonRecord):
     """
 
     proposal: Proposal
-    publication: Facts
+    publication: JsonFacts
     promise: ShownPromise | None
 
 
@@ -216,7 +218,7 @@ class EventResponse(JsonRecord):
     number: Count
     time: Annotated[str, Field(examples=["2027-01-15T08:00:00Z"])]
     kind: Annotated[str, Field(examples=["published"])]
-    facts: Facts
+    facts: JsonFacts
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,7 +335,8 @@ def statement_of(view: View, digest: Mapping[str, Any]) -> dict[str, Any]:
     """
     release, there = view.release, adapter_of(view.table).names(view.table)
     public = tuple(name for name in release.public if name in there)
-    promised = _promised(release.promise.as_read(release.columns, public), view.level, release.rows)
+    promise = release.promise.as_read(release.columns, public)
+    promised = _promised(promise, view.level, release.rows, None if view.remembered.stop is None else view.remembered)
     return {
         **promised,
         "table": plain(digest),
@@ -342,7 +345,12 @@ def statement_of(view: View, digest: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=512)
-def _promised(promise: Promise, level: Level, rows: int) -> dict[str, Any]:
-    """The parts that are the same for all who view it, so that they are worked out once."""
-    statement = Statement(promise, promise.at(level, confidence=_SURE), rows, None, None).facts()
+def _promised(promise: Promise, level: Level, rows: int, stopped: LedgerFacts | None) -> dict[str, Any]:
+    """The parts that are the same for all who view it, so that they are worked out once.
+
+    Args:
+        stopped: Facts of an answer at which a rule stopped, which its sentences tell; None for any other.
+    """
+    stop = None if stopped is None else stopped.stop
+    statement = Statement(promise, promise.at_stop(level, stop), rows, None, stopped).facts()
     return {str(name): plain(fact) for name, fact in statement.items()}

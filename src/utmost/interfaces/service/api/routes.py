@@ -18,17 +18,17 @@ from utmost.interfaces.service.api.request_models import (
     SPELLED,
     DataVersion,
     Decided,
-    NamedRelaxation,
+    NamedRelaxBody,
     NewCharge,
     NewLimit,
     NewToken,
     Problem,
     Proposed,
-    Publication,
     Publications,
+    PublishBody,
     Receipt,
-    Relaxation,
     Relaxations,
+    RelaxBody,
 )
 from utmost.interfaces.service.api.request_parsing import AuthenticatedRoute, name_of_part
 from utmost.interfaces.service.api.requested_levels import read_level
@@ -57,13 +57,18 @@ _PROBLEMS: dict[int | str, dict[str, Any]] = {
 }
 
 
-class JsonLines(StreamingResponse):
+class JsonLinesResponse(StreamingResponse):
     """An answer of a JSON object in each line."""
 
     media_type = LINES_TYPE
 
 
-router = APIRouter(prefix="/v1", responses=_PROBLEMS, route_class=AuthenticatedRoute)
+router = APIRouter(
+    prefix="/v1",
+    responses=_PROBLEMS,
+    route_class=AuthenticatedRoute,
+    generate_unique_id_function=lambda route: route.name,  # a generated client calls `publish`, `relax`, `view`
+)
 
 # The routes with a body, and what whoever sends one must be allowed to do at all.
 _SENT = {
@@ -186,14 +191,14 @@ IdempotencyKey = Annotated[
     ),
 ]
 At = Annotated[str, Query(max_length=200, description='the level, exactly: "1/4"', examples=["1/4"])]
-Confidence = Annotated[str, Query(max_length=200, description="the chance that the bar holds", examples=["0.95"])]
-Dataset = Annotated[str | None, Query(max_length=200, examples=["admissions"])]
+ConfidenceQuery = Annotated[str, Query(max_length=200, description="the chance that the bar holds", examples=["0.95"])]
+DatasetQuery = Annotated[str | None, Query(max_length=200, examples=["admissions"])]
 Version = Annotated[DataVersion | None, Query()]
 After = Annotated[str, Query(pattern=r"^[0-9]{0,40}$", examples=["00001795349451353448"])]
 NextPage = Annotated[str, Query(max_length=300, description='"next" of the page before', examples=[""])]
 Most = Annotated[int, Query(ge=1, le=MOST, description="how many"), SPELLED]
-Viewed = answers.TableViewed | answers.PlanViewed
-_VIEWED: TypeAdapter[Viewed] = TypeAdapter(Viewed)
+ViewResponse = answers.TableViewed | answers.PlanViewed
+_VIEWED: TypeAdapter[ViewResponse] = TypeAdapter(ViewResponse)
 PathPart = Annotated[str, Path(max_length=200, examples=["admissions"]), AfterValidator(name_of_part)]
 Made = Annotated[str, Path(pattern=RECORD_NAME, examples=[RECORD_EXAMPLE])]
 
@@ -221,7 +226,7 @@ def _release(service: Service, who: Token, published: Published) -> answers.Rele
 
 
 @router.post("/releases", summary="Publish a table")
-def publish(service: Served, who: Who, key: IdempotencyKey, body: Publication) -> Viewed:
+def publish(service: Served, who: Who, key: IdempotencyKey, body: PublishBody) -> ViewResponse:
     """Publish a table at a first level; repeated under its key it gives the same answer."""
     request = body.read()
     tables, proposals = {request.name: _table(body)}, {request.name: body.proposal}
@@ -238,7 +243,7 @@ def release(service: Served, who: Who, name: PathPart, version: Version = None) 
 @router.get(
     "/releases/{name}/view",
     summary="A release at a level",
-    response_model=Viewed,
+    response_model=ViewResponse,
     openapi_extra={"security": [{_bearer.scheme_name: []}]},
 )
 def view(request: Request, name: PathPart, epsilon: At, version: Version = None) -> Response:
@@ -251,7 +256,12 @@ def view(request: Request, name: PathPart, epsilon: At, version: Version = None)
 
 @router.get("/releases/{name}/margin", summary="The error bar at any level")
 def margin(
-    service: Served, who: Who, name: PathPart, epsilon: At, confidence: Confidence = "0.95", version: Version = None
+    service: Served,
+    who: Who,
+    name: PathPart,
+    epsilon: At,
+    confidence: ConfidenceQuery = "0.95",
+    version: Version = None,
 ) -> answers.MarginResponse:
     """The margin after relaxing: it depends on the promise alone, and is no draw."""
     at = read_level(epsilon)
@@ -260,7 +270,7 @@ def margin(
 
 
 @router.post("/releases/{name}/relax", summary="The same release at another level, with the table")
-def relax(service: Served, who: Who, key: IdempotencyKey, name: PathPart, body: Relaxation) -> Viewed:
+def relax(service: Served, who: Who, key: IdempotencyKey, name: PathPart, body: RelaxBody) -> ViewResponse:
     """Relax a release; the values must be those that were published."""
     tables, proposals = {name: _table(body)}, {name: body.proposal}
     relaxed = service.releases.relax_measures(who, key, [body.read(name)], tables, proposals)
@@ -284,7 +294,9 @@ def relax_measures(service: Served, who: Who, key: IdempotencyKey, body: Relaxat
 
 
 @router.get("/releases/{name}/rehearsal", summary="The budget as it would stand")
-def rehearse(service: Served, who: Who, name: PathPart, epsilon: At, dataset: Dataset = None) -> answers.BudgetResponse:
+def rehearse(
+    service: Served, who: Who, name: PathPart, epsilon: At, dataset: DatasetQuery = None
+) -> answers.BudgetResponse:
     """The budget after a release at this level; nothing is drawn, written or spent."""
     return answers.BudgetResponse.of(service.releases.rehearse(who, name, read_level(epsilon), dataset))
 
@@ -426,15 +438,15 @@ def trail(service: Served, who: Who, after: After = "", most: Most = MOST) -> an
     return answers.TrailResponse(entries[:most], entries[most - 1]["name"] if len(entries) > most else None)
 
 
-@router.get("/trail/lines", summary="The whole trail, as JSON lines", response_class=JsonLines)
-def trail_lines(service: Served, who: Who) -> JsonLines:
+@router.get("/trail/lines", summary="The whole trail, as JSON lines", response_class=JsonLinesResponse)
+def trail_lines(service: Served, who: Who) -> JsonLinesResponse:
     """Oldest first; each line holds a digest of all before it, so that a copy is checked without the service."""
     lines = service.audit.lines(who)
-    return JsonLines(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+    return JsonLinesResponse(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
 
 
 def _tables(
-    requests: Sequence[PublishRequest | AnswerRequest], brought: Sequence[Publication | NamedRelaxation]
+    requests: Sequence[PublishRequest | AnswerRequest], brought: Sequence[PublishBody | NamedRelaxBody]
 ) -> tuple[dict[str, Any], dict[str, str | None]]:
     """The tables and the approved proposals, by the names of the releases."""
     names = [request.name for request in requests]
@@ -444,7 +456,7 @@ def _tables(
     return tables, {name: body.proposal for name, body in zip(names, brought, strict=True)}
 
 
-def _table(body: Publication | Relaxation | NamedRelaxation) -> Any:
+def _table(body: PublishBody | RelaxBody | NamedRelaxBody) -> Any:
     """The table in a request: columns, or a counted table for a plan."""
     if (body.table is None) == (body.counted is None):
         raise OutOfRange("a request must bring a table or a counted table, one of the two", where="table")

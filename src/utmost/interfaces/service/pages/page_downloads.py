@@ -35,7 +35,7 @@ from utmost.tables.files import table_formats
 
 downloads = APIRouter(include_in_schema=False)
 
-Name = Annotated[str, Query(max_length=400)]
+NameQuery = Annotated[str, Query(max_length=400)]
 Ending = Literal["csv", "parquet", "xlsx"]
 
 _KINDS = {
@@ -125,7 +125,7 @@ class Seen:
     """A level of a release that a token is for and that is there: to look at a page never makes a new one."""
 
     def __init__(
-        self, request: Request, service: Served, viewer: Viewer, name: Name, at: Name, version: Version = None
+        self, request: Request, service: Served, viewer: Viewer, name: NameQuery, at: NameQuery, version: Version = None
     ) -> None:
         self.release, self.level = service.releases.release(viewer, name, version), read_level(at)
         if self.level not in service.releases.levels(viewer, self.release):
@@ -239,7 +239,7 @@ Looked = Annotated[Seen, Depends(Seen)]
 
 
 @downloads.get("/release/table.{ending}")
-def table_file(seen: Looked, ending: Annotated[Ending, InPath()], family: Name = "") -> Response:
+def table_file(seen: Looked, ending: Annotated[Ending, InPath()], family: NameQuery = "") -> Response:
     """The released values as a file, which the statement is about; of sums one family."""
     return _download(seen.content(ending, family), ending, f"released.{ending}")
 
@@ -253,7 +253,7 @@ def release_file(seen: Looked) -> Response:
 
 
 @downloads.get("/release/statement.json")
-def statement_file(seen: Looked, of: Annotated[Ending, Query()] = "csv", family: Name = "") -> Response:
+def statement_file(seen: Looked, of: Annotated[Ending, Query()] = "csv", family: NameQuery = "") -> Response:
     """The statement of the released values, as a file that anyone can check."""
     said = seen.statement(family, {"of": "file", "sha256": sha256(seen.content(of, family)).hexdigest()})
     return _download(json.dumps(said, indent=1, ensure_ascii=False).encode(), "json", f"released.{of}.json")

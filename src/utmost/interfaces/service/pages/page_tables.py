@@ -8,10 +8,10 @@ from typing import Any
 from utmost.errors import BadTable
 from utmost.tables.files.csv_table import numbers_of
 
-Cells = dict[str, list[Any]]
+UploadedColumns = dict[str, list[Any]]
 
 
-def csv_columns(content: bytes) -> Cells:
+def csv_columns(content: bytes) -> UploadedColumns:
     """The columns of a CSV file, all cells as text.
 
     Raises:
@@ -34,7 +34,7 @@ def csv_columns(content: bytes) -> Cells:
     return {name: [row[at] for row in rows] for at, name in enumerate(header)}
 
 
-def brought_table(content: bytes, released: Sequence[str]) -> Cells:
+def brought_table(content: bytes, released: Sequence[str]) -> UploadedColumns:
     """The columns of a CSV file, those to be released as numbers.
 
     Raises:

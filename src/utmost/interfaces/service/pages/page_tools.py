@@ -80,7 +80,7 @@ def _choices() -> dict[str, Any]:
 
 
 @dataclass
-class Reading:
+class ReaderForm:
     """The fields of the page of a reader."""
 
     response: TextQuery = "17"
@@ -93,7 +93,7 @@ class Reading:
 
 
 @tools.get("/read")
-def reader(request: Request, viewer: Viewer, fields: Annotated[Reading, Depends()]) -> Response:
+def reader(request: Request, viewer: Viewer, fields: Annotated[ReaderForm, Depends()]) -> Response:
     """The best answer to a response, for a prior and a loss."""
     return _tool(request, viewer, "read", asdict(fields))
 

@@ -25,7 +25,7 @@ from utmost.interfaces.service.api.response_models import columns, paged, statem
 from utmost.interfaces.service.api.routes import After, NextPage, Served, Version, trail_lines, version_name
 from utmost.interfaces.service.approvals import APPROVED, PROPOSED, Proposal
 from utmost.interfaces.service.pages.page_counted import rule_asked, sums_shown
-from utmost.interfaces.service.pages.page_downloads import downloads, endings
+from utmost.interfaces.service.pages.page_downloads import NameQuery, downloads, endings
 from utmost.interfaces.service.pages.page_measures import MOST_ROWS
 from utmost.interfaces.service.pages.page_publishing import known_datasets
 from utmost.interfaces.service.pages.page_rendering import WAITING, render, static_files
@@ -50,7 +50,6 @@ _MOST_ROWS, _MOST_BARS, _MOST_CHARTS, _STEPS = 500, 24, 4, 25
 _A_PAGE = 200
 _NO_DIGEST = {"of": "file", "sha256": "0" * 64}  # the page shows none; the file of the statement has that of the values
 
-Name = Annotated[str, Query(max_length=400)]
 
 _DECIDED_AT = {
     DECISION: ("/proposal", "A proposal to decide"),
@@ -87,11 +86,11 @@ def release_page(
     request: Request,
     service: Served,
     viewer: Viewer,
-    name: Name,
+    name: NameQuery,
     version: Version = None,
-    at: Name = "",
-    below: Name = "",
-    quartiles: Name = "",
+    at: NameQuery = "",
+    below: NameQuery = "",
+    quartiles: NameQuery = "",
 ) -> Response:
     """One release: its values at a level, its promise, its history, and what relaxing would buy."""
     found = service.releases.release(viewer, name, version)
@@ -173,7 +172,7 @@ def proposals_page(request: Request, service: Served, viewer: Viewer, after: Nex
 
 
 @pages.get("/proposal")
-def proposal_page(request: Request, service: Served, viewer: Viewer, name: Name) -> Response:
+def proposal_page(request: Request, service: Served, viewer: Viewer, name: NameQuery) -> Response:
     """A proposal: all that an approval is for, what it would come to, and the forms by which it is decided."""
     proposal, facts = service.proposals.one(viewer, name)
     promise = service.proposals.shown(proposal, facts) if facts or proposal.verb == "relax" else None
@@ -302,7 +301,7 @@ def trail_page(request: Request, service: Served, viewer: Viewer, after: After =
 
 def _summary(release: Published, levels: tuple[Level, ...]) -> dict[str, Any]:
     """A release in a line: each level with its error bar, drawn to one scale."""
-    margins = [release.noise.margin(at, _SURE) for at in levels]
+    margins = [release.margin(at, _SURE) for at in levels]
     longest = max(map(float, margins), default=1.0) or 1.0
     return {
         "release": release,
@@ -377,7 +376,7 @@ def _relaxing(release: Published, levels: tuple[Level, ...]) -> dict[str, Any] |
     low, high = min(levels).epsilon_float / 2, max(levels).epsilon_float * 8
     steps = [round(low * (high / low) ** (k / (_STEPS - 1)), 12) for k in range(_STEPS)]
     line = [(step, float(release.noise.margin(_near(step), _SURE))) for step in steps]
-    there = [(at.epsilon_float, float(release.noise.margin(at, _SURE)), level_words(at)) for at in levels]
+    there = [(at.epsilon_float, float(release.margin(at, _SURE)), level_words(at)) for at in levels]
     points = [(x, y, f"epsilon {said}: within {short(y)}") for x, y, said in there]
     title = "The error bar at each level; the points are the levels that are there"
     top = max(levels)

@@ -14,6 +14,7 @@ from pydantic import Field
 
 from utmost.core.exact.field_forms import json_forms, rows_of
 from utmost.core.exact.levels import Level
+from utmost.core.exact.written_levels import level_from_text, level_words
 from utmost.core.privacy.unit import Unit
 from utmost.errors import UtmostError
 from utmost.interfaces.service.api.record_forms import JsonRecord
@@ -24,6 +25,7 @@ from utmost.publish.ledger.state import Published
 from utmost.publish.promises.noise_kinds import KINDS, kind_named
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.promised_noise import Noise
+from utmost.publish.promises.until import Until
 
 _YES = {True: "yes", False: "no"}
 _UNREADABLE = (ArithmeticError, AttributeError, LookupError, MemoryError, TypeError, ValueError, RecursionError)
@@ -109,7 +111,13 @@ def _shown(
     if asked.get("dataset") is not None and asked.get("dataset") == asked.get("name"):
         asked["dataset"] = f"{asked['dataset']}, a dataset of its own"
     rows = [*_rows(Unit, {"nonnegative": False, "exactly": False} | unit), *_rows(PublishRequest, asked)]
-    rows += [*_part(left), *_rows(Promise, left), *_rows(drawn, noise), *_measured(plan)]
+    rows += [
+        *_part(left),
+        *_until(left, request.get("level")),
+        *_rows(Promise, left),
+        *_rows(drawn, noise),
+        *_measured(plan),
+    ]
     rows += [Listed(visible(name), tuple(_leaves(fact))) for name, fact in plan.items() if fact not in (None, [], {})]
     lines = tuple(row for row in rows if isinstance(row, Line))
     lists = tuple(row for row in rows if isinstance(row, Listed))
@@ -181,6 +189,24 @@ def _part(left: dict[str, Any]) -> Iterator[Line]:
         yield Line("part", f"{name} of {partition}: its level does not add up with those of the other parts")
     elif part is not None:
         yield Line("part", _said(part))
+
+
+def _until(left: dict[str, Any], level: Any) -> Iterator[Line | Listed]:
+    """The rule by which a release stops, and its ladder up to a level; what cannot be read stays as it is."""
+    if left.get("until") is None:
+        return
+    try:
+        until = Until.of_facts(left["until"])
+        ladder = () if level is None else until.levels(level_from_text(level))
+    except (UtmostError, *_UNREADABLE):
+        return
+    del left["until"]
+    yield Line("stops as soon as", visible(until.words))
+    if ladder:
+        shown = ", ".join(level_words(at) for at in ladder)
+        yield Line("ladder", f"epsilon = {shown}: the level reached is spent, at most {level_words(ladder[-1])}")
+    else:
+        yield Line("ladder", f"{until.steps} levels, each twice the one before")
 
 
 def _measured(of_plan: dict[str, Any]) -> Iterator[Listed]:

@@ -24,7 +24,7 @@ from utmost.core.noise.costs import cost_named
 from utmost.core.noise.geometric import Geometric
 from utmost.core.noise.laplace import Laplace
 from utmost.core.noise.optimal import optimal_noise
-from utmost.design.capacities.capacity_of import capacity
+from utmost.design.capacities.capacity import capacity
 from utmost.design.channels.calibrated import exponential_mechanism
 from utmost.design.channels.on_counts import geometric_channel
 from utmost.design.channels.on_spaces import randomized_response

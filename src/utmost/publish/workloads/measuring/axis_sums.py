@@ -60,7 +60,7 @@ class Groups:
         return self.at
 
     def lengths(self, axis: Axis) -> Counter[int]:
-        """How many rows take how many values."""
+        """Number of rows by the number of values that they take."""
         sizes = axis.group_sizes(self.at)
         return Counter((sizes if self.only is None else sizes[[self.only]]).tolist())
 
@@ -75,7 +75,7 @@ class Groups:
         return rows if self.only is None else rows[[self.only]]
 
     def gram(self, axis: Axis) -> Floats:
-        """How many rows take both of two values; (values, values)."""
+        """Number of rows that take both of two values; (values, values)."""
         groups = axis.group_of(self.at)
         together = groups[:, None] == groups[None, :]
         return np.asarray(together if self.only is None else together & (groups == self.only), dtype=float)
@@ -104,7 +104,7 @@ class Taken:
         return fitting
 
     def lengths(self, axis: Axis) -> Counter[int]:
-        """How many rows take how many values."""
+        """Number of rows by the number of values that they take."""
         return Counter([int(self.row.sum())])
 
     def spectrum(self, chain: Chain) -> list[Fraction]:
@@ -116,7 +116,7 @@ class Taken:
         return self.row[None, :]
 
     def gram(self, axis: Axis) -> Floats:
-        """How many rows take both of two values; (values, values)."""
+        """Number of rows that take both of two values; (values, values)."""
         return np.outer(self.row, self.row).astype(float)
 
 
@@ -129,7 +129,7 @@ class Prefixes:
         return 0
 
     def lengths(self, axis: Axis) -> Counter[int]:
-        """How many rows take how many values."""
+        """Number of rows by the number of values that they take."""
         return Counter(range(1, axis.size + 1))
 
     def spectrum(self, chain: Chain) -> list[Fraction]:
@@ -141,7 +141,7 @@ class Prefixes:
         return np.tri(axis.size, dtype=bool)
 
     def gram(self, axis: Axis) -> Floats:
-        """How many rows take both of two values; (values, values)."""
+        """Number of rows that take both of two values; (values, values)."""
         places = np.arange(axis.size)
         return (axis.size - np.maximum.outer(places, places)).astype(float)
 
@@ -155,7 +155,7 @@ class Ranges:
         return 0
 
     def lengths(self, axis: Axis) -> Counter[int]:
-        """How many rows take how many values."""
+        """Number of rows by the number of values that they take."""
         return Counter({length: axis.size + 1 - length for length in range(1, axis.size + 1)})
 
     def spectrum(self, chain: Chain) -> list[Fraction]:
@@ -169,7 +169,7 @@ class Ranges:
         return (low[:, None] <= places) & (places <= high[:, None])
 
     def gram(self, axis: Axis) -> Floats:
-        """How many rows take both of two values; (values, values)."""
+        """Number of rows that take both of two values; (values, values)."""
         places = np.arange(axis.size, dtype=float)
         return np.asarray((np.minimum.outer(places, places) + 1) * (axis.size - np.maximum.outer(places, places)))
 
@@ -185,7 +185,7 @@ class Windows:
         return 0
 
     def lengths(self, axis: Axis) -> Counter[int]:
-        """How many rows take how many values."""
+        """Number of rows by the number of values that they take."""
         return Counter({self.length: axis.size + 1 - self.length})
 
     def spectrum(self, chain: Chain) -> list[Fraction]:
@@ -198,7 +198,7 @@ class Windows:
         return (behind >= 0) & (behind < self.length)
 
     def gram(self, axis: Axis) -> Floats:
-        """How many rows take both of two values; (values, values)."""
+        """Number of rows that take both of two values; (values, values)."""
         places = np.arange(axis.size)
         first = np.maximum(np.maximum.outer(places, places) + 1 - self.length, 0)
         last = np.minimum(np.minimum.outer(places, places), axis.size - self.length)
@@ -239,7 +239,7 @@ class Weighed:
         return next(alike, 0)
 
     def lengths(self, axis: Axis) -> Counter[int]:
-        """How many rows take how many values; of a row with other weights than 0 and 1 one, which is never too many."""
+        """Number of rows by the number of values that they take; of a row with other weights than 0 and 1 one, which is never too many."""
         return Counter(sum(row) if {*row} <= {0, 1} else 1 for row in self.rows)
 
     def spectrum(self, chain: Chain) -> list[Fraction]:
@@ -280,7 +280,7 @@ class Runs:
         return np.asarray(np.arange(len(self.starts))[:, None] == self._run_of(axis)[None, :])
 
     def gram(self, axis: Axis) -> Floats:
-        """How many rows take both of two values; (values, values)."""
+        """Number of rows that take both of two values; (values, values)."""
         runs = self._run_of(axis)
         return np.asarray(runs[:, None] == runs[None, :], dtype=float)
 
@@ -289,7 +289,7 @@ class Runs:
 
 
 def count_of(sums: AxisSums, axis: Axis) -> int:
-    """How many rows there are."""
+    """Number of rows."""
     if isinstance(sums, Groups):
         return axis.groups(sums.at) if sums.only is None else 1
     return sums.lengths(axis).total()

@@ -31,7 +31,7 @@ RAISED: tuple[TogetherKind, ...] = ("signed", "range", "two-sided")
 """The noise that protects an individual who lowers no cell, and nobody else."""
 
 NORMS: dict[TogetherKind, Norm] = {"staircase": "max", "range": "range"}
-"""The norm of the staircases."""
+"""Norm of each staircase."""
 
 # Of the level, a pair gets 7 parts where a single cell gets 4: sqrt(3) to 1 is the least in the mean, and 7/4 is near.
 _PAIR, _SINGLE = 7, 4
@@ -59,7 +59,7 @@ class CellsTogether(Display):
 
     @property
     def cells(self) -> int:
-        """How many cells there are."""
+        """Number of cells."""
         return sum(self.groups)
 
     @property

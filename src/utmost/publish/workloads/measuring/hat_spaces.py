@@ -59,7 +59,7 @@ class HatSpace:
 
     @property
     def shift(self) -> int:
-        """How many binary digits C has."""
+        """Number of binary digits in C."""
         return _gain(self.size, tuple(self.sets), tuple(self.totals.values()))[1] if self.base else 0
 
     @property

@@ -35,7 +35,7 @@ from utmost.tables.axes.few_cells import MOST_LAID
 from utmost.tables.axes.hat_functions import DIFFERENCE
 
 MarginalSpace = tuple[tuple[int, int], ...]
-"""The axes that a space does not average out, in order: the axis, and the place of its level among the even ones."""
+"""Axes that a space does not average out, in order: each axis, and the place of its level among the even ones."""
 
 _MOST_SPACES = 1 << 18
 _MOST_LAID_SPACES = 1 << 20

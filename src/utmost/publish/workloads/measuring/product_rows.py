@@ -90,12 +90,12 @@ class AxisRows:
 
     @property
     def values(self) -> int:
-        """How many values are measured by themselves."""
+        """Number of values measured by themselves."""
         return int(self.rows.shape[1])
 
     @property
     def entries(self) -> int:
-        """How many sums are measured along the axis: values, and rows behind them."""
+        """Number of sums measured along the axis: values, and rows behind them."""
         return sum(self.rows.shape)
 
     @property

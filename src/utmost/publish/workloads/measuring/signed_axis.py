@@ -75,12 +75,12 @@ class SignedAxis:
 
     @property
     def values(self) -> int:
-        """How many values the axis has."""
+        """Number of values in the axis."""
         return len(self.signed[0])
 
     @property
     def entries(self) -> int:
-        """How many sums are measured along the axis."""
+        """Number of sums measured along the axis."""
         return len(self.signed)
 
     @property

@@ -194,7 +194,7 @@ class Plan(Display):
 
     @property
     def measured(self) -> int:
-        """How many sums are measured."""
+        """Number of sums measured."""
         return sum(prod(self.measured_shape(family)) for family in self.shares)
 
     @property

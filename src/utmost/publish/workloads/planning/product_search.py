@@ -204,7 +204,7 @@ def _next(gram: Floats, before: RealRows | None) -> RealRows:
 
 
 def _counts(values: int) -> list[int]:
-    """How many rows are tried along an axis."""
+    """Number of rows tried along an axis."""
     fourth = {values // 4} if values <= 64 else set()
     return sorted({max(1, values // 16), max(1, values // 8) if values <= 512 else 1} - {0} | fourth - {0})
 

@@ -19,16 +19,16 @@ from numpy.typing import NDArray
 
 from utmost.core.exact.arrays import Floats
 from utmost.core.exact.one_thread import one_blas_thread
-from utmost.core.noise.signed_cells import charge_of_rows
+from utmost.core.noise.signed_cells import SignedRows, charge_of_rows
 from utmost.errors import OutOfRange
 
 MOST_CELLS = 5
-"""Most cells that change together; of more, rows are searched group by group."""
+"""Number of cells that change together beyond which rows are searched group by group."""
 
 LARGEST_GROUP = 7
 """One cell and three pairs, of which rows are known without a search."""
 
-SignedRows = tuple[tuple[int, ...], ...]
+
 Gram = tuple[tuple[float, ...], ...]
 
 _STEPS, _PARTS = 1000, (4, 12, 60, 1000)  # shares are multiples of such parts, before they spend the level exactly

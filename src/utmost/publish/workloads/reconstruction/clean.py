@@ -94,7 +94,7 @@ def controlled_rounding(
 
 
 SumLimits = Mapping[Family, tuple[Floats, Floats]]
-"""The least and the most that may be added to each sum, by family."""
+"""Bounds, by family, of what may be added to each sum."""
 
 
 def _limits(domain: Domain, facts: PublicFacts | None, floor: NDArray[Any]) -> SumLimits:

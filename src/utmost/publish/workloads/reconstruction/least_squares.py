@@ -110,7 +110,7 @@ class Reconstruction:
         return Reconstruction, (self.domain, dict(self.weights))
 
     def cells_in(self, family: Family) -> int:
-        """How many cells a group of a measured family holds."""
+        """Number of cells in a group of a measured family."""
         return math.prod(self._block(a, level) for a, level in enumerate(family))
 
     def spaces(self, base: Family | None = None) -> list[Family]:
@@ -403,7 +403,7 @@ class Reconstruction:
         return self._level(axis, level)[0]
 
     def _block(self, axis: int, level: int) -> int:
-        """How many values each group of the level holds, where they are of one size."""
+        """Number of values in each group of the level, where they are of one size."""
         block = self._level(axis, level)[1]
         return block or even_block(self.domain.axes[axis], level)  # which refuses
 
@@ -419,7 +419,7 @@ class Reconstruction:
 
 
 def even_block(axis: Axis, level: int) -> int:
-    """How many values each group of a measured level holds."""
+    """Number of values in each group of a measured level."""
     sizes = axis.group_sizes(level)
     if (sizes != sizes[0]).any():
         raise Unsupported(

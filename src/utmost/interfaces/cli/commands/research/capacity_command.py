@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.exact.written_levels import level_facts
+from utmost.design.capacities.capacity import capacity as capacity_of
 from utmost.design.capacities.capacity_evidence import TypeCapacity
-from utmost.design.capacities.capacity_of import capacity as capacity_of
 from utmost.design.leakage.measures import Measure
 from utmost.errors import OutOfRange
 from utmost.interfaces.cli.options import file_options, research_options
@@ -68,7 +68,7 @@ def capacity(
     multiplicative: Annotated[bool, flag("Only the largest factor on anyone's gain.")] = False,
     additive: Annotated[bool, flag("Only the largest addition to anyone's gain.")] = False,
     measure: research_options.AskedMeasure,
-    prior: research_options.Prior = "uniform",
+    prior: options.PriorName = "uniform",
     out: Annotated[Path | None, option("FILE", "File for mechanisms and proofs (.json).")] = None,
     check: file_options.Check = None,
     as_json: options.AsJson = False,

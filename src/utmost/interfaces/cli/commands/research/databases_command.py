@@ -19,7 +19,7 @@ from utmost.design.optima.sharing import shared_mechanism
 from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.design.spaces.families import counts
 from utmost.errors import NotANumber, OutOfRange
-from utmost.interfaces.cli.options import people_options, research_options
+from utmost.interfaces.cli.options import people_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import flag, option
 from utmost.interfaces.cli.screens.screen import facts, screen, with_exact
@@ -65,8 +65,8 @@ def databases(
     values: Annotated[int, option("K", "Number of values that a row may take.")] = 2,
     rows: Annotated[int, option("N", "Number of rows of a database.")] = 3,
     satisfying: Annotated[list[str] | None, option("VALUES", "Values of 0..K-1 that are counted; 1.")] = None,
-    prior: research_options.Prior = "uniform",
-    loss: research_options.Loss = "absolute",
+    prior: options.PriorName = "uniform",
+    loss: options.LossName = "absolute",
     level: options.AskedLevel,
     conflict: Annotated[bool, flag("Two consumers of Theorem 6.3, whom no mechanism serves.")] = False,
     tilt: Annotated[str | None, option("NUMBER", "Lean of each consumer, 0 to 1/2; 1/100.")] = None,

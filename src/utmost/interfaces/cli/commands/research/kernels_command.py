@@ -93,9 +93,9 @@ RARE = ("--estimate", "--size", "--seed", "--resume")
 def kernels(
     *,
     asked: research_options.TypeAsked,
-    count: research_options.Count = False,
+    count: research_options.CountOnly = False,
     by_size: Annotated[bool, flag("Number of kernels by number of outcomes.")] = False,
-    orbits: research_options.Orbits = False,
+    orbits: research_options.ByOrbit = False,
     estimate: Annotated[str | None, option("SAMPLES", "Random sets from which to estimate their number.")] = None,
     size: Annotated[str | None, option("N", "Outcomes of the kernels to estimate; by default the most.")] = None,
     seed: Annotated[int | None, option("N", "Seed of a repeatable estimate.")] = None,
@@ -144,7 +144,7 @@ def _check_one(wanted_options: dict[str, bool]) -> None:
 
 
 def _searched(spelled: str, ptype: PrivacyType, resume: Path | None, out: Path | None) -> dict[int, int]:
-    """How many kernels there are of each size, with a bar on a terminal."""
+    """Number of kernels of each size, with a bar on a terminal."""
     with logged_progress(f"Searching the kernels of {spelled}") as report:
         if resume is None:
             return kernel_sizes(ptype, lambda done: report(done, 1))

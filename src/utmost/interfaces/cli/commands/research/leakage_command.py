@@ -133,7 +133,7 @@ def leakage(
         file_options.file_argument("CHANNEL...", "Matrices as .csv or .json; rows are secrets."),
     ],
     *,
-    prior: research_options.Prior = "uniform",
+    prior: options.PriorName = "uniform",
     measure: research_options.AskedMeasure,
     space: research_options.SpaceText = None,
     plot: options.Plot = None,

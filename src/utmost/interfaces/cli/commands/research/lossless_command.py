@@ -70,7 +70,7 @@ def lossless(
     *,
     law: Annotated[str, option("NAME", "Noise: optimal (for --cost), half-step, geometric or laplace.")] = "optimal",
     sensitivity: options.Sensitivity = "1",
-    cost: options.Cost = "absolute",
+    cost: options.CostName = "absolute",
     numbers: options.Numbers = "integers",
     answer: options.Output,
 ) -> None:

@@ -46,7 +46,7 @@ def show_minimax(report: dict[str, Any], out: Path | None) -> None:
 def minimax(
     *,
     asked: research_options.TypeAsked,
-    loss: research_options.Loss = "absolute",
+    loss: options.LossName = "absolute",
     possible: Annotated[
         list[str] | None,
         option("SECRETS", "Secrets not ruled out: 3,4 or 3..9; by default all."),

@@ -9,7 +9,7 @@ from utmost.design.capacities.policy_capacities import policy_capacity
 from utmost.design.optima.policy_designs import PolicyOptimum, policy_mechanism
 from utmost.design.privacy_types.policy_types import PolicyType
 from utmost.design.spaces.policies import Policy
-from utmost.interfaces.cli.options import file_options, research_options, table_options
+from utmost.interfaces.cli.options import file_options, table_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import flag, option
 from utmost.interfaces.cli.screens.screen import facts, matrix_grid, number, screen, with_exact
@@ -31,8 +31,8 @@ def policy(
     level: options.AskedLevel,
     directed: Annotated[bool, flag("A row hides the first secret from the second only.")] = False,
     spelling: table_options.DecimalSpelling,
-    prior: research_options.Prior = "uniform",
-    loss: research_options.Loss = "binary",
+    prior: options.PriorName = "uniform",
+    loss: options.LossName = "binary",
     out: Annotated[Path | None, option("FILE", "File for mechanism and certificates (.json).")] = None,
     as_json: options.AsJson = False,
 ) -> None:

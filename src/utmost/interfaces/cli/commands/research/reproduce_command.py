@@ -45,7 +45,7 @@ WHICH = "ghosh (2009), geng (2012), koufogiannis (2015), fernandes (2022), or al
 
 
 @dataclass(frozen=True, slots=True)
-class Report(options.Output):
+class ReportOutput(options.Output):
     """Destination of the comparisons: a file as JSON, or as a page with everything into a folder."""
 
     out: Annotated[
@@ -75,7 +75,7 @@ def reproduce(
     long: Annotated[bool, flag("Results that take minutes, too (fernandes).")] = False,
     only: Annotated[str | None, option("RESULT", 'One numbered result: "Theorem 4".')] = None,
     plot: Annotated[Path | None, option("DIR", "Folder for the paper's pictures (.svg).")] = None,
-    answer: Report,
+    answer: ReportOutput,
 ) -> None:
     """Recompute the figures, theorems and numbers of the four papers.
 
@@ -105,7 +105,9 @@ def _chosen(paper: "Paper", rows: list[Comparison], only: str | None) -> list[Co
     return rows if only is None else paper.rows_of(only, rows)
 
 
-def _give(papers: Sequence["Paper"], comparisons: dict[str, list[Comparison]], answer: Report, long: bool) -> None:
+def _give(
+    papers: Sequence["Paper"], comparisons: dict[str, list[Comparison]], answer: ReportOutput, long: bool
+) -> None:
     """The report, the file or the screen."""
     as_data = {name: [asdict(row) for row in rows] for name, rows in comparisons.items()}
     data = as_data if len(papers) > 1 else as_data[papers[0].name]

@@ -98,7 +98,7 @@ def _show_matrix(console: Any, title: str, matrix: Array, names: list[str]) -> N
 def universal(
     *,
     asked: research_options.TypeAsked,
-    loss: research_options.Loss = "absolute",
+    loss: options.LossName = "absolute",
     mechanism: Annotated[
         str | None, option("NAME", "Mechanism to judge: geometric, randomized-response or channel.csv.")
     ] = None,

@@ -94,8 +94,8 @@ _MOST_SHOWN = 5_000
 def vertices(
     *,
     asked: research_options.TypeAsked,
-    count: research_options.Count = False,
-    orbits: research_options.Orbits = False,
+    count: research_options.CountOnly = False,
+    orbits: research_options.ByOrbit = False,
     heights: Annotated[bool, flag("Exponents h with v(x) ~ alpha^h(x), in place of probabilities.")] = False,
     out: Annotated[Path | None, option("FILE", "File for all vertices, row by row (.csv or .json).")] = None,
     plot: options.Plot = None,

@@ -97,7 +97,7 @@ class GroupSums:
         return sum(shares.values(), Fraction(0)) == 1
 
     def shape(self, family: Family) -> tuple[int, ...]:
-        """How many groups there are along each axis; of many axes, along those that the family has."""
+        """Number of groups along each axis; of many axes, along those that the family has."""
         if is_vast(self.domain):
             groups = [axis.groups(level) for axis, level in zip(self.domain.axes, family, strict=True)]
             return tuple(count for count in groups if count > 1)

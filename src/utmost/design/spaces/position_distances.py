@@ -40,7 +40,7 @@ SMALLEST_RADIUS = 6_335_439
 """The smallest radius of curvature of the ellipsoid WGS84, in whole metres, rounded down from 6 335 439.327."""
 
 _EQUATOR, _INVERSE_FLATTENING = 6_378_137, 298_257_223_563
-"""Of WGS84: the largest radius in metres, and 10^9 times the inverse of the flattening."""
+"""WGS84: largest radius in metres, and 10^9 times the inverse of the flattening."""
 
 Coordinates = tuple[Fraction, Fraction]
 """Latitude and longitude in degrees, or northing and easting."""

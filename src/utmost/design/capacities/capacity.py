@@ -28,7 +28,7 @@ from utmost.core.programs.exact_optima import solve_exactly
 from utmost.core.programs.highs import solve
 from utmost.core.programs.linear_program import LinearProgram
 from utmost.design.capacities.capacity_evidence import CapacityCertificate, ProductDual, TypeCapacity
-from utmost.design.capacities.implicit_mechanisms import ProductMechanism, factors
+from utmost.design.capacities.implicit_mechanisms import ProductMechanism, product_parts
 from utmost.design.capacities.magnitude import bound_on_lattice, by_magnitude, closed_form, on_lattice
 from utmost.design.capacities.packing import bound_by_packing, by_envelope, by_packing, central_dual, packing
 from utmost.design.capacities.pair_program import Classes, by_edge_program, by_orbits
@@ -55,8 +55,8 @@ class VertexCertificate(Display):
     """Evidence that no mechanism of a type leaks more by a measure at a prior.
 
     Attributes:
-        ptype, measure, prior: whose leakage, by what, and with what belief before.
-        mechanism: the mechanism, its columns multiples of vertices.
+        ptype, measure, prior: Whose leakage, by what, and with what belief before.
+        mechanism: Mechanism, its columns multiples of vertices.
         dual: (n,) y with y . v >= phi(v) for every vertex v of the type.
         slack: Largest violation by floats: 0 if all is rational.
     """
@@ -69,7 +69,7 @@ class VertexCertificate(Display):
     slack: Any = 0
 
     @property
-    def upper(self) -> Any:
+    def upper(self) -> Fraction | float:
         """No mechanism of the type leaks more than this, by the measure, additively."""
         after = self.dual.sum() / len(self.dual) + self.slack
         gained = _gained(self.measure, after, self.measure.prior(self.prior))
@@ -91,8 +91,8 @@ def capacity_over_vertices(ptype: PrivacyType, measure: Measure, prior: object =
     """The largest additive leakage of any mechanism of a type, by a measure, at a prior.
 
     Args:
-        ptype: a type whose vertices can be listed (see `utmost.design.geometry.vertex_search`).
-        measure: a vulnerability or an uncertainty, such as `shannon_entropy` or `g_vulnerability(gain)`.
+        ptype: Type whose vertices can be listed (see `utmost.design.geometry.vertex_search`).
+        measure: Vulnerability or an uncertainty, such as `shannon_entropy` or `g_vulnerability(gain)`.
         prior: (n,); uniform when left out.
 
     Returns:
@@ -145,7 +145,7 @@ def _gains(measure: Measure, prior: Array, columns: Array) -> Array:
     return gains if measure.rises else -gains
 
 
-def _gained(measure: Measure, after: Any, before: Any) -> Any:
+def _gained(measure: Measure, after: Fraction | float, before: Fraction | float) -> Fraction | float:
     """Leakage from what is known after and before; ``after`` has the sign of a vulnerability."""
     return after - (before if measure.rises else -before)
 
@@ -215,7 +215,7 @@ def _scaled_down(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate 
 
 def product_route(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate | None:
     """Mechanisms and nonnegative duals of the parts of a product multiply, and so do the sums that they prove."""
-    parts = factors(ptype)
+    parts = product_parts(ptype)
     certificates = [] if parts is None else [shortest(part, kind)[1] for part in parts]
     if not certificates or any(c.multipliers is not None or c.gap > _NEAR * float(c.upper) for c in certificates):
         return None
@@ -278,8 +278,8 @@ def capacity(
     - With a measure, of a type: over its mechanisms, at one prior, additively (see `capacity_over_vertices`).
 
     Args:
-        of: a privacy type; or a channel, or what can be read as one.
-        measure: a vulnerability or an uncertainty, such as `utmost.leakage.shannon_entropy`.
+        of: Privacy type; or a channel, or what can be read as one.
+        measure: Vulnerability or an uncertainty, such as `utmost.leakage.shannon_entropy`.
         kind: "multiplicative" or "additive".
         prior: (n,), of a type with a measure; uniform when left out.
 

@@ -1,0 +1,92 @@
+"""Tables of several amounts in a ledger, as the commands publish, relax and show them."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from utmost.core.exact.progress_bar import progress_bar
+from utmost.errors import UtmostError
+from utmost.interfaces.cli.ledger_answers import IN_LEDGER, Question, named_command, show_after
+from utmost.interfaces.cli.options.release_options import ReleaseMemory
+from utmost.interfaces.cli.screens.workload_screens import give_measures, measures_margins
+from utmost.publish.counting.counted import CountedTable
+from utmost.publish.ledger.ledger import Ledger
+from utmost.publish.ledger.means_names import release_name
+from utmost.publish.ledger.spending import Budget, Spending
+from utmost.publish.releases.measures_table import MeasuresTable
+from utmost.tables.files.signatures import Signer
+
+
+def publish_means_in_ledger(
+    table: Path,
+    tables: Mapping[str, CountedTable],
+    memory: ReleaseMemory,
+    question: Question,
+    *,
+    dry_run: bool,
+    counted_by: str,
+) -> None:
+    """Publish several amounts as one table, or rehearse it; the arguments are those of `publish_in_ledger`."""
+    request, again = memory.request, memory.request is not None
+    signer = question.checked(table, again=again)
+    if dry_run and memory.create and not memory.place.is_there:
+        after = Budget(memory.dataset or question.name, None, Spending.of([question.at]))
+        return _show_rehearsal(question, tables, after, new=True)
+    if again and question.is_written and not memory.place.is_there:
+        question.checked(table)  # a file that no ledger answered: it is refused before one is made
+    with (
+        memory.place.opened(create=memory.create and not dry_run) as opened,
+        named_command(opened, table, memory, question, counted_by),
+    ):
+        if again and question.is_written and not opened.has_request(release_name(str(request), next(iter(tables)))):
+            question.checked(table)
+        if dry_run:
+            after = opened.rehearse_means(
+                question.name,
+                tables,
+                epsilon=question.at,
+                dataset=memory.dataset,
+                version=question.version,
+                request=request,
+                independent=memory.independent,
+            )
+            return _show_rehearsal(question, tables, after, new=False)
+        with progress_bar("Publishing"):
+            measures = opened.publish_means(
+                question.name,
+                tables,
+                epsilon=question.at,
+                dataset=memory.dataset,
+                version=question.version,
+                request=request,
+                independent=memory.independent,
+            )
+        give_means(question, measures, signer, again=again)
+
+
+def relax_means_in_ledger(
+    ledger: Ledger, tables: Mapping[str, CountedTable], question: Question, signer: Signer | None, *, dry_run: bool
+) -> None:
+    """Relax several amounts that were published as one table, or rehearse it."""
+    if dry_run:
+        after = ledger.rehearse_means(question.name, tables, epsilon=question.at, relax=True, version=question.version)
+        return _show_rehearsal(question, tables, after, new=False)
+    with progress_bar("Relaxing"):
+        measures = ledger.relax_means(question.name, tables, epsilon=question.at, version=question.version)
+    give_means(question, measures, signer)
+
+
+def give_means(question: Question, measures: MeasuresTable, signer: Signer | None, *, again: bool = False) -> None:
+    """Write the table of several amounts and its statement, then print; an error says that the answer is not lost."""
+    try:
+        shown = measures.with_confidence(question.answer.confidence)
+        give_measures(shown, question.answer, signer, again=again, headline="Answered.")
+    except (OSError, UtmostError) as error:
+        error.add_note(IN_LEDGER)
+        raise
+
+
+def _show_rehearsal(question: Question, tables: Mapping[str, CountedTable], after: Budget, *, new: bool) -> None:
+    """Say what a call would spend, and how accurate its answer would be; nothing was drawn or written."""
+    measures = MeasuresTable.without_data(tables, question.at, question.answer.confidence)
+    margins = measures_margins(measures, question.answer.confidence)
+    show_after(question, after, {"margins": margins}, {"column_error_bars": measures.column_bars()}, new=new)

@@ -1,0 +1,128 @@
+"""Tables of several amounts in a ledger: counts, sums and means of each are a release of their own, at an equal share.
+
+The release of an amount is named after the table and the amount, "wages: income". All are published in one transaction,
+spend one dataset, and are relaxed and seen together, so that each keeps an equal part of the level.
+"""
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from utmost.core.exact.arguments import mapping
+from utmost.core.exact.levels import Level
+from utmost.errors import NotPublished, OutOfRange
+from utmost.publish.counting.counted import CountedTable
+from utmost.publish.ledger.budgets import Spends, check_budget, check_budgets, spending_with
+from utmost.publish.ledger.event_log import EventLog, Transaction
+from utmost.publish.ledger.means_names import release_name, releases_of_means
+from utmost.publish.ledger.publishing import check_new_or_stored
+from utmost.publish.ledger.relaxing import check_relaxable_in
+from utmost.publish.ledger.requests import AnswerRequest, PublishRequest
+from utmost.publish.ledger.source import new_source
+from utmost.publish.ledger.spending import Budget
+from utmost.publish.ledger.state import Published
+from utmost.publish.promises.promise import Promise, fitting
+from utmost.publish.releases.answer import Answer
+from utmost.publish.releases.measures_table import MeasuresTable, check_tables
+
+
+def means_requests(
+    name: str,
+    tables: Mapping[str, CountedTable],
+    at: Level,
+    *,
+    dataset: str | None = None,
+    version: int | None = None,
+    request: str | None = None,
+    independent: bool = False,
+) -> list[PublishRequest]:
+    """The requests to publish a table of several amounts: one for each amount, at an equal part of the level."""
+    check_tables(tables)
+    return [
+        PublishRequest(
+            release_name(name, amount),
+            fitting(Promise.of_counted(table), table),
+            at.scaled(Fraction(1, len(tables))),
+            name if dataset is None else dataset,
+            version,
+            None if request is None else release_name(request, amount),
+            independent,
+        )
+        for amount, table in tables.items()
+    ]
+
+
+def means_asked(
+    releases: Sequence[Published], name: str, at: Level, version: int | None, tables: Mapping[str, CountedTable] | None
+) -> list[AnswerRequest]:
+    """The requests that answer a table of several amounts at a level.
+
+    Args:
+        releases: Releases of the ledger.
+        tables: Tables that are brought again; None where a view needs none.
+
+    Raises:
+        NotPublished: where the ledger has no such table. OutOfRange: where other amounts are brought.
+    """
+    found = releases_of_means(releases, name, version)
+    if not found:
+        required = "a table of several amounts must be in the ledger"
+        raise NotPublished(required, came=repr(name), remedy="Publish it: publish_means, or several --mean.")
+    if tables is not None:
+        check_tables(tables)
+        if set(tables) != set(found):
+            required = f"a table of several amounts is relaxed with all of them: {', '.join(found)}"
+            raise OutOfRange(required, came=", ".join(tables), where=repr(name), remedy="Bring all of them.")
+    share = at.scaled(Fraction(1, len(found)))
+    return [AnswerRequest(release.name, share, release.version) for release in found.values()]
+
+
+def by_release(name: str, tables: Mapping[str, CountedTable]) -> dict[str, CountedTable]:
+    """The tables of amounts by the names of their releases."""
+    return {release_name(name, amount): table for amount, table in mapping(tables, "tables").items()}
+
+
+def table_of(name: str, answers: Mapping[str, Answer[Any]]) -> MeasuresTable:
+    """The table of several amounts that the answers of their releases make."""
+    return MeasuresTable({of.removeprefix(release_name(name, "")): answer.table for of, answer in answers.items()})
+
+
+def rehearsed_publication(
+    log: EventLog, requests: Sequence[PublishRequest], tables: Mapping[str, CountedTable]
+) -> Budget:
+    """The budget after several tables are published together; nothing is drawn, and everything is checked."""
+    sources = [new_source(asked.promise.rows_of(tables[asked.name]), asked.promise) for asked in requests]
+
+    def check(transaction: Transaction) -> Budget:
+        spends = list[Spends]()
+        for asked, source in zip(requests, sources, strict=True):
+            if not check_new_or_stored(log, transaction, asked, source):
+                spends.append((asked.dataset, asked.level, asked.promise.part, None))
+        return _after(transaction, requests[0].dataset, spends)
+
+    return log.read(check)
+
+
+def rehearsed_relaxation(
+    log: EventLog, requests: Sequence[AnswerRequest], tables: Mapping[str, CountedTable]
+) -> Budget:
+    """The budget after several releases are relaxed together; nothing is drawn, and everything is checked."""
+
+    def check(transaction: Transaction) -> Budget:
+        spends, releases = list[Spends](), [transaction.state.release(of.name, of.version) for of in requests]
+        for asked, release in zip(requests, releases, strict=True):
+            if not check_relaxable_in(log, transaction, asked, tables[asked.name]):
+                spends.append((release.dataset, max(asked.level, release.spent), release.part, release))
+        return _after(transaction, releases[0].dataset, spends)
+
+    return log.read(check)
+
+
+def _after(transaction: Transaction, dataset: str, spends: Sequence[Spends]) -> Budget:
+    """The budget of a dataset after several answers together."""
+    state = transaction.state
+    check_budgets(state, spends)
+    spent = [(level, part) for _, level, part, _ in spends]
+    after = spending_with(state, dataset, spent, instead=[release for *_, release in spends if release is not None])
+    check_budget(state, dataset, after)
+    return Budget(dataset, state.limits.get(dataset), after)

@@ -1,0 +1,298 @@
+"""Accuracy first: a public rule by which a release climbs a ladder of levels, and stops as soon as it is accurate.
+
+The rule is part of the promise. It reads released values and margins alone, so whether it stops at a level is a
+function of what is published up to that level. Proofs: proofs/theory/accuracy-first.md.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.core.exact.arguments import mapping, sequence, text, wrong_kind
+from utmost.core.exact.display import Display
+from utmost.core.exact.field_forms import arguments_of, facts_of, form
+from utmost.core.exact.intervals import Interval, round_up
+from utmost.core.exact.levels import Level
+from utmost.core.exact.numbers import Number, exact, natural, written_number
+from utmost.core.exact.written_levels import level_text
+from utmost.core.noise.integer_law import IntegerLaw
+from utmost.errors import OutOfRange, Unsupported
+from utmost.publish.promises.cell_noise import CellNoise
+from utmost.publish.promises.noise_at_level import NoiseAtLevel
+from utmost.publish.promises.promised_noise import PlannedNoise
+from utmost.tables.frames.any_table import adapter_of
+
+if TYPE_CHECKING:  # who releases a table of columns waits for no domain
+    from utmost.tables.axes.domain import Where
+
+MOST_STEPS = 16
+"""The most levels of a ladder."""
+
+Labels = tuple[tuple[str, tuple[str, ...]], ...]
+"""Labels by public column, as a value that can be hashed."""
+
+
+def _written_labels(where: Labels) -> dict[str, list[str]]:
+    return {name: list(labels) for name, labels in where}
+
+
+def _read_labels(fact: Any, name: str) -> Labels:
+    return tuple((text(column, name), tuple(map(str, labels))) for column, labels in mapping(fact, name).items())
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Until(Display):
+    """The rule of a release that stops as soon as it is accurate; made by `within`, for ``until`` of a `Promise`.
+
+    Attributes:
+        share: Margin that is wanted, as a share of the released value.
+        where: Labels by public column; the cells of these rows must be accurate, or all cells where it is empty.
+        steps: Number of levels, each twice the one before it; the last one is the epsilon of the release.
+    """
+
+    _shown = ("share", "where", "steps")
+
+    share: Fraction = field(metadata=form("margin as a share of the released value", write=str, read=written_number))
+    where: Labels = field(metadata=form("cells that must be so accurate", write=_written_labels, read=_read_labels))
+    steps: int = field(metadata=form("levels, each twice the one before"))
+
+    def __post_init__(self) -> None:
+        if not 0 < self.share <= 1:
+            remedy = 'Pass within("10 %"), say.'
+            raise OutOfRange("the margin must be a share above 0 % and up to 100 %", came=self.share, remedy=remedy)
+        natural(self.steps, "steps", 2, MOST_STEPS)
+
+    def facts(self) -> dict[str, Any]:
+        """The rule as JSON values; `of_facts` reads them."""
+        return facts_of(self)
+
+    @classmethod
+    def of_facts(cls, facts: Any) -> "Until":
+        """The rule that JSON values describe.
+
+        Raises:
+            UtmostError: for values that describe none.
+        """
+        arguments = {"where": (), **arguments_of(cls, facts, "until")}
+        if missing := [name for name in ("share", "steps") if name not in arguments]:
+            raise OutOfRange("a rule must have its share and its steps", came=f"no {missing[0]}", where="until")
+        return cls(**arguments)
+
+    def levels(self, epsilon: Level) -> tuple[Level, ...]:
+        """The ladder of levels that ends at a level, smallest first."""
+        return tuple(epsilon.scaled(Fraction(1, 1 << step)) for step in reversed(range(self.steps)))
+
+    @property
+    def words(self) -> str:
+        """The rule in words.
+
+        >>> within("10 %", {"sex": "women"}).words
+        'every cell where sex is women lies within 10 % of its released value'
+        """
+        chosen = " and ".join(f"{name} is {' or '.join(labels)}" for name, labels in self.where)
+        return f"every cell{f' where {chosen}' if chosen else ''} lies within {self.percent} of its released value"
+
+    @property
+    def percent(self) -> str:
+        """The share in words: "10 %"."""
+        return f"{float(100 * self.share):g} %"
+
+    def check_noise(self, noise: PlannedNoise) -> None:
+        """Check that a release of this noise can climb, and that margins are known which hold where it stops.
+
+        Raises:
+            Unsupported: for noise that is not of single cells.
+        """
+        if not isinstance(noise, CellNoise):
+            required = "a rule that stops reads cells that each have noise of their own, for every level"
+            remedy = "Leave until= out and choose the level; or promise the cells with unit=."
+            raise Unsupported(required, came=noise.kind, where="until", remedy=remedy)
+
+    def check_public(self, public: Sequence[str]) -> None:
+        """Check that the cells are chosen by public columns alone.
+
+        Raises:
+            OutOfRange: for a column that is not public.
+        """
+        for name, _ in self.where:
+            if name not in public:
+                remedy = f"Choose by {', '.join(public)}." if public else "Leave where= out."
+                raise OutOfRange("cells are chosen by public columns", came=repr(name), where="until", remedy=remedy)
+
+    def chosen(self, table: Any) -> NDArray[np.bool_] | None:
+        """Which rows the rule reads; None for all.
+
+        Raises:
+            OutOfRange: for labels that no row has together.
+        """
+        if not self.where:
+            return None
+        adapter = adapter_of(table)
+        columns = [(list(map(str, adapter.label(table, name))), labels) for name, labels in self.where]
+        rows = np.logical_and.reduce([np.isin(column, labels) for column, labels in columns])
+        if not rows.any():
+            required = "the cells that must be accurate must be in the table"
+            remedy = "Correct the labels of within(..., where=...)."
+            raise OutOfRange(required, came=str(_written_labels(self.where)), where="until", remedy=remedy)
+        return np.asarray(rows)
+
+    def is_met(self, table: Any, columns: Sequence[str], noise: NoiseAtLevel) -> bool:
+        """Whether a released table is so accurate; it reads nothing else.
+
+        Args:
+            table: Table as it is published.
+            columns: Its released columns.
+            noise: Their noise, with the margins.
+        """
+        adapter, rows = adapter_of(table), self.chosen(table)
+        for name, margin in noise.bars(columns).values():
+            assert not isinstance(margin, tuple), "a column of cells has one margin"
+            cells = np.abs(np.asarray(adapter.column(table, name)))
+            least: Any = exact(margin) / self.share
+            if cells.dtype.kind == "f":
+                least = round_up(least)
+            elif cells.dtype.kind in "iu":
+                least = -(-least.numerator // least.denominator)
+            if not ((cells if rows is None else cells[rows]) >= least).all():
+                return False
+        return True
+
+    def cell_confidence(self, noise: PlannedNoise, levels: Sequence[Level], confidence: Fraction) -> Fraction:
+        """The confidence, at each level by itself, of margins that hold with ``confidence`` where the rule stops.
+
+        On the integers: the miss of one level counts at most once and a half, and what is left of it is added up
+        exactly. Else the misses of all levels add up.
+
+        Source: proofs/theory/accuracy-first.md.
+
+        >>> from utmost import Unit, level
+        >>> rule, noise = within("10 %"), CellNoise(Unit(1, 1))
+        >>> sure = rule.cell_confidence(noise, rule.levels(level(4)), Fraction(19, 20))
+        >>> float(sure), [noise.at(at, sure).margin for at in rule.levels(level(4))]
+        (0.9662109375, [54, 27, 14, 7, 3, 1, 1])
+        """
+        return _cell_confidence(noise, self.share, tuple(levels), confidence)
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Facts of an answer at which a rule stopped.
+
+    Attributes:
+        levels: Levels of the ladder, smallest first; the last one is what was promised beforehand.
+        is_met: Whether the rule was met; False where the last level was reached without.
+        confidence: Confidence of the margins, at the level where the rule stopped.
+    """
+
+    levels: tuple[Level, ...]
+    is_met: bool
+    confidence: Fraction
+
+    def facts(self) -> dict[str, Any]:
+        """The same as JSON values, for a statement."""
+        levels = [level_text(level) for level in self.levels]
+        return {"levels": levels, "met": self.is_met, "confidence": str(self.confidence)}
+
+    @property
+    def promised(self) -> Level:
+        """The level that was promised beforehand: the most that the release could have spent."""
+        return self.levels[-1]
+
+    def at_one_level(self, confidence: Fraction) -> Fraction:
+        """The confidence, at one level, of a margin that holds with a confidence where any rule has stopped.
+
+        The chances of a miss at the levels of the ladder add up at most, whatever it is the margin of.
+        """
+        return 1 - (1 - confidence) / len(self.levels)
+
+
+def within(share: Number, where: "Where | None" = None, *, steps: int = 7) -> Until:
+    """The rule "every cell is within 10 %": a release climbs a ladder of levels, and stops where it is so accurate.
+
+    Passed as ``until`` to a `Promise`, it makes ``epsilon`` the most that a release may spend: levels from epsilon / 64
+    up are answered in turn, until each chosen cell's margin is at most this share of its released value, else up to
+    epsilon itself. Only the level that was reached is spent. The margins hold, with their confidence, at the level
+    where the rule stops; those of a level that was chosen beforehand would not.
+
+    Args:
+        share: Margin that is wanted, as a share of the released value: "10 %" or 0.1.
+        where: Cells that must be so accurate, by public column a label or a list of labels; all cells if left out.
+        steps: Number of levels, from 2 to 16, each twice the one before it, the last one being epsilon.
+
+    Raises:
+        OutOfRange: for a share that is not above 0 and up to 1, and another number of levels.
+        WrongKind: for a rule that is a function: it could be given the data.
+
+    Source: [ligett2017] for the idea; the lossless chain of [koufogiannis2015] makes it free.
+
+    >>> import utmost as ut
+    >>> table = {"department": ["A", "B"], "applicants": [933, 585]}
+    >>> promise = ut.Promise("applicants", public="department", unit=ut.Unit(1, 1), until=within("10 %"))
+    >>> answer = ut.release(table, promise, epsilon=4)
+    >>> answer.level <= ut.level("1/8"), answer.is_met
+    (True, True)
+    """
+    if callable(share):
+        remedy = 'Pass within("10 %"), say.'
+        raise wrong_kind("until", f"a share, read of released values and never of the data. {remedy}", share)
+    labels: dict[str, tuple[str, ...]] = {}
+    for name, wanted in ({} if where is None else mapping(where, "where")).items():
+        one = isinstance(wanted, str) or not hasattr(wanted, "__iter__")
+        labels[text(name, "where")] = (str(wanted),) if one else tuple(map(str, sequence(wanted, "where")))
+    return Until(_read_share(share), tuple(labels.items()), steps)
+
+
+def _read_share(share: Number) -> Fraction:
+    if isinstance(share, str) and share.rstrip().endswith("%"):
+        return exact(share.rstrip()[:-1].strip(), "share") / 100
+    return exact(share, "share")
+
+
+_PARTS = 1 << 8
+"""Margins are chosen to this fineness of the chance that one of them is missed."""
+
+
+@lru_cache(maxsize=1 << 10)
+def _cell_confidence(noise: PlannedNoise, share: Fraction, levels: tuple[Level, ...], confidence: Fraction) -> Fraction:
+    miss = 1 - confidence
+    least = miss / len(levels)  # the misses of all levels add up, whatever the noise
+    if not isinstance(noise, CellNoise) or noise.grid is not None or noise.unit.step != 1:
+        return 1 - least
+    laws = [noise.at(level, confidence).drawn for level in levels]
+    holds, fails = 0, _PARTS + 1
+    while fails - holds > 1:  # whichever part it ends with was found to hold
+        part = (holds + fails) // 2
+        if _most_missed(laws, share, miss * part / _PARTS) <= miss:
+            holds = part
+        else:
+            fails = part
+    return 1 - max(least, miss * holds / _PARTS)
+
+
+def _most_missed(laws: Sequence[IntegerLaw], share: Fraction, each: Fraction) -> Fraction:
+    """A bound on the chance that a cell's margin is missed where the rule stops, whatever its true value.
+
+    Args:
+        laws: Noise of each level of the ladder.
+        each: Chance that the margin of one level is missed.
+
+    Source: proofs/theory/accuracy-first.md, Theorem 3, whose letters these are.
+    """
+    t = [law.margin(1 - each) for law in laws]
+    n = [-(-margin * share.denominator // share.numerator) for margin in t]
+
+    def tail(i: int, least: int) -> Interval:
+        return laws[i].tail_interval(max(t[i] + 1, least))
+
+    missed = [tail(i, 0) * 2 for i in range(len(laws))]
+    worst = Fraction(0)
+    for k in range(len(laws)):
+        x = n[k - 1] + t[k - 1] - 1 if k else 0
+        early = [tail(i, n[i] - x) + tail(i, n[i]) for i in range(k)]
+        worst = max(worst, sum((tails.upper for tails in early), max(late.upper for late in missed[k:])))
+    return worst

@@ -1,0 +1,170 @@
+"""Tables of several amounts in a ledger: one level for all, all or none, relaxed and seen together."""
+
+import json
+from fractions import Fraction
+
+import pytest
+
+import utmost as ut
+from utmost.errors import AlreadyPublished, BudgetExceeded, DataChanged, NotPublished, OutOfRange
+from utmost.interfaces.documents.verified_files import verified
+from utmost.releases import MeasuresTable, NoisySums
+
+ONE_STORE = True
+
+PEOPLE = {
+    "region": ["NS"[row % 2] for row in range(300)],
+    "income": [None if row % 7 == 0 else row % 90 for row in range(300)],
+    "rent": [row % 18 for row in range(300)],
+}
+MEASURES = {
+    "income": ut.mean("income", each=(0, 100), missing="leave out"),
+    "rent": ut.mean("rent", each=(0, 20)),
+    "tax": ut.mean("rent", each=(0, 5)),
+}
+
+
+def counted(people=PEOPLE, names=("income", "rent", "tax")):
+    measures = {name: MEASURES[name] for name in names}
+    return ut.count_measures(people, {"region": ["N", "S"]}, ut.Counting(each_row=True), measures)
+
+
+@pytest.fixture
+def ledger(place):
+    with ut.Ledger.open(place, create=True) as opened:
+        yield opened
+
+
+def test_all_answers_cost_the_largest_level_and_follow_from_each_other(ledger, tmp_path):
+    tables = counted()
+    first = ledger.publish_means("wages", tables, epsilon="1/2")
+    assert first.level == ut.level("1/2")
+    assert {release.level for release in first.releases.values()} == {ut.level("1/6")}
+    assert ledger.spent(dataset="wages").epsilon == Fraction(1, 2)
+    assert ledger.publish_means("wages", tables, epsilon="1/2").table == first.table  # the same request again
+    sharper = ledger.relax_means("wages", tables, epsilon=3000)
+    assert ledger.spent(dataset="wages").epsilon == 3000
+    assert sharper.table["income_count"] == pytest.approx([128, 129], abs=0.5)
+    rents = [sum(PEOPLE["rent"][start::2]) for start in (0, 1)]
+    assert sharper.table["rent_sum"] == pytest.approx(rents, abs=1)
+    assert ledger.view_means("wages", epsilon="1/2").table == first.table
+    between = ledger.view_means("wages", epsilon=1)
+    assert between.level == ut.level(1)
+    assert ledger.spent(dataset="wages").epsilon == 3000
+    for name, table in {"first": first, "sharper": sharper, "between": between}.items():
+        statement = table.save(tmp_path / f"{name}.csv")
+        assert "table" in verified(tmp_path / f"{name}.csv")
+        assert statement["releases"]["rent"]["name"] == "wages: rent"
+        assert ut.read_release(tmp_path / f"{name}.csv").table == table.table
+
+
+def test_a_rehearsal_says_what_the_call_spends_and_refuses_what_it_refuses(ledger):
+    tables = counted()
+    ledger.budget("people", limit=2)
+    words = {"epsilon": "3/2", "dataset": "people"}
+    assert ledger.rehearse_means("wages", tables, **words).spent == Fraction(3, 2)
+    assert not ledger.releases
+    ledger.publish_means("wages", tables, **words)
+    assert ledger.rehearse_means("wages", tables, **words).spent == Fraction(3, 2)
+    assert ledger.rehearse_means("wages", tables, epsilon=2, relax=True).remaining == 0
+    for call in (
+        lambda: ledger.rehearse_means("wages", tables, epsilon=3, relax=True),
+        lambda: ledger.relax_means("wages", tables, epsilon=3),
+        # each amount would fit in what is left, and all together do not
+        lambda: ledger.rehearse_means("more", tables, epsilon="3/4", dataset="people"),
+        lambda: ledger.publish_means("more", tables, epsilon="3/4", dataset="people"),
+    ):
+        with pytest.raises(BudgetExceeded):
+            call()
+    assert ledger.spent(dataset="people").epsilon == Fraction(3, 2)
+    assert [release.name for release in ledger.releases] == ["wages: income", "wages: rent", "wages: tax"]
+
+
+def test_other_data_other_amounts_and_other_tables_of_the_name_are_refused(ledger):
+    tables = counted()
+    ledger.publish_means("wages", tables, epsilon=1)
+    changed = counted(PEOPLE | {"rent": [0, *PEOPLE["rent"][:-1]]})
+    fewer = counted(names=("income", "rent"))
+    income = tables["income"]
+    refusals = {
+        DataChanged: [
+            lambda: ledger.relax_means("wages", changed, epsilon=2),
+            lambda: ledger.rehearse_means("wages", changed, epsilon=2, relax=True),
+            lambda: ledger.publish_means("wages", changed, epsilon=1),
+        ],
+        OutOfRange: [
+            lambda: ledger.relax_means("wages", fewer, epsilon=2),
+            lambda: ledger.publish_means("new", {"rent": income}, epsilon=1),
+            lambda: ledger.publish_means("new", {}, epsilon=1),
+        ],
+        NotPublished: [
+            lambda: ledger.view_means("wage", epsilon=1),
+            lambda: ledger.relax_means("wage", tables, epsilon=2),
+        ],
+        AlreadyPublished: [
+            lambda: ledger.publish_means("wages", fewer, epsilon=1),  # at other shares
+            lambda: ledger.publish_means("wages", tables, epsilon=2),
+            lambda: ledger.publish("wages", income, ut.Promise.of_counted(income), epsilon=1),
+        ],
+    }
+    for error, calls in refusals.items():
+        for call in calls:
+            with pytest.raises(error):
+                call()
+    assert ledger.spent(dataset="wages").epsilon == 1
+    second = ledger.publish_means("wages", changed, epsilon=1, version=2)
+    assert ledger.spent(dataset="wages").epsilon == 2
+    assert ledger.view_means("wages", epsilon=1).table == second.table
+    ledger.publish("pay", income, ut.Promise.of_counted(income), epsilon=1, dataset="wages")
+    with pytest.raises(AlreadyPublished):
+        ledger.publish_means("pay", tables, epsilon=1, dataset="wages")
+
+
+def test_amounts_that_were_relaxed_one_by_one_are_seen_at_equal_shares(ledger):
+    tables = counted(names=("income", "rent"))
+    first = ledger.publish_means("wages", tables, epsilon=1)
+    ledger.relax("wages: rent", tables["rent"], epsilon=2)
+    assert ledger.spent(dataset="wages").epsilon == Fraction(5, 2)
+    assert ledger.view_means("wages", epsilon=1).table == first.table
+    assert ledger.relax_means("wages", tables, epsilon=4).level == ut.level(4)
+    assert ledger.spent(dataset="wages").epsilon == 4
+    facts = first.releases["income"].facts()
+    with pytest.raises(OutOfRange, match="history"):
+        MeasuresTable(dict(first.releases) | {"income": NoisySums.of_facts(facts | {"data_version": 2})})
+
+
+def test_by_commands_and_a_recipe(run, tmp_path):
+    rows = [",".join("" if cell is None else str(cell) for cell in row) for row in zip(*PEOPLE.values(), strict=True)]
+    data, place, out = tmp_path / "people.csv", tmp_path / "l.db", tmp_path / "wages.csv"
+    data.write_text("\n".join(["region,income,rent", *rows]), encoding="utf-8")
+    (tmp_path / "d.json").write_text(json.dumps({"region": ["N", "S"]}))
+    means = ["--mean", "income=0,100", "--mean", "rent=0,20", "--leave-out", "amounts"]
+    asked = ["--each-row", "--by", "region", "--domain", tmp_path / "d.json", *means]
+    recipe = tmp_path / "wages.toml"
+    made = run("init", *asked, "--epsilon", 1, "--ledger", place, "--name", "wages", "--out", recipe)
+    assert made[0] == 0, made
+    code, shown, _ = run("release", data, "--recipe", recipe, "--dry-run", "--json")
+    rehearsed = json.loads(shown)
+    assert (code, rehearsed["after"]["spent"], place.exists()) == (0, "1", False)
+    night = ["release", data, "--recipe", recipe, "--request", "2026-11-28", "--out", out]
+    assert run(*night)[0] == 0
+    written = out.read_bytes()
+    for name, margin in rehearsed["column_error_bars"].items():
+        if not name.startswith(("income_mean", "rent_mean")):
+            header, first = (line.decode().split(",") for line in written.splitlines()[:2])
+            assert float(first[header.index(f"{name}_margin")]) == pytest.approx(margin, rel=1e-2)
+    assert run(*night)[0] == 0  # the same night again
+    assert run("verify", out)[0] == 0
+    key = ["--key-file", tmp_path / "wages.secret.toml", "--ledger", place, "--name", "wages"]
+    assert run("relax", data, "--recipe", recipe, "--epsilon", 2, "--dry-run")[0] == 0
+    assert run("relax", data, "--recipe", recipe, "--epsilon", 2, "--out", tmp_path / "two.csv")[0] == 0
+    assert run("view", *key, "--epsilon", 1, "--out", tmp_path / "view.csv")[0] == 0
+    assert (tmp_path / "view.csv").read_bytes() == written
+    assert run("view", *key)[0] == 2  # of several levels none is assumed
+    code, _, err = run("release", data, *asked, *key, "--epsilon", 4)
+    assert (code, "utmost relax" in err) == (1, True)
+    remedy = err.partition("utmost relax")[2].split()
+    assert run("relax", *remedy)[0] == 0  # the named command answers
+    data.write_text(data.read_text(encoding="utf-8").replace("S,", "N,"), encoding="utf-8")
+    assert run("release", data, "--recipe", recipe, "--request", "2026-11-29", "--out", tmp_path / "x.csv")[0] == 3
+    assert not (tmp_path / "x.csv").exists()

@@ -1,0 +1,176 @@
+"""Accuracy first in a ledger: the last level is reserved, the one reached is charged; a kill leaves all or nothing."""
+
+import os
+import signal
+from dataclasses import replace
+
+import pytest
+
+import utmost as ut
+from disk import Disk, library
+from reliability.clients import Children
+from utmost.errors import AlreadyPublished, BudgetExceeded, LedgerDamaged, Unsupported
+from utmost.exact import level
+from utmost.ledger import Ledger, PublishRequest
+from utmost.publish.ledger.events import START
+from utmost.publish.ledger.state import State, folded
+from utmost.sampling import Identifiers
+
+KEY = bytes(range(32))
+UNIT = ut.Unit(1, 1)
+RULE = ut.within("10 %", steps=5)
+TABLE = {"department": ["A", "B"], "n": [400, 150]}
+PROMISE = ut.Promise("n", public="department", unit=UNIT, until=RULE)
+PLAIN = ut.Promise("n", public="department", unit=UNIT)
+
+
+def kinds(ledger):
+    return [event.kind for event in ledger.history()]
+
+
+@pytest.fixture(params=["sealed", "derived", "open"])
+def ledger(tmp_path, request):
+    options = {"sealed": request.param != "open", "derived": request.param == "derived"}
+    with Ledger.open(tmp_path / "l.db", create=True, key=KEY, **options) as made:
+        yield made
+
+
+def test_it_is_one_transaction_and_the_level_reached_is_charged(ledger):
+    answer = ledger.publish("a", TABLE, PROMISE, epsilon=4, dataset="people", request="tonight")
+    ladder = RULE.levels(level(4))
+    climbed = ladder[: ladder.index(answer.level) + 1]
+    assert kinds(ledger) == ["opened", "published", *["answered"] * (len(climbed) - 1), "stopped"]
+    assert ledger.levels("a") == climbed
+    assert ledger.spent(dataset="people") == answer.level
+    assert answer.ledger_facts.together == answer.level
+    again = ledger.publish("a", TABLE, PROMISE, epsilon=4, dataset="people", request="tonight")
+    assert (again.table, again.statement) == (answer.table, answer.statement)
+    assert ledger.view("a", epsilon=answer.level).statement == answer.statement
+    assert ledger.margin("a", epsilon=answer.level) == answer.margin() == answer.table["n_margin"][0]
+    assert ledger.verify().responses == len(climbed)
+
+
+def test_another_epsilon_or_rule_is_another_release(ledger):
+    answer = ledger.publish("a", TABLE, PROMISE, epsilon=4, request="tonight")
+    for words in ({"epsilon": 2}, {"epsilon": answer.level}, {"epsilon": 8}):
+        with pytest.raises(AlreadyPublished, match="published once"):
+            ledger.publish("a", TABLE, PROMISE, **words)
+        with pytest.raises(AlreadyPublished, match="made again as it was"):
+            ledger.publish("a", TABLE, PROMISE, **words, request="tonight")
+    for promise in (PLAIN, ut.Promise("n", public="department", unit=UNIT, until=ut.within("9 %", steps=5))):
+        with pytest.raises(AlreadyPublished):
+            ledger.publish("a", TABLE, promise, epsilon=4)
+    assert ledger.publish("a", TABLE, PROMISE, epsilon=4, version=2).level  # the remedy
+
+
+def test_a_budget_has_to_allow_the_last_level_and_gets_the_rest_back(ledger):
+    ledger.budget("people", 3)
+    with pytest.raises(BudgetExceeded, match="What is left is epsilon = 3"):
+        ledger.publish("a", TABLE, PROMISE, epsilon=4, dataset="people")
+    with pytest.raises(BudgetExceeded):
+        ledger.rehearse("a", epsilon=4, dataset="people", table=TABLE, promise=PROMISE)
+    assert not ledger.releases
+    first = ledger.publish("a", TABLE, PROMISE, epsilon=3, dataset="people")  # the remedy
+    left = 3 - first.level.epsilon
+    assert first.level < level(3)
+    assert ledger.budget("people").remaining == left
+    second = ledger.publish("b", {**TABLE, "n": [500, 200]}, PROMISE, epsilon=left, dataset="people")
+    assert ledger.budget("people").remaining == left - second.level.epsilon
+    sharper = ledger.relax("a", TABLE, epsilon=1)
+    assert ledger.spent(dataset="people").epsilon == 1 + second.level.epsilon
+    assert sharper.stop is None
+    assert ledger.publish("a", TABLE, PROMISE, epsilon=3, dataset="people").statement == first.statement
+
+
+def test_two_in_one_transaction_need_room_for_both_last_levels(ledger):
+    ledger.budget("people", 3)
+    tables = {"a": TABLE, "b": {**TABLE, "n": [900, 300]}}
+
+    def asked(at):
+        return [PublishRequest(name, PROMISE, level(at), "people") for name in tables]
+
+    with pytest.raises(BudgetExceeded):
+        ledger.publish_measures(asked(2), tables)
+    assert kinds(ledger) == ["opened", "budgeted"]
+    answers = ledger.publish_measures(asked("3/2"), tables)
+    assert kinds(ledger).count("stopped") == 2
+    assert ledger.spent(dataset="people").epsilon == sum(answer.level.epsilon for answer in answers.values())
+
+
+def test_noise_by_identifier_climbs_where_the_ledger_keeps_the_answers(ledger):
+    promise = ut.Promise("n", id_column="id", drop="id", unit=UNIT, keyed_by_id=True, until=RULE)
+    table = {"id": ["x", "y", "z"], "n": [400, 300, 500]}
+    answer = ledger.publish("a", table, promise, epsilon=4)
+    swapped = {"id": ["z", "x", "y"], "n": [500, 400, 300]}
+    again = ledger.publish("a", swapped, promise, epsilon=4)
+    assert list(again.table["n"]) == [answer.table["n"][row] for row in (2, 0, 1)]
+    assert ledger.relax("a", swapped, epsilon=6).level == level(6)
+
+
+def test_committed_rows_whose_answers_are_not_kept_are_refused(tmp_path):
+    promise = ut.Promise("n", id_column="id", unit=UNIT, until=RULE)
+    with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
+        key = ledger.items.commitment_key("i", promise)
+        rows = key.committed([Identifiers.of(["x"])], {"n": [4]})
+        with pytest.raises(Unsupported, match="rule that stops") as error:
+            ledger.items.publish(PublishRequest("i", promise, level(1), "people"), rows)
+        assert "Leave until= out" in str(error.value)
+        plain = ut.Promise("n", id_column="id", unit=UNIT)
+        assert ledger.items.publish(PublishRequest("i", plain, level(1), "people"), rows)
+
+
+@pytest.mark.parametrize(
+    "changed", [{"met": False}, {"level": "1/2"}, {"level": "4"}, {"promised": "2"}, {"promised": "1/64"}]
+)
+def test_an_event_that_cannot_have_been_written_is_damage(tmp_path, changed):
+    with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
+        ledger.publish("a", {**TABLE, "n": [9000, 9000]}, PROMISE, epsilon=4)
+        events = [(event, b"") for event in ledger.history()]
+        assert events[-1][0].kind == "stopped"
+        assert events[-1][0].facts["level"] == "1/4"
+        assert folded(State(0, START), events).releases["a", 1].stopped.level == level("1/4")
+        wrong = replace(events[-1][0], facts={**events[-1][0].facts, **changed})
+        with pytest.raises(LedgerDamaged):
+            folded(State(0, START), [*events[:-1], (wrong, b"")])
+        twice = replace(events[-1][0], number=events[-1][0].number + 1)
+        with pytest.raises(LedgerDamaged):
+            folded(State(0, START), [*events, (twice, b"")])
+
+
+@pytest.mark.skipif(library() is None or not hasattr(os, "fork"), reason="no disk is watched here")
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_kill_at_every_step_leaves_all_of_it_or_nothing(tmp_path):
+    """A process dies at each operation of the disk: asked again, one whole climb is there, and one charge."""
+    children, point, survived = Children(), 0, False
+    while not survived:
+        place = str(tmp_path / f"{point}.db")
+        with Ledger.open(place, create=True) as made:
+            made.budget("people", 5)
+
+        def job(say, place=place, point=point):
+            with Ledger.open(place) as opened:
+                left = [point]
+
+                def before(_):
+                    left[0] -= 1
+                    if left[0] < 0:
+                        os.kill(os.getpid(), signal.SIGKILL)
+                    return 0
+
+                with Disk(before):
+                    answer = opened.publish("a", TABLE, PROMISE, epsilon=4, dataset="people")
+                say([[int(n) for n in answer.table["n"]], str(answer.level.epsilon)])
+
+        lines, status = children.heard(children.start(job))
+        survived = not os.WIFSIGNALED(status)
+        with Ledger.open(place) as opened:
+            answer = opened.publish("a", TABLE, PROMISE, epsilon=4, dataset="people")
+            told = [[int(n) for n in answer.table["n"]], str(answer.level.epsilon)]
+            assert lines in ([], [told])
+            climbed = RULE.levels(level(4)).index(answer.level)
+            assert kinds(opened) == ["opened", "budgeted", "published", *["answered"] * climbed, "stopped"]
+            assert opened.budget("people").remaining == 5 - answer.level.epsilon
+            assert opened.verify()
+        point += 1
+    assert lines == [told]
+    assert point > 20

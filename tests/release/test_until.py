@@ -1,0 +1,322 @@
+"""Accuracy first: what a rule costs, when it stops, and that its margins hold where it stops."""
+
+import itertools
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import utmost as ut
+from utmost.core.exact.written_levels import factor_text
+from utmost.errors import BadTable, NotANumber, OutOfRange, Unsupported, UtmostError, WrongKind
+from utmost.exact import level
+from utmost.gradual import Tightening, joint_pmf
+from utmost.noise import Geometric
+from utmost.promises import CellNoise, PointNoise, Promise
+from utmost.sampling import sample
+from utmost.statements import change
+from utmost.workloads import Domain, Plan
+
+DEPARTMENTS = {"department": list("ABCDEF"), "applicants": [933, 585, 918, 792, 584, 714]}
+UNIT = ut.Unit(1, 1)
+HALF = Fraction(1, 2)
+
+
+def promised(share="10 %", where=None, steps=7, **words):
+    return Promise("applicants", public="department", unit=UNIT, until=ut.within(share, where, steps=steps), **words)
+
+
+# The privacy of what is published
+
+
+LADDER = ut.within("50 %", steps=3).levels(level(alpha="1/16"))
+REACH = 6
+
+
+def outcomes(x, stops):
+    """The chance of each outcome: the answers up to the level at which a rule has stopped."""
+    found = {}
+    for count in (1, 2, 3):
+        for noise in itertools.product(range(-REACH, REACH + 1), repeat=count):
+            answers = tuple(x + each for each in noise)
+            if any(stops(answers[:k], x) for k in range(1, count)) or not (count == 3 or stops(answers, x)):
+                continue
+            found[answers] = joint_pmf(list(noise), LADDER[:count])
+    return found
+
+
+def of_the_product(answers, x):
+    """The product's own rule, on the table of the last answer."""
+    rule, at = ut.within("50 %", steps=3), LADDER[len(answers) - 1]
+    noise = CellNoise(UNIT).at(at, Fraction(3, 4))
+    return rule.is_met({"n": [answers[-1]]}, ("n",), noise)
+
+
+RULES = {
+    "the product's": of_the_product,
+    "odd": lambda answers, x: abs(answers[-1]) >= 4 + len(answers) % 2 * (answers[0] % 3),
+    "never": lambda answers, x: False,
+    "at once": lambda answers, x: True,
+    "of the whole path": lambda answers, x: sum(answers) % 3 == 0,
+}
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_an_outcome_loses_the_level_at_which_it_stopped(rule):
+    """Enumerated in rationals: no ratio is above e^epsilon of the level reached, and some ratio is just that."""
+    assert [at.alpha for at in LADDER] == [HALF, Fraction(1, 4), Fraction(1, 16)]
+    here, there = outcomes(5, RULES[rule]), outcomes(6, RULES[rule])
+    common = [answers for answers in here if all(abs(each - 6) <= REACH for each in answers)]
+    assert all(answers in there for answers in common)
+    for count in {len(answers) for answers in common}:
+        ratios = [max(here[a] / there[a], there[a] / here[a]) for a in common if len(a) == count]
+        assert max(ratios) == 1 / LADDER[count - 1].alpha
+
+
+def test_a_rule_of_the_true_error_loses_everything():
+    """The rule that must be refused: an outcome that one table has and its neighbour has not."""
+    here = outcomes(5, lambda answers, x: abs(answers[-1] - x) <= 1)
+    there = outcomes(6, lambda answers, x: abs(answers[-1] - x) <= 1)
+    assert any(answers not in there for answers in here if all(abs(each - 6) <= REACH for each in answers))
+
+
+# Margins that hold where the rule stops
+
+
+def coverage(levels, margins, share, x, group):
+    """P(the margin holds where the rule stops) of a cell with value x whose neighbours let it stop at ``group``."""
+    reach = 40 * margins[0] // 3 + 60
+    v = np.arange(-reach, reach + 1)
+    alphas = [float(at.alpha) for at in levels]
+    mass = [(1 - a) / (1 + a) * a ** np.abs(v) for a in alphas]
+    going, missed = mass[0].copy(), 0.0
+    for i in range(len(levels)):
+        if i:
+            strict, loose = alphas[i - 1], alphas[i]
+            stay = loose / strict * ((1 - strict) / (1 - loose)) ** 2
+            kernel = (1 - stay) * (1 - strict) / (1 + strict) * strict ** np.abs(v)
+            ratio = np.divide(going, mass[i - 1])
+            going = mass[i] * (np.convolve(ratio, kernel, "same") + stay * ratio)
+        if i in group:
+            stops = margins[i] <= share * np.abs(x + v) if i < len(levels) - 1 else np.ones(v.size, bool)
+            missed += going[stops & (np.abs(v) > margins[i])].sum()
+            going = np.where(stops, 0, going)
+    return 1 - missed
+
+
+@pytest.mark.parametrize(("share", "epsilon"), [("20 %", 2), ("50 %", 2), ("100 %", 1), ("10 %", 4)])
+def test_the_margins_hold_where_the_rule_stops(share, epsilon):
+    """By the chain, for every true value and whatever other cells do; margins of one fixed level do not hold."""
+    rule, sure = ut.within(share, steps=4), Fraction(19, 20)
+    levels = rule.levels(level(epsilon))
+    each = rule.cell_confidence(CellNoise(UNIT), levels, sure)
+    margins = [Geometric(at).margin(each) for at in levels]
+    plain = [Geometric(at).margin(sure) for at in levels]
+    groups = [(*(i for i in range(3) if chosen >> i & 1), 3) for chosen in range(8)]
+    values = range(0, int(margins[0] / rule.share) + 3 * margins[0], 1 + margins[0] // 12)
+    worst = min(coverage(levels, margins, rule.share, x, group) for x in values for group in groups)
+    assert worst >= 0.95 - 1e-9
+    assert sure < each < 1 - (1 - sure) / 4  # less than the sum of the misses of all levels
+    assert min(coverage(levels, plain, rule.share, x, group) for x in values for group in groups) < 0.95
+
+
+def test_a_hundred_thousand_draws_are_covered():
+    """Draws of the product's own noise, of the cell by which the ladder of the public tables is worst covered."""
+    rule, count, x = ut.within("10 %"), 100_000, 431
+    levels = rule.levels(level(4))
+    noise = [sample(Geometric(levels[-1]), count)]
+    for strict, loose in zip(levels[-2::-1], levels[:0:-1], strict=True):
+        step = sample(Geometric(strict), count)
+        stay = float(Tightening(strict, loose).stay.number)
+        noise.append(noise[-1] + np.where(np.random.default_rng(len(noise)).random(count) < stay, 0, step))
+    sure, met = Fraction(19, 20), np.zeros(count, bool)
+    held = {"plain": np.zeros(count, bool), "stop": np.zeros(count, bool)}
+    each = rule.cell_confidence(CellNoise(UNIT), levels, sure)
+    for name, confidence in (("plain", sure), ("stop", each)):
+        going = np.ones(count, bool)
+        for at, v in zip(levels, noise[::-1], strict=True):
+            margin = Geometric(at).margin(confidence)
+            met = margin <= rule.share * np.abs(x + v) if at != levels[-1] else going
+            held[name] |= going & met & (np.abs(v) <= margin)
+            going &= ~met
+        assert not going.any()
+    assert held["plain"].mean() < 0.945
+    assert held["stop"].mean() > 0.95
+
+
+def test_reals_and_sums_add_the_misses_of_all_levels_up():
+    """No more is known of them than that; it holds for any rule."""
+    rule = ut.within("10 %", steps=5)
+    noise, sure = CellNoise(UNIT, "reals"), Fraction(9, 10)
+    assert rule.cell_confidence(noise, rule.levels(level(1)), sure) == Fraction(49, 50)
+    answer = ut.release(DEPARTMENTS, promised(steps=5), epsilon=2)
+    assert answer.total().confidence == Fraction(19, 20)
+    total = ut.release(DEPARTMENTS, Promise("applicants", public="department", unit=UNIT), epsilon=answer.level).total
+    assert answer.total().margin == total(confidence="0.99").margin > total().margin
+    assert answer.ratio({"department": "A"}).confidence == Fraction(19, 20)
+
+
+# What is released
+
+
+def test_it_stops_at_the_first_level_that_is_accurate():
+    answer = ut.release(DEPARTMENTS, promised(), epsilon=4)
+    cells, margin = answer.table["applicants"], answer.margin()
+    assert answer.is_met
+    assert all(margin <= abs(cell) / 10 for cell in cells)
+    assert answer.level <= level("1/8")
+    assert answer.release.spent == answer.level
+    ladder = ut.within("10 %").levels(level(4))
+    assert answer.release.levels == ladder[: ladder.index(answer.level) + 1]
+    assert answer.stop.levels == ladder
+    assert answer.stop.promised == level(4)
+    for at in answer.release.levels[:-1]:  # at none of these was the rule met
+        earlier = answer.release.at(at)
+        margin = answer.promise.at_stop(at, answer.stop).margin
+        assert any(margin > abs(cell) / 10 for cell in earlier.table["applicants"])
+        assert earlier.stop is None
+        assert earlier.margin() == Geometric(at).margin("0.95")
+
+
+def test_what_is_never_accurate_reaches_the_last_level():
+    table = {"department": ["A", "B"], "applicants": [600, 0]}
+    answer = ut.release(table, promised(steps=3), epsilon=1)
+    assert (answer.level, answer.is_met, answer.release.levels) == (level(1), False, ladder := answer.stop.levels)
+    assert len(ladder) == 3
+    chosen = ut.release(table, promised(where={"department": "A"}, steps=3), epsilon=1)
+    assert chosen.is_met
+    assert chosen.level == ladder[0]
+
+
+def test_it_goes_on_from_the_level_reached():
+    answer = ut.release(DEPARTMENTS, promised(), epsilon=4)
+    sharper = answer.release.relax(epsilon=2)
+    assert sharper.level == answer.release.spent == level(2)
+    assert sharper.stop is None
+    assert sharper.margin() == Geometric(2).margin("0.95")
+    assert answer.release.at(answer.level).statement["stopped"] == answer.statement["stopped"]
+    with pytest.raises(Unsupported, match="a rule stopped has met") as error:
+        _ = sharper.is_met
+    assert "until=within(...)" in str(error.value)
+
+
+def test_another_confidence_changes_the_margins_and_not_the_stop():
+    answer = ut.release(DEPARTMENTS, promised(), epsilon=4)
+    surer = answer.with_confidence("0.99")
+    assert (surer.level, surer.confidence, answer.confidence) == (answer.level, Fraction(99, 100), Fraction(19, 20))
+    assert surer.margin() == answer.margin("0.99") == set(surer.table["applicants_margin"]).pop() > answer.margin()
+    assert surer.with_confidence("0.95").table == answer.table
+    assert ut.release(DEPARTMENTS, promised(), epsilon=4, confidence="0.99").confidence == Fraction(99, 100)
+
+
+def test_a_statement_says_it_all_and_each_word_is_checked(tmp_path):
+    answer = ut.release(DEPARTMENTS, promised(steps=3), epsilon="1/4")
+    answer.save(tmp_path / "r.csv")
+    again = ut.read_release(tmp_path / "r.csv")
+    assert again.stop == answer.stop
+    assert again.margin() == answer.margin()
+    statement = answer.statement
+    assert "by a factor of at most 1.29, up or down (epsilon = 0.25)" in statement["guarantee"]  # e^(1/4), beforehand
+    assert (
+        f"The chance of this outcome changes by a factor of at most {factor_text(answer.level)}"
+        in statement["guarantee"]
+    )
+    assert statement["stopped"] == {
+        "levels": ["1/16", "1/8", "1/4"], "met": answer.is_met, "confidence": "19/20"
+    }  # fmt: skip
+    for changed in (
+        {"met": not answer.is_met},
+        {"met": 1},
+        {"levels": ["1/8", "1/4", "1/2"]},
+        {"levels": ["1/8", "1/4"]},
+        {"levels": []},
+        {"confidence": "9/10"},
+        {"confidence": "x"},
+        {"more": 1},
+    ):
+        with pytest.raises(BadTable):
+            ut.check_statement(statement | {"stopped": statement["stopped"] | changed}, answer.table)
+    without = {name: fact for name, fact in statement.items() if name != "stopped"}
+    with pytest.raises(BadTable, match="guarantee"):
+        ut.check_statement(without, answer.table)
+    for other in ({"share": "1/1000"}, {"steps": 4}, {"where": {"sex": ["women"]}}):
+        promise = statement["promise"] | {"until": statement["promise"]["until"] | other}
+        with pytest.raises(BadTable):
+            ut.check_statement(statement | {"promise": promise}, answer.table)
+
+
+def test_changes_between_stopped_answers_allow_for_both_ladders():
+    one, other = (ut.release(DEPARTMENTS, promised(steps=2), epsilon="1/4") for _ in range(2))
+    found = change(one, other)
+    assert found.confidence == Fraction(19, 20)
+    plain = Promise("applicants", public="department", unit=UNIT)
+    fixed = [ut.release(DEPARTMENTS, plain, epsilon=answer.level) for answer in (one, other)]
+    assert found.margin == change(*fixed, confidence=1 - Fraction(1, 80)).margin
+
+
+# What is refused, and how it is mended
+
+
+def test_a_rule_that_is_given_the_data_is_refused():
+    with pytest.raises(WrongKind, match="released values"):
+        Promise("n", unit=UNIT, until=lambda table: table["n"][0] > 10)
+    with pytest.raises(WrongKind, match="never of the data"):
+        ut.within(lambda answer: True)
+
+
+@pytest.mark.parametrize(
+    ("call", "error"),
+    [
+        (lambda: ut.within("0 %"), OutOfRange),
+        (lambda: ut.within("101 %"), OutOfRange),
+        (lambda: ut.within("ten"), NotANumber),
+        (lambda: ut.within("10 %", steps=1), OutOfRange),
+        (lambda: ut.within("10 %", steps=17), OutOfRange),
+        (lambda: promised(where={"applicants": "933"}), OutOfRange),
+        (lambda: Promise(["x", "y"], noise=PointNoise(200), until=ut.within("10 %")), Unsupported),
+        (lambda: Promise(noise=Plan(Domain(a=[1, 2]), UNIT, {"a": 1}), until=ut.within("10 %")), Unsupported),
+    ],
+)
+def test_what_is_no_rule_is_refused(call, error):
+    with pytest.raises(error):
+        call()
+
+
+def test_once_is_refused_and_the_remedy_works():
+    with pytest.raises(Unsupported, match="without once=True"):
+        ut.release(DEPARTMENTS, promised(), epsilon=2, once=True)
+    with pytest.raises(Unsupported, match="without once=True"):
+        promised().once()
+    assert ut.release(DEPARTMENTS, promised(), epsilon=2)
+
+
+def test_an_engines_frame_is_refused_and_the_remedy_works():
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame(DEPARTMENTS)
+    words = {"columns": "applicants", "unit": UNIT, "until": ut.within("10 %")}
+    with pytest.raises(Unsupported, match="Leave until= out"):
+        ut.release(frame.lazy(), Promise(**words, id_column="department", keyed_by_id=True), epsilon=2)
+    assert ut.release(frame, Promise(**words, public="department"), epsilon=2).is_met in (True, False)
+
+
+def test_cells_that_are_not_there_are_refused_before_anything_is_drawn(tmp_path):
+    with ut.Ledger.open(tmp_path / "l.db", create=True) as ledger:
+        with pytest.raises(OutOfRange, match="must be in the table"):
+            ledger.publish("a", DEPARTMENTS, promised(where={"department": "Z"}), epsilon=2)
+        with pytest.raises(UtmostError):
+            ledger.rehearse("a", epsilon=2, table=DEPARTMENTS, promise=promised(where={"department": "Z"}))
+        assert not ledger.releases
+
+
+def test_counted_tables_and_amounts_and_reals_and_half_steps_climb():
+    domain = Domain(department=list("AB"), sex=["men", "women"])
+    counted = ut.counting.CountedTable(domain, np.array([[512, 89], [353, 17]]), UNIT)
+    rule = ut.within("20 %", {"sex": ["men"]}, steps=4)
+    answer = ut.release(counted, Promise.of_counted(counted, until=rule), epsilon=1)
+    assert answer.is_met
+    assert answer.level < level(1)
+    assert answer.total({"sex": "men"}).margin > 0
+    for noise in (CellNoise(UNIT, "reals"), CellNoise(ut.Unit(3, 1), half_step=True)):
+        found = ut.release({"n": [4000]}, Promise("n", noise=noise, until=ut.within("5 %", steps=5)), epsilon=2)
+        assert found.is_met
+        assert found.margin() <= abs(found.table["n"][0]) / 20
