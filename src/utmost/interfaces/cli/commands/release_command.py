@@ -8,7 +8,17 @@ from utmost.interfaces.cli.options.release_options import ReleaseOptions
 
 FIRST = ("--recipe", "--epsilon", "--ledger", "--out", "--dry-run")
 
-RARE = ("--numbers", "--neighbours", "--cost", "--together", "--dataset", "--independent", "--data-version", "--yes")
+RARE = (
+    "--numbers",
+    "--neighbours",
+    "--cost",
+    "--once",
+    "--together",
+    "--dataset",
+    "--independent",
+    "--data-version",
+    "--yes",
+)
 """Options that a recipe says better, or that hardly anybody needs: the help only names them."""
 
 ELSEWHERE = {
