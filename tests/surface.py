@@ -168,7 +168,7 @@ def nouns() -> dict[str, Any]:
         "table": {"n": [1, 2, 3]},
         "path": releases.path(1, noise=3),
         "cost": costs.absolute,
-        "tally": local.BloomCounts.of([[True] * 8, [False] * 8], [0, 0], local.Bloom(8, 2, 1, bytes(32))),
+        "counts": local.BloomCounts.of([[True] * 8, [False] * 8], [0, 0], local.Bloom(8, 2, 1, bytes(32))),
     }
 
 
@@ -239,7 +239,7 @@ PLAUSIBLE: dict[str, list[Any]] = {
     "hashes": [2],
     "bloom": ["=bloom"],
     "candidates": [["a", "b"]],
-    "tally": ["=tally"],
+    "counts": ["=counts"],
     "pair": ["=pair"],
     "reach": [1],
     "significance": ["1/20"],

@@ -120,24 +120,26 @@ def test_other_weightings_are_searched_where_they_are_asked_for(run, counted, mo
     assert "(--choose NAME takes one)" in run(*say, "--weightings")[1]
 
 
-def test_a_plan_says_that_its_release_cannot_be_cleaned_and_what_mends_it(run, counted, tmp_path):
-    """The remedy is pasted: with it the release is cleaned."""
+def test_a_plan_says_when_so_many_cells_are_open_that_its_release_cannot_be_cleaned(run, counted, tmp_path):
+    """Of a few open cells a clean table is made; of more than 65 536 the remedy gives them a share."""
     say = ["plan", counted, "--want", "department outcome", "--want", "sex", "--epsilon", 1]
-    code, shown, _ = run(*say, "--out", tmp_path / "p.json")
+    assert json.loads(run(*say, "--json")[1])["clean_needs"] is None
+    assert run(*say, "--out", tmp_path / "p.json")[0] == 0
+    assert run("release", counted, "--plan", tmp_path / "p.json", "--epsilon", 1, "--out", tmp_path / "r.json")[0] == 0
+    assert run("clean", tmp_path / "r.json", "--want", "department outcome")[0] == 0
+    domain = tmp_path / "large.json"
+    domain.write_text(json.dumps({"age": list(range(100)), "place": list(range(1000))}))
+    say = ["plan", domain, "--at-most", 1, "--want", "age", "--want", "place", "--epsilon", 1]
+    code, shown, _ = run(*say, "--out", tmp_path / "q.json")
     assert code == 0
     remedy = re.search(r'--want "([^"]+)"', " ".join(shown.split()).partition("clean ")[2])
     assert remedy is not None
-    assert json.loads(run(*say, "--json")[1])["clean_needs"] == "department sex outcome"
-    assert run("release", counted, "--plan", tmp_path / "p.json", "--epsilon", 1, "--out", tmp_path / "r.json")[0] == 0
-    assert run("clean", tmp_path / "r.json")[0] != 0
-    code, shown, _ = run(*say, "--want", remedy[1], "--out", tmp_path / "q.json")
+    assert json.loads(run(*say, "--json")[1])["clean_needs"] == "age place"
+    unclean = read_plan(tmp_path / "q.json")
+    assert (unclean.clean_needs, "no clean table follows" in unclean.summary()) == ("age place", True)
+    code, shown, _ = run(*say, "--want", remedy[1], "--out", tmp_path / "s.json")
     assert (code, "utmost clean" in shown) == (0, False)
-    assert run("release", counted, "--plan", tmp_path / "q.json", "--epsilon", 1, "--out", tmp_path / "s.json")[0] == 0
-    assert run("clean", tmp_path / "s.json")[0] == 0
-    unclean, clean = (read_plan(tmp_path / name) for name in ("p.json", "q.json"))
-    assert (unclean.clean_needs, clean.clean_needs) == ("department sex outcome", None)
-    assert "no clean table follows" in unclean.summary()
-    assert "no clean table follows" not in clean.summary()
+    assert read_plan(tmp_path / "s.json").clean_needs is None
 
 
 def test_a_domain_alone_is_planned_for(run):
@@ -476,7 +478,7 @@ def test_what_was_not_measured_is_not_determined(run, counted, tmp_path):
     plan, out = tmp_path / "p.json", tmp_path / "r.json"
     run("plan", counted, "--want", "sex", "--epsilon", 1, "--out", plan)
     run("release", counted, "--plan", plan, "--epsilon", 1, "--out", out)
-    for say in (["total", out, "--where", "department=A"], ["clean", out]):
+    for say in (["total", out, "--where", "department=A"], ["clean", out, "--want", "department"]):
         code, shown, err = run(*say)
         assert (code, shown) == (2, "")
         assert "must determine the answer" in err
@@ -593,16 +595,17 @@ def test_ranges_within_a_table_are_asked_for_as_the_refusal_says(run, tmp_path):
 
 
 def test_wanted_tables_are_released_by_the_plan_that_plan_would_make(run, made, tmp_path):
-    """Without a plan's file: from events and from a counted file alike; what cannot be cleaned is said before."""
+    """Without a plan's file: from events and from a counted file alike."""
     wanted = ["--want", "department sex", "--want", "sex", "--want", ""]
     events = [EXAMPLES / "berkeley_applicants.csv", "--each-row", "--domain", DOMAIN, "--by", "department,sex,outcome"]
     for brought in ([made / "counted.json"], events):
         shown = json.loads(run("release", *brought, *wanted, "--epsilon", 1, "--dry-run", "--json")[1])
         plan = json.loads(run("plan", made / "counted.json", *wanted, "--epsilon", 1, "--json")[1])
         assert shown["shares"] == {row["family"]: row["share"] for row in plan["measured"]}
-        assert shown["clean_needs"] == plan["clean_needs"] == "department sex outcome"
+        assert "clean_needs" not in shown
+        assert plan["clean_needs"] is None
         assert all(row["error_bar"] <= row["split_error_bar"] for row in plan["wanted"])
-    assert "utmost clean cannot" in run("release", *brought, *wanted, "--epsilon", 1, "--dry-run")[1]
+    assert "utmost clean cannot" not in run("release", *brought, *wanted, "--epsilon", 1, "--dry-run")[1]
     out = tmp_path / "released.json"
     assert run("release", *events, *wanted, "--epsilon", 1, "--out", out)[0] == 0
     assert run("verify", out)[0] == 0

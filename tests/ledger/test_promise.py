@@ -18,7 +18,6 @@ from utmost.exact import level
 from utmost.ledger import Ledger
 from utmost.privacy import Unit
 from utmost.promises import Promise
-from utmost.publish.promises.promise import fitting
 from utmost.sampling import Identifiers
 from utmost.workloads import Domain, Plan
 
@@ -167,14 +166,14 @@ def test_a_promise_says_all_that_a_counted_table_brings():
     counted = CountedTable(Domain(sex=["men", "women"]), np.array([3, 4]), Unit(2, 2), part=("town", "Bern"))
     made = Promise.of_counted(counted)
     assert (made.columns, made.public, made.unit, made.part) == (("count",), ("sex",), Unit(2, 2), ("town", "Bern"))
-    assert fitting(made, counted) is made
+    made.check(counted)
     assert Promise.of_counted(counted, "n", drop="sex", unit=Unit(3, 2)).unit == Unit(3, 2)
     said = {"columns": "n", "public": "sex", "unit": Unit(2, 2), "part": ("town", "Bern")}
-    assert fitting(Promise(**said), counted).columns == ("n",)
+    Promise(**said).check(counted)
     for wrong in ({"public": ()}, {"unit": Unit(1, 2)}, {"unit": Unit(2, 1)}, {"part": None}, {"columns": ["n", "m"]}):
         with pytest.raises(OutOfRange):
-            fitting(Promise(**said | wrong), counted)
-    assert fitting(Promise(**said | {"public": (), "drop": "sex"}), counted).drop == ("sex",)
+            Promise(**said | wrong).check(counted)
+    Promise(**said | {"public": (), "drop": "sex"}).check(counted)
 
 
 def test_numbers_of_its_json_are_exact():

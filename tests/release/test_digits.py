@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from utmost.tables.files.digits import digits, joined
+from utmost.tables.files.digit_buffers import digits, joined
 
 INT64 = np.iinfo(np.int64)
 edges = st.sampled_from([0, -1, INT64.min, INT64.max, 10**18, -(10**18), 9, 10, -99, 2**32 - 1, 2**32])

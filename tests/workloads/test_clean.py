@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from running import PLAIN, python
-from utmost.errors import NotDetermined
 from utmost.programs import solve
 
 # The factors that a plan multiplies are compared with dense matrices.
@@ -281,13 +280,6 @@ def test_one_cell_and_tables_of_zeros():
     found = nonnegative_least_squares(Reconstruction(domain, dict.fromkeys(measured, 1)), measured)
     assert not (found.whole + found.rest).any()
     assert not controlled_rounding(domain, list(measured), found).cells.any()
-
-
-def test_margins_alone_have_no_clean_cells():
-    """What is not determined is not made up."""
-    domain = Domain(a=[1, 2], b=[1, 2])
-    with pytest.raises(NotDetermined, match="'a b'"):
-        nonnegative_least_squares(Reconstruction(domain, {(0, 1): 1}), {(0, 1): np.array([[3], [4]])})
 
 
 def test_chains_of_families():

@@ -392,7 +392,7 @@ def read_unit(
                 "what one individual changes is said once", came=f"unit= and {', '.join(named)}", remedy=remedy
             )
         # The two promises serve plans of sums only.
-        return Unit(unit.sensitivity, unit.cells, unit.neighbours, unit.amount, in_all=unit.in_all)
+        return replace(unit, nonnegative=False, exactly=False) if unit.nonnegative or unit.exactly else unit
     missing = [f"{name}=" for name in needs if numbers[name] is None]
     if missing:
         remedy = "Pass unit=ut.Unit(sensitivity, cells)."

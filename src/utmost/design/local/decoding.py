@@ -150,7 +150,12 @@ class Decoding(Display):
 
 
 def decode(
-    tally: BloomCounts, response: BitResponse, bloom: Bloom, candidates: Sequence[str], *, significance: Number = "0.05"
+    counts: BloomCounts,
+    response: BitResponse,
+    bloom: Bloom,
+    candidates: Sequence[str],
+    *,
+    significance: Number = "0.05",
 ) -> Decoding:
     """The candidate words that the clients have, and the number of clients of each.
 
@@ -162,7 +167,7 @@ def decode(
        the model leaves unexplained.
 
     Args:
-        tally: Ones and clients of the reports.
+        counts: Ones and clients of the reports.
         response: Response from true bit to report.
         bloom: Bloom filter of the reports.
         candidates: Different words.
@@ -170,21 +175,21 @@ def decode(
             (Bonferroni).
 
     Raises:
-        OutOfRange: for a word listed twice, a tally of another shape, no client at all, or a significance outside
+        OutOfRange: for a word listed twice, counts of another shape, no client at all, or a significance outside
             (0, 1).
 
     Cost: a microsecond or two for each candidate and cohort, then the regression: seconds for thousands of candidates.
     """
-    instance(tally, BloomCounts, "tally")
+    instance(counts, BloomCounts, "counts")
     instance(response, BitResponse, "response")
     instance(bloom, Bloom, "bloom")
     sequence_of(candidates, text, "candidates")
     share = between_0_and_1(significance, "the significance", "decode")
     if len(set(candidates)) != len(candidates):
         raise OutOfRange("the candidates must be different words", came=f"{len(candidates)} of them", where="decode")
-    if tally.ones.shape != (bloom.cohorts, bloom.bits) or not tally.clients.any():
-        raise OutOfRange(f"the tally must hold clients of ({bloom.cohorts}, {bloom.bits})", came=tally.ones.shape)
-    rows = _Rows.of(tally, response, bloom)
+    if counts.ones.shape != (bloom.cohorts, bloom.bits) or not counts.clients.any():
+        raise OutOfRange(f"the counts must hold clients of ({bloom.cohorts}, {bloom.bits})", came=counts.ones.shape)
+    rows = _Rows.of(counts, response, bloom)
     words = rows.screened(list(candidates), bloom)
     words = words.part(nonnegative_least_squares(*rows.normal(words))[:-1] > 0)
     critical = float(share) / max(1, len(candidates))
@@ -219,14 +224,14 @@ class _Rows:
     cohorts: int
 
     @classmethod
-    def of(cls, tally: BloomCounts, response: BitResponse, bloom: Bloom) -> "_Rows":
-        shares = tally.clients / tally.clients.sum()
-        here = np.repeat(tally.clients > 0, bloom.bits)
+    def of(cls, counts: BloomCounts, response: BitResponse, bloom: Bloom) -> "_Rows":
+        shares = counts.clients / counts.clients.sum()
+        here = np.repeat(counts.clients > 0, bloom.bits)
         by_place = np.repeat(shares, bloom.bits)
         # A word that is not listed sets each place of its cohort with this chance.
         chance = 1 - (1 - 1 / bloom.bits) ** bloom.hashes
-        variances = np.where(here, np.maximum(tally.variances(response).reshape(-1), 1e-9), np.inf)
-        return cls(tally.true_ones(response).reshape(-1), variances, by_place, by_place * chance, bloom.cohorts)
+        variances = np.where(here, np.maximum(counts.variances(response).reshape(-1), 1e-9), np.inf)
+        return cls(counts.true_ones(response).reshape(-1), variances, by_place, by_place * chance, bloom.cohorts)
 
     def screened(self, candidates: list[str], bloom: Bloom) -> _Words:
         """The candidates whose own places stand out most, half as many as there are places."""

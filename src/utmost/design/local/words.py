@@ -143,8 +143,8 @@ class BloomCounts(Display):
         ones: Shape (cohorts, bits).
         clients: Shape (cohorts,).
 
-    >>> tally = BloomCounts.of([[1, 0], [1, 1], [0, 0]], cohorts=[0, 0, 1], bloom=Bloom(bits=2, hashes=1, cohorts=2))
-    >>> tally.ones.tolist(), tally.clients.tolist()
+    >>> counts = BloomCounts.of([[1, 0], [1, 1], [0, 0]], cohorts=[0, 0, 1], bloom=Bloom(bits=2, hashes=1, cohorts=2))
+    >>> counts.ones.tolist(), counts.clients.tolist()
     ([[2, 1], [0, 0]], [2, 1])
     """
 
@@ -155,7 +155,7 @@ class BloomCounts(Display):
         ones, clients = int64_array(self.ones, "ones", (-1, -1)), int64_array(self.clients, "clients", (-1,))
         if clients.shape != ones.shape[:1]:
             raise OutOfRange(
-                "a tally has ones (cohorts, bits) and clients (cohorts,)", came=(ones.shape, clients.shape)
+                "counts have ones (cohorts, bits) and clients (cohorts,)", came=(ones.shape, clients.shape)
             )
         if (ones < 0).any() or (ones > clients[:, None]).any():
             raise OutOfRange(
@@ -167,7 +167,7 @@ class BloomCounts(Display):
 
     @classmethod
     def of(cls, reports: Any, cohorts: Any, bloom: Bloom) -> "BloomCounts":
-        """The tally of reports, shape (n, bits), of clients in these cohorts.
+        """The counts of reports, shape (n, bits), of clients in these cohorts.
 
         Raises:
             OutOfRange: for reports of another width, and as `Bloom.read_cohorts` does.
@@ -187,9 +187,9 @@ class BloomCounts(Display):
         return cls(ones, clients)
 
     def __add__(self, other: "BloomCounts") -> "BloomCounts":
-        """The tally of both: reports can be counted batch by batch."""
+        """The sums of both: reports can be counted batch by batch."""
         if self.ones.shape != other.ones.shape:
-            raise OutOfRange("tallies must have one shape to be added", came=(self.ones.shape, other.ones.shape))
+            raise OutOfRange("counts must have one shape to be added", came=(self.ones.shape, other.ones.shape))
         return BloomCounts(self.ones + other.ones, self.clients + other.clients)
 
     def true_ones(self, response: BitResponse) -> NDArray[np.float64]:

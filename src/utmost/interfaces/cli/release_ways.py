@@ -17,7 +17,7 @@ from utmost.interfaces.cli.options.shared_options import refuse
 from utmost.interfaces.cli.options.table_options import TableAnswer, check_fits
 from utmost.interfaces.cli.screens.release_screen import give, give_promise
 from utmost.interfaces.documents.cost_files import cost_of
-from utmost.publish.promises.promise import Promise, fitting
+from utmost.publish.promises.promise import Promise
 from utmost.publish.releases.once import checked_table
 from utmost.tables.files import files
 from utmost.tables.files.file_pieces import FilePieces
@@ -143,7 +143,8 @@ def _give_checked(table: Path, source: Any, promise: "Promise", told: ReleaseOpt
     signer = answer.signer
     check_fits(answer, source, promise.columns, promise.public)
     with progress_bar(f"Checking and noising {table.name}"):
-        checked = checked_table(source, fitting(promise, source), told.level.read(), answer.confidence)
+        promise.check(source)
+        checked = checked_table(source, promise, told.level.read(), answer.confidence)
         if told.dry_run:
             return give_promise(checked.statement(), answer)
         released = checked.released(secure(None))
@@ -248,7 +249,8 @@ def table_of_columns(table: Path, told: ReleaseOptions) -> None:
         if large is None:
             source = files.read(table) if counted is None else counted
             check_fits(answer, source, promise.columns, promise.public)
-        checked = checked_table(source, fitting(promise, source), told.level.read(), answer.confidence)
+        promise.check(source)
+        checked = checked_table(source, promise, told.level.read(), answer.confidence)
         if told.dry_run:
             return give_promise(checked.statement(), answer)
         released = checked.released(secure(None))

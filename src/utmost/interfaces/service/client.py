@@ -15,6 +15,7 @@ from utmost.core.sampling.random_bits import entropy
 from utmost.errors import LedgerUnavailable, OutOfRange, ServiceError, Unsupported, WrongKind
 from utmost.interfaces.service.api.serialization import as_sent, facts_in, path_part, table_in
 from utmost.interfaces.service.publish_requests import served
+from utmost.interfaces.service.settings import THIS_MACHINE
 from utmost.interfaces.service.trail import check_lines
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger.requests import AnswerRequest, PublishRequest
@@ -57,7 +58,7 @@ def connect(url: str, token: str, *, timeout: float = 60.0, transport: Any = Non
         raise OutOfRange("url must be the address of a service", came=str(error), where="url") from None
     if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 < timeout <= _LONGEST_WAIT:
         raise OutOfRange(f"timeout must be a number of seconds, at most {_LONGEST_WAIT}", came=timeout)
-    if address.scheme != "https" and address.host not in ("localhost", "127.0.0.1", "::1"):
+    if address.scheme != "https" and address.host not in THIS_MACHINE:
         remedy = "Give an address that begins with https://."
         raise OutOfRange("a token must not be sent in the clear", came=address.scheme, where="url", remedy=remedy)
     if not token.isascii() or not token.isprintable():

@@ -24,7 +24,7 @@ from utmost.interfaces.service.access.rate_limits import LOG
 from utmost.interfaces.service.pending_queue import DECISION, TABLE
 from utmost.interfaces.service.records import nobody
 from utmost.interfaces.service.service import Service
-from utmost.interfaces.service.settings import Settings
+from utmost.interfaces.service.settings import THIS_MACHINE, Settings
 
 SENTENCES: Mapping[str, str] = {
     DECISION: "A proposal waits for a second person.",
@@ -32,7 +32,6 @@ SENTENCES: Mapping[str, str] = {
     EXPIRES: "A token expires within two weeks.",
 }
 _MOST, _TRIES, _PATIENCE, _BETWEEN, _HOUR = 100, 3, 10.0, 1.0, 3600.0
-_HERE = ("localhost", "127.0.0.1", "::1")
 
 
 class Notices:
@@ -119,8 +118,8 @@ class Notices:
         )
         letter.set_content(f"{SENTENCES[about]}\n{self._page}\n")
         host, _, port = settings.smtp.partition(":")
-        with smtplib.SMTP(host, int(port or 25 if host in _HERE else port or 587), timeout=_PATIENCE) as server:
-            if host not in _HERE:
+        with smtplib.SMTP(host, int(port or 25 if host in THIS_MACHINE else port or 587), timeout=_PATIENCE) as server:
+            if host not in THIS_MACHINE:
                 server.starttls(context=ssl.create_default_context())
             if settings.smtp_user:
                 password = Path(settings.smtp_password_file).read_text(encoding="utf-8").strip()

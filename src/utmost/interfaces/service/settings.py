@@ -13,6 +13,9 @@ from utmost.errors import OutOfRange
 
 _PREFIX = "UTMOST_SERVE_"
 
+THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
+"""Hosts that secrets may be sent to in the clear."""
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:

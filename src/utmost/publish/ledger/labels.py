@@ -29,7 +29,6 @@ from typing import Any, Protocol
 import numpy as np
 
 from utmost.core.exact.arrays import plain_cells
-from utmost.core.sampling.random_bits import entropy
 from utmost.errors import BadTable, LedgerDamaged
 from utmost.publish.ledger.block_encryption import About, Seal, parts_digest
 from utmost.publish.ledger.key import Key
@@ -99,11 +98,6 @@ def label_seal(key: Key, identity: str, about: Labelled) -> Seal:
     return salted_seal(key, identity, about.name, about.version, salt)
 
 
-def new_salt() -> str:
-    """A salt of the key under which the labels of one release are sealed."""
-    return entropy(_SALT).hex()
-
-
 def salted_seal(key: Key, identity: str, name: str, version: int | None, salt: str | None) -> Seal:
     """The seal of labels under a salt; without one they lie in the clear."""
     return _OPEN if salt is None else Seal(key.derived("labels", identity, name, str(version), salt), b"labels")
@@ -157,7 +151,7 @@ def label_parts(
     return tuple(seal.sealed(event, part, text.ljust(size)) for part, text in enumerate(texts, first))
 
 
-_SALT, _WORD, _LEAST = 16, 16, 1 << 10
+_WORD, _LEAST = 16, 1 << 10
 
 
 def stored_labels(rows: Rows, event: int, end: int, labels: Labels | None, seal: Seal = _OPEN) -> PublicCells:

@@ -10,7 +10,7 @@ from typing import Any
 from utmost.core.exact.display import Display, few
 from utmost.core.exact.field_forms import json_forms
 from utmost.core.exact.levels import Level
-from utmost.core.exact.numbers import Number, exact_integer, natural, read_confidence
+from utmost.core.exact.numbers import Number, exact_integer, read_confidence
 from utmost.core.exact.written_levels import level_from_text
 from utmost.errors import LedgerDamaged, NotPublished, OutOfRange, Unsupported
 from utmost.publish.ledger.events import Event, check_name
@@ -177,7 +177,7 @@ class Published(Display):
         """The levels with a stored response, strictest first."""
         return tuple(sorted(self.responses))
 
-    @property
+    @cached_property
     def spent(self) -> Level:
         """The largest of them: what all responses together cost."""
         return max(self.responses)
@@ -201,7 +201,9 @@ class Published(Display):
 
     def with_response(self, level: Level, response: StoredResponse) -> "Published":
         """The same with one more response; what was read of the event already is not read again."""
-        return self._with(responses={**self.responses, level: response})
+        more = self._with(responses={**self.responses, level: response})
+        more.__dict__["spent"] = max(self.spent, level)
+        return more
 
     def stopped_at(self, level: Level, promised: Level, *, is_met: bool) -> "Published":
         """The same, once its rule has stopped.
@@ -557,11 +559,14 @@ def published_facts(
     }
 
 
-def release_of_facts(facts: Mapping[str, Any], request: PublishRequest | None = None) -> Published:
-    """The release of an event at all levels, before its first response; its request is read where it is not known."""
+def release_of_facts(
+    facts: Mapping[str, Any], responses: Mapping[Level, StoredResponse], request: PublishRequest | None = None
+) -> Published:
+    """The release of an event at all levels, with these responses; its request is read where it is not known."""
     check_name(facts["name"], "name")
     check_name(facts["dataset"], "dataset")
-    natural(facts["version"], "version", 1, MOST_VERSIONS)
+    if not 1 <= facts["version"] <= MOST_VERSIONS:
+        raise ValueError("version")
     if facts.get("request") is not None:
         check_name(facts["request"], "request")
     release = Published(
@@ -576,7 +581,7 @@ def release_of_facts(facts: Mapping[str, Any], request: PublishRequest | None = 
         labels=Labels.of_facts(facts["labels"], facts["rows"]),
         part=read_part(facts["promise"].get("part")),
         facts=facts,
-        responses={},
+        responses=responses,
         stopped=None,
         relaxable=True,
     )
@@ -586,10 +591,12 @@ def release_of_facts(facts: Mapping[str, Any], request: PublishRequest | None = 
 
 
 def _published(facts: Mapping[str, Any], number: int) -> Published:
-    release = release_of_facts(facts)
+    responses: dict[Level, StoredResponse] = {}
+    release = release_of_facts(facts, responses)
     first = 1 if release.items is None or not release.items.is_kept else 1 + -(-facts["rows"] // BLOCK)
     first += 0 if release.labels is None else release.labels.parts
-    return release.with_response(level_from_text(facts["level"]), _response(facts, number, first))
+    responses[level_from_text(facts["level"])] = _response(facts, number, first)
+    return release
 
 
 def _answered(release: Published, facts: Mapping[str, Any], number: int) -> Published:

@@ -8,7 +8,7 @@ import numpy as np
 
 from utmost.core.exact.arrays import largest_size
 from utmost.core.exact.levels import Level, level
-from utmost.core.exact.numbers import Number
+from utmost.core.exact.numbers import IntegersOrReals, Number
 from utmost.core.privacy.unit import Unit
 from utmost.core.sampling.grid import chosen_exponent, declared_exponent, steps, unsnapped, unsnapped_one
 from utmost.core.sampling.integers import Integers, minus, narrowed, uniform_integers
@@ -144,7 +144,12 @@ def lattice_of(numbers: str, unit: Unit, grid: Number | None = None, half_step: 
         NotANumber: for integers, where the sensitivity is none.
     """
     unit.check_plain()
-    real = read_numbers(numbers) == "reals"
+    return lattice_of_cells(read_numbers(numbers), unit, grid, half_step)
+
+
+def lattice_of_cells(numbers: IntegersOrReals, unit: Unit, grid: Number | None, half_step: bool) -> Lattice:
+    """`lattice_of`, where the values are in steps of the unit already, and all cells together may be bounded."""
+    real = numbers == "reals"
     if grid is not None and not real:
         raise OutOfRange("integers have no grid", came=grid, remedy='Leave out grid=, or pass numbers="reals".')
     if not isinstance(half_step, bool):

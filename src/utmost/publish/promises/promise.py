@@ -162,7 +162,11 @@ class Promise(Display):
         Raises:
             Unsupported: for noise that is chosen for one level, which no memory keeps and no file says.
         """
-        return _lasting(self.noise)
+        if isinstance(self.noise, Noise):
+            return self.noise
+        remedy = "Promise columns and a unit, whose noise can be relaxed; or release it with once=True."
+        required, came = "what is remembered has noise for every level", self.noise.kind
+        raise Unsupported(required, came=came, where="noise", remedy=remedy)
 
     @property
     def unit(self) -> Unit:
@@ -296,14 +300,17 @@ class Promise(Display):
             noise, unit = (cells_plan(counted.domain, counted.unit), None) if needs_plan else (None, counted.unit)
         drawn = _noise(unit, noise)
         if drawn.is_by_plan or drawn.labels_rows:
-            whole = cls(columns, public=public, drop=drop, noise=drawn, part=counted.part, until=until)
-            return fitting(whole, counted)
+            promise = cls(columns, public=public, drop=drop, noise=drawn, part=counted.part, until=until)
+            promise.check(counted)
+            return promise
         names = _listed(columns) or (counted.column,)
         if len(names) != 1:
             raise OutOfRange("a counted table has one column of counts", came=f"{len(names)} names", where="columns")
         labels, listed, dropped = counted_labels(counted), listed_names(public, "public"), listed_names(drop, "drop")
         shown = [*(name for name in labels if name not in dropped), *sorted({*listed} - {*labels})]
-        return fitting(cls(names, public=shown, drop=drop, noise=drawn, part=counted.part, until=until), counted)
+        promise = cls(names, public=shown, drop=drop, noise=drawn, part=counted.part, until=until)
+        promise.check(counted)
+        return promise
 
     @property
     def digest(self) -> str:
@@ -425,17 +432,6 @@ def promise_for(promise: "Promise | Plan", table: Any) -> Promise:
     return Promise(noise=promise, part=None if counted is None else counted.part)
 
 
-def fitting(promise: Promise, table: Any) -> Promise:
-    """The promise, found to be one and to fit a table.
-
-    Raises:
-        WrongKind: for what is no promise. OutOfRange: for a table that needs another one.
-    """
-    stated = instance(promise, Promise, "promise")
-    stated.check(table)
-    return stated
-
-
 def counted_labels(table: Any) -> tuple[str, ...]:
     """The columns of a counted table that were declared with its domain; none of another table."""
     counted: Any = table if isinstance(table, ProvedTable) else None
@@ -457,14 +453,6 @@ def _noise(unit: Unit | None, noise: "PlannedNoise | Plan | None") -> PlannedNoi
     if not isinstance(noise, Plan):
         raise wrong_kind("noise", "a noise or a Plan", noise)
     return SumNoise(noise)
-
-
-def _lasting(noise: PlannedNoise) -> Noise:
-    """The noise, which must be one for every level."""
-    if isinstance(noise, Noise):
-        return noise
-    remedy = "Promise columns and a unit, whose noise can be relaxed; or release it with once=True."
-    raise Unsupported("what is remembered has noise for every level", came=noise.kind, where="noise", remedy=remedy)
 
 
 def _listed(columns: str | Sequence[str] | None) -> tuple[str, ...]:

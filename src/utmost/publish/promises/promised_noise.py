@@ -29,7 +29,7 @@ from utmost.publish.promises.lattice import Lattice
 from utmost.publish.promises.noise_at_level import Margin, NoiseAtLevel
 from utmost.publish.promises.table_statements import assumed_line
 from utmost.tables.cells.columns import RowName
-from utmost.tables.files.opened_tables import opened_table
+from utmost.tables.frames.any_table import opened_table
 
 CONFIDENCE = Fraction(19, 20)
 """Confidence of the error bars of a response, unless another is asked for."""

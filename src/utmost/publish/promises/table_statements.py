@@ -17,7 +17,7 @@ from utmost.core.exact.levels import Level
 from utmost.core.exact.written_levels import factor_text, level_name
 from utmost.core.noise.law import Law
 from utmost.core.privacy.unit import Unit
-from utmost.tables.files.digits import digits, joined
+from utmost.tables.files.digit_buffers import digits, joined
 from utmost.tables.frames.any_table import adapter_of
 
 

@@ -14,7 +14,7 @@ from utmost.core.noise.geometric import Geometric
 from utmost.core.sampling.random_bits import Randomness
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.promises.noise_at_level import NoiseAtLevel
-from utmost.publish.promises.promise import Promise, fitting, promise_for
+from utmost.publish.promises.promise import Promise, promise_for
 from utmost.publish.promises.sum_laws import noise_laws, warn_of_laws
 from utmost.publish.promises.sum_noise import SumNoise
 from utmost.publish.promises.values import noised_by
@@ -86,7 +86,9 @@ def counted_for(table: CountedTable | NDArray[Any], plan: Plan) -> tuple[Counted
     own = plan.unit, "columns:", None, plan.together
     whole = plan.domain if plan.narrowed_from is None else plan.narrowed_from
     counted = table if isinstance(table, CountedTable) else CountedTable(whole, table, *own)
-    return counted, fitting(promise_for(plan, counted), counted)
+    promise = promise_for(plan, counted)
+    promise.check(counted)
+    return counted, promise
 
 
 def _sealed(sums: NDArray[Any]) -> NDArray[Any]:

@@ -57,7 +57,8 @@ class CleanTable(Display):
         objective: the least squares' sum before rounding, half of weights times squared residuals.
         gap: Excess of that over the least over x >= 0: certified, up to rounding of floats.
         residual: Largest distance of the cells before rounding from the least, each and all together (the root of the
-            sum of their squares): proved by the certificate, exactly.
+            sum of their squares): proved by the certificate, exactly. Where the cells are open, the same of the sums of
+            each measured marginal.
         facts_moved: Most by which public sums are moved in that least; 0 without public facts.
         exact_rounding: whether every measured sum went to the whole number below or above it.
         largest_move: the farthest that rounding moved a measured sum.
@@ -69,8 +70,8 @@ class CleanTable(Display):
         guarantee: Promise of the release; with public facts, given these.
         held: the family whose sums are those of the release, rounded, if there is one.
         certificate: Proof of residual and moves; any solver's is as good.
-        amount: Amount that is summed, in whose steps the cells are; tables and sums are in its own unit. None for
-            counts.
+        open_cells: Least squares where the measured sums leave the cells open; only what they determine is a table.
+        amount: Amount that is summed, in whose steps the cells are; tables and sums are in its own unit. None for counts.
     """
 
     domain: Domain
@@ -91,6 +92,7 @@ class CleanTable(Display):
     guarantee: str | None = None
     held: Family | None = None
     certificate: CleanCertificate | None = field(default=None, repr=False)
+    open_cells: SumSquares | None = field(default=None, repr=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
         values = [getattr(self, name) for name in CleanTable.__slots__]
@@ -101,8 +103,11 @@ class CleanTable(Display):
 
         Raises:
             OutOfRange: for names that the domain has not, and a level that is called "clean".
+            NotDetermined: for a table that the measured sums do not determine.
         """
         chosen = self.domain.family(family)
+        if self.open_cells is not None:
+            self.open_cells.check_family_determined(chosen)
         steps = self.domain.sums(self.cells, chosen).ravel()
         numbers = steps if self.amount is None else self.amount.numbers(steps)
         return labelled(self.kind, self.domain.group_labels(chosen), {"clean": numbers})
@@ -112,8 +117,11 @@ class CleanTable(Display):
 
         Raises:
             OutOfRange: for names and labels that the domain has not.
+            NotDetermined: for a sum that the measured sums do not determine.
         """
         form = selected(self.domain, {} if where is None else mapping(where, "where"))
+        if self.open_cells is not None:
+            self.open_cells.check_determined(form)
         steps = int(form.of(self.domain.sums(self.cells, form.family), form.family))
         return steps if self.amount is None else self.amount.number(steps)
 
@@ -175,10 +183,14 @@ class CleanTable(Display):
         moved = f", public sums to within {_above(self.facts_moved)}" if self.facts_moved else ""
         facts = "" if self.given is None else f" These facts are public, and hold of them: {self.given.words}."
         are = "whole" if self.amount is None else f"multiples of {self.amount.text(1)}"
+        before = "they were"
+        if self.open_cells is not None:
+            before = "all measured sums of them were"
+            near = f"those of the nearest table{'' if not self.residual else f', within {_above(self.residual)},'}"
         return (
             f"These {many} are {are}, not negative, and all sums of them agree. They are biased, for display and for "
             f"programs that need {many}: a true zero can only be raised, alone by {raised} on average, and larger "
-            f"{many} pay for it. The unbiased sums and their error bars are in the release. Before rounding they were "
+            f"{many} pay for it. The unbiased sums and their error bars are in the release. Before rounding {before} "
             f"{near} to the released sums that are not negative, by weighted least squares{moved}: the certificate "
             f"beside them proves it. In rounding, {how}; the largest move of a measured sum was "
             f"{self.largest_move:.3g}."
@@ -230,7 +242,7 @@ class CleanProblem:
         release: Release whose sums they are.
         reconstruction: the weights.
         measured: the sums.
-        cell_noise: the noise of a cell's estimate, the loudest one.
+        cell_noise: the noise of a cell's estimate, the loudest one; where the cells are open, of a measured sum's.
         kind: Kind of the tables.
         facts: the public facts, if there are any.
         held: the family whose sums are those of the release, rounded, if there is one.
@@ -276,7 +288,6 @@ class CleanProblem:
         """The nearest table, rounded, with its certificate.
 
         Raises:
-            NotDetermined: where the measured sums do not determine the cells.
             OutOfRange, Infeasible: for facts too far from the sums, and such as hold of no table.
             SolverFailed: where a program was not solved.
         """
@@ -299,9 +310,7 @@ class CleanProblem:
 
         Raises:
             BadTable: for a certificate that proves nothing.
-            NotDetermined: where the measured sums do not determine the cells.
         """
-        self.reconstruction.check_family_determined(self.reconstruction.domain.finest)
         proof = proof_of(self.reconstruction, self.measured, certificate, self.bounds)
         amount = self.release.plan.unit.amount
         (bias, exactly), wide = zero_bias(self.cell_noise), Fraction(1) if amount is None else amount.step
@@ -326,6 +335,7 @@ class CleanProblem:
             guarantee=promised,
             held=self.held,
             certificate=certificate,
+            open_cells=None if self.reconstruction.curvatures[0] else self.reconstruction,
         )
 
 

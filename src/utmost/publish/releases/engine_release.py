@@ -18,8 +18,8 @@ from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.publish.promises.declared_columns import (
     check_margins_free,
+    check_released,
     check_size,
-    chosen_columns,
     copied,
     declared_columns,
 )
@@ -153,7 +153,8 @@ class ReleasableFrame:
         check_columns_exist(identifiers, names)
         for name in identifiers:
             check_identifier(schema.field(name).type, name)
-        chosen = chosen_columns(promise.columns, names, None)
+        chosen = promise.columns
+        check_released(chosen, names, None)
         public, _ = declared_columns(names, chosen, promise.public, promise.drop)
         check_margins_free({f"{name}_margin": name for name in chosen}, names, folds_case=frame.folds_case)
         for name in chosen:

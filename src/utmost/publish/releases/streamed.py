@@ -20,8 +20,8 @@ from utmost.core.sampling.random_bits import Randomness, entropy
 from utmost.errors import BadTable
 from utmost.publish.promises.declared_columns import (
     check_margins_free,
+    check_released,
     check_size,
-    chosen_columns,
     copied,
     declared_columns,
     same_cells,
@@ -133,7 +133,8 @@ class CheckedPieces:
         """
         names = tuple(source.names)
         promise.check_single_id()
-        chosen = chosen_columns(promise.columns, names, promise.single_id_column)
+        chosen = promise.columns
+        check_released(chosen, names, promise.single_id_column)
         published, dropped = declared_columns(names, chosen, promise.public, promise.drop)
         check_margins_free({f"{name}_margin": name for name in chosen}, names)
         state, count = _state(source), _checked_rows(source, noise, chosen, published, promise.single_id_column)

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.tables.files.digits import Bytes, Offsets, joined
+from utmost.tables.files.digit_buffers import Bytes, Offsets, joined
 
 _BLOCK = 1 << 20
 _LONGEST = 1 << 20  # bytes of a record; the other reader takes longer ones

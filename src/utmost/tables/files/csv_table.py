@@ -1,4 +1,7 @@
-"""CSV files: read in passes that keep no row, written with every untouched cell as it was."""
+"""CSV files: read in passes that keep no row, written with every untouched cell as it was.
+
+Separator and encoding of a file are found by `text_files.py`, cells are read by `utmost.tables.cells.spelling`.
+"""
 
 import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,7 +17,7 @@ from utmost.core.sampling.item_words import Identifiers
 from utmost.errors import BadTable
 from utmost.tables.cells.spelling import PLAIN, Spelling
 from utmost.tables.files.csv_blocks import CsvBlock, NotInBlocks, read_blocks
-from utmost.tables.files.digits import Bytes, Offsets, digits, joined
+from utmost.tables.files.digit_buffers import Bytes, Offsets, digits, joined
 from utmost.tables.files.formulas import without_formulas
 from utmost.tables.files.text_files import TextFile
 from utmost.tables.frames import adapters

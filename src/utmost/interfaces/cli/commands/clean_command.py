@@ -5,12 +5,13 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from utmost.errors import OutOfRange, Unsupported
+from utmost.errors import NotDetermined, OutOfRange, Unsupported
 from utmost.interfaces.cli.options import file_options, table_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import option
 from utmost.interfaces.cli.screens.screen import facts, number, screen
 from utmost.interfaces.cli.screens.terminal import ScreenGroup, ScreenText
+from utmost.interfaces.cli.screens.workload_screens import wanted_tables
 from utmost.interfaces.documents.published_files import read_release
 from utmost.interfaces.documents.reports import print_json
 from utmost.publish.releases.answer import Answer
@@ -34,7 +35,9 @@ def clean(
         ),
     ] = None,
     hold: Annotated[str | None, option("SUMS", 'Sums to keep as released, rounded: "total".')] = None,
-    want: Annotated[str | None, option("SUMS", 'Sums wanted: "department sex"; by default the cells.')] = None,
+    want: Annotated[
+        str | None, option("SUMS", 'Sums wanted: "department sex"; by default the cells, if measured.')
+    ] = None,
     out: file_options.TableOut = None,
     form: options.Format = None,
     as_json: options.AsJson = False,
@@ -58,7 +61,7 @@ def clean(
             remedy="Release by a plan: utmost plan COUNTED, then utmost release COUNTED --plan.",
         )
     domain = released.domain
-    words = domain.level_names(domain.finest) if want is None else read_family(domain, want)
+    words = _only_table(released) if want is None else read_family(domain, want)
     if not all(isinstance(word, str) for word in words):
         raise OutOfRange("a clean table is of whole levels", came=repr(want), where="--want")
     chosen = domain.family(words)
@@ -72,6 +75,28 @@ def clean(
     if out is None:
         table_options.give_table(table, form)
     _show(report, out)
+
+
+def _only_table(released: NoisySums | DetailedSums) -> tuple[Any, ...]:
+    """The table that is meant where none is named: the cells, or the only one that was wanted and leaves them open.
+
+    Raises:
+        OutOfRange: where several tables leave the cells open, naming the option.
+    """
+    domain = released.domain
+    if isinstance(released, DetailedSums):
+        return domain.level_names(domain.finest)
+    try:
+        released.reconstruction.check_family_determined(domain.finest)
+        return domain.level_names(domain.finest)
+    except NotDetermined:
+        wanted = wanted_tables(released.plan)
+    if len(wanted) == 1:
+        return next(iter(wanted.values()))
+    listed = " or ".join(f'--want "{name}"' for name in wanted)
+    required = "the cells were not measured, so the table must be named"
+    remedy = f"Write {listed}; clean tables of one release agree."
+    raise OutOfRange(required, came="no --want", remedy=remedy)
 
 
 def _facts(texts: list[str]) -> dict[str, Any]:

@@ -22,7 +22,6 @@ from utmost.publish.ledger.key import FILE_VARIABLE, KEY_VARIABLE
 if TYPE_CHECKING:
     from utmost.interfaces.service.backups import Restored
 
-_HOST = "127.0.0.1"
 _SOON = 14
 
 # The exit codes of uvicorn where it could not start, of older versions and newer.
@@ -55,7 +54,7 @@ def serve(
     ] = None,
     key_file: KeyFile = None,
     witness: WitnessFile = None,
-    host: Annotated[str | None, option("ADDRESS", "Address to listen on.", show_default=_HOST)] = None,
+    host: Annotated[str | None, option("ADDRESS", "Address to listen on.", show_default="127.0.0.1")] = None,
     port: Annotated[int | None, option("N", "Port to listen on.", min=1, max=65535, show_default="8000")] = None,
     workers: Annotated[
         int | None, option("N", "Processes that answer; several need PostgreSQL.", min=1, max=256, show_default="1")

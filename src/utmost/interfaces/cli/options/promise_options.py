@@ -279,10 +279,11 @@ class Promised:
     def of(self, counted: "CountedTable | None" = None) -> "Promise":
         """The promise; to options a counted table adds what it proved, a file must say it all."""
         from utmost.publish.promises.declared_columns import rows_origin
-        from utmost.publish.promises.promise import Promise, fitting
+        from utmost.publish.promises.promise import Promise
 
         if self.stated is not None:
-            return fitting(self.stated, counted)
+            self.stated.check(counted)
+            return self.stated
         noise, columns, by = self._noise(counted), self.columns, self.lasting.noise or "rows"
         is_planned = self.noise.plan is not None
         released = () if is_planned else columns.released or ()

@@ -12,6 +12,7 @@ from math import inf
 from typing import Any
 
 from utmost.errors import LedgerUnavailable, NotAuthenticated, OutOfRange, Unsupported
+from utmost.interfaces.service.settings import THIS_MACHINE
 
 ALGORITHMS = ("RS256", "PS256", "ES256", "EdDSA")
 _DISCOVERY = "/.well-known/openid-configuration"
@@ -183,6 +184,6 @@ def check_provider_address(address: str) -> None:
         parts = httpx.URL(address)
     except (httpx.InvalidURL, TypeError):
         raise OutOfRange("an OpenID provider must have an address", where="issuer") from None
-    if parts.scheme != "https" and (parts.scheme != "http" or parts.host not in ("localhost", "127.0.0.1", "::1")):
+    if parts.scheme != "https" and (parts.scheme != "http" or parts.host not in THIS_MACHINE):
         remedy = "Give an address that begins with https://."
         raise OutOfRange("an OpenID provider must not be asked in the clear", where="issuer", remedy=remedy)

@@ -12,6 +12,14 @@ z* is the least and x is allowed, grad f(z*) (x - z*) >= 0; and f is strongly co
 
 With no bound near that is |g|/m for |d|; a cell at its bound, which g presses against it, adds nothing. Every number
 here is an integer over one denominator, so `residual` is that bound of |d|, rounded up in its third digit.
+
+Where m is 0, as of overlapping marginals, many tables are least, and all have the same measured sums. Of these, and of
+no cell, the bound is then:
+
+    sum_S q_S |A_S d|^2 = (grad f(x) - grad f(z*)) (x - z*) <= -g d <= sum over g_i > 0 of g_i (x_i - least of x_i)
+                                                            + (largest -g_i) T - sum over g_i < 0 of -g_i x_i,
+
+with T at least the total of z*, which follows from f(z*) <= f(x): |A_S z* - y_S|^2 <= 2 f(x)/q_S.
 """
 
 from collections.abc import Mapping
@@ -24,7 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.arrays import Floats, objects
-from utmost.errors import BadTable, NotDetermined, UtmostError
+from utmost.errors import BadTable, UtmostError
 from utmost.publish.workloads.reconstruction.estimates import SumSquares
 from utmost.publish.workloads.reconstruction.public_facts import PublicFacts
 from utmost.tables.axes.domain import Domain, Family
@@ -100,7 +108,7 @@ class CleanProof:
 
     Attributes:
         residual: no real cell lies farther from the least squares, nor do all of them together: the root of the sum of
-            their squares.
+            their squares. Where the cells are open, the same of the measured sums of each marginal.
         facts_moved: so far public sums are moved at most, in the least squares that is meant.
         largest_move: the farthest that rounding moved a measured sum.
         cell_move: the farthest that it moved a cell.
@@ -148,7 +156,6 @@ def proof_of(
     Raises:
         BadTable: for cells that are negative or of which a public fact does not hold, real cells beyond their bounds,
             and multipliers of sums that are not public.
-        NotDetermined: where the measured sums do not determine the cells.
 
     Cost: some passes over the cells in Python's integers: a second for 10^5 cells.
     """
@@ -163,12 +170,14 @@ def proof_of(
     if not np.all((lower <= reals) & (reals <= upper)):
         raise BadTable("real cells must keep to their bounds", came="one that does not")
     curvature = int(reconstruction.curvatures[0])
-    if curvature <= 0:
-        raise NotDetermined("the measured sums must determine the cells", came="a curvature of 0")
     shared = lcm(*(divisor for _, divisor in measured.values()))
-    slope = np.full(domain.shape, 0, dtype=object)
+    slope, off, known = np.full(domain.shape, 0, dtype=object), 0, dict[Family, Fraction]()
     for family, (sums, divisor) in measured.items():
         pulled = domain.sums(reals, family).ravel() * shared - sums.astype(object).ravel() * (unit * shared // divisor)
+        if curvature <= 0:
+            listed = [int(number) for number in np.ravel(pulled)]
+            off += sum(number * number for number in listed) * int(reconstruction.weights[family])
+            known[family] = Fraction(sum(abs(int(number)) for number in sums.ravel().tolist()), divisor)
         slope = slope + domain.spread(pulled, family) * int(reconstruction.weights[family])
     moved = 0
     for family, values in certificate.multipliers.items():
@@ -179,8 +188,18 @@ def proof_of(
         for family in facts.bounds.keys() - certificate.multipliers.keys() - {domain.finest}:
             nothing = np.full(domain.group_shape(family), 0, dtype=object)
             moved = max(moved, _facts_moved(domain, facts, family, nothing, reals, unit))
+    if curvature > 0:
+        residual = _distance(slope, (reals - lower, upper - reals), (unit, shared, curvature))
+    else:
+        squares = Fraction(off, (unit * shared) ** 2)  # twice f(x)
+        weights = {family: Fraction(int(reconstruction.weights[family])) for family in measured}
+        total = min(
+            of + _root_above(squares * measured[family][0].size / weights[family]) for family, of in known.items()
+        )
+        rise = _rise(slope, reals, lower, total * unit) / (unit * unit * shared)
+        residual = rounded_up(_root_above(rise / min(weights.values())))
     return CleanProof(
-        _distance(slope, (reals - lower, upper - reals), (unit, shared, curvature)),
+        residual,
         rounded_up(Fraction(moved, unit)),
         Fraction(int(max(moves)), unit),
         Fraction(int(np.max(np.abs(rest))), unit),
@@ -243,6 +262,13 @@ def _distance(slope: Any, rooms: tuple[Any, Any], scales: tuple[int, int, int]) 
         rate, end = gain[~is_free], room[~is_free]
         added += int((gain[is_free] * gain[is_free]).sum()) + int(((2 * rate - end) * end).sum())
     return rounded_up(_root_above(Fraction(added, (unit * shared * curvature) ** 2)))
+
+
+def _rise(slope: NDArray[Any], reals: NDArray[Any], lower: NDArray[Any], total: Fraction) -> Fraction:
+    """The most by which f may fall from here, where nothing but the total bounds the cells that would grow."""
+    falls = np.asarray(np.maximum(-slope, 0), dtype=object)
+    down = int((np.asarray(np.maximum(slope, 0), dtype=object) * (reals - lower)).sum())
+    return max(Fraction(0), down + int(np.max(falls)) * total - int((falls * reals).sum()))
 
 
 def _root_above(number: Fraction) -> Fraction:

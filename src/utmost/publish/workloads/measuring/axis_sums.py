@@ -239,7 +239,7 @@ class Weighed:
         return next(alike, 0)
 
     def lengths(self, axis: Axis) -> Counter[int]:
-        """Number of rows by the number of values they take; a row with other weights than 0 and 1 takes one."""
+        """Number of rows by the number of values that they take; 1 for other weights than 0 and 1: never too many."""
         return Counter(sum(row) if {*row} <= {0, 1} else 1 for row in self.rows)
 
     def spectrum(self, chain: Chain) -> list[Fraction]:

@@ -5,11 +5,14 @@ momentum points uphill [beck2009, odonoghue2015], guess which cells are zero; co
 and the signs found correct the guess. Bounds of single cells are bounds of the variables. Sums that are held between
 bounds B x in [l, u] are paid for by an augmented Lagrangian [hestenes1969], whose multipliers are moved until
 they hold. How near the end is to the least is certified by the gradient and the multipliers there.
+
+Measured sums that leave the cells open, such as overlapping marginals, have many least tables. One of them is the limit
+of proximal steps [rockafellar1976]: each is the least f that stays near to the table before.
 """
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import inf
 from typing import Any
@@ -35,6 +38,7 @@ _HOLDS, _SOON = 30, 6  # times that the multipliers of facts are moved, and how 
 _FAR = 1e8  # from where on the sums that are public may be too far off for the tolerance
 _DIGITS = 1 << 53  # below it every integer is a float
 _STIFF, _STIFFER = 10.0, 10.0  # what a held sum costs beside the largest curvature, and how that grows
+_NEAR, _PROXIMAL, _STILL = 1e-2, 300, 1e-3  # the curvature of nearness, the number of steps, tolerances that are none
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,13 +70,12 @@ def nonnegative_least_squares(
     """The x >= 0 that come nearest to the measured sums, each family at its weight, and of which public facts hold.
 
     Args:
-        reconstruction: the domain and the weights; it must determine the cells.
+        reconstruction: the domain and the weights.
         measured: Noisy sums of each measured family.
         tolerance: Tolerance of the residual, and of the sums that are public, in units of a cell.
         facts: Public facts on some sums.
 
     Raises:
-        NotDetermined: where the measured sums do not determine the cells.
         Infeasible: for facts that hold of no table.
         OutOfRange: for facts farther from the released sums than floats have digits.
         SolverFailed: where the tolerance was not reached. Never for one tree of sums without facts: where floats have
@@ -87,7 +90,8 @@ def nonnegative_least_squares(
     [5.5, 0.0]
     """
     domain = reconstruction.domain
-    reconstruction.check_family_determined(domain.finest)
+    if not reconstruction.curvatures[0]:
+        return _one_of_many(reconstruction, measured, tolerance, facts)
     whole, start = _rounded_estimates(reconstruction, measured)
     # Sums and differences of two columns come rotated back into sums of cells, in floats.
     are_whole = all(sums.dtype.kind != "f" for sums in measured.values())
@@ -122,6 +126,34 @@ def nonnegative_least_squares(
         scale * program.objective(rest),
         scale * program.gap(rest, gradient),
         program.residual(rest, gradient),
+        {hold.family: scale * hold.stiffness * hold.outside(rest) for hold in program.holds},
+    )
+
+
+def _one_of_many(
+    reconstruction: SumSquares, measured: Mapping[Family, NDArray[Any]], tolerance: float, facts: PublicFacts | None
+) -> NonNegative:
+    """One of the tables that come nearest, where the measured sums leave the cells open."""
+    domain = reconstruction.domain
+    if facts is not None:
+        check_feasible(facts)
+    whole, rest = np.zeros(domain.shape, dtype=np.int64), np.zeros(domain.shape)
+    for _ in range(2):  # once more from whole numbers: what is left is small, and floats have all their digits for it
+        floor = np.floor(rest)
+        whole, rest = whole + floor.astype(np.int64), rest - floor
+        left = {family: minus(sums, domain.sums(whole, family)) for family, sums in measured.items()}
+        sums = {family: of.astype(np.float64) for family, of in left.items()}
+        lower, upper = (-whole.astype(np.float64), np.array(inf)) if facts is None else facts.box(whole)
+        program = _Squares.of(reconstruction, sums, lower, upper, {} if facts is None else facts.less(whole))
+        rest = program.proximal(program.within(rest), tolerance)
+    gradient, scale = program.gradient(rest), program.largest
+    room = np.where(gradient > 0, rest - lower, 0.0)
+    return NonNegative(
+        whole,
+        rest,
+        scale * program.objective(rest),
+        scale * (float((gradient * room).sum()) - min(0.0, float(gradient.min())) * float(whole.sum() + rest.sum())),
+        float(np.abs(rest - program.within(rest - gradient)).max()),
         {hold.family: scale * hold.stiffness * hold.outside(rest) for hold in program.holds},
     )
 
@@ -252,6 +284,26 @@ class _Squares:
             for family, ends in holds.items()
         ]
         return cls(domain, weights, sums, pull, lower, upper, largest, least / largest, held)
+
+    def proximal(self, x: Floats, tolerance: float) -> Floats:
+        """One of the least: each step is the least f and nearness to the step before, until nothing moves.
+
+        Held sums cost many times the largest curvature, so that fewer digits are left.
+        """
+        finest, tolerance = self.domain.finest, tolerance if self.holds else tolerance * _NEAR
+        for _ in range(_PROXIMAL):
+            near = replace(
+                self,
+                weights={**self.weights, finest: _NEAR},
+                sums={**self.sums, finest: x},
+                pull=self.pull + _NEAR * x,
+                least=_NEAR,
+            )
+            after = near.held(x, tolerance, lambda: None)
+            moved, x = float(np.abs(after - x).max()), after
+            if moved <= _STILL * tolerance / _NEAR:
+                return x
+        return x
 
     def curved(self, x: Floats) -> Floats:
         """The second derivative times x."""
