@@ -71,7 +71,7 @@ class CleanTable(Display):
         held: the family whose sums are those of the release, rounded, if there is one.
         certificate: Proof of residual and moves; any solver's is as good.
         open_cells: Least squares where the measured sums leave the cells open; only what they determine is a table.
-        amount: Amount that is summed, in whose steps the cells are; tables and sums are in its own unit. None for counts.
+        amount: Amount that is summed, in whose steps the cells are; tables and sums are in its unit. None for counts.
     """
 
     domain: Domain
