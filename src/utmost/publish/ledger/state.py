@@ -189,10 +189,16 @@ class Published(Display):
         return epsilon if epsilon in self.responses else None
 
     def margin(self, level: Level, confidence: Number) -> int | float:
-        """The margin that an answer at a level has, or would have; where a rule stopped, the one that holds there."""
-        if self.stopped is None or self.stopped.level != level:
+        """The margin that an answer at a level has, or would have; on a ladder the one that holds where it stops."""
+        if (stop := self.stop_at(level)) is None:
             return self.noise.margin(level, confidence)
-        return self.promise.at_stop(level, replace(self.stopped.stop, confidence=read_confidence(confidence))).margin
+        return self.promise.at_stop(level, replace(stop, confidence=read_confidence(confidence))).margin
+
+    def stop_at(self, level: Level) -> Stop | None:
+        """The facts of the ladder that an answer at a level has; None where no rule has stopped, and off the ladder."""
+        if self.stopped is None or level not in self.stopped.stop.levels:
+            return None
+        return self.stopped.stop if level == self.stopped.level else replace(self.stopped.stop, is_met=None)
 
     @property
     def relation(self) -> str:
@@ -359,8 +365,7 @@ class State:
         versions = (self.releases[release.name, version] for version in self.versions(release.name))
         spent = (version.spent_by(event) for version in versions)
         together = Spending.of(level for level in spent if level is not None).level
-        stop = release.stopped.stop if release.stopped is not None and release.stopped.level == at else None
-        return LedgerFacts(release.name, release.version, levels, together, stop)
+        return LedgerFacts(release.name, release.version, levels, together, release.stop_at(at))
 
 
 def folded(state: State, events: Iterable[tuple[Event, bytes]]) -> State:

@@ -204,14 +204,16 @@ class Promise(Display):
             raise Unsupported(required, came=came, where="until", remedy=remedy)
 
     def at_stop(self, level: Level, stop: Stop | None) -> NoiseAtLevel:
-        """The noise of an answer at a level, with margins that hold where a rule stopped there.
+        """The noise of an answer at a level, with margins that hold where this rule stopped, or where any rule would.
 
         Args:
             level: Level of the answer.
-            stop: Facts of the stop; None for an answer at a level that was chosen beforehand.
+            stop: Facts of the stop; None for an answer at a level of no ladder, chosen beforehand.
         """
         if stop is None:
             return self.noise.at(level)
+        if stop.is_met is None:
+            return self.noise.at(level, stop.at_one_level(stop.confidence))
         assert self.until is not None, "a rule stopped it"
         return self.noise.at(level, self.until.cell_confidence(self.noise, stop.levels, stop.confidence))
 

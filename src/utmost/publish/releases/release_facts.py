@@ -202,7 +202,9 @@ class ReleaseFacts(Display):
             return
         levels, promised = [level_words(level) for level in stop.levels], level_words(stop.promised)
         rule = Until.of_facts(self.statement["promise"]["until"]).words
-        met = "it is met at this level" if stop.is_met else "it is not met, and this is the last level"
+        met = "this level was asked for beside it"
+        if stop.is_met is not None:
+            met = "it is met at this level" if stop.is_met else "it is not met, and this is the last level"
         yield Fact("stops as soon as", f"{rule}: {met}. The rule reads released values alone", is_first=True)
         yield Fact("ladder", f"epsilon = {', '.join(levels)}")
         yield Fact("loss of this outcome", f"epsilon = {level_words(self.own_level)}", is_first=True)
@@ -252,7 +254,11 @@ class ReleaseFacts(Display):
             for noise, bar in bars
             if bar is not None
         ]
-        where = "" if self.stop is None else ", at the level where the rule stopped"
+        where = ""
+        if stop is not None:
+            where = (
+                ", at whatever level of the ladder" if stop.is_met is None else ", at the level where the rule stopped"
+            )
         return f"{few(shown, MOST_BARS)}, at {float(100 * sure):g} % confidence{where}"
 
 

@@ -10,6 +10,8 @@ FIRST = ("--recipe", "--epsilon", "--ledger", "--out", "--dry-run")
 
 RARE = (
     "--numbers",
+    "--per-cell",
+    "--in-all",
     "--neighbours",
     "--cost",
     "--once",
@@ -38,7 +40,7 @@ ELSEWHERE = {
     ),
     **dict.fromkeys(
         (
-            *("--per-cell", "--values", "--step", "--each", "--most-events", "--in-all", "--measures"),
+            *("--values", "--step", "--each", "--most-events", "--measures"),
             *("--count-key", "--count-column", "--nested", "--part"),
         ),
         "Count first: utmost count TABLE ... --out counted.json, then utmost release counted.json.",

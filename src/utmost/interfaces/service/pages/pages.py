@@ -383,7 +383,7 @@ def _relaxing(release: Published, levels: tuple[Level, ...]) -> dict[str, Any] |
     wider = [(factor, top.scaled(factor)) for factor in (1, 2, 4, 8)]
     return {
         "picture": charts.curves(title, {"error bar": line}, ("epsilon", "error bar, 95 %"), points=points, log_x=True),
-        "rows": [(factor, at, release.noise.margin(at, _SURE)) for factor, at in wider],
+        "rows": [(factor, at, release.margin(at, _SURE)) for factor, at in wider],
     }
 
 
