@@ -91,9 +91,8 @@ class Promise(Display):
     >>> promise.margin(epsilon=1), promise == Promise.of_facts(promise.facts())
     (3, True)
     >>> promise.guarantee(epsilon=1)
-    'Adding or removing any one individual changes the chance of any conclusion from the released columns by a factor of
-    at most 2.72, up or down (epsilon = 1). This assumes that one individual changes at most 1 released cell, by at most
-    1.'
+    'Adding or removing any one individual multiplies or divides the chance of any conclusion from the released columns
+    by at most 2.72 (epsilon = 1). This assumes that one individual changes at most 1 released cell, by at most 1.'
     >>> Promise("visits", unit=Unit(1, 1), individual="one household").sentences
     'One individual is one household.'
     """
@@ -392,19 +391,19 @@ class Promise(Display):
     def as_read(
         self, columns: Sequence[str], public: Sequence[str], identifiers: Sequence[str] | None = None
     ) -> "Promise":
-        """The same with the columns as a table has them, in their order."""
+        """This promise with the columns as a table has them, in their order."""
         named = self.id_column if identifiers is None else tuple(identifiers)
         return self._with({"columns": tuple(columns), "public": tuple(public), "id_column": named})
 
     def _with(self, changed: Mapping[str, Any]) -> "Promise":
-        """The same with other values of fields, which are known to be right: nothing is read again."""
+        """This promise with other values of fields, which are known to be right: nothing is read again."""
         promise = object.__new__(Promise)
         for each in fields(Promise):
             object.__setattr__(promise, each.name, changed.get(each.name, getattr(self, each.name)))
         return promise
 
     def once(self, cost: str | Cost = "absolute", *, relaxable: bool = False) -> "Promise":
-        """The same for a single level: noise of cells is the least at that level, and no memory keeps an answer.
+        """This promise for a single level: noise of cells is the least at that level, and no memory keeps an answer.
 
         Args:
             cost: Error of a cell that is least: "absolute", "squared", "moment:3" or any even function nondecreasing
@@ -436,7 +435,7 @@ class Promise(Display):
         return self.noise.at(level_of(epsilon), confidence)
 
     def as_drawn(self, at_level: NoiseAtLevel) -> "Promise":
-        """The same, with the result of a search for its noise."""
+        """This promise with the result of a search for its noise."""
         noise = self.noise.as_drawn(at_level)
         return self if noise is self.noise else self._with({"noise": noise})
 
@@ -446,11 +445,11 @@ class Promise(Display):
         return bare.facts() | {"noise": self.noise.published_facts()}
 
     def with_noise(self, noise: PlannedNoise) -> "Promise":
-        """The same with another noise, which goes with its columns."""
+        """This promise with another noise, which goes with its columns."""
         return self._with({"noise": noise})
 
     def of_table(self, table: Any) -> "Promise":
-        """The same with everything that a counted table says of whom it counts: its part, and who one individual is."""
+        """This promise with what a counted table says of whom it counts: its part, and who one individual is."""
         if not isinstance(table, ProvedTable):
             return self
         counted: Any = table

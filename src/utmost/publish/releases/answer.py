@@ -473,7 +473,7 @@ class Answer(Display, Generic[TableT_co]):
             below, relative_margin, complementary, mark: Arguments of `WithholdingRule`.
 
         Raises:
-            OutOfRange, NotANumber: for a rule that is none.
+            OutOfRange, NotANumber: for an invalid rule.
             Unsupported: for a frame that an engine evaluates, and cells that have no noise of their own.
         """
         from utmost.publish.releases.withholding import WithholdingRule

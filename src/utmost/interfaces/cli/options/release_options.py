@@ -46,7 +46,7 @@ class AskedPromise:
 
     @property
     def whole(self) -> Promised:
-        """The same with all that a promise may say."""
+        """These options with all that a promise may say."""
         return Promised(
             columns=options.widened(ColumnOptions, self.columns),
             protected=options.widened(Protected, self.changed),
