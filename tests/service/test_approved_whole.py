@@ -233,7 +233,7 @@ def test_nothing_of_a_long_promise_is_cut(service, who, grace):
     assert all(f"<li>{family}, with" in seen for family in families)
     assert all(f"<li>{label}<" in seen for label in labels)
     said = (
-        "by a factor of at most",
+        "multiplies or divides the chance",
         "change-one",
         "Ada has declared that these people are in no other dataset",
         "spent after",
@@ -257,7 +257,7 @@ def test_the_page_says_what_an_approver_confirms(service, who, published, grace,
     for word in (
         "If you approve, only Ada can upload the table.",
         "One individual may be a person, a household or a visit: ask Ada which.",
-        "the list of rows and the public columns depend on nobody",
+        "the list of rows and the public columns would be the same without any one individual",
         "Ada has not declared that these people are in no other dataset.",
         "<li>admissions: 0.25</li>",
         "Same people? Then refuse, and ask for one budget.",
@@ -279,7 +279,7 @@ def test_a_relaxation_shows_the_promise_of_the_release(service, who, published, 
     there = propose_by(service, ada, "1", "relax", "admissions", level(3))
     seen = page_of(grace, there.name)
     for word in (
-        "at most 20.1, up or down",
+        "at most 20.1 (epsilon",
         "<li>department</li>",
         "<li>admitted</li>",
         "add-remove",

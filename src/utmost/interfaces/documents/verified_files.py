@@ -200,7 +200,7 @@ def _of_keys(release: Path, document: Mapping[str, Any], public_key: Path | None
 
 
 _WHOLE = {DETAILED_KIND: _of_detailed, STATEMENT_KIND: _of_sums, KEYS_KIND: _of_keys}
-"""What is one file, and needs no statement beside it."""
+"""Kinds of one file, which need no statement beside it."""
 
 
 def _signature(statement: Path, public_key: Path | None) -> str:

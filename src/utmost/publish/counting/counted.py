@@ -30,7 +30,7 @@ if TYPE_CHECKING:  # a table knows no plan until one comes
     from utmost.publish.workloads.planning.plan import Plan
 
 DOCUMENT_KIND = "counted"
-"""What the document of a counted table says that it is."""
+"""The kind in the document of a counted table."""
 
 _PLAIN = None, None, False  # neither parts of sums, nor distinct values, nor missing amounts
 
@@ -47,7 +47,7 @@ class CountedTable(ProvedTable, Display):
             cells, the cells that do not hold 0.
         unit: Unit of privacy, proven by how the table was counted.
         kind: Kind of the tables made of it, as an adapter names it.
-        part: where individuals were split into parts that share nobody: the partition and this part of it.
+        part: Partition and this part of it, where individuals were split into parts that share nobody
         together: an axis of k = 2 to 5 values, where the cells that one individual changes are those of
             ``unit.cells / k`` rows along it.
         report: Counting report: the fate of the events. It is confidential: it is shown, and nothing that is

@@ -382,7 +382,7 @@ def _added(parts: Iterator[Pairs], size: int, bound: int) -> NDArray[Any]:
 
 
 def _counted_by_engine(events: Any, rule: "CountingRule") -> tuple[CountedCells, str]:
-    """The same, of a frame whose rows stay with the engine; persons come in order, and only sums of cells come here."""
+    """The counts of a frame whose rows stay with the engine: persons come in order, and only sums of cells here."""
     frame, plan = engine_frame(events), rule.plan
     if plan.bits is not None:
         remedy = "Write it to Parquet files and pass their pathlib.Path; or count over fewer axes."

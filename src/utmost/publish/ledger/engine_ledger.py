@@ -87,7 +87,7 @@ def relax_frame(
 
 
 def frame_difference(items: ItemLedger, name: str, table: Any, version: int | None) -> str | None:
-    """Where a frame first differs from the one that was published: as `Ledger.difference`."""
+    """The place where a frame first differs from the one that was published: as `Ledger.difference`."""
     known = known_by_item(items, name, version)
     frame = _frame_again(known, table)
     return items.difference(name, _committed_again(items, known, frame, None), version=known.version)

@@ -47,7 +47,7 @@ class ItemFacts:
         return self.tags is not None
 
     def facts(self) -> dict[str, Any]:
-        """The same as an event keeps it."""
+        """The form in which an event keeps it."""
         return {"tags": self.tags, "universe": None if self.universe is None else dict(self.universe)}
 
     @classmethod
@@ -189,10 +189,16 @@ class Published(Display):
         return epsilon if epsilon in self.responses else None
 
     def margin(self, level: Level, confidence: Number) -> int | float:
-        """The margin that an answer at a level has, or would have; where a rule stopped, the one that holds there."""
-        if self.stopped is None or self.stopped.level != level:
+        """The margin that an answer at a level has, or would have; on a ladder the one that holds where it stops."""
+        if (stop := self.stop_at(level)) is None:
             return self.noise.margin(level, confidence)
-        return self.promise.at_stop(level, replace(self.stopped.stop, confidence=read_confidence(confidence))).margin
+        return self.promise.at_stop(level, replace(stop, confidence=read_confidence(confidence))).margin
+
+    def stop_at(self, level: Level) -> Stop | None:
+        """The facts of the ladder that an answer at a level has; None where no rule has stopped, and off the ladder."""
+        if self.stopped is None or level not in self.stopped.stop.levels:
+            return None
+        return self.stopped.stop if level == self.stopped.level else replace(self.stopped.stop, is_met=None)
 
     @property
     def relation(self) -> str:
@@ -255,7 +261,7 @@ class State:
         is_sealed, is_derived: Whether responses are encrypted, and whether noise is derived from the key.
         has_witness: Whether the ledger was made with a witness.
         releases: Releases by name and version.
-        accounts: What each dataset that a release, a mechanism or a charge names has spent on these.
+        accounts: Spending of each dataset that a release, a mechanism or a charge names.
         first: The first release or mechanism of each of these datasets.
         limits: dataset to limit.
         charges: Levels that other tools spent, by dataset and by what they were spent on; they are in the accounts.
@@ -359,8 +365,7 @@ class State:
         versions = (self.releases[release.name, version] for version in self.versions(release.name))
         spent = (version.spent_by(event) for version in versions)
         together = Spending.of(level for level in spent if level is not None).level
-        stop = release.stopped.stop if release.stopped is not None and release.stopped.level == at else None
-        return LedgerFacts(release.name, release.version, levels, together, stop)
+        return LedgerFacts(release.name, release.version, levels, together, release.stop_at(at))
 
 
 def folded(state: State, events: Iterable[tuple[Event, bytes]]) -> State:

@@ -87,9 +87,8 @@ class Promise(Display):
     >>> promise.margin(epsilon=1), promise == Promise.of_facts(promise.facts())
     (3, True)
     >>> promise.guarantee(epsilon=1)
-    'Adding or removing any one individual changes the chance of any conclusion from the released columns by a factor of
-    at most 2.72, up or down (epsilon = 1). This assumes that one individual changes at most 1 released cell, by at most
-    1.'
+    'Adding or removing any one individual multiplies or divides the chance of any conclusion from the released columns
+    by at most 2.72 (epsilon = 1). This assumes that one individual changes at most 1 released cell, by at most 1.'
     """
 
     _shown = ("columns", "public", "unit")
@@ -205,14 +204,16 @@ class Promise(Display):
             raise Unsupported(required, came=came, where="until", remedy=remedy)
 
     def at_stop(self, level: Level, stop: Stop | None) -> NoiseAtLevel:
-        """The noise of an answer at a level, with margins that hold where a rule stopped there.
+        """The noise of an answer at a level, with margins that hold where this rule stopped, or where any rule would.
 
         Args:
             level: Level of the answer.
-            stop: Facts of the stop; None for an answer at a level that was chosen beforehand.
+            stop: Facts of the stop; None for an answer at a level of no ladder, chosen beforehand.
         """
         if stop is None:
             return self.noise.at(level)
+        if stop.is_met is None:
+            return self.noise.at(level, stop.at_one_level(stop.confidence))
         assert self.until is not None, "a rule stopped it"
         return self.noise.at(level, self.until.cell_confidence(self.noise, stop.levels, stop.confidence))
 
@@ -365,19 +366,19 @@ class Promise(Display):
     def as_read(
         self, columns: Sequence[str], public: Sequence[str], identifiers: Sequence[str] | None = None
     ) -> "Promise":
-        """The same with the columns as a table has them, in their order."""
+        """This promise with the columns as a table has them, in their order."""
         named = self.id_column if identifiers is None else tuple(identifiers)
         return self._with({"columns": tuple(columns), "public": tuple(public), "id_column": named})
 
     def _with(self, changed: Mapping[str, Any]) -> "Promise":
-        """The same with other values of fields, which are known to be right: nothing is read again."""
+        """This promise with other values of fields, which are known to be right: nothing is read again."""
         promise = object.__new__(Promise)
         for each in fields(Promise):
             object.__setattr__(promise, each.name, changed.get(each.name, getattr(self, each.name)))
         return promise
 
     def once(self, cost: str | Cost = "absolute", *, relaxable: bool = False) -> "Promise":
-        """The same for a single level: noise of cells is the least at that level, and no memory keeps an answer.
+        """This promise for a single level: noise of cells is the least at that level, and no memory keeps an answer.
 
         Args:
             cost: Error of a cell that is least: "absolute", "squared", "moment:3" or any even function nondecreasing
@@ -409,7 +410,7 @@ class Promise(Display):
         return self.noise.at(level_of(epsilon), confidence)
 
     def as_drawn(self, at_level: NoiseAtLevel) -> "Promise":
-        """The same, with the result of a search for its noise."""
+        """This promise with the result of a search for its noise."""
         noise = self.noise.as_drawn(at_level)
         return self if noise is self.noise else self._with({"noise": noise})
 
@@ -419,7 +420,7 @@ class Promise(Display):
         return bare.facts() | {"noise": self.noise.published_facts()}
 
     def of_part(self, part: Part | None) -> "Promise":
-        """The same of a part of a partition."""
+        """This promise for a part of a partition."""
         return replace(self, part=part)
 
 

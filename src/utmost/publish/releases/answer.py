@@ -139,7 +139,7 @@ class Answer(Display, Generic[TableT_co]):
 
     @property
     def stop(self) -> "Stop | None":
-        """Facts of the stop, where the rule of a promise (`within`) has chosen the level; None for any other answer."""
+        """Facts of the ladder, where the promise has a rule (`within`) and this level is of it; None otherwise."""
         return None if self.ledger_facts is None else self.ledger_facts.stop
 
     @property
@@ -149,7 +149,7 @@ class Answer(Display, Generic[TableT_co]):
         Raises:
             Unsupported: for an answer at a level that no rule has chosen.
         """
-        if self.stop is None:
+        if self.stop is None or self.stop.is_met is None:
             required = "only an answer at which a rule stopped has met the rule, or not"
             remedy = "Promise the table with until=within(...); or read answer.margin()."
             raise Unsupported(required, came="one at a level that was chosen", where="is_met", remedy=remedy)
@@ -474,7 +474,7 @@ class Answer(Display, Generic[TableT_co]):
             below, relative_margin, complementary, mark: Arguments of `WithholdingRule`.
 
         Raises:
-            OutOfRange, NotANumber: for a rule that is none.
+            OutOfRange, NotANumber: for an invalid rule.
             Unsupported: for a frame that an engine evaluates, and cells that have no noise of their own.
         """
         from utmost.publish.releases.withholding import WithholdingRule

@@ -39,7 +39,7 @@ from utmost.publish.counting.counted import CountedTable
 from utmost.publish.promises.codec import StatementForm, does_not_follow, stated_field
 from utmost.publish.promises.statement_kinds import DETAILED_KIND
 from utmost.publish.promises.sum_laws import noise_laws
-from utmost.publish.promises.table_statements import promise
+from utmost.publish.promises.table_statements import LISTS_ASSUMED, promise
 from utmost.publish.releases.checked_sums import CheckedSums, counted_for
 from utmost.publish.releases.clean_release import CleanProblem, CleanTable
 from utmost.publish.releases.estimates import Estimate
@@ -64,7 +64,7 @@ class DetailRule(Display):
 
     Args:
         group: the level whose groups are measured first.
-        details: of each breakdown the noisy sum from which on a group has it: ``{"sex": 100, "age sex": 500}``. Of
+        details: Noisy sum from which on a group has each breakdown: ``{"sex": 100, "age sex": 500}``. Of
             those that a sum reaches the one with the largest bound counts; a group below all has none.
 
     Raises:
@@ -193,7 +193,7 @@ class DetailedSums(Display):
     No promise names its plan beforehand: the noisy sums of the first stage choose what the second measures.
 
     Attributes:
-        rule: by which they chose.
+        rule: Rule by which they chose.
         first: the sums of the groups.
         fine: the chosen breakdowns, over rows of group, detail and part; None where no group has one.
         level: Level of both together.
@@ -351,7 +351,7 @@ class DetailedSums(Display):
     def _fields(self) -> dict[str, Any]:
         assumed = (
             f"Released sums chose which breakdown of {self.rule.group!r} is published; epsilon covers that choice. "
-            "The promise also assumes that the lists of values of the domain depend on no individual."
+            + LISTS_ASSUMED
         )
         return {
             "guarantee": f"{promise(self.level, self.first.unit, 'both releases', 'cell')} {assumed}",
@@ -418,7 +418,7 @@ def release_detailed(
     """Release the sums of groups, and of each group the breakdown that its noisy sum bears, at one level together.
 
     Args:
-        table: as `count_table` makes it; a person may change several of its cells.
+        table: Counted table of `count_table`; a person may change several of its cells.
         group, details: see `DetailRule`.
         epsilon: Privacy level of both stages together.
         first: the share of the level that the sums of groups have, strictly between 0 and 1.

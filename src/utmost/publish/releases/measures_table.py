@@ -22,7 +22,7 @@ from utmost.errors import OutOfRange
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.promises.codec import StatementForm, stated_field
 from utmost.publish.promises.statement_kinds import MEASURES_KIND
-from utmost.publish.promises.table_statements import changes_text, promise_text
+from utmost.publish.promises.table_statements import LISTS_ASSUMED, promise_text
 from utmost.publish.releases.estimates import estimate_of
 from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.publish.releases.shared_release import release_shared
@@ -43,7 +43,7 @@ class MeasuresTable:
     """Counts, sums and means of several amounts by group, as one table with one statement; made by `release_measures`.
 
     Args:
-        releases: For each amount, by its name, the release of its sums and counts.
+        releases: Release of the sums and counts of each amount, by the amount's name.
 
     Raises:
         OutOfRange: for releases of other tables than sums and counts over the same axes, at equal levels.
@@ -113,11 +113,10 @@ class MeasuresTable:
 
     def _fields(self) -> dict[str, Any]:
         first, share = self._first, str(Fraction(1, len(self.releases)))
-        each = "; ".join(f"for {name} {changes_text(one.unit, 'cell')}" for name, one in self.releases.items())
+        each = "; ".join(f"for {name} {one.unit.changes('cell')}" for name, one in self.releases.items())
         promised = promise_text(self.level, first.unit.neighbours, "the table", each)
-        assumed = "The promise also assumes that the lists of values of the domain depend on no individual."
         return {
-            "guarantee": f"{promised} {assumed}",
+            "guarantee": f"{promised} {LISTS_ASSUMED}",
             **level_facts(self.level),
             "shares": dict.fromkeys(self.releases, share),
             "releases": {name: release.facts() for name, release in self.releases.items()},
@@ -233,7 +232,7 @@ def release_measures(
     """Release counts, sums and means of several amounts as one table: each amount has an equal part of the level.
 
     Args:
-        tables: For each amount, by its name, the table that `count_measures` gave for a measure of `mean`.
+        tables: Counted table of each amount, by the amount's name, as `count_measures` gave it for a measure of `mean`.
         epsilon: Level that all together may spend.
         confidence: Confidence of the margins.
         randomness: Source of random bits, the operating system's if left out.

@@ -62,7 +62,7 @@ from utmost.tables.frames.adapters import LabelledTable
 from utmost.tables.frames.any_table import adapter_of, labelled
 
 _ALL_BUT_EXCLUDED = Fraction(1, 10**6)
-"""With this chance at most noise alone puts any of the public facts so far from what was released."""
+"""Largest chance with which noise alone puts any public fact so far from the release."""
 
 _BESIDE = ("measure", "sums")
 """The fields of a document of sums that no other statement has."""
@@ -86,14 +86,14 @@ class NoisySums(Display):
 
     Attributes:
         plan: the families that were measured and their shares, with domain and unit.
-        level: what the whole release spent.
-        confidence: of the margins that are shown unless another is asked for.
-        measured: for each measured family, its noisy sums, integers of shape ``plan.measured_shape``: all that
+        level: Level that the whole release spent.
+        confidence: Confidence of the margins that are shown, unless another is asked for.
+        measured: Noisy sums of each measured family, integers of shape ``plan.measured_shape``: all that
             was said of the data. What else this class gives is computed from them.
         kind: Kind of the tables made of it, as an adapter names it.
-        part: where individuals were split into parts that share nobody, the partition and this part of it.
-        weights: for each measured family, its weight in least squares; chosen by the noise when left out.
-        ledger_facts: what a ledger adds to the statement of its answer; None for a release that no ledger gave.
+        part: Partition and this part of it, where individuals were split into parts that share nobody.
+        weights: Weight of each measured family in least squares; chosen by the noise when left out.
+        ledger_facts: Facts that a ledger adds to the statement of its answer; None for a release that no ledger gave.
         measure: the name of what was counted, where several measures were counted in one pass.
     """
 
@@ -362,9 +362,9 @@ class NoisySums(Display):
         Where counts were noised together with sums it is that of the amounts; `count` has the other.
 
         Args:
-            where: by the name of a level a label, a list of labels, or of bins ``slice(low, high)``; everything when
+            where: Wanted labels by the name of a level: one, a list, or for bins ``slice(low, high)``; everything when
                 left out.
-            along: by the name of a level, a number for each of its labels that its cells count with.
+            along: Numbers with which cells count, by the name of a level one for each of its labels.
             confidence: Confidence of the margin; that of the release if left out.
 
         Raises:
@@ -532,9 +532,9 @@ class NoisySums(Display):
 
         Args:
             name: a level of an axis of bins.
-            q: which one, strictly between 0 and 1: "1/4" for the first quartile.
+            q: Share below the quantile, strictly between 0 and 1: "1/4" for the first quartile.
             where: the selection; everything when left out.
-            confidence: that the lower and the upper quantile both lie there; the release's when left out.
+            confidence: Confidence of the margins that are shown, unless another is asked for.
 
         Raises:
             NotDetermined, OutOfRange: as for `total`; for an axis that has no order.
@@ -766,7 +766,7 @@ class NoisySums(Display):
             below, relative_margin, complementary, mark: Arguments of `WithholdingRule`.
 
         Raises:
-            NotDetermined, OutOfRange, NotANumber: for a family that the release has not, and a rule that is none.
+            NotDetermined, OutOfRange, NotANumber: for a family that the release has not, and an invalid rule.
             Unsupported: where too many cells would have to be compared for ``complementary``.
         """
         rule = WithholdingRule.of(below, relative_margin, complementary=complementary, mark=mark)
@@ -794,9 +794,9 @@ class NoisySums(Display):
             hold: one table whose sums stay as released, rounded; "total" makes most other sums better, too.
 
         Raises:
-            NotDetermined: of distinct counts; where the cells are open and more than 65 536.
+            NotDetermined: for distinct counts; where the cells are open and more than 65 536.
             SolverFailed: where a program fails.
-            OutOfRange, WrongKind, Infeasible: for facts that are none, and such as hold of no table.
+            OutOfRange, WrongKind, Infeasible: for invalid facts, and facts that hold of no table.
 
         Warns:
             FactsFarOff: for a fact so far from the released sum that noise has a chance of 10^-6 to be the reason.
@@ -864,7 +864,7 @@ class NoisySums(Display):
         """The laws of the errors of a family's sums; of amounts in steps.
 
         Args:
-            family: as `Domain.family` reads it: "department sex", a list of levels, or a family.
+            family: Family as `Domain.family` reads it: "department sex", a list of levels, or a family.
 
         Raises:
             OutOfRange: for a level that the domain does not have.

@@ -80,9 +80,8 @@ def table_in_words(document: Mapping[str, Any]) -> ReleaseFacts:
     words = _noise_words(statement)
     if ledger is not None and (stop := ledger.stop) is not None:
         beforehand = promise_line(stop.promised, noise.unit.neighbours)
-        reached = (
-            f"A rule of released values chose {level_name(level)}; beforehand {level_name(stop.promised)} was promised."
-        )
+        chose = "A rule of released values chose" if stop.is_met is not None else "Beside a rule somebody asked for"
+        reached = f"{chose} {level_name(level)}; beforehand {level_name(stop.promised)} was promised."
         words = replace(
             words,
             line=f"{beforehand} {outcome_line(level)}",

@@ -18,7 +18,7 @@ def trust_of_sums(part: tuple[str, str] | None) -> tuple[str, ...]:
     return (
         "one individual changes no more than stated: ask the publisher whether utmost counted the people, and so "
         "enforced it, or the table was counted elsewhere",
-        "the lists of possible values depend on nobody",
+        "the lists of possible values would be the same without any one individual",
         "utmost drew the noise as stated, and the published sums come from this draw",
         *(() if part is None else (f"the parts of {part[0]} share nobody",)),
     )

@@ -30,12 +30,12 @@ DOMAIN_REMEDY = (
 
 FIRST = (
     *("--person", "--each-row", "--at-most", "--domain", "--values", "--step", "--each", "--per-cell", "--count-key"),
-    *("--out", "--report", "--dry-run"),
+    *("--out", "--dry-run"),
 )
 AS_IN = {"utmost release": ("--by", "--mean", "--leave-out")}
 RARE = (
     *("--neighbours", "--most-events", "--in-all", "--measures", "--count-column", "--nested", "--part", "--together"),
-    *("--contributions", "--unknown-keys", "--delta", "--shares", "--epsilon"),
+    *("--contributions", "--unknown-keys", "--delta", "--shares", "--epsilon", "--report"),
 )
 
 

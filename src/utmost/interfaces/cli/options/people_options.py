@@ -69,7 +69,7 @@ class PersonOptions:
 
     @property
     def people(self) -> "People":
-        """The same, counted as 1 an event."""
+        """These options with events that count as 1."""
         whose = self.person, self.each_row, self.domain, self.by, self.at_most
         return People(*whose, self.mean, self.leave_out, self.neighbours, self.per_cell, self.in_all)
 

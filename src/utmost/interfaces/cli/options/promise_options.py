@@ -39,9 +39,9 @@ class ReleasedColumnOptions:
     title: ClassVar[str] = "A table that was counted elsewhere"
 
     columns: Annotated[list[str] | None, option("NAMES", "Columns to release.")] = None
-    public: Annotated[list[str] | None, option("NAMES", "Columns to publish as they are; they depend on nobody.")] = (
-        None
-    )
+    public: Annotated[
+        list[str] | None, option("NAMES", "Columns to publish without noise; no individual changes them.")
+    ] = None
     drop: Annotated[list[str] | None, option("NAMES", "Columns to leave out.")] = None
 
     @property

@@ -44,7 +44,7 @@ class AskedPromise:
 
     @property
     def whole(self) -> Promised:
-        """The same with all that a promise may say."""
+        """These options with all that a promise may say."""
         columns, noise = self.columns, self.noise
         return Promised(
             columns=ColumnOptions(columns.columns, columns.public, columns.drop),

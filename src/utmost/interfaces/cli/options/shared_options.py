@@ -175,7 +175,7 @@ class Plane:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """Where a result goes that is data: to people, to a program, to a file.
+    """Destination of a result: people, a program, a file.
 
     Raises:
         OutOfRange: for a file of another ending.
@@ -203,9 +203,9 @@ class Output:
         """Write the result as JSON where that was asked for, and print it: as JSON, or as ``show`` does.
 
         Args:
-            report: what programs are told.
+            report: Report for programs.
             show: tells people.
-            document: what ``--out`` writes, where that can be read back; else the report.
+            document: Content of the ``--out`` file, where that can be read back; else the report.
         """
         from utmost.interfaces.documents.reports import print_json
         from utmost.tables.files.atomic import write_together

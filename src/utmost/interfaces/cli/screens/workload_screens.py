@@ -467,7 +467,7 @@ def _margins(release: NoisySums) -> str:
         )
     else:
         wanted = ", ".join(f"{_named(name)} ± {number(bar)}" for name, bar in _wanted_bars(release).items())
-    return f"{wanted}; each {percent(release.confidence)} sure"
+    return f"{wanted}; each at {percent(release.confidence)} confidence"
 
 
 def column_margin(column: str, bar: int | float) -> tuple[str, str]:

@@ -26,7 +26,7 @@ def brought_counted(content: bytes) -> CountedTable:
     """The counted table in a file that `utmost count` wrote.
 
     Raises:
-        BadTable: for what is none; nothing of it is repeated.
+        BadTable: for a file that is no counted table; the message repeats nothing of it.
     """
     return COUNTED_FORM.of(document(content, "utmost count"), "file")
 
