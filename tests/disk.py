@@ -16,6 +16,8 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from utmost.publish.ledger.sqlite_store import forget_idle
+
 IO_ERROR_WRITE, IO_ERROR_SYNC, IO_ERROR_DELETE, FULL = 10 | 3 << 8, 10 | 4 << 8, 10 | 10 << 8, 13
 _CREATE, _MAIN, _MAIN_JOURNAL = 0x4, 0x100, 0x800
 SECTOR = 512
@@ -111,10 +113,12 @@ class Disk:
             self._vfs.sleep = self._pointer(_SLEEP, lambda vfs, microseconds: sleep(microseconds) or microseconds)
 
     def __enter__(self):
+        forget_idle()  # connections that wait were opened on another disk
         assert self._library.sqlite3_vfs_register(byref(self._vfs), 1) == 0
         return self
 
     def __exit__(self, *_):
+        forget_idle()
         self._library.sqlite3_vfs_register(byref(self._base), 1)
         self._library.sqlite3_vfs_unregister(byref(self._vfs))
 

@@ -170,6 +170,34 @@ def no_value_is_stored(folder):
     return not any(needle in content for needle in needles)
 
 
+RULE = ut.within("10 %", steps=5)
+
+
+def released_values_decide(folder):
+    """A rule stops at the first level whose released value is accurate, whatever the true value is."""
+    promise = ut.Promise(**UNIT, until=RULE)
+    with Ledger.open(folder / "rule.db", create=True) as ledger:
+        for name in map(str, range(40)):
+            answer = ledger.publish(name, {"n": [280]}, promise, epsilon=2, dataset="people")
+            for at in ledger.levels(name):
+                (released,) = ledger.view(name, epsilon=at).table["n"]
+                margin = promise.at_stop(at, answer.stop).margin
+                if (10 * margin <= abs(released)) != (at == answer.level):
+                    return False
+    return True
+
+
+def the_last_level_is_reserved(folder):
+    """A rule may begin only where the last level of its ladder is left, and spends the level that it reached."""
+    promise = ut.Promise(**UNIT, until=RULE)
+    with Ledger.open(folder / "reserved.db", create=True) as ledger:
+        ledger.budget("people", 2)
+        answer = ledger.publish("a", {"n": [4000]}, promise, epsilon=2, dataset="people")
+        left = ledger.budget("people").remaining
+        is_refused = refused(ledger.publish, "b", {"n": [5000]}, promise, epsilon=2, dataset="people")
+        return left == 2 - answer.epsilon and is_refused
+
+
 CHECKS = {
     check.__name__: check
     for check in (
@@ -183,5 +211,7 @@ CHECKS = {
         lengths_tell_nothing,
         the_same_data_are_told,
         no_value_is_stored,
+        released_values_decide,
+        the_last_level_is_reserved,
     )
 }

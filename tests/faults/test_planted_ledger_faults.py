@@ -12,8 +12,10 @@ from utmost.publish.ledger import event_log, publishing, relaxing, responses, ve
 from utmost.publish.ledger import ledger as front
 from utmost.publish.ledger.block_encryption import packed
 from utmost.publish.ledger.key import Key
+from utmost.publish.ledger.source import Source
 from utmost.publish.promises.level_steps import Step
 from utmost.publish.promises.response_noise import DrawnNoise
+from utmost.publish.promises.until import Until
 
 
 def fresh_noise_on_relax(plant):
@@ -67,8 +69,10 @@ def digests_not_checked(plant):
 
 
 def one_key_for_all_levels(plant):
-    for module in (vault, responses):
-        plant.setattr(module, "level_key", lambda key, *_: bytes(32))
+    real = responses.level_seal
+    plant.setattr(
+        responses, "level_seal", lambda *about, is_sealed: replace(real(*about, is_sealed=is_sealed), secret=bytes(32))
+    )
 
 
 def facts_not_bound(plant):
@@ -95,6 +99,26 @@ def values_written_down(plant):
         )
 
 
+def the_rule_reads_the_values(plant):
+    real, met, true = Source.answer, Until.is_met, []
+
+    def answer(self, *rest):
+        true[:] = [dict(self.columns)]
+        return real(self, *rest)
+
+    plant.setattr(Source, "answer", answer)
+    plant.setattr(Until, "is_met", lambda self, table, columns, noise: met(self, true[0], columns, noise))
+
+
+def the_first_level_alone_reserved(plant):
+    real = publishing.spending_after
+
+    def spending(state, dataset, release, level, part):
+        return real(state, dataset, release, level.scaled("1/16"), part)
+
+    plant.setattr(publishing, "spending_after", spending)
+
+
 FAULTS = {
     fresh_noise_on_relax: "joint_law",
     the_bridge_ignored: "joint_law",
@@ -108,6 +132,8 @@ FAULTS = {
     blocks_as_long_as_the_values_need: "lengths_tell_nothing",
     the_same_data_not_looked_up: "the_same_data_are_told",
     values_written_down: "no_value_is_stored",
+    the_rule_reads_the_values: "released_values_decide",
+    the_first_level_alone_reserved: "the_last_level_is_reserved",
 }
 
 

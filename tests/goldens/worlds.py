@@ -223,6 +223,17 @@ def ledger_plan(folder):
     return [[drawn(list(answer.measured.values())), stated(answer.facts())] for answer in answers]
 
 
+def ledger_rule(folder):
+    """A table that climbs a ladder of levels, in a ledger of drawn and in one of derived noise."""
+    promise = ut.Promise(["men", "women"], public="town", unit=ut.Unit(1, 2), until=ut.within("50 %", steps=5))
+    answers = []
+    for derived in (False, True):
+        with ut.Ledger.open(folder / f"{derived}.db", create=True, key=KEY, witness=False, derived=derived) as ledger:
+            answer = ledger.publish("towns", TABLE, promise, epsilon=4)
+            answers += [drawn(answer.table), stated(answer.statement), str(answer.level.epsilon), answer.is_met]
+    return answers
+
+
 def ledger_answers(folder):
     """One answer for each person."""
     channel = ut.channels.Channel([["2/3", "1/3"], ["1/3", "2/3"]], secrets=["yes", "no"], outcomes=["yes", "no"])
@@ -381,6 +392,7 @@ WORLDS = {
     "a ledger of points": ledger_points,
     "a ledger of a plan": ledger_plan,
     "a ledger of persons": ledger_answers,
+    "a rule that stops": ledger_rule,
 } | {
     f"utmost {command}": lambda folder, command=command: commands()[command]
     for command in command_lines.JSON

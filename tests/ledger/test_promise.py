@@ -4,6 +4,7 @@ import copy
 import inspect
 import json
 import pickle
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -18,7 +19,6 @@ from utmost.exact import level
 from utmost.ledger import Ledger
 from utmost.privacy import Unit
 from utmost.promises import Promise
-from utmost.publish.promises.promise import fitting
 from utmost.sampling import Identifiers
 from utmost.workloads import Domain, Plan
 
@@ -31,7 +31,7 @@ KINDS = {
     "reals": {"columns": "a", "noise": REALS},
     "grid": {"columns": "a", "noise": CellNoise(Unit(1, 1), "reals", grid="1/8", largest="7/2")},
     "half step": {"columns": "a", "noise": CellNoise(Unit(3, 1), half_step=True, largest=10**9)},
-    "plan": {"noise": SumNoise(PLAN, largest=100), "part": ("town", "Bern")},
+    "plan": {"noise": SumNoise(PLAN, largest=100), "part": ("town", "Bern"), "individual": "one household"},
     "points": {"columns": ["x", "y"], "noise": PointNoise(200, grid=8, largest=10**6)},
     "items": {"columns": "n", "id_column": ["b", "a"], "keyed_by_id": True, "unit": Unit(1, 1)},
     "amounts": {"columns": "paid", "unit": Unit(500, 2, amount={"name": "paid", "step": "0.01"})},
@@ -56,7 +56,8 @@ def test_two_spellings_are_one_promise_and_two_promises_have_two_digests():
     assert Promise("a", **unit) == Promise(["a"], unit=ut.Unit("2", 3.0)) != Promise("b", **unit)
     other = {
         "columns": "z", "public": "c", "drop": "c", "rows": "observed", "unit": Unit(2, 3, "change-one"),
-        "numbers": "reals", "largest": 5, "id_column": "c", "part": ("p", "q"), "until": ut.within("10 %"),
+        "numbers": "reals", "largest": 5, "id_column": "c", "part": ("p", "q"), "individual": "one row",
+        "until": ut.within("10 %"),
     }  # fmt: skip
     digests = {promised(**{"columns": "a", **unit, name: word}).digest for name, word in other.items()}
     assert len(digests | {Promise("a", **unit).digest}) == len(other) + 1
@@ -158,7 +159,7 @@ def test_nothing_stands_beside_a_promise(tmp_path):
         with pytest.raises(WrongKind, match="must be a Promise"):
             ledger.publish("r", {"n": [1]}, "n", epsilon=1)
         with pytest.raises(OutOfRange, match="of no part"):
-            ledger.publish("r", {"n": [1]}, promise.of_part(("town", "Bern")), epsilon=1)
+            ledger.publish("r", {"n": [1]}, replace(promise, part=("town", "Bern")), epsilon=1)
         assert ledger.releases == ()
 
 
@@ -167,14 +168,14 @@ def test_a_promise_says_all_that_a_counted_table_brings():
     counted = CountedTable(Domain(sex=["men", "women"]), np.array([3, 4]), Unit(2, 2), part=("town", "Bern"))
     made = Promise.of_counted(counted)
     assert (made.columns, made.public, made.unit, made.part) == (("count",), ("sex",), Unit(2, 2), ("town", "Bern"))
-    assert fitting(made, counted) is made
+    made.check(counted)
     assert Promise.of_counted(counted, "n", drop="sex", unit=Unit(3, 2)).unit == Unit(3, 2)
     said = {"columns": "n", "public": "sex", "unit": Unit(2, 2), "part": ("town", "Bern")}
-    assert fitting(Promise(**said), counted).columns == ("n",)
+    Promise(**said).check(counted)
     for wrong in ({"public": ()}, {"unit": Unit(1, 2)}, {"unit": Unit(2, 1)}, {"part": None}, {"columns": ["n", "m"]}):
         with pytest.raises(OutOfRange):
-            fitting(Promise(**said | wrong), counted)
-    assert fitting(Promise(**said | {"public": (), "drop": "sex"}), counted).drop == ("sex",)
+            Promise(**said | wrong).check(counted)
+    Promise(**said | {"public": (), "drop": "sex"}).check(counted)
 
 
 def test_numbers_of_its_json_are_exact():

@@ -53,6 +53,24 @@ def test_a_file_that_was_just_written_is_read_anew(file, opened):
     assert len(opened) == 3
 
 
+def test_writers_share_a_connection_until_somebody_else_writes_or_replaces_the_file(file, opened):
+    def added(number):
+        return sqlite_store.in_transaction(file, lambda c: c.execute(f"UPDATE t SET x = x + {number}"), 5, write=True)
+
+    added(1), added(1)
+    assert len(opened) == 1
+    with closing(sqlite3.connect(file)) as other, other:
+        other.execute("UPDATE t SET x = 10")
+    other.close()
+    added(1)
+    assert asked(file) == [(11,)]
+    os.replace(file, file.with_suffix(".old"))
+    file.write_bytes(file.with_suffix(".old").read_bytes())
+    added(1)
+    assert asked(file) == [(12,)]
+    assert asked(file.with_suffix(".old")) == [(11,)]
+
+
 def test_who_changes_replaces_or_removes_the_file_ends_what_waited(file, opened):
     asked(file)
     with closing(sqlite3.connect(file)) as other, other:
@@ -103,5 +121,5 @@ def test_a_ledger_gives_its_connections_back(tmp_path, opened):
         again = ledger.view("visits", epsilon=1).table
         assert list(first["n"]) == list(again["n"])
         assert len(opened) == before
-        assert any(place == str(tmp_path / "l.db") for place, _ in sqlite_store._idle)
+        assert any(place == str(tmp_path / "l.db") for place, *_ in sqlite_store._idle)
     assert not sqlite_store._idle

@@ -138,7 +138,7 @@ def test_a_release_about_to_be_is_bound_to_what_is_read_again(tmp_path):
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
         ledger.publish("r", {"n": [1], "ward": ["a"]}, Promise(public="ward", **WORDS), epsilon=1)
         facts, stored = ledger.history()[-1].facts, ledger.release("r")
-        before = release_of_facts(facts)
+        before = release_of_facts(facts, {})
         assert replace(stored, responses={}) == before
         assert (before.path, before.levels, before.bound) == ((), (), stored.bound)
     with Ledger.open(tmp_path / "l.db", key=KEY) as again:

@@ -78,7 +78,7 @@ def test_a_budget_has_to_allow_the_last_level_and_gets_the_rest_back(ledger):
     assert ledger.budget("people").remaining == left - second.level.epsilon
     sharper = ledger.relax("a", TABLE, epsilon=1)
     assert ledger.spent(dataset="people").epsilon == 1 + second.level.epsilon
-    assert sharper.stop is None
+    assert sharper.stop is None  # of no level of the ladder, 3/16, 3/8, ...
     assert ledger.publish("a", TABLE, PROMISE, epsilon=3, dataset="people").statement == first.statement
 
 

@@ -64,7 +64,7 @@ def test_a_comparison_that_was_cut_off_is_counted(opened, who, clock, monkeypatc
     ada = who("Ada", "curator")
     publish_by(alone, ada, "k", "admissions", TABLE, ONE, TERMS)
     monkeypatch.setattr("utmost.interfaces.service.token_releases._TO_COMPARE", 0.0)
-    cut_off = [alone.releases._comparing(ada, "admissions") for _ in range(5)]
+    cut_off = [alone.releases._comparing(ada, lambda store: None, "admissions") for _ in range(5)]
     for one in cut_off:
         one.__enter__()
     relaxed = lambda key: kind_of(lambda: relax_by(alone, ada, key, "admissions", TABLE, level(2)))  # noqa: E731

@@ -64,6 +64,7 @@ class OnDisk:
 
     def become(self, files):
         """Hold these files and nothing else, all of them for good."""
+        sqlite_store.forget_idle()
         named = {self._folder / path: content for path, content in files.items()}
         for path in self._folder.glob("*/*"):
             if path not in named:
@@ -143,6 +144,7 @@ class InMemory:
 
     def become(self, files):
         """Hold these files and nothing else."""
+        sqlite_store.forget_idle()
         named = {self._folder / path: content for path, content in files.items()}
         for path in self._folder.glob("*/*"):
             if path not in named:

@@ -43,7 +43,7 @@ def laid(table):
 def few_numbers(monkeypatch):
     """Twenty-four cells are more than there are numbers of sixteen: but numbers keep sixty bits."""
     monkeypatch.setattr(counting_plan, "LARGEST_DOMAIN", 16)
-    monkeypatch.setattr(counting_plan.CountingPlan, "bits", 56)
+    monkeypatch.setattr(counting_plan, "number_bits", lambda tables: 56)
 
 
 TWICE = {"n": ut.count(3), "paid": ut.sum("paid", per_cell=(0, 20))}

@@ -158,7 +158,7 @@ _MEMORY: dict[str, Schema] = {
 
 _UNTIL = _object({"share": _EXACT, "where": _by_name(_list(_TEXT)), "steps": _COUNT})
 _STOPPED: dict[str, Schema] = {
-    "stopped": _object({"levels": _list(_LEVEL_TEXT), "met": _TRUTH, "confidence": _EXACT}),
+    "stopped": _object({"levels": _list(_LEVEL_TEXT), "met": _or_null(_TRUTH), "confidence": _EXACT}),
 }
 
 _JSON_TYPES: dict[Any, Schema] = {str: _TEXT, bool: _TRUTH, int: _COUNT, Fraction: _EXACT, Cost: _TEXT}
@@ -573,6 +573,7 @@ def _documents() -> dict[str, Schema]:
             {
                 "together": _TEXT,
                 "measure": _TEXT,
+                "individual": _TEXT,
                 "cells": _list(_WHOLE),
                 "places": _list(_COUNT),
                 "numbers": _list(_WHOLE),

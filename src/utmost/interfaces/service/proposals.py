@@ -1,6 +1,6 @@
 """Proposals: made by a curator, decided by somebody else, and asked for before anything is said."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -288,40 +288,24 @@ class Proposals:
         version: int | None = before.get("versions", {}).get(release, before.get("version"))
         return version
 
-    def check(
-        self, token: Token, key: str, requests: Sequence[PublishRequest], proposals: Mapping[str, str | None]
-    ) -> None:
-        """Check that all that is about to be published is approved, and write nothing down.
-
-        Args:
-            requests: Requests as they are approved, see `proposable`.
-            proposals: The approved proposal, by the name of the release.
-
-        Raises:
-            NeedsApproval: where it is not.
-            RequestReused: for another request under a key.
-        """
-        name = self._context.name("publish", token, key)
-
-        def work(store: RecordTransaction) -> None:
-            self._context.check_same(store, name, _wanted(requests))
-            self._check_all(store, token, requests, proposals)
-
-        self._context.records.read(work)
-
-    def begin(
+    def beginning(
         self,
         token: Token,
         key: str,
         requests: Sequence[PublishRequest] | Sequence[AnswerRequest],
         proposals: Mapping[str, str | None],
         new: Sequence[PublishRequest | AnswerRequest],
-    ) -> None:
-        """Check that all that is new is approved, and write down who publishes or relaxes, in one write.
+    ) -> Callable[[RecordTransaction], None]:
+        """The work of a transaction that checks that all that is new is approved, and writes down who does it.
 
         Args:
-            requests, proposals: Arguments as for `check`.
+            requests: Requests as they are approved, see `proposable`.
+            proposals: The approved proposal, by the name of the release.
             new: The requests that are not answered yet: the others need no approval.
+
+        Raises:
+            NeedsApproval: in the transaction, where something is not approved.
+            RequestReused: there, for another request under a key.
         """
         verb = verb_of(requests[0])
         name = self._context.name(verb, token, key)
@@ -340,7 +324,7 @@ class Proposals:
                     facts = {"release": request.name, "version": request.version, "level": level_text(request.level)}
                     self._context.trail(store, token, verb, **facts)
 
-        self._context.records.write(work)
+        return work
 
     def done(
         self, requests: Sequence[PublishRequest] | Sequence[AnswerRequest], proposals: Mapping[str, str | None]

@@ -1,7 +1,7 @@
 """The releases of a ledger, as a token may see and change them."""
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -207,11 +207,10 @@ class Releases:
             replace(request, request=self._context.name(verb, token, key))
             for request, verb in zip(requests, verbs, strict=True)
         ]
-        # Whether a dataset of others is there is looked up once the request is approved, and says yes to few a day.
-        self._proposals.check(token, key, approved, proposals)
-        with self._comparing(token, *tables), _hidden_dataset_names(not token.may("publish")):
+        begin = self._proposals.beginning(token, key, approved, proposals, approved)
+        with self._comparing(token, begin, *tables), _hidden_dataset_names(not token.may("publish")):
+            # Whether a dataset of others is there is looked up once the request is approved, and says yes to few a day.
             self._check_own_datasets(token, requests, tables)
-            self._proposals.begin(token, key, approved, proposals, approved)
             published = self._ledger.publish_measures(named, tables)
         self._proposals.done(approved, proposals)
         return {name: self._view(name, answer) for name, answer in published.items()}
@@ -244,8 +243,7 @@ class Releases:
             meant.append(replace(request, version=release.version))
             if request.level not in release.levels:
                 new.append(meant[-1])
-        self._proposals.begin(token, key, meant, proposals, new)
-        with self._comparing(token, *tables):
+        with self._comparing(token, self._proposals.beginning(token, key, meant, proposals, new), *tables):
             relaxed = self._ledger.relax_measures(meant, tables)
         self._proposals.done(meant, proposals)
         return {name: self._view(name, answer) for name, answer in relaxed.items()}
@@ -254,12 +252,16 @@ class Releases:
         return view_of(self._ledger.release(name, answer.release.version), answer)
 
     @contextmanager
-    def _comparing(self, token: Token, *names: str) -> Iterator[None]:
+    def _comparing(self, token: Token, begin: Callable[[RecordTransaction], None], *names: str) -> Iterator[None]:
         """Let a table be compared with confidential values: of an owner's tables, few a day may be others.
 
         A comparison says no more than yes or no; but guesses that could be tried without end would find what is small.
         It is counted as failed before it is made, and no more where it did not fail: so requests that come at once are
         told no more than those that come one after the other. One that never came to its end stays counted.
+
+        Args:
+            begin: Work of the transaction in which the comparison is counted, before it is; see `Proposals.beginning`.
+            names: Releases that the tables are brought for.
 
         Raises:
             NotAllowed: where as many failed within the day.
@@ -269,7 +271,8 @@ class Releases:
         day, mark = int(began // _DAY), entropy(8).hex()
         place: list[str] = []
 
-        def begin(store: RecordTransaction) -> bool:
+        def count(store: RecordTransaction) -> bool:
+            begin(store)
             place.append(store.hidden("compared", min(self._context.person(store, token).person), day))
             counted = store.get("compared", place[-1]) or {"failed": 0, "begun": {}}
             over = [one for one, since in counted["begun"].items() if began - since > _COMPARED_BY]
@@ -291,7 +294,7 @@ class Releases:
                 self._context.trail(store, token, "comparison failed", release=name, refused=kind)
 
         until = time.monotonic() + _TO_COMPARE
-        while not self._context.records.write(begin):
+        while not self._context.records.write(count):
             if time.monotonic() > until:
                 required = f"at most {_FAILED_A_DAY} tables of one person are compared at once"
                 raise LedgerUnavailable(required, came="one more", remedy="Send it again in a second, under its key.")

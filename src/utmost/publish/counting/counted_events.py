@@ -6,7 +6,7 @@ proofs/theory/counting.md.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from secrets import token_bytes, token_hex
 from typing import Any, TypeVar, overload
 
@@ -255,7 +255,9 @@ def _counted(
     read = {name: CountedMeasure.of(spec, each_row=counting.each_row, name=name) for name, spec in measures.items()}
     most = counting.most_cells(measures.values())
     plan = CountingPlan.of(declared_domain(domain, by), by, part, counting.person, tuple(read.values()), marks)
-    rows = None if counting.together is None else whole_rows(plan.named, counting.together, most, is_vast=plan.is_vast)
+    named_axes = {axis.levels[0]: axis for axis in plan.axes}
+    is_vast = plan.bits is not None
+    rows = None if counting.together is None else whole_rows(named_axes, counting.together, most, is_vast=is_vast)
     if rows is not None and any(measure.most_events is not None for measure in plan.measures):
         required = "sums and counts together are kept cell by cell"
         raise OutOfRange(required, came="together=", remedy="Leave one of them out.")
@@ -264,7 +266,7 @@ def _counted(
     # The tables of one call share an identity that no other call has: parts of two calls may share persons.
     identity, tables = token_hex(16), dict[Label | None, dict[MeasureName, CountedTable]]()
     for (name, measure), first in zip(read.items(), plan.first_tables, strict=True):
-        named_axes, sums = plan.axes_of(measure), rule.cells_of(measure, first, flat)
+        axes, sums = plan.axes_of(measure), rule.cells_of(measure, first, flat)
         cells: Sequence[NDArray[Any] | FewCells]
         if isinstance(sums, AddedCells):
             cells = sums.by_part(plan.shape, plan.parts, measure.tables, rule.numbered)
@@ -273,9 +275,16 @@ def _counted(
         raised = rows is not None and rows.values > 2
         unit = measure.unit(min(most, plan.cells), counting.neighbours, in_parts=plan.part is not None, raised=raised)
         whole = CountedTable(
-            Domain(named_axes), cells[0], unit, kind, together=counting.together, report=report, measure=name
+            Domain(axes),
+            cells[0],
+            unit,
+            kind,
+            together=counting.together,
+            report=report,
+            measure=name,
+            individual=counting.individual,
         )
-        of_parts = {None: whole} if plan.part is None else _split(plan.part, cells, whole, named_axes, identity)
+        of_parts = {None: whole} if plan.part is None else _split(plan.part, cells, whole, axes, identity)
         for label, table in of_parts.items():
             tables.setdefault(label, {})[name] = table
     return tables
@@ -355,7 +364,7 @@ def _counted_here(events: Any, rule: "CountingRule", progress: Progress | None) 
     """The sum of each cell, and of what kind tables made of it are."""
     read = read_events(events, rule.plan.columns, rule.plan.summed)
     if read.folders is not None:
-        read.folders.check_labels(rule.plan.labelled)
+        read.folders.check_labels((*rule.plan.read, *rule.plan.valued))
     if rule.plan.person is None:
         parts = (rule.chosen(pairs, ()) for pairs in rows_of(rule, read, progress))
     else:
@@ -380,17 +389,17 @@ def _added(parts: Iterator[Pairs], size: int, bound: int) -> NDArray[Any]:
 
 
 def _counted_by_engine(events: Any, rule: "CountingRule") -> tuple[CountedCells, str]:
-    """The same, of a frame whose rows stay with the engine; persons come in order, and only sums of cells come here."""
+    """The counts of a frame whose rows stay with the engine: persons come in order, and only sums of cells here."""
     frame, plan = engine_frame(events), rule.plan
-    if plan.is_vast:
+    if plan.bits is not None:
         remedy = "Write it to Parquet files and pass their pathlib.Path; or count over fewer axes."
         required = "an engine counts over fewer than 2^62 cells"
         raise Unsupported(required, came=frame.kind, where="domain", remedy=remedy)
     schema = frame.schema()
     check_columns_exist(plan.columns, schema.names)
-    for name in plan.who:
-        check_type(schema.field(name), name)
-    for axis in plan.labelled:
+    if plan.person is not None:
+        check_type(schema.field(plan.person), plan.person)
+    for axis in (*plan.read, *plan.valued):
         for name in axis.columns:
             check_type(schema.field(name), name, axis)
     read = frame.select(plan.columns or any_column(schema.names))
@@ -438,7 +447,8 @@ class CountingRule:
             ),
         )
         object.__setattr__(self, "seen", ValuesSeen(self.size))
-        numbered = NumberedCells(self.plan.shape, self.plan.bits, self.key) if self.plan.is_vast else None
+        bits = self.plan.bits
+        numbered = None if bits is None else NumberedCells(self.plan.shape, bits, self.key)
         object.__setattr__(self, "numbered", numbered)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -449,12 +459,7 @@ class CountingRule:
     @property
     def size(self) -> int:
         """Number of cells of sums, of all measures and in all parts."""
-        return sum(measure.tables for measure in self.plan.measures if measure.distinct is None) * self.each_size
-
-    @property
-    def each_size(self) -> int:
-        """Number of cells of one measure, in all parts."""
-        return self.plan.parts * self.plan.numbers
+        return self.plan.size
 
     @property
     def bound(self) -> int:
@@ -464,30 +469,25 @@ class CountingRule:
     @property
     def kept_of(self) -> str | None:
         """The quantity of which the report says how much is kept, see `CountingReport`."""
-        measure = self.plan.measures[self._of_report]
+        measure = self.plan.measures[self.plan.reported]
         if measure.counts_events or measure.amount is None:
             return "events"
         return f"{'amount' if measure.distinct is None else 'distinct values'} of {measure.amount.name}"
 
-    @property
-    def _of_report(self) -> int:
-        """Which measure the report regards: the first that counts events, else the first."""
-        return next((at for at, measure in enumerate(self.plan.measures) if measure.counts_events), 0)
-
     def cut_of(self, report: CountingReport) -> tuple[int, int]:
         """How much there was inside the domain, and how much is kept: cells of persons where each counts once."""
-        measure = self.plan.measures[self._of_report]
+        measure = self.plan.measures[self.plan.reported]
         if measure.ends == (0, 1) and measure.amount is None and measure.in_all is None:
             return report.pairs, report.pairs - report.removed
         return report.counted, report.kept
 
     def _tally_kept(self, pairs: Pairs, left: Pairs) -> None:
         """Tell the report how much of the measure that it regards there was, and is left."""
-        at = self._of_report
+        at = self.plan.reported
         measure, first = self.plan.measures[at], self.plan.first_tables[at]
 
         def size(some: Pairs, tables: int) -> int:
-            every = some.cells // self.each_size
+            every = some.cells // self.plan.each_size
             sums = some.sums[(every >= first) & (every < first + tables)]
             if measure.distinct is not None:
                 return len(sums)
@@ -497,7 +497,7 @@ class CountingRule:
         # Of sums and counts together, events came in the first table, and are left in steps of both.
         together = measure.most_events is not None
         counted, kept = size(pairs, 1 if together else measure.tables), size(left, measure.tables)
-        cells = pairs if self.size == self.each_size else by_cell(pairs, self.each_size)[0]
+        cells = pairs if self.size == self.plan.each_size else by_cell(pairs, self.plan.each_size)[0]
         self.tally.kept(len(cells.cells), counted, min(kept // measure.events_in_steps, counted))
 
     @property
@@ -513,7 +513,7 @@ class CountingRule:
     def placed(self, batch: Batch, before: int) -> tuple[NDArray[np.int64], NDArray[Any] | None]:
         """The cell of each event of a batch, -1 outside the domain, and its amount."""
         if not self._readers:
-            self._readers.extend(reader_of(axis, self.spelling) for axis in self.plan.labelled)
+            self._readers.extend(reader_of(axis, self.spelling) for axis in (*self.plan.read, *self.plan.valued))
         rows = len(next(iter(batch.values())))
         cells, inside = np.zeros(rows, dtype=np.int64), np.ones(rows, dtype=bool)
         places = [read(batch) for read in self._readers]
@@ -537,10 +537,10 @@ class CountingRule:
             if measure.distinct is not None:
                 value = values.pop(0)
                 tables = first + np.maximum(value, 0)
-                listed.append((np.where(inside & (value >= 0), cells + tables * self.each_size, -1), None))
+                listed.append((np.where(inside & (value >= 0), cells + tables * self.plan.each_size, -1), None))
                 continue
             for at, amounts in enumerate(self._amounts(measure, batch, before, inside), first):
-                listed.append((np.where(inside, cells + at * self.each_size, -1), amounts))
+                listed.append((np.where(inside, cells + at * self.plan.each_size, -1), amounts))
         if len(listed) == 1:
             return listed[0]
         ones = np.ones(rows, dtype=np.int64)
@@ -566,18 +566,18 @@ class CountingRule:
 
     def chosen(self, pairs: Pairs, texts: Sequence[str]) -> Pairs:
         """The part of these persons that is kept, all of whose pairs these are."""
-        if len(self.plan.measures) == 1 and self.size == self.each_size:
+        if len(self.plan.measures) == 1 and self.size == self.plan.each_size:
             clipped, moved = self.plan.measures[0].moved(pairs)
             chosen = self._within(clipped, texts)
             left, cut = self._left_in_all(chosen, texts)
             self.tally.bound(pairs, moved + cut, len(clipped.cells) - len(chosen.cells))
             self._tally_kept(pairs, left)
             return left
-        moved, every, parts = 0, pairs.cells // self.each_size, list[Pairs]()
+        moved, every, parts = 0, pairs.cells // self.plan.each_size, list[Pairs]()
         for measure, first in zip(self.plan.measures, self.plan.first_tables, strict=True):
             if measure.distinct is not None:
                 of_values = pairs.where((every >= first) & (every < first + measure.tables))
-                few, cut = few_values(of_values, first, self.each_size, measure.ends[1], texts, self.key)
+                few, cut = few_values(of_values, first, self.plan.each_size, measure.ends[1], texts, self.key)
                 parts, moved = [*parts, few], moved + cut
                 continue
             own = [pairs.where(every == of) for of in range(first, first + measure.tables)]
@@ -586,7 +586,7 @@ class CountingRule:
             parts += [within] if measure.most_events is None else measure.parts(*own)
         # Which cells are kept is decided once for all measures: they are counts and sums of the same people.
         joined = joined_pairs(parts)
-        by_cells, numbers = by_cell(joined, self.each_size)
+        by_cells, numbers = by_cell(joined, self.plan.each_size)
         is_kept = np.zeros(len(by_cells.cells), dtype=bool)
         is_kept[self._within(by_cells, texts).sums] = True
         left, cut = self._left_in_all(joined.where(is_kept[numbers]), texts)
@@ -598,16 +598,16 @@ class CountingRule:
         """The kept pairs of these persons within the bounds in all, and how many sums these bounds changed."""
         if all(measure.in_all is None for measure in self.plan.measures):
             return pairs, 0
-        parts, cut, tables = list[Pairs](), 0, pairs.cells // self.each_size
+        parts, cut, tables = list[Pairs](), 0, pairs.cells // self.plan.each_size
         for measure, first in zip(self.plan.measures, self.plan.first_tables, strict=True):
             own = pairs.where((tables >= first) & (tables < first + measure.tables))
             if measure.in_all is None:
                 parts.append(own)
                 continue
-            by_cells, numbers = by_cell(own, self.each_size)
+            by_cells, numbers = by_cell(own, self.plan.each_size)
             of_cells = measure.sizes_in_cells(own, numbers, len(by_cells.cells))
             left = least_in_all(Pairs(by_cells.persons, by_cells.cells, of_cells), measure.in_all, texts, key=self.key)
-            parts.append(measure.left_of(own, numbers, of_cells, left, own.cells // self.each_size - first))
+            parts.append(measure.left_of(own, numbers, of_cells, left, own.cells // self.plan.each_size - first))
             cut += int(np.count_nonzero(left != of_cells))
         return joined_pairs(parts), cut
 
@@ -617,14 +617,14 @@ class CountingRule:
         Raises:
             Unsupported: for distinct values in more cells than can be laid out.
         """
-        if measure.distinct is not None and self.each_size > MOST_LAID:
+        if measure.distinct is not None and self.plan.each_size > MOST_LAID:
             remedy = "Count over fewer axes: distinct values do not add up, so that every cell would be released."
             raise Unsupported(f"distinct values are counted in {MOST_LAID} cells at most", came="more", remedy=remedy)
-        low, high = first * self.each_size, (first + measure.tables) * self.each_size
+        low, high = first * self.plan.each_size, (first + measure.tables) * self.plan.each_size
         if isinstance(sums, AddedCells) and measure.distinct is None:
             return sums.between(low, high)
         if measure.distinct is not None:
-            return self.seen.counts(first, measure.tables, self.each_size)
+            return self.seen.counts(first, measure.tables, self.plan.each_size)
         assert isinstance(sums, np.ndarray), "cells that cannot be laid out were taken before"
         return sums[low:high]
 
@@ -662,8 +662,6 @@ def _split(
     name, tables = part.levels[0], {}
     for label, cells in zip(part.labels[0], cells_of_parts, strict=True):
         domain = Domain(named or {name: [label]})
-        about = (whole.unit, whole.kind, (identity, str(label)), whole.together, whole.report, whole.measure)
-        tables[label] = CountedTable(
-            domain, cells if isinstance(cells, FewCells) else cells.reshape(domain.shape), *about
-        )
+        shaped = cells if isinstance(cells, FewCells) else cells.reshape(domain.shape)
+        tables[label] = replace(whole, domain=domain, cells=shaped, part=(identity, str(label)))
     return tables

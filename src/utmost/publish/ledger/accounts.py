@@ -34,7 +34,7 @@ from utmost.publish.ledger.verification import (
     status_of,
     verified_with_witness,
 )
-from utmost.publish.promises.promise import Part, Promise, fitting, promise_for
+from utmost.publish.promises.promise import Part, Promise, promise_for
 from utmost.publish.workloads.planning.plan import Plan
 from utmost.tables.frames.any_table import is_engine_table
 
@@ -79,7 +79,8 @@ class Accounts:
         at = level(epsilon)
         if promise is not None and not is_engine_table(table):
             declared = promise_for(promise, table)
-            source = new_source(fitting(declared, table).rows_of(table), declared)
+            declared.check(table)
+            source = new_source(declared.rows_of(table), declared)
             own = name if dataset is None else dataset
             check_publishable(self._log, PublishRequest(name, declared, at, own, version, request, independent), source)
             independent = True  # it was found that the dataset allows it
@@ -181,7 +182,8 @@ class Accounts:
             dataset: Dataset whose budget is spent.
             epsilon: Level of pure differential privacy that was spent, against the same neighbouring datasets as all
                 releases of the dataset. The ledger believes it.
-            what: What it was spent on, in words that no other charge of this dataset has: "OpenDP, mean age, 2025".
+            what: Description of the spending, in words that no other charge of this dataset has: "OpenDP, mean age,
+                2025".
             independent: Whether a dataset that the ledger does not know is of other people than all that it knows.
 
         Returns:

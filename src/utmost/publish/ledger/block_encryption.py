@@ -52,7 +52,7 @@ def stored(integers: Integers, width: int) -> bytes:
 
 
 def packed(integers: Integers) -> bytes:
-    """The same in as few bytes as all need, for digests: equal integers give equal bytes, whatever the array's type.
+    """The integers in as few bytes as all need, for digests: equal integers give equal bytes for any array type.
 
     Layout, little-endian: count, width of an offset, length of the least (4 bytes each), the least, the offsets.
 
@@ -190,19 +190,15 @@ def response_facts(identity: str, about: About, level: Level) -> bytes:
     return sha256(length_prefixed((identity, about.bound.hex(), level_text(level)))).digest()
 
 
-def level_key(key: Key, identity: str, about: About, level: Level) -> bytes:
-    """The key under which one level of one version of a release is sealed, 32 bytes.
-
-    It is derived from all public facts, so that whoever changes one of them holds the key to nothing.
-    """
-    return key.derived("bound level", response_facts(identity, about, level).hex())
-
-
 def level_seal(key: Key, identity: str, about: About, level: Level, *, is_sealed: bool) -> Seal:
-    """The seal of a response, for whoever holds the ledger's key."""
+    """The seal of a response, for whoever holds the ledger's key.
+
+    Its key is derived from all public facts, so that whoever changes one of them holds the key to nothing.
+    """
     if not is_sealed:
         return Seal(None)
-    return Seal(level_key(key, identity, about, level), response_facts(identity, about, level))
+    facts = response_facts(identity, about, level)
+    return Seal(key.derived("bound level", facts.hex()), facts)
 
 
 def recipient_seal(secret: bytes, identity: str, about: About, level: Level) -> Seal:

@@ -52,9 +52,8 @@ def lookalike_of(name: str, known: Iterable[str]) -> str | None:
     >>> lookalike_of("CAFE", ["cafe", "tea"]), lookalike_of("cafe", ["CAFE", "cafe"])
     ('cafe', None)
     """
-    there = set(known)
-    mine = name_as_read(name)
-    return None if name in there else next((other for other in sorted(there) if name_as_read(other) == mine), None)
+    there, mine = set(known), name_as_read(name)
+    return None if name in there else min((other for other in there if name_as_read(other) == mine), default=None)
 
 
 def check_names_differ(state: State, dataset: str) -> None:

@@ -163,20 +163,21 @@ class EventLog:
             work: Answer in a transaction, and whether it may be drawn there; None where it may not and is not stored.
             look: Whether it may be stored, as far as has been read: then it is looked up without a lock first. Under
                 the lock it is looked up in any case, since somebody else may have answered meanwhile.
+
+        Raises:
+            Quarantined: for a new answer, before it is drawn, and for a stored one that the witness does not have.
         """
         answer = self.read(lambda transaction: work(transaction, False), unsettled_too=True) if look else None
         if answer is not None:
             return answer
 
         def writing(transaction: Transaction) -> T:
-            again = work(transaction, False)
-            if again is not None:
-                self.check_settled(transaction)
-                return again
-            self.check_writable(transaction)
-            made = work(transaction, True)
-            assert made is not None, "what may be drawn is answered"
-            return made
+            found = work(transaction, transaction.reason is None)
+            if found is None:
+                raise self._quarantined(str(transaction.reason))
+            if not transaction.appended:
+                self._unsettled(transaction)
+            return found
 
         return self.write(writing)
 
@@ -197,14 +198,6 @@ class EventLog:
         """
         if transaction.reason is not None:
             raise self._quarantined(transaction.reason)
-
-    def check_settled(self, transaction: Transaction) -> None:
-        """Check that what the transaction repeats is in the witness's history.
-
-        Raises:
-            Quarantined: where it is not.
-        """
-        self._unsettled(transaction)
 
     def check_witness(self) -> None:
         """Check that what the witness holds was written under this key.

@@ -88,7 +88,7 @@ def read_event(number: int, body: bytes) -> Event:
     """The event that was stored so."""
     where = f"event {number}"
     try:
-        event = json.loads(body)
+        event = json.loads(body.decode("ascii"))  # as `event_bytes` writes it
         form, kind, time, facts = event["format"], event["kind"], event["time"], event["facts"]
         right = isinstance(kind, str) and isinstance(facts, dict) and isinstance(time, str)
     except (ValueError, KeyError, TypeError, RecursionError):

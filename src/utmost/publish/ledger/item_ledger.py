@@ -26,7 +26,7 @@ from utmost.publish.ledger.requests import PublishRequest
 from utmost.publish.ledger.responses import stored_commitment
 from utmost.publish.ledger.source import OTHERS, commitment_secret
 from utmost.publish.ledger.state import ItemFacts, Published, published_facts
-from utmost.publish.promises.declared_columns import check_size, chosen_columns
+from utmost.publish.promises.declared_columns import check_released, check_size
 from utmost.publish.promises.lattice import Lattice
 from utmost.publish.promises.level_steps import Step
 from utmost.publish.promises.noise_at_level import warn_of_rows
@@ -224,7 +224,7 @@ class ItemLedger:
         self._log.read(look)
 
     def difference(self, name: str, commitment: ItemCommitment, *, version: int | None = None) -> str | None:
-        """Where a table first differs from the one that was published: as `Ledger.difference`."""
+        """The place where a table first differs from the one that was published: as `Ledger.difference`."""
 
         def look(transaction: Transaction) -> str | None:
             release = _by_item(transaction, name, version)
@@ -280,8 +280,8 @@ def check_unstored(noise: Noise) -> None:
 def _chosen(promise: Promise) -> tuple[str, ...]:
     """The columns to release, none of them an identifier."""
     for name in promise.id_column or (None,):
-        chosen = chosen_columns(promise.columns, (*promise.columns, *promise.id_column), name)
-    return chosen
+        check_released(promise.columns, (*promise.columns, *promise.id_column), name)
+    return promise.columns
 
 
 def _by_item(transaction: Transaction, name: str, version: int | None) -> Published:

@@ -29,7 +29,6 @@ from typing import Any, Protocol
 import numpy as np
 
 from utmost.core.exact.arrays import plain_cells
-from utmost.core.sampling.random_bits import entropy
 from utmost.errors import BadTable, LedgerDamaged
 from utmost.publish.ledger.block_encryption import About, Seal, parts_digest
 from utmost.publish.ledger.key import Key
@@ -65,7 +64,7 @@ class Labels:
         return cls(tuple(order), parts_digest(blocks), len(blocks), salt)
 
     def facts(self) -> dict[str, Any]:
-        """The same as an event keeps it."""
+        """The form in which an event keeps it."""
         salted = {} if self.salt is None else {"salt": self.salt}
         return {"order": list(self.order), "digest": self.digest, "parts": self.parts, **salted}
 
@@ -97,11 +96,6 @@ def label_seal(key: Key, identity: str, about: Labelled) -> Seal:
     """The seal of the labels of a release, for whoever holds the ledger's key."""
     salt = None if about.labels is None else about.labels.salt
     return salted_seal(key, identity, about.name, about.version, salt)
-
-
-def new_salt() -> str:
-    """A salt of the key under which the labels of one release are sealed."""
-    return entropy(_SALT).hex()
 
 
 def salted_seal(key: Key, identity: str, name: str, version: int | None, salt: str | None) -> Seal:
@@ -157,7 +151,7 @@ def label_parts(
     return tuple(seal.sealed(event, part, text.ljust(size)) for part, text in enumerate(texts, first))
 
 
-_SALT, _WORD, _LEAST = 16, 16, 1 << 10
+_WORD, _LEAST = 16, 1 << 10
 
 
 def stored_labels(rows: Rows, event: int, end: int, labels: Labels | None, seal: Seal = _OPEN) -> PublicCells:

@@ -42,7 +42,7 @@ from utmost.publish.ledger.source import Source, new_source, release_source
 from utmost.publish.ledger.store import Store
 from utmost.publish.ledger.verification import resumed
 from utmost.publish.promises.noise_at_level import warn_of_rows
-from utmost.publish.promises.promise import Promise, fitting, promise_for
+from utmost.publish.promises.promise import Promise, promise_for
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.measures_table import MeasuresTable
 from utmost.publish.releases.release import Release
@@ -186,7 +186,8 @@ class Ledger(Responding, Accounts, Display):
         """
         own, promise = name if dataset is None else dataset, promise_for(promise, table)
         asked = PublishRequest(name, promise, level(epsilon), own, version, request, independent)
-        rows = fitting(promise, table).rows_of(table)
+        promise.check(table)
+        rows = promise.rows_of(table)
         if is_engine_table(rows):
             made, frame = engine_ledger.publish_frame(self.items, asked, rows)
             return self._engine_answer(Release(self, name, made, table), asked.level, frame)
@@ -340,7 +341,8 @@ class Ledger(Responding, Accounts, Display):
         check_one_dataset(requests)
         wanted = list[tuple[PublishRequest, Source]]()
         for request in requests:
-            rows = fitting(request.promise, tables[request.name]).rows_of(at_hand(tables[request.name]))
+            request.promise.check(tables[request.name])
+            rows = request.promise.rows_of(at_hand(tables[request.name]))
             wanted.append((request, new_source(rows, request.promise)))
             warn_of_rows(request.promise.rows)
         loosest = max(requests, key=lambda request: request.level)

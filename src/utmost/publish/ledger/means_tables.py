@@ -21,7 +21,7 @@ from utmost.publish.ledger.requests import AnswerRequest, PublishRequest
 from utmost.publish.ledger.source import new_source
 from utmost.publish.ledger.spending import Budget
 from utmost.publish.ledger.state import Published
-from utmost.publish.promises.promise import Promise, fitting
+from utmost.publish.promises.promise import Promise
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.measures_table import MeasuresTable, check_tables
 
@@ -41,7 +41,7 @@ def means_requests(
     return [
         PublishRequest(
             release_name(name, amount),
-            fitting(Promise.of_counted(table), table),
+            Promise.of_counted(table),
             at.scaled(Fraction(1, len(tables))),
             name if dataset is None else dataset,
             version,

@@ -6,7 +6,7 @@ from typing import Any, TypeVar, overload
 
 from numpy.typing import NDArray
 
-from utmost.core.exact.arguments import truth
+from utmost.core.exact.arguments import instance, truth
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, read_confidence
 from utmost.core.exact.progress_bar import progress_bar
@@ -22,7 +22,7 @@ from utmost.publish.ledger.source import new_source
 from utmost.publish.ledger.sqlite_store import VolatileStore
 from utmost.publish.promises.ledger_facts import PROCESS_NAME
 from utmost.publish.promises.noise_at_level import warn_of_rows
-from utmost.publish.promises.promise import Promise, fitting
+from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.statement import Statement
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.checked_sums import counted_for
@@ -179,7 +179,7 @@ def release(
             table, promise = least
     if isinstance(promise, Plan):
         table, promise = counted_for(table, promise)
-    promise = fitting(promise, table)
+    instance(promise, Promise, "promise").check(table)
     if truth(once, "once"):
         return checked_table(table, promise.once(), at, sure).released(bits)
     opened = {"identity": entropy(16).hex(), "sealed": False, "derived": False, "witness": False}
@@ -190,13 +190,14 @@ def release(
 def promised_statement(table: Any, promise: Promise, at: Level) -> dict[str, Any]:
     """The statement of a release by a rule that stops, as if it went up to its last level; nothing is drawn."""
     check_release(table, promise, at)
-    source = new_source(fitting(promise, table).rows_of(table), promise)
+    source = new_source(promise.rows_of(table), promise)
     return Statement(source.promise, source.promise.at(at), source.rows, None, None).facts()
 
 
 def check_release(table: Any, promise: Promise, at: Level) -> None:
     """Everything that `release` and `Ledger.publish` check of a table before they draw."""
-    native = fitting(promise, table).rows_of(table)
+    promise.check(table)
+    native = promise.rows_of(table)
     if is_engine_frame(native):
         checked_table(table, promise, at)
         return

@@ -4,11 +4,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from utmost.core.exact.field_forms import json_forms
 from utmost.core.exact.levels import Level
 from utmost.core.exact.progress_bar import Progress
 from utmost.core.exact.written_levels import level_text
 from utmost.core.sampling.item_words import Tags, item_tags
-from utmost.core.sampling.random_bits import Randomness
+from utmost.core.sampling.random_bits import Randomness, entropy
 from utmost.errors import AlreadyPublished, OutOfRange
 from utmost.publish.ledger.block_encryption import parts_digest
 from utmost.publish.ledger.budgets import (
@@ -23,7 +24,7 @@ from utmost.publish.ledger.duplicate_data import TableDigests
 from utmost.publish.ledger.event_log import EventLog, Transaction
 from utmost.publish.ledger.item_rows import tag_parts
 from utmost.publish.ledger.key import Key
-from utmost.publish.ledger.labels import Labels, label_parts, new_salt, salted_seal
+from utmost.publish.ledger.labels import Labels, label_parts, salted_seal
 from utmost.publish.ledger.means_names import releases_of_means
 from utmost.publish.ledger.relaxing import Answered, RowPermutation, answer_more, check_values
 from utmost.publish.ledger.requests import PublishRequest
@@ -163,7 +164,7 @@ def draw_publication(
     until = source.promise.until
     ladder = (request.level,) if until is None else until.levels(request.level)
     drawing = LedgerResponse(
-        transaction, release_of_facts(facts, kept), committed, tags, Step.from_known((), ladder[0]), randomness
+        transaction, release_of_facts(facts, {}, kept), committed, tags, Step.from_known((), ladder[0]), randomness
     )
     response = draw_response(drawing, source.columns, progress, "published", facts, parts)
     if until is not None:
@@ -205,6 +206,9 @@ def _climbed(
     return Answered(level, response, transaction.state.ledger_facts(transaction.state.releases[item], level))
 
 
+_SALT = 16
+
+
 def new_labels(
     key: Key,
     state: State,
@@ -217,7 +221,7 @@ def new_labels(
     """The labels of a new release, and the parts that hold them from the first one on: sealed in a sealed ledger."""
     if not public:
         return None, ()
-    salt = new_salt() if state.is_sealed else None
+    salt = entropy(_SALT).hex() if state.is_sealed else None
     seal = salted_seal(key, state.identity, request.name, request.version, salt)
     parts = label_parts(public, rows, seal, state.number + 1, first)
     return Labels.of(order, parts, salt), parts
@@ -270,14 +274,15 @@ def check_repeated(
     """
     where = f"{release.name!r}, version {release.version}"
     remedy = f"Call relax or view, or publish a new version: version={len(state.versions(release.name)) + 1}."
-    is_same_promise = _lasting_facts(request.promise) == _lasting_facts(release.promise)
+    facts, kept = _lasting_facts(request.promise), _lasting_facts(release.promise)
+    others = [name for name in json_forms(Promise) if facts.get(name) != kept.get(name)]
     call = {name: getattr(request, name) for name in ("version", "request", "level", "independent")}
     again = replace(release.request, promise=request.promise, **call)
-    if not (same_rows and is_same_promise and again == request):
+    if not (same_rows and not others and again == request):
         if release.dataset != request.dataset:
             remedy = f"It stays in its dataset: leave dataset= out. {_SUM_OF_BOTH}"
         required = "a release must keep its columns, promise and dataset, its identifiers and its noise"
-        raise AlreadyPublished(required, where=where, remedy=remedy)
+        raise AlreadyPublished(required, came=f"another {others[0]}" if others else None, where=where, remedy=remedy)
     check()
     level = release.level_of_answer(request.level)
     if level is None:

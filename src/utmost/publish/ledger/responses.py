@@ -16,7 +16,6 @@ from utmost.errors import LedgerDamaged, Unsupported
 from utmost.publish.ledger.block_encryption import (
     Seal,
     checked_parts,
-    level_key,
     level_seal,
     parts_digest,
     stored,
@@ -31,11 +30,10 @@ from utmost.publish.promises.drawing import BLOCK, Blocks, ResponseNoise
 from utmost.publish.promises.lattice import Lattice
 from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.level_steps import Step
-from utmost.publish.promises.noise_at_level import bar_column
 from utmost.publish.promises.promised_noise import Response
 from utmost.publish.promises.response_noise import DerivedNoise, DrawnNoise, check_apart
-from utmost.publish.releases.answer import Answer
-from utmost.publish.releases.answer_tables import answer_table
+from utmost.publish.releases.answer import Answer, drawn_answer
+from utmost.tables.frames.adapters import TableAdapter
 from utmost.tables.frames.any_table import adapter_of, table_of
 
 
@@ -246,29 +244,26 @@ def answer_alone(
         labels: the columns of the table in order, and the public ones among them.
         remembered: Facts that the ledger adds to the statement of the answer.
     """
-    noise, (order, public) = release.noise, labels
-    at_level = release.promise.at_stop(level, remembered.stop)
-    columns, written = tuple(response), noise.written(level, response)
+    (order, public), at_level = labels, release.promise.at_stop(level, remembered.stop)
+    promise = release.promise.as_read(tuple(response), [name for name in order if name in public])
+    written = release.noise.written(level, response)
 
-    def table(released: Mapping[str, Any]) -> Any:
-        cells: dict[str, Any] = {**public, **released}
-        shown = table_of(release.kind, {name: cells[name] for name in order or response})
-        bars, rows = at_level.bars(columns), len(next(iter(response.values())))
-        margins = {name: bar_column(margin, rows) for name, (_, margin) in bars.items()}
-        return adapter_of(shown).with_columns(shown, margins, {name: owner for name, (owner, _) in bars.items()})
+    def bare() -> tuple[TableAdapter, Any]:
+        cells: dict[str, Any] = {**public, **written}
+        table = table_of(release.kind, {name: cells[name] for name in order or response})
+        return adapter_of(table), table
 
-    named = tuple(name for name in order if name in public)
-    rows = len(next(iter(written.values()))) if noise.names_rows else release.rows
-    values = answer_table(noise, level, written, release.kind, release.part, table, remembered)
-    return Answer(values, release.promise.as_read(columns, named), at_level, rows, remembered, None)
+    return drawn_answer(promise, at_level, written, release.kind, remembered, bare)
 
 
 def key_of_level(transaction: Transaction, release: Published, level: Level) -> bytes:
     """The key of one response, as a recipient gets it."""
-    if not transaction.state.is_sealed or level not in release.responses:
+    state = transaction.state
+    secret = level_seal(transaction.key, state.identity, release, level, is_sealed=state.is_sealed).secret
+    if secret is None or level not in release.responses:
         where = repr(release.name)
         raise Unsupported("only a level that is stored and sealed has a key", came=level, where=where)
-    return level_key(transaction.key, transaction.state.identity, release, level)
+    return secret
 
 
 def _whole(parts: list[Integers], rows: int) -> Integers:

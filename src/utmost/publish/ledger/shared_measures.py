@@ -8,7 +8,7 @@ from utmost.core.exact.numbers import Number
 from utmost.errors import Unsupported
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger.requests import PublishRequest
-from utmost.publish.promises.promise import Promise, fitting
+from utmost.publish.promises.promise import promise_for
 from utmost.publish.workloads.planning.shared_level import SharedLevel, levels_of_tables
 from utmost.tables.frames.any_table import is_engine_table
 
@@ -64,13 +64,16 @@ def shared_requests(
     {'visits': '1', 'spent': '1'} 2
     """
     _, levels = levels_of_tables(tables, shared, epsilon)
+    promises = {name: promise_for(plan, tables[name]) for name, plan in shared.plans.items()}
+    for name, promise in promises.items():
+        promise.check(tables[name])
     return [
         PublishRequest(
             name=name,
-            promise=fitting(Promise(noise=plan, part=tables[name].part), tables[name]),
+            promise=promise,
             level=levels[name],
             dataset=dataset,
             independent=independent,
         )
-        for name, plan in shared.plans.items()
+        for name, promise in promises.items()
     ]

@@ -28,13 +28,11 @@ from utmost.errors import BadTable, DataChanged
 from utmost.publish.ledger.block_encryption import packed
 from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.state import Published
-from utmost.publish.promises.declared_columns import check_no_copy, chosen_columns, declared_columns
+from utmost.publish.promises.declared_columns import check_no_copy, check_released, declared_columns
 from utmost.publish.promises.ledger_facts import LedgerFacts
-from utmost.publish.promises.noise_at_level import bar_column
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.promised_noise import Response
-from utmost.publish.releases.answer import Answer
-from utmost.publish.releases.answer_tables import answer_table
+from utmost.publish.releases.answer import Answer, drawn_answer
 from utmost.publish.releases.item_commitment import committed_rows, first_difference
 from utmost.tables.cells.columns import check_distinct, is_plainly_there
 from utmost.tables.frames.adapters import Column, TableAdapter
@@ -54,6 +52,8 @@ class Source:
         identifiers: Text of each row's identifier, where noise goes by rows; None where there are none.
         items: Identifiers as they are, where noise is keyed by identifier; else None.
         rows: Number of rows.
+        names: Names of all columns of the table.
+        order: The columns that are published, released and public ones, in the order of the table.
     """
 
     table: Any
@@ -64,11 +64,8 @@ class Source:
     identifiers: NDArray[np.object_] | None
     items: Identifiers | None
     rows: int
-
-    @property
-    def order(self) -> list[str]:
-        """The columns that are published, released and public ones, in the order of the table."""
-        return _published(self.adapter, self.table, self.columns, self.promise.public)
+    names: Sequence[str]
+    order: Sequence[str]
 
     def labels(self) -> dict[str, Column]:
         """The public columns, as they are published."""
@@ -85,7 +82,7 @@ class Source:
         texts: dict[str, list[str]] = {}
         if self.identifiers is not None or self.items is not None:
             return texts
-        for name in self.adapter.names(self.table):
+        for name in self.names:
             if name not in self.columns:
                 cells = plain_cells(labels[name] if name in labels else self.adapter.column(self.table, name))
                 if cells and all(issubclass(kind, str) for kind in set(map(type, cells))):
@@ -108,21 +105,15 @@ class Source:
 
     def answer(self, level: Level, response: Response, remembered: LedgerFacts) -> Answer[Any]:
         """A response as it is returned to whoever brought the table: that table, with released values in it."""
-        noise, at_level = self.promise.lasting_noise, self.promise.at_stop(level, remembered.stop)
-        columns, written = tuple(response), noise.written(level, response)
+        at_level = self.promise.at_stop(level, remembered.stop)
+        promise = self.promise.as_read(tuple(response), [name for name in self.order if name in self.promise.public])
 
-        def table(released: Mapping[str, Any]) -> Any:
-            bars = at_level.bars(columns)
-            margins = {name: bar_column(margin, self.rows) for name, (_, margin) in bars.items()}
+        def bare() -> tuple[TableAdapter, Any]:
             kept = (*self.columns, *self.promise.public)
-            hidden = [name for name in self.adapter.names(self.table) if name not in kept]
-            behind = {name: owner for name, (owner, _) in bars.items()}
-            return self.adapter.with_columns(self.adapter.without(self.table, hidden), {**released, **margins}, behind)
+            return self.adapter, self.adapter.without(self.table, [name for name in self.names if name not in kept])
 
-        public = tuple(name for name in self.order if name in self.promise.public)
-        rows = len(next(iter(written.values()))) if noise.names_rows else self.rows
-        values = answer_table(noise, level, written, self.kind, self.promise.part, table, remembered)
-        return Answer(values, self.promise.as_read(columns, public), at_level, rows, remembered, None)
+        written = self.promise.lasting_noise.written(level, response)
+        return drawn_answer(promise, at_level, written, self.kind, remembered, bare)
 
     def check_distinct(self, tags: Tags | None = None) -> None:
         """Check that no two rows have one identifier; two that differ have one tag with a chance below n^2 / 2^128.
@@ -145,17 +136,23 @@ class Source:
         return None
 
 
-def read_source(table: Any, promise: Promise, public: Sequence[str], *, by_item: bool, kind: str | None) -> Source:
+def read_source(
+    table: Any, promise: Promise, public: Sequence[str] | None, *, by_item: bool, kind: str | None
+) -> Source:
     """Read and check every value that is to be released.
 
     Args:
         promise: Promise about the table; columns that are neither released nor public are left out of the answer.
-        public: The public columns; those that the table does not have are left out.
+        public: The public columns; those that the table does not have are left out. None where the promise must declare
+            every column of the table.
         by_item: Whether noise is keyed by the identifiers.
         kind: Kind of table that the answers are; None for the kind of this table.
     """
     adapter, noise, id_column = adapter_of(table), promise.lasting_noise, promise.single_id_column
-    chosen = chosen_columns(promise.columns, tuple(adapter.names(table)), id_column)
+    names, chosen = adapter.names(table), promise.columns
+    check_released(chosen, names, id_column)
+    if public is None:
+        public, _ = declared_columns(names, chosen, promise.public, promise.drop)
 
     def place(row: int) -> str:
         return adapter.place(table, row)
@@ -172,15 +169,10 @@ def read_source(table: Any, promise: Promise, public: Sequence[str], *, by_item:
     rows = {name: column.size for name, column in values.items()}
     if len(set(rows.values())) > 1:
         raise BadTable("all columns must have the same number of rows", came=str(rows))
-    found = promise.as_read(chosen, [name for name in adapter.names(table) if name in public])
-    made = adapter.kind(table, _published(adapter, table, values, found.public)) if kind is None else kind
-    return Source(table, adapter, found, made, values, identifiers, items, rows[chosen[0]])
-
-
-def _published(adapter: TableAdapter, table: Any, columns: Mapping[str, Integers], public: Sequence[str]) -> list[str]:
-    if not public:
-        return list(columns)
-    return [name for name in adapter.names(table) if name in columns or name in public]
+    found = promise.as_read(chosen, [name for name in names if name in public])
+    order = [name for name in names if name in values or name in public] if found.public else chosen
+    made = adapter.kind(table, order) if kind is None else kind
+    return Source(table, adapter, found, made, values, identifiers, items, rows[chosen[0]], names, order)
 
 
 def _read_items(adapter: TableAdapter, table: Any, name: str) -> Identifiers:
@@ -211,9 +203,7 @@ def new_source(table: Any, promise: Promise) -> Source:
     noise.check()
     promise.check_single_id()
     rows, kind = noise.measured(table)
-    names = tuple(adapter_of(rows).names(rows))
-    public, _ = declared_columns(names, chosen_columns(promise.columns, names, None), promise.public, promise.drop)
-    source = read_source(rows, promise, public, by_item=promise.keyed_by_id, kind=kind)
+    source = read_source(rows, promise, None, by_item=promise.keyed_by_id, kind=kind)
     noise.check_size(source.rows, len(source.columns))
     column = source.adapter.column
     true = {released: column(rows, released) for released in source.columns} if source.promise.public else {}
@@ -284,7 +274,7 @@ OTHERS = "identifiers and values must be those that were published"
 
 
 def difference(committed: bytes, now: bytes, source: Source, rows: int) -> str | None:
-    """Where a table first differs from the one that was published, in words without a value; None where it does not."""
+    """The place where a table first differs from the published one, in words without a value; None if it does not."""
     if source.rows != rows:
         return f"the table has {source.rows} rows, and {rows} were published"
     if hmac.compare_digest(committed, now):

@@ -10,7 +10,7 @@ from typing import Any
 from utmost.core.exact.display import Display, few
 from utmost.core.exact.field_forms import json_forms
 from utmost.core.exact.levels import Level
-from utmost.core.exact.numbers import Number, exact_integer, natural, read_confidence
+from utmost.core.exact.numbers import Number, exact_integer, read_confidence
 from utmost.core.exact.written_levels import level_from_text
 from utmost.errors import LedgerDamaged, NotPublished, OutOfRange, Unsupported
 from utmost.publish.ledger.events import Event, check_name
@@ -47,7 +47,7 @@ class ItemFacts:
         return self.tags is not None
 
     def facts(self) -> dict[str, Any]:
-        """The same as an event keeps it."""
+        """The form in which an event keeps it."""
         return {"tags": self.tags, "universe": None if self.universe is None else dict(self.universe)}
 
     @classmethod
@@ -177,7 +177,7 @@ class Published(Display):
         """The levels with a stored response, strictest first."""
         return tuple(sorted(self.responses))
 
-    @property
+    @cached_property
     def spent(self) -> Level:
         """The largest of them: what all responses together cost."""
         return max(self.responses)
@@ -189,10 +189,16 @@ class Published(Display):
         return epsilon if epsilon in self.responses else None
 
     def margin(self, level: Level, confidence: Number) -> int | float:
-        """The margin that an answer at a level has, or would have; where a rule stopped, the one that holds there."""
-        if self.stopped is None or self.stopped.level != level:
+        """The margin that an answer at a level has, or would have; on a ladder the one that holds where it stops."""
+        if (stop := self.stop_at(level)) is None:
             return self.noise.margin(level, confidence)
-        return self.promise.at_stop(level, replace(self.stopped.stop, confidence=read_confidence(confidence))).margin
+        return self.promise.at_stop(level, replace(stop, confidence=read_confidence(confidence))).margin
+
+    def stop_at(self, level: Level) -> Stop | None:
+        """The facts of the ladder that an answer at a level has; None where no rule has stopped, and off the ladder."""
+        if self.stopped is None or level not in self.stopped.stop.levels:
+            return None
+        return self.stopped.stop if level == self.stopped.level else replace(self.stopped.stop, is_met=None)
 
     @property
     def relation(self) -> str:
@@ -201,7 +207,9 @@ class Published(Display):
 
     def with_response(self, level: Level, response: StoredResponse) -> "Published":
         """The same with one more response; what was read of the event already is not read again."""
-        return self._with(responses={**self.responses, level: response})
+        more = self._with(responses={**self.responses, level: response})
+        more.__dict__["spent"] = max(self.spent, level)
+        return more
 
     def stopped_at(self, level: Level, promised: Level, *, is_met: bool) -> "Published":
         """The same, once its rule has stopped.
@@ -253,7 +261,7 @@ class State:
         is_sealed, is_derived: Whether responses are encrypted, and whether noise is derived from the key.
         has_witness: Whether the ledger was made with a witness.
         releases: Releases by name and version.
-        accounts: What each dataset that a release, a mechanism or a charge names has spent on these.
+        accounts: Spending of each dataset that a release, a mechanism or a charge names.
         first: The first release or mechanism of each of these datasets.
         limits: dataset to limit.
         charges: Levels that other tools spent, by dataset and by what they were spent on; they are in the accounts.
@@ -357,8 +365,7 @@ class State:
         versions = (self.releases[release.name, version] for version in self.versions(release.name))
         spent = (version.spent_by(event) for version in versions)
         together = Spending.of(level for level in spent if level is not None).level
-        stop = release.stopped.stop if release.stopped is not None and release.stopped.level == at else None
-        return LedgerFacts(release.name, release.version, levels, together, stop)
+        return LedgerFacts(release.name, release.version, levels, together, release.stop_at(at))
 
 
 def folded(state: State, events: Iterable[tuple[Event, bytes]]) -> State:
@@ -557,11 +564,14 @@ def published_facts(
     }
 
 
-def release_of_facts(facts: Mapping[str, Any], request: PublishRequest | None = None) -> Published:
-    """The release of an event at all levels, before its first response; its request is read where it is not known."""
+def release_of_facts(
+    facts: Mapping[str, Any], responses: Mapping[Level, StoredResponse], request: PublishRequest | None = None
+) -> Published:
+    """The release of an event at all levels, with these responses; its request is read where it is not known."""
     check_name(facts["name"], "name")
     check_name(facts["dataset"], "dataset")
-    natural(facts["version"], "version", 1, MOST_VERSIONS)
+    if not 1 <= facts["version"] <= MOST_VERSIONS:
+        raise ValueError("version")
     if facts.get("request") is not None:
         check_name(facts["request"], "request")
     release = Published(
@@ -576,7 +586,7 @@ def release_of_facts(facts: Mapping[str, Any], request: PublishRequest | None = 
         labels=Labels.of_facts(facts["labels"], facts["rows"]),
         part=read_part(facts["promise"].get("part")),
         facts=facts,
-        responses={},
+        responses=responses,
         stopped=None,
         relaxable=True,
     )
@@ -586,10 +596,12 @@ def release_of_facts(facts: Mapping[str, Any], request: PublishRequest | None = 
 
 
 def _published(facts: Mapping[str, Any], number: int) -> Published:
-    release = release_of_facts(facts)
+    responses: dict[Level, StoredResponse] = {}
+    release = release_of_facts(facts, responses)
     first = 1 if release.items is None or not release.items.is_kept else 1 + -(-facts["rows"] // BLOCK)
     first += 0 if release.labels is None else release.labels.parts
-    return release.with_response(level_from_text(facts["level"]), _response(facts, number, first))
+    responses[level_from_text(facts["level"])] = _response(facts, number, first)
+    return release
 
 
 def _answered(release: Published, facts: Mapping[str, Any], number: int) -> Published:

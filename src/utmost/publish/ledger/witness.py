@@ -53,7 +53,7 @@ _TABLES = (
     "CREATE TABLE IF NOT EXISTS utmost_pending_parts (event BIGINT NOT NULL, part BIGINT NOT NULL, "
     "content BLOB NOT NULL, PRIMARY KEY (event, part))",
 )
-_EXISTS = "SELECT name FROM sqlite_master WHERE name = ?"
+_MADE = "SELECT name FROM sqlite_master WHERE name = 'utmost_witness'"
 
 KEPT = "No answer was given. What was drawn is kept and counts: the same call, once the cause is removed, gives it."
 
@@ -89,36 +89,35 @@ class Witness:
     def record(self) -> WitnessRecord:
         """The last event that is settled, and those that are pending."""
         return self._read(
-            lambda connection: WitnessRecord(_last(connection), tuple(_rows(connection, "utmost_pending")))
+            lambda connection: WitnessRecord(_last(connection), tuple(_rows(connection, "utmost_pending"))),
+            WitnessRecord(None, ()),
         )
 
     def last(self) -> tuple[int, bytes] | None:
         """The number and mac of the last event that is settled; None where none is."""
-        return self._read(_last)
+        return self._read(_last, None)
 
     def mac(self, number: int) -> bytes | None:
         """The mac of a settled event; None where it has none of this number."""
 
         def work(connection: sqlite3.Connection) -> bytes | None:
-            if not _has(connection, "utmost_witness"):
-                return None
             row = connection.execute("SELECT mac FROM utmost_witness WHERE number = ?", (number,)).fetchone()
             return None if row is None else bytes(row[0])
 
-        return self._read(work)
+        return self._read(work, None)
 
     def rows(self) -> list[StoredRow]:
         """All events that it holds, the pending ones last."""
-        return self._read(lambda connection: [row for name in _EVENTS for row in _rows(connection, name)])
+        return self._read(lambda connection: [row for name in _EVENTS for row in _rows(connection, name)], [])
 
     def parts(self, number: int) -> list[EventPart]:
         """The parts of the pending events from this number on."""
 
         def work(connection: sqlite3.Connection) -> list[EventPart]:
             query = "SELECT event, part, content FROM utmost_pending_parts WHERE event >= ? ORDER BY event, part"
-            return connection.execute(query, (number,)).fetchall() if _has(connection, "utmost_pending_parts") else []
+            return connection.execute(query, (number,)).fetchall()
 
-        return self._read(work)
+        return self._read(work, [])
 
     def intend(self, after: tuple[int, bytes], rows: list[StoredRow], parts: list[EventPart]) -> None:
         """Hold events that are about to be given to the store, if the last one held is the one that they follow.
@@ -200,8 +199,13 @@ class Witness:
             remedy="Nothing was said. Open the ledger again; its status says more.",
         )
 
-    def _read(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        return in_transaction(self.path, work, self.timeout, write=False)
+    def _read(self, work: Callable[[sqlite3.Connection], T], without: T) -> T:
+        """Do the work in one transaction; where nothing was ever written, the answer is ``without``."""
+
+        def look(connection: sqlite3.Connection) -> T:
+            return without if connection.execute(_MADE).fetchone() is None else work(connection)
+
+        return in_transaction(self.path, look, self.timeout, write=False)
 
     def _write(self, work: Callable[[sqlite3.Connection], None]) -> None:
         def whole(connection: sqlite3.Connection) -> None:
@@ -234,13 +238,7 @@ def state_of(key: Key, rows: list[StoredRow]) -> State:
     return folded(State(0, START), [(read_event(number, body), mac) for number, body, mac in rows])
 
 
-def _has(connection: sqlite3.Connection, table: str) -> bool:
-    return connection.execute(_EXISTS, (table,)).fetchone() is not None
-
-
 def _last(connection: sqlite3.Connection) -> tuple[int, bytes] | None:
-    if not _has(connection, "utmost_witness"):
-        return None
     row = connection.execute("SELECT number, mac FROM utmost_witness ORDER BY number DESC LIMIT 1").fetchone()
     if row is None:
         return None
@@ -257,8 +255,6 @@ def _at(connection: sqlite3.Connection, number: int) -> StoredRow | None:
 
 
 def _rows(connection: sqlite3.Connection, table: str) -> list[StoredRow]:
-    if not _has(connection, table):
-        return []
     return list(connection.execute(f"SELECT number, body, mac FROM {table} ORDER BY number"))
 
 

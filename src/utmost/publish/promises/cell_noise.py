@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, ClassVar
@@ -21,7 +21,7 @@ from utmost.core.sampling.grid import unsnapped
 from utmost.errors import OutOfRange, Unsupported
 from utmost.publish.promises.declared_columns import read_numbers
 from utmost.publish.promises.drawing import NewResponse, Responder
-from utmost.publish.promises.lattice import Lattice, lattice_of, width_of
+from utmost.publish.promises.lattice import Lattice, lattice_of_cells, width_of
 from utmost.publish.promises.noise_at_level import Margin, NoiseAtLevel, cell_noise_at, cell_noise_of_answer
 from utmost.publish.promises.promised_noise import Noise, PlannedNoise, Response
 from utmost.publish.promises.table_statements import promise
@@ -191,8 +191,7 @@ class CellNoise(ColumnNoise, LatticeNoise):
             raise OutOfRange("half_step must be true or false", came=half_step)
         if half_step or kind != "integers":
             plain.check_each_cell("noise that is not geometric on the integers")
-        in_steps = Unit(plain.sensitivity, plain.cells, plain.neighbours)
-        lattice = replace(lattice_of(kind, in_steps, grid, half_step), cells=plain.charged)
+        lattice = lattice_of_cells(kind, plain, grid, half_step)
         object.__setattr__(self, "unit", plain)
         object.__setattr__(self, "numbers", kind)
         object.__setattr__(self, "grid", None if lattice.exponent is None else Fraction(2) ** -lattice.exponent)
@@ -327,4 +326,4 @@ def least_once(noise: PlannedNoise, cost: str | Cost, *, relaxable: bool) -> Pla
         return noise
     chosen = None if noise.grid is None else CellNoise(noise.unit, "reals").grid
     grid = None if noise.grid == chosen else noise.grid
-    return once_cells(noise.unit, cost=cost, numbers=noise.subject, relaxable=relaxable, grid=grid)
+    return OnceCells(noise.unit, noise.numbers, cost_named(cost), relaxable, grid)

@@ -14,28 +14,24 @@ from utmost.errors import BadTable, NotDeclared, OutOfRange
 from utmost.tables.frames.adapters import Column, check_columns_exist, named
 
 
-def chosen_columns(columns: str | Sequence[str], names: tuple[str, ...], id_column: Any) -> tuple[str, ...]:
-    """The columns to release: at least one, each in the table, none twice, none an identifier.
+def check_released(columns: Sequence[str], names: Sequence[str], id_column: str | None) -> None:
+    """Check the columns to release: at least one, each in the table, none twice, none an identifier.
 
     Raises:
         BadTable, OutOfRange: for columns that are not so.
     """
-    chosen = listed_names(columns, "columns")
-    if not chosen:
+    if not columns:
         raise OutOfRange("columns must name at least one column", came="none", remedy='Pass columns=["n"], say.')
-    if id_column is not None and not isinstance(id_column, str):
-        raise OutOfRange("the identifier must be named by text", came=type(id_column).__name__, where="id_column")
-    check_columns_exist((*chosen, *(() if id_column is None else (id_column,))), names)
-    for name in chosen:
-        if chosen.count(name) > 1:
+    check_columns_exist((*columns, *(() if id_column is None else (id_column,))), names)
+    for name in columns:
+        if columns.count(name) > 1:
             raise OutOfRange("a column can be released only once", came=f"{name!r} twice", where="columns")
         if name == id_column:
             raise OutOfRange("the identifier cannot be released as a number", came=repr(name), where="columns")
-    return chosen
 
 
 def declared_columns(
-    names: tuple[str, ...], chosen: tuple[str, ...], public: str | Sequence[str], drop: str | Sequence[str]
+    names: Sequence[str], columns: Sequence[str], public: Sequence[str], drop: Sequence[str]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The public columns and the dropped ones, in the table's order: together with the released ones, all there are.
 
@@ -44,16 +40,15 @@ def declared_columns(
         OutOfRange: for one that is in two.
         BadTable: for one that is not in the table.
 
-    >>> declared_columns(("ward", "name", "visits"), ("visits",), "ward", ["name"])
+    >>> declared_columns(["ward", "name", "visits"], ["visits"], ["ward"], ["name"])
     (('ward',), ('name',))
     """
-    kept, dropped = listed_names(public, "public"), listed_names(drop, "drop")
-    check_columns_exist((*kept, *dropped), names)
+    check_columns_exist((*public, *drop), names)
     for name in names:
-        lists = [said for said, of in (("columns", chosen), ("public", kept), ("drop", dropped)) if name in of]
+        lists = [said for said, of in (("columns", columns), ("public", public), ("drop", drop)) if name in of]
         if len(lists) > 1:
             raise OutOfRange(f"column {name!r} must be in one list", came=" and ".join(lists))
-    silent = [name for name in names if name not in (*chosen, *kept, *dropped)]
+    silent = [name for name in names if name not in (*columns, *public, *drop)]
     if silent:
         unnamed = next((name for name in silent if re.fullmatch(r"column \d+", name)), None)
         hint = "" if unnamed is None else f" A column without a name is called by its place: {unnamed!r}."
@@ -65,15 +60,15 @@ def declared_columns(
                 f"any individual.{hint}"
             ),
         )
-    return tuple(name for name in names if name in kept), tuple(name for name in names if name in dropped)
+    return tuple(name for name in names if name in public), tuple(name for name in names if name in drop)
 
 
 RowsFrom = Literal["declared", "observed"]
-"""Where a list of rows comes from: it was fixed before anybody was counted, or it was found in the data."""
+"""Origin of a list of rows: it was fixed before anybody was counted, or it was found in the data."""
 
 
 def rows_origin(value: str) -> RowsFrom:
-    """Where the list of rows comes from, by its name."""
+    """The origin of the list of rows, by its name."""
     origin: RowsFrom = one_of(value, RowsFrom, "rows")
     return origin
 
@@ -121,7 +116,7 @@ def check_margins_free(margins: Mapping[str, str], names: Iterable[str], *, fold
 
     Args:
         margins: their names, each with the column that it stands behind.
-        names: of the columns that there are.
+        names: Names of the columns that there are.
         folds_case: whether N is n where the table is, as in SQL.
     """
     names = [name.casefold() for name in names] if folds_case else list(names)

@@ -181,16 +181,17 @@ class Until(Display):
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """Facts of an answer at which a rule stopped.
+    """Facts of an answer at a level of a ladder: where a rule stopped, or that somebody asked for beside the rule.
 
     Attributes:
         levels: Levels of the ladder, smallest first; the last one is what was promised beforehand.
-        is_met: Whether the rule was met; False where the last level was reached without.
-        confidence: Confidence of the margins, at the level where the rule stopped.
+        is_met: Whether the rule was met where it stopped, which it was not at the last level; None at a level that
+            somebody asked for.
+        confidence: Confidence of the margins: where the rule stopped, or at whatever level of the ladder is asked for.
     """
 
     levels: tuple[Level, ...]
-    is_met: bool
+    is_met: bool | None
     confidence: Fraction
 
     def facts(self) -> dict[str, Any]:

@@ -1,10 +1,12 @@
 """An answer: noisy values at one epsilon, and everything that their reader may ask of them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+
+from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import instance, truth
 from utmost.core.exact.display import Display
@@ -15,12 +17,13 @@ from utmost.errors import Unsupported
 from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.noise_at_level import NoiseAtLevel, bar_column
 from utmost.publish.promises.promise import Promise
+from utmost.publish.promises.promised_noise import CONFIDENCE
 from utmost.publish.promises.statement import Statement, StatementFacts
 from utmost.publish.promises.table_statements import cells_digest
 from utmost.tables.files import files
 from utmost.tables.files.saving import Digest, SavedContent, saved
-from utmost.tables.frames.adapters import LabelledTable
-from utmost.tables.frames.any_table import adapter_of, is_engine_table, published_names
+from utmost.tables.frames.adapters import LabelledTable, TableAdapter
+from utmost.tables.frames.any_table import adapter_of, is_engine_table, published_names, table_of
 from utmost.tables.optional_imports import extra
 
 if TYPE_CHECKING:  # a release of one table loads none of them before it is asked
@@ -102,12 +105,10 @@ class Answer(Display, Generic[TableT_co]):
     @classmethod
     def of_sums(cls, sums: "NoisySums") -> "Answer[NoisySums]":
         """The answer of a plan, by its noisy sums."""
-        from utmost.publish.promises.sum_noise import SumNoise
         from utmost.publish.releases.noisy_sums import NoisySums
 
-        noise = SumNoise(instance(sums, NoisySums, "sums").plan)
-        promise, at_level = Promise(noise=noise, part=sums.part), noise.at(sums.level, sums.confidence)
-        return Answer(sums, promise, at_level, noise.rows, sums.ledger_facts, None)
+        rows = instance(sums, NoisySums, "sums").plan.measured
+        return Answer(sums, sums.promise, sums.at_level, rows, sums.ledger_facts, None)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -136,7 +137,7 @@ class Answer(Display, Generic[TableT_co]):
 
     @property
     def stop(self) -> "Stop | None":
-        """Facts of the stop, where the rule of a promise (`within`) has chosen the level; None for any other answer."""
+        """Facts of the ladder, where the promise has a rule (`within`) and this level is of it; None otherwise."""
         return None if self.ledger_facts is None else self.ledger_facts.stop
 
     @property
@@ -146,7 +147,7 @@ class Answer(Display, Generic[TableT_co]):
         Raises:
             Unsupported: for an answer at a level that no rule has chosen.
         """
-        if self.stop is None:
+        if self.stop is None or self.stop.is_met is None:
             required = "only an answer at which a rule stopped has met the rule, or not"
             remedy = "Promise the table with until=within(...); or read answer.margin()."
             raise Unsupported(required, came="one at a level that was chosen", where="is_met", remedy=remedy)
@@ -339,14 +340,15 @@ class Answer(Display, Generic[TableT_co]):
         *,
         column: str | None = None,
         over_column: str | None = None,
-        confidence: Number = "0.95",
+        confidence: Number | None = None,
     ) -> "RatioBar":
         """An interval that holds the true ratio of two sums, the second over everything if left out; as `total`."""
         if (sums := self._sums_of_plan) is not None:
             return sums.ratio(where, {} if over is None else over, confidence=confidence)
         from utmost.publish.releases.answer_cells import AnswerCells
 
-        return AnswerCells.of(self).ratio(where, over, column, over_column, confidence)
+        sure = self.confidence if confidence is None else confidence
+        return AnswerCells.of(self).ratio(where, over, column, over_column, sure)
 
     def difference(self, first: "Where", second: "Where", *, confidence: Number | None = None) -> "Estimate":
         """The sum over a selection less the sum over another, by a plan: `NoisySums.difference`."""
@@ -471,7 +473,7 @@ class Answer(Display, Generic[TableT_co]):
             below, relative_margin, complementary, mark: Arguments of `WithholdingRule`.
 
         Raises:
-            OutOfRange, NotANumber: for a rule that is none.
+            OutOfRange, NotANumber: for an invalid rule.
             Unsupported: for a frame that an engine evaluates, and cells that have no noise of their own.
         """
         from utmost.publish.releases.withholding import WithholdingRule
@@ -544,3 +546,39 @@ class Answer(Display, Generic[TableT_co]):
             came="a table of cells",
             remedy=remedy or "Count the table over a domain and release it by a plan; of a table ask total and ratio.",
         )
+
+
+def drawn_answer(
+    promise: Promise,
+    noise: NoiseAtLevel,
+    columns: Mapping[str, NDArray[Any]],
+    kind: str,
+    remembered: LedgerFacts | None,
+    bare: Callable[[], tuple[TableAdapter, Any]],
+) -> Answer[Any]:
+    """The answer of columns that were drawn: a table with their margins behind them; of a plan the sums.
+
+    Args:
+        promise: Promise, with columns and public columns as the table has them.
+        noise: Noise of the answer, at its level.
+        columns: Released columns, see `Noise.written`.
+        kind: Kind of the table that was published.
+        remembered: Facts that a ledger adds to the statement; None for a release that nothing remembers.
+        bare: Gives the adapter and the table into which the released columns and the margins are put.
+    """
+    rows, drawn = len(next(iter(columns.values()))), promise.noise
+    if drawn.is_by_plan:
+        from utmost.publish.promises.sum_noise import MEASURED, SumNoise
+        from utmost.publish.releases.noisy_sums import NoisySums
+
+        assert isinstance(drawn, SumNoise), "no other noise is of a counted table alone"
+        measured = drawn.by_family(columns[MEASURED])
+        sums = NoisySums(promise, noise.level, CONFIDENCE, measured, kind, ledger_facts=remembered)
+        return Answer(sums, promise, noise, rows, remembered, None)
+    if drawn.names_rows:
+        return Answer(table_of(kind, columns), promise, noise, rows, remembered, None)
+    adapter, table = bare()
+    bars = noise.bars(tuple(columns))
+    margins = {name: bar_column(margin, rows) for name, (_, margin) in bars.items()}
+    behind = {name: owner for name, (owner, _) in bars.items()}
+    return Answer(adapter.with_columns(table, {**columns, **margins}, behind), promise, noise, rows, remembered, None)

@@ -1,6 +1,6 @@
 """A release that nothing remembers: the table is checked whole, then every cell is drawn once, at one level."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
@@ -11,15 +11,14 @@ from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number
 from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import Unsupported
-from utmost.publish.promises.declared_columns import check_margins_free, check_no_copy, chosen_columns, declared_columns
-from utmost.publish.promises.noise_at_level import CellNoiseAtLevel, NoiseAtLevel, bar_column, warn_of_rows
+from utmost.publish.promises.declared_columns import check_margins_free, check_no_copy, check_released, declared_columns
+from utmost.publish.promises.noise_at_level import CellNoiseAtLevel, NoiseAtLevel, warn_of_rows
 from utmost.publish.promises.promise import Promise, counted_labels
 from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.promises.statement import Statement
-from utmost.publish.releases.answer import Answer
-from utmost.publish.releases.answer_tables import answer_table
+from utmost.publish.releases.answer import Answer, drawn_answer
 from utmost.tables.cells.columns import check_distinct
-from utmost.tables.frames.adapters import Column, TableAdapter
+from utmost.tables.frames.adapters import TableAdapter
 from utmost.tables.frames.any_table import adapter_of, is_engine_table
 
 
@@ -96,7 +95,8 @@ class ReleasableTable:
         adapter = adapter_of(table)
         names = tuple(adapter.names(table))
         promise.check_single_id()
-        chosen = chosen_columns(promise.columns, names, promise.single_id_column)
+        chosen = promise.columns
+        check_released(chosen, names, promise.single_id_column)
         published, dropped = declared_columns(names, chosen, promise.public, promise.drop)
         check_margins_free({margin: name for margin, (name, _) in at_level.bars(chosen).items()}, names)
         place = partial(adapter.place, table)
@@ -120,15 +120,12 @@ class ReleasableTable:
 
     def released(self, randomness: Randomness) -> Answer[Any]:
         """The answer with the noise of the plan."""
-        promise, noised = self.promise, self.at_level.noised(self.cells, randomness)
-        table = answer_table(promise.noise, self.at_level.level, noised, self.kind, promise.part, self._with_bars, None)
-        rows = len(next(iter(noised.values())))
-        return Answer(table, promise.as_read(tuple(self.cells), self.public), self.at_level, rows, None, None)
+        promise, noised = (
+            self.promise.as_read(tuple(self.cells), self.public),
+            self.at_level.noised(self.cells, randomness),
+        )
 
-    def _with_bars(self, noised: Mapping[str, Column]) -> Any:
-        """The table with noised columns, and their margins behind them."""
-        bars = self.at_level.bars(tuple(self.cells))
-        margins: dict[str, NDArray[Any]] = {name: bar_column(margin, self.rows) for name, (_, margin) in bars.items()}
-        after = {name: owner for name, (owner, _) in bars.items()}
-        bare = self.adapter.without(self.table, self.dropped)
-        return self.adapter.with_columns(bare, {**noised, **margins}, after)
+        def bare() -> tuple[TableAdapter, Any]:
+            return self.adapter, self.adapter.without(self.table, self.dropped)
+
+        return drawn_answer(promise, self.at_level, noised, self.kind, None, bare)

@@ -20,8 +20,8 @@ from utmost.core.sampling.random_bits import Randomness, entropy
 from utmost.errors import BadTable
 from utmost.publish.promises.declared_columns import (
     check_margins_free,
+    check_released,
     check_size,
-    chosen_columns,
     copied,
     declared_columns,
     same_cells,
@@ -37,7 +37,7 @@ from utmost.tables.files.spill_file import SpillFile
 from utmost.tables.frames.adapters import check_columns_exist
 
 StreamState = tuple[tuple[int, int, int], ...]
-"""For each file, its size, when it was written last, and which one it is."""
+"""Size, time and identity of each file."""
 
 _BUCKETS = 256
 _SHOWN = 100
@@ -50,11 +50,11 @@ class StreamedTable:
     Attributes:
         source: the file it is released from.
         cells: the columns that are released.
-        left_out: those that are not written.
+        left_out: Columns that are not written.
         noise: Plan of the noise.
-        rows: how many there are.
-        state: of the files when they were checked.
-        randomness: from where the noise comes.
+        rows: Number of rows.
+        state: State of the files when they were checked.
+        randomness: Source of the noise.
         shown: the first released rows as text, once they are written.
     """
 
@@ -133,7 +133,8 @@ class CheckedPieces:
         """
         names = tuple(source.names)
         promise.check_single_id()
-        chosen = chosen_columns(promise.columns, names, promise.single_id_column)
+        chosen = promise.columns
+        check_released(chosen, names, promise.single_id_column)
         published, dropped = declared_columns(names, chosen, promise.public, promise.drop)
         check_margins_free({f"{name}_margin": name for name in chosen}, names)
         state, count = _state(source), _checked_rows(source, noise, chosen, published, promise.single_id_column)

@@ -80,9 +80,8 @@ def table_in_words(document: Mapping[str, Any]) -> ReleaseFacts:
     words = _noise_words(statement)
     if ledger is not None and (stop := ledger.stop) is not None:
         beforehand = promise_line(stop.promised, noise.unit.neighbours)
-        reached = (
-            f"A rule of released values chose {level_name(level)}; beforehand {level_name(stop.promised)} was promised."
-        )
+        chose = "A rule of released values chose" if stop.is_met is not None else "Beside a rule somebody asked for"
+        reached = f"{chose} {level_name(level)}; beforehand {level_name(stop.promised)} was promised."
         words = replace(
             words,
             line=f"{beforehand} {outcome_line(level)}",
@@ -109,6 +108,7 @@ def table_in_words(document: Mapping[str, Any]) -> ReleaseFacts:
         delta=statement.delta,
         domain=words.domain,
         is_relaxed=not isinstance(noise, Noise) or noise.is_relaxed,
+        promise=promise,
     )
 
 
@@ -141,8 +141,8 @@ def sums_in_words(statement: Mapping[str, Any], release: "NoisySums") -> Release
         for name, sums, margin in _noised(release, family, law, one)
     )
     part = ""
-    if release.part is not None:
-        axis, label = release.part
+    if release.promise.part is not None:
+        axis, label = release.promise.part
         part = (
             f" This is the part {label} of {axis}: parts share nobody, so only the largest epsilon of any part counts."
         )
@@ -181,7 +181,8 @@ def sums_in_words(statement: Mapping[str, Any], release: "NoisySums") -> Release
         else _sums_of_cells(release.unit),
         composition=f"{_split(len(release.plan.shares), is_plain=plain)}{adds or ADDS_UP}{part}",
         domain=_domain_words(release),
-        on_trust=trust_of_sums(release.part),
+        on_trust=trust_of_sums(release.promise),
+        promise=release.promise,
     )
 
 

@@ -1,7 +1,8 @@
-"""Tables of any kind: the adapter of a table, and tables made from columns."""
+"""Tables of any kind: opened where they are a path, the adapter of a table, and tables made from columns."""
 
 from collections.abc import Iterator, Mapping
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,22 @@ def _load_dataframes() -> None:
     from utmost.tables.frames import dataframes
 
     dataframes.register()
+
+
+def opened_table(table: Any) -> Any:
+    """The table at a path, or of a reader of Arrow batches; any other table is returned.
+
+    >>> opened_table({"n": [1]})
+    {'n': [1]}
+    """
+    if isinstance(table, Path):
+        # A release of a dict does not load the readers of files.
+        from utmost.tables.files import files
+
+        return files.table_or_relation(table) if table.is_dir() else files.read(table)
+    if type(table).__name__ == "RecordBatchReader" and type(table).__module__.startswith("pyarrow"):
+        return table.read_all()
+    return table
 
 
 def adapter_of(table: Any) -> TableAdapter:

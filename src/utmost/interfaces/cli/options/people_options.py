@@ -56,6 +56,12 @@ class PersonOptions:
         option("NAME", "Neighbours: add-remove (default), or change-one, charged twice."),
     ] = None
 
+    per_cell: Annotated[str | None, option("S", "Most by which one person changes a cell: 1, or LOW,HIGH.")] = None
+    in_all: Annotated[
+        str | None,
+        option("S", "Most by which one person changes all cells together."),
+    ] = None
+
     @property
     def are_events(self) -> bool:
         """Whether events are to be counted."""
@@ -63,26 +69,21 @@ class PersonOptions:
 
     @property
     def people(self) -> "People":
-        """The same, counted as 1 an event."""
+        """These options with events that count as 1."""
         whose = self.person, self.each_row, self.domain, self.by, self.at_most
-        return People(*whose, self.mean, self.leave_out, self.neighbours)
+        return People(*whose, self.mean, self.leave_out, self.neighbours, self.per_cell, self.in_all)
 
 
 @dataclass(frozen=True, slots=True)
 class People(PersonOptions):
     """How events are counted, amounts among them, and how tables that were counted elsewhere are read."""
 
-    per_cell: Annotated[str | None, option("S", "Most by which one person changes a cell: 1, or LOW,HIGH.")] = None
     values: Annotated[str | None, option("COLUMN", "Column of amounts to sum; else events are counted.")] = None
     step: Annotated[str | None, option("STEP", "Step to which amounts are rounded: 0.01.")] = None
     each: Annotated[str | None, option("HIGH", "Range to which each amount is clipped: 100, or LOW,HIGH.")] = None
     most_events: Annotated[
         int | None,
         option("M", "Events of one person in a cell, counted beside amounts."),
-    ] = None
-    in_all: Annotated[
-        str | None,
-        option("S", "Most by which one person changes all cells together."),
     ] = None
     measures: Annotated[
         Path | None,
@@ -107,6 +108,10 @@ class People(PersonOptions):
     nested: Annotated[
         str | None,
         option("AXIS=NAMES", "Columns of counts, each within the next: outcome=admitted,applicants."),
+    ] = None
+
+    individual: Annotated[
+        str | None, option("TEXT", 'Who one individual is, if the table was counted elsewhere: "one household".')
     ] = None
 
     @property
@@ -135,6 +140,9 @@ class People(PersonOptions):
 
         if self.counts is not None or self.nested is not None:
             return replace(self._read(events, domain, neighbours, spelling), together=together)
+        if self.individual is not None:
+            remedy = "Leave out --individual: --person and --each-row say it."
+            raise OutOfRange("events of people say who one individual is", came="--individual", remedy=remedy)
         for name, value in (("--person", self.person), ("--at-most", self.at_most)):
             is_bounded = name == "--at-most" and not (self.in_all is None and self.measures is None)
             if value is None and not self.each_row and not is_bounded:
@@ -207,17 +215,18 @@ class People(PersonOptions):
             raise OutOfRange(
                 "contributions are of one bound", came=repr(bounds), where="--contributions", remedy=remedy
             )
-        taken = People(self.person, domain=self.domain, by=self.by, values=self.values, step=self.step, each=self.each)
-        taken = replace(taken, leave_out=self.leave_out, neighbours=self.neighbours)
-        if self.person is None or self != taken:
-            remedy = "Pass --person, and of sums --values, --step and --each; the bounds are in --contributions."
+        taken = People(self.person, self.each_row, domain=self.domain, by=self.by, values=self.values, step=self.step)
+        taken = replace(taken, each=self.each, leave_out=self.leave_out, neighbours=self.neighbours)
+        if not self.are_events or self != taken:
+            remedy = "Pass --person or --each-row, and of sums --values, --step and --each; the bounds are in "
+            remedy += "--contributions."
             raise OutOfRange("contributions are of persons with events", came="other options", remedy=remedy)
         limits: Any = split_names([listed])
         with progress_bar(f"Counting {events.name}") as progress:
             table = count_contributions(
                 events,
                 domain,
-                Counting(self.person, neighbours=neighbours),
+                Counting(self.person, self.each_row, neighbours=neighbours),
                 name.replace("-", "_"),
                 limits,
                 measure=self.measure,
@@ -354,7 +363,7 @@ class People(PersonOptions):
             remedy = "Add --at-most 1, say: what one person changes in a table counted elsewhere is on your word."
             raise OutOfRange("a table of cells needs its unit", came="no --at-most", remedy=remedy)
         known = People(domain=self.domain, at_most=self.at_most, neighbours=self.neighbours, per_cell=self.per_cell)
-        if self != replace(known, counts=self.counts, nested=self.nested):
+        if self != replace(known, counts=self.counts, nested=self.nested, individual=self.individual):
             raise OutOfRange(
                 "--person, --each-row, --by, --mean, --values, --step, --each, --most-events, --in-all, --measures, "
                 "--leave-out and --count-key are for events",
@@ -376,6 +385,7 @@ class People(PersonOptions):
             counts=self.counts,
             nested=nested,
             spelling=spelling,
+            individual=self.individual,
         )
 
 

@@ -1,0 +1,91 @@
+"""`--until`: a release that stops as soon as it is accurate, with and without a ledger; what it does not go with."""
+
+import json
+
+import pytest
+
+import utmost as ut
+
+TABLE = "department,applicants\nA,933\nB,585\nC,918\n"
+COLUMNS = ("--columns", "applicants", "--public", "department", "--sensitivity", "1", "--cells", "1")
+RULE = ("--until", "10 % where department=A,B")
+
+
+@pytest.fixture
+def table(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.csv").write_text(TABLE, encoding="utf-8")
+    return tmp_path
+
+
+def test_it_stops_and_says_what_was_promised(table, run):
+    code, out, error = run("release", "t.csv", *COLUMNS, "--epsilon", "2", *RULE, "--out", "r.csv")
+    assert code == 0, error
+    words = " ".join(out.split())
+    assert "every cell where department is A or B lies within 10 % of its released value: it is met" in words
+    assert "promised beforehand epsilon = 2, whatever the outcome" in words
+    answer = ut.read_release("r.csv")
+    assert answer.is_met
+    assert answer.stop.promised == ut.level(2)
+    assert answer.level <= ut.level("1/4")
+    for command in (("verify",), ("total",), ("read",), ("statement", "--html", "p.html")):
+        assert run(command[0], "r.csv", *command[1:])[0] == 0
+    code, out, _ = run("read", "r.csv", "--json")
+    assert json.loads(out)["margin"] == answer.margin()
+    code, out, _ = run("total", "r.csv", "--json")
+    assert json.loads(out)["margin"] == answer.total().margin
+
+
+def test_a_ledger_charges_the_level_reached(table, run):
+    ledger = ("--ledger", "l.db", "--name", "a", "--dataset", "people")
+    code, out, error = run("release", "t.csv", *COLUMNS, "--epsilon", "2", *RULE, *ledger, "--create", "--dry-run")
+    assert code == 0, error
+    assert "less is spent then" in " ".join(out.split())
+    asked = ("release", "t.csv", *COLUMNS, "--epsilon", "2", *RULE, *ledger, "--request", "tonight", "--out", "r.csv")
+    code, _, error = run(*asked, "--create")
+    assert code == 0, error
+    answer = ut.read_release("r.csv")
+    assert run(*asked)[0] == 0  # the same run again
+    code, out, _ = run("ledger", "status", "--ledger", "l.db", "--json")
+    assert json.loads(out)["datasets"][0]["spent"] == str(answer.epsilon)
+    code, _, error = run("relax", "t.csv", "--ledger", "l.db", "--name", "a", "--epsilon", "1", "--out", "s.csv")
+    assert code == 0, error
+    assert ut.read_release("s.csv").level == ut.level(1)
+
+
+def test_a_promise_in_a_file_and_a_recipe_keep_the_rule(table, run):
+    code, _, error = run("promise", *COLUMNS, *RULE, "--out", "promise.json")
+    assert code == 0, error
+    assert ut.read_promise("promise.json").until == ut.within("10 %", {"department": ["A", "B"]})
+    assert run("release", "t.csv", "--promise", "promise.json", "--epsilon", "2", "--out", "r.csv")[0] == 0
+    assert ut.read_release("r.csv").is_met
+    assert run("init", *COLUMNS, *RULE, "--epsilon", "2")[0] == 0
+    assert run("release", "t.csv", "--recipe", "release.toml", "--out", "s.csv")[0] == 0
+    assert ut.read_release("s.csv").is_met
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ((*RULE, "--cost", "squared"), "Leave out --cost"),
+        (("--until", "10 % where town=X"), "--until: cells are chosen by public columns"),
+        (("--until", "10 % where department=Z"), "must be in the table"),
+        (("--until", "10 % where department"), "Write sex=women"),
+        (("--until", "200 %"), "above 0 % and up to 100 %"),
+        (("--until", "many"), "number"),
+    ],
+)
+def test_what_does_not_go_with_it_is_refused_and_nothing_is_written(table, run, options, said):
+    code, _, error = run("release", "t.csv", *COLUMNS, "--epsilon", "2", *options, "--out", "r.csv")
+    assert code != 0
+    assert said in error
+    assert not (table / "r.csv").exists()
+
+
+def test_plans_and_points_are_refused_by_name(table, run):
+    (table / "domain.json").write_text('{"department": ["A", "B", "C"]}', encoding="utf-8")
+    counted = ("--each-row", "--by", "department", "--domain", "domain.json", "--epsilon", "2", *RULE)
+    for more in (("--want", "department"), ("--once", "cells")):
+        code, _, error = run("release", "t.csv", *counted, *more)
+        assert code != 0
+        assert "Leave out --until" in error
