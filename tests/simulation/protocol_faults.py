@@ -243,7 +243,7 @@ FAULTS = {
     requests_not_known_again: 4,
     a_torn_end_accepted: 37,
     an_old_store_accepted: 36,
-    forks_share_bits: 105,
+    forks_share_bits: 30,
     nonces_by_count: 0,
     what_was_drawn_dropped: 33,
     settled_too_early: 8,
