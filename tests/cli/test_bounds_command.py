@@ -102,3 +102,27 @@ def test_another_table_is_refused(run, files, tmp_path):
     )
     assert run("bounds", table, "--domain", domain, "--epsilon", 1)[0] == 2
     assert run("bounds", table, "--epsilon", 1)[0] == 2
+
+
+def test_the_clip_of_an_amount_is_weighed_where_each_row_is_a_person(run, tmp_path):
+    """As with a column that names each row; missing amounts are left out; the best bound is one that can be typed."""
+    events, domain = tmp_path / "people.csv", tmp_path / "domain.json"
+    rows = [(user, "NS"[user % 2], "" if user % 10 == 0 else user % 90 + 0.5) for user in range(600)]
+    events.write_text("id,region,income\n" + "".join(",".join(map(str, row)) + "\n" for row in rows))
+    domain.write_text('{"region": ["N", "S"]}')
+    asked = ["--domain", domain, "--values", "income", "--step", "0.5", "--leave-out", "amounts"]
+    asked += ["--contributions", "per-cell=10,50,100"]
+    for who, out in ((["--each-row"], "rows.json"), (["--person", "id"], "persons.json")):
+        assert run("count", events, *who, *asked, "--out", tmp_path / out)[0] == 0
+    counted = [read_counted(tmp_path / name).cells.tolist() for name in ("rows.json", "persons.json")]
+    needed = [income for _, _, income in rows if income != ""]
+    bins = [sum(low < income <= high for income in needed) for low, high in ((0, 10), (10, 50), (50, 100), (100, 999))]
+    assert counted == [bins, bins]
+    assert run("release", tmp_path / "rows.json", "--epsilon", 1, "--out", tmp_path / "rows.csv")[0] == 0
+    code, shown, _ = run("bounds", tmp_path / "rows.csv", "--domain", domain, "--step", "0.5", "--epsilon", 9, "--json")
+    best = json.loads(shown)["best"]
+    assert (code, best) == (0, 100)
+    mean = ["--mean", f"income=0,{best},0.5", "--leave-out", "amounts", "--epsilon", 9, "--out", tmp_path / "m.csv"]
+    assert run("release", events, "--each-row", "--domain", domain, *mean)[0] == 0
+    code, _, err = run("count", events, "--each-row", "--domain", domain, "--contributions", "at-most=1,2")
+    assert (code, "amount" in err) == (2, True)

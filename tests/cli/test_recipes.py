@@ -212,3 +212,25 @@ def test_a_currency_beside_commas_names_both_options(run, job):
     assert code != 0
     assert "--thousands ," in err
     ran(run, *words, "--epsilon", 1, "--currency", "$", "--thousands", ",", "--out", "m2.csv")
+
+
+def test_several_events_of_a_person_in_a_cell_and_a_name_for_each_night(run, job):
+    """`--per-cell` and `--in-all` stand in a recipe; a recipe without a name leaves it to the run."""
+    (job / "twice.csv").write_text("who,region,born,paid\n" + 2 * EVENTS, encoding="utf-8")
+    bounds = {"one": ["--at-most", 2, "--per-cell", 3], "two": ["--in-all", 4]}
+    for name, bound in bounds.items():
+        ran(run, "init", "--person", "who", *BY, *bound, "--epsilon", 1, "--ledger", f"{name}.db", "--independent",
+            "--out", f"{name}.toml")  # fmt: skip
+        code, _, err = run("release", "twice.csv", "--recipe", f"{name}.toml", "--out", "never.csv")
+        assert (code, "--name" in err) == (2, True)
+        for night in ("n1", "n2"):
+            called = ["release", "twice.csv", "--recipe", f"{name}.toml", "--name", night, "--request", night]
+            ran(run, *called, "--out", f"{name}-{night}.csv")
+            ran(run, "verify", f"{name}-{night}.csv")
+        relaxed = ["relax", "twice.csv", "--recipe", f"{name}.toml", "--name", "n1", "--epsilon", 2]
+        ran(run, *relaxed, "--out", f"{name}-more.csv")
+        status = ran(run, "ledger", "status", "--ledger", f"{name}.db", "--key-file", f"{name}.secret.toml", "--json")
+        assert {one["dataset"]: one["spent"] for one in json.loads(status)["datasets"]} == {"n1": "2", "n2": "1"}
+    key = ["--ledger", "one.db", "--key-file", "one.secret.toml", "--name", "n1", "--epsilon", 3]
+    code, _, err = run("relax", "twice.csv", *key, "--person", "who", *BY, "--at-most", 2, "--out", "never.csv")
+    assert (code, "--at-most 2 --per-cell 3" in err) == (3, True)

@@ -31,7 +31,7 @@ BOOKS = {
         REDCAP,
         {
             "sex": [1, 2],
-            "dose": {"bins": ["1/2", "15/2"], "width": "1/2", "fanout": 2},
+            "dose": {"bins": [0, 8], "width": 1, "fanout": 2},
             "level": {"edges": list(range(-3, 18)), "whole": True},
         },
     ),
@@ -116,3 +116,33 @@ def test_a_check_says_what_share_of_each_column_lies_outside(run, tmp_path):
     assert "qq" not in out
     assert json.loads((tmp_path / "r.json").read_text())["axes"].keys() == {"age", "band"}
     assert run("domain", "check", data)[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("ends", "bins"),
+    [
+        (("30", "200"), {"bins": [30, 210], "width": 10, "fanout": 2}),
+        (("0", "1"), {"bins": [0, "21/20"], "width": "1/20"}),
+        (("-2.5", "4"), {"bins": [-3, 5], "width": 1, "fanout": 2}),
+        (("0.5", "1.75"), {"bins": ["1/2", "9/5"], "width": "1/10"}),
+    ],
+)
+def test_decimals_are_grouped_by_whole_numbers_where_they_reach_over_five(run, tmp_path, ends, bins):
+    """Also where both ends are whole, if the codebook says that the numbers are not; both ends lie in a group."""
+    least, most = ends
+    limits = {"minimum": float(least), "maximum": float(most)}
+    books = {
+        "s.json": json.dumps({"fields": [{"name": "dose", "type": "number", "constraints": limits}]}),
+        "t.csv": f"variable,code,min,max,type\ndose,,{least},{most},decimal\n",
+        "d.xml": f'<b><var name="dose" dcml="2"><valrng><range min="{least}" max="{most}"/></valrng></var></b>',
+    }
+    (tmp_path / "data.csv").write_text(f"dose\n{least}\n{most}\n{(float(least) + float(most)) / 2}\n")
+    for name, text in books.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        code, out, err = run("domain", "propose", tmp_path / name)
+        assert code == 0, err
+        assert json.loads(out)["dose"] == bins, name
+        (tmp_path / "domain.json").write_text(out)
+        code, out, err = run("domain", "check", tmp_path / "data.csv", "--domain", tmp_path / "domain.json", "--json")
+        assert code == 0, err
+        assert '"outside": 0' in out

@@ -184,6 +184,12 @@ def by_wanted_tables(table: Path, told: ReleaseOptions, wanted: list[str]) -> No
     from utmost.publish.workloads.sums_in_words import read_wanted
 
     answer, promised, level = told.answer, told.promised, told.level.read()
+    if told.once.once is not None:
+        remedy = (
+            "Leave out --once; or leave out --want, and name the columns of the table by --by: what is drawn in one go "
+        )
+        remedy += 'is published as it is. `utmost plan` says under "made once" which of the two has the smaller error.'
+        raise OutOfRange("--want plans noise on sums, --once draws cells in one go", came="both", remedy=remedy)
     refuse("is the noise of cells: it does not go with --want", told.once)
     refuse("reads cells that each have noise of their own: it does not go with --want", promised.stopping)
     refuse("does not go with --want", TableAnswer(form=answer.form), promised.columns, promised.noise)

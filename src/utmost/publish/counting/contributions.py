@@ -58,7 +58,8 @@ def count_contributions(
 
     Args:
         events, domain, by: Arguments of `count_table`; the domain is that of the table which is to be published.
-        counting: Owner of each event, by ``person``, and the neighbouring relation; the bound is left out.
+        counting: Owner of each event, by ``person`` or ``each_row``, and the neighbouring relation; the bound is left
+            out.
         bound: The bound that is to be chosen: "at_most", by the number of cells in which a person has events;
             "per_cell", by the largest size of a person's sum in a cell; or "in_all", by the sizes of a person's sums in
             all cells together.
@@ -75,7 +76,7 @@ def count_contributions(
 
     Raises:
         OutOfRange: for another bound, limits that do not ascend from above 0, amounts beside "at_most", bounds in the
-            measure, and rows that are persons.
+            measure, and rows that are persons but for the size of their amount.
         NotDeclared, BadTable, Unsupported: as `count_table`.
 
     Warns:
@@ -92,12 +93,15 @@ def count_contributions(
     """
     spec, counting = instance(measure, MeasureSpec, "measure"), instance(counting, Counting, "counting")
     one_of(bound, Literal["at_most", "per_cell", "in_all"], "bound")
-    if counting != Counting(counting.person, neighbours=counting.neighbours) or counting.person is None:
+    if counting != Counting(counting.person, counting.each_row, neighbours=counting.neighbours):
         remedy = "Pass ut.Counting(person=...) alone: the limits stand in place of a bound."
         raise OutOfRange(
             "bounds are chosen by persons, each with all events", came="more", where="counting", remedy=remedy
         )
-    if replace(spec, values=None, step=None, each=None) != EVENTS:
+    if counting.each_row and (bound != PER_CELL or spec.values is None):
+        remedy = 'Pass bound="per_cell" and measure=ut.sum("income"): the limits are those of one amount.'
+        raise OutOfRange("of rows that are persons the size of an amount is bounded", came=bound, remedy=remedy)
+    if replace(spec, values=None, step=None, each=None, missing=None) != EVENTS:
         remedy = "Leave per_cell=, in_all=, most_events= and distinct values out of the measure."
         raise OutOfRange("a bound is chosen of events or of sums", came="more", where="measure", remedy=remedy)
     if bound == AT_MOST and spec != EVENTS:
@@ -106,7 +110,7 @@ def count_contributions(
     if isinstance(limits, str) or not isinstance(limits, Sequence):
         raise wrong_kind("limits", "a list of bounds", limits)
     largest = limits[-1] if bound != AT_MOST and limits else None
-    read = CountedMeasure.of(replace(spec, per_cell=largest), each_row=False, name=None)
+    read = CountedMeasure.of(replace(spec, per_cell=largest), each_row=counting.each_row, name=None)
     bounds = _bounds(limits, bound, read.amount)
     marks = instance(spelling, Spelling, "spelling").beside(declared_spelling(events))
     plan = CountingPlan.of(declared_domain(domain, by), by, None, counting.person, (read,), marks)

@@ -29,10 +29,15 @@ _CODE: tuple[str, ...] = (
 _LABEL = ("label", "value label", "code label", "meaning", "category label", "text", "definition", "description")
 _LEAST = ("min", "minimum", "low", "from", "text validation min")
 _MOST = ("max", "maximum", "high", "to", "text validation max")
+_TYPE = ("type", "data type", "datatype", "text validation type or show slider number", "text validation type")
+_DECIMAL_TYPES = {"number", "decimal", "float", "double", "real", "numeric"}
 _RANGE = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*(?:-|\u2013|\.\.|to)\s*(-?\d+(?:\.\d+)?)\s*", re.I)
 _CODED = re.compile(r"\s*(?P<code>[^,=:|;]+?)\s*[,=:]\s*(?P<label>.+?)\s*", re.S)
 _MISSING = re.compile(r"\b(missing|not stated|no answer|refus\w*|unknown|don'?t know|not applicable)\b", re.I)
-_MOST_GROUPS = 20
+_MOST_GROUPS, _WHOLE_GROUPS = (
+    20,
+    5,
+)  # groups of a range; decimals that reach over so many whole numbers are grouped by these
 _DOCTYPE = re.compile(rb"<!\s*(DOCTYPE|ENTITY)", re.I)
 
 
@@ -44,12 +49,14 @@ class Coded:
         codes: Label of each code.
         missing: Codes that stand for no answer.
         least, most: Ends of a range of numbers.
+        has_decimals: Whether the codebook declares numbers with decimals; else whole ends are those of whole numbers.
     """
 
     codes: dict[str, str] = field(default_factory=dict)
     missing: list[str] = field(default_factory=list)
     least: Decimal | None = None
     most: Decimal | None = None
+    has_decimals: bool = False
 
     def add(self, code: str, label: str, *, is_missing: bool = False) -> None:
         """Add a code."""
@@ -66,24 +73,30 @@ class Coded:
             codes.remove(ranges[0].string)
         if least is not None and most is not None and least < most:
             marks = {"missing_marks": codes, "missing": "missing"} if codes else {}
-            return {**_groups(least, most), **marks}
+            return {**_groups(least, most, has_decimals=self.has_decimals), **marks}
         if not codes:
             return None
         is_whole = all(re.fullmatch(r"0|-?[1-9]\d{0,15}", code) for code in codes)
         return [int(code) for code in codes] if is_whole else codes
 
 
-def _groups(least: Decimal, most: Decimal) -> dict[str, Any]:
-    """Groups of a round width, twenty at most, with both ends inside."""
+def _groups(least: Decimal, most: Decimal, *, has_decimals: bool) -> dict[str, Any]:
+    """Groups of a round width, twenty at most, with both ends inside; of decimals they begin at multiples of it.
+
+    >>> _groups(Decimal("120.5"), Decimal(210), has_decimals=True), _groups(Decimal(1), Decimal(5), has_decimals=False)
+    ({'bins': [120, 215], 'width': 5}, {'edges': [1, 2, 3, 4, 5, 6]})
+    """
     low, high = Fraction(least), Fraction(most)
-    is_whole = low.denominator == high.denominator == 1
-    widths = (digit * Fraction(10) ** power for power in range(0 if is_whole else -320, 320) for digit in (1, 2, 5))
+    # 30.0 is written so where there are decimals.
+    is_whole = not has_decimals and all(int(end.as_tuple().exponent) >= 0 for end in (least, most))
+    lowest = 0 if is_whole or high - low >= _WHOLE_GROUPS else -320
+    widths = (digit * Fraction(10) ** power for power in range(lowest, 320) for digit in (1, 2, 5))
     width = next(width for width in widths if high - low + is_whole <= _MOST_GROUPS * width)
     if is_whole:
         starts = [low + width * group for group in range(ceil((high + 1 - low) / width))]
         return {"edges": [int(edge) for edge in (*starts, high + 1)]}
-    groups = floor((high - low) / width) + 1
-    return {"bins": [_number(low), _number(low + width * groups)], "width": _number(width)}
+    first, last = floor(low / width), floor(high / width) + 1
+    return {"bins": [_number(first * width), _number(last * width)], "width": _number(width)}
 
 
 def _number(value: Fraction) -> int | str:
@@ -121,6 +134,7 @@ def _of_ddi(path: Path) -> dict[str, Coded]:
             label = next((label.text or "" for label in _named(category, "labl")), "").strip()
             if value:
                 coded.add(value, label, is_missing=category.get("missing", "").upper() == "Y")
+        coded.has_decimals = (variable.get("dcml") or "0").strip() not in ("", "0")
         for ends in (ends for valid in _named(variable, "valrng") for ends in _named(valid, "range")):
             least, most = _decimal(ends.get("min")), _decimal(ends.get("max"))
             if len(set(coded.codes) - set(coded.missing)) == 0:
@@ -154,6 +168,7 @@ def _of_schema(path: Path) -> dict[str, Coded]:
             if one.get("type") == "boolean" and not coded.codes:
                 coded.codes = {"false": "", "true": ""}
             coded.least, coded.most = _decimal(limits.get("minimum")), _decimal(limits.get("maximum"))
+            coded.has_decimals = one.get("type") == "number"
     return variables
 
 
@@ -170,7 +185,7 @@ def _of_table(path: Path) -> dict[str, Coded]:
         return None if found is None else ["" if cell is None else _plain(cell) for cell in columns[found]]
 
     variable, codes = column(_VARIABLE), column(_CODE)
-    least, most, labels = column(_LEAST), column(_MOST), column(_LABEL)
+    least, most, labels, types = column(_LEAST), column(_MOST), column(_LABEL), column(_TYPE)
     if variable is None or (codes is None and least is None):
         remedy = f"Its header is {', '.join(columns)}; name one column variable and one code."
         raise BadTable(
@@ -183,6 +198,7 @@ def _of_table(path: Path) -> dict[str, Coded]:
         coded = variables.setdefault(name, Coded())
         if least is not None and most is not None and least[row] and most[row]:
             coded.least, coded.most = _decimal(least[row]), _decimal(most[row])
+            coded.has_decimals = types is not None and types[row].strip().lower() in _DECIMAL_TYPES
         if codes is not None and codes[row]:
             for code, label in _codes_of(codes[row], "" if labels is None else labels[row]):
                 coded.add(code, label)

@@ -22,7 +22,7 @@ from utmost.publish.releases.detailed_release import DetailRule, rehearse_detail
 
 FIRST = ("--person", "--each-row", "--at-most", "--domain", "--group", "--detail", "--epsilon")
 AS_IN = {"utmost release": ("--by", "--mean", "--leave-out")}
-RARE = ("--neighbours", "--yes")
+RARE = ("--per-cell", "--in-all", "--neighbours", "--yes")
 
 
 def detail(

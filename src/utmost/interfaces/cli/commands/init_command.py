@@ -103,6 +103,7 @@ def init(
     if secrets is not None:
         rows["secrets"] = f"{secrets}: keep it as safe as the data, and out of version control"
     request = ' --request "$(date +%F)"' if "ledger" in given else ""
+    request = f' --name "NAME-$(date +%F)"{request}' if request and "name" not in given else request
     rows["try it"] = f"utmost release DATA.csv --recipe {file} --dry-run"
     rows["release"] = f"utmost release DATA.csv --recipe {file}{request} --out released.csv"
     screen().print(ScreenGroup(ScreenText("A recipe, with everything but the data.", style="bold"), facts(rows)))
@@ -157,8 +158,6 @@ def _checked(choices: Choices, given: dict[str, Any], folder: Path) -> tuple[dic
             raise OutOfRange("events need --person or --each-row", came=f"{name} without them", remedy=remedy)
     if choices.memory.ledger is None:
         options.refuse("needs --ledger", choices.memory)
-    elif choices.memory.name is None:
-        raise OutOfRange("a release in a ledger needs a name", came="none", remedy="Add --name admissions, say.")
     if domain is not None and people.by is not None:
         for name in split_names(people.by):
             domain.level_named(name)

@@ -30,7 +30,7 @@ from utmost.tables.frames.any_table import adapter_of
 
 FIRST = ("--ledger", "--name", "--epsilon", "--recipe", "--out", "--dry-run")
 AS_IN = {"utmost release": ("--person", "--each-row", "--at-most", "--by", "--domain", "--mean", "--leave-out")}
-RARE = ("--neighbours", "--data-version", "--yes")
+RARE = ("--per-cell", "--in-all", "--neighbours", "--data-version", "--yes")
 
 
 def relax(
@@ -148,7 +148,10 @@ def _published_options(kept: Published, *, at_most: bool = False) -> PersonOptio
         published = _options(kept.noise.plan.domain, unit)
     else:
         published = PersonOptions(by=[",".join(kept.promise.public)])
-    return replace(published, at_most=unit.cells) if at_most else published
+    if not at_most:
+        return published
+    is_of_events = unit.amount is None and unit.in_all is None and unit.sensitivity > 1
+    return replace(published, at_most=unit.cells, per_cell=unit.text(unit.sensitivity) if is_of_events else None)
 
 
 def _check_counted_alike(kept: Published | None, counted: CountedTable) -> None:

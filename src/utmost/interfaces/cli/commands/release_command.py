@@ -8,7 +8,18 @@ from utmost.interfaces.cli.options.release_options import ReleaseOptions
 
 FIRST = ("--recipe", "--epsilon", "--ledger", "--out", "--dry-run")
 
-RARE = ("--numbers", "--neighbours", "--cost", "--together", "--dataset", "--independent", "--data-version", "--yes")
+RARE = (
+    "--numbers",
+    "--per-cell",
+    "--in-all",
+    "--neighbours",
+    "--cost",
+    "--together",
+    "--dataset",
+    "--independent",
+    "--data-version",
+    "--yes",
+)
 """Options that a recipe says better, or that hardly anybody needs: the help only names them."""
 
 ELSEWHERE = {
@@ -28,7 +39,7 @@ ELSEWHERE = {
     ),
     **dict.fromkeys(
         (
-            *("--per-cell", "--values", "--step", "--each", "--most-events", "--in-all", "--measures"),
+            *("--values", "--step", "--each", "--most-events", "--measures"),
             *("--count-key", "--count-column", "--nested", "--part"),
         ),
         "Count first: utmost count TABLE ... --out counted.json, then utmost release counted.json.",

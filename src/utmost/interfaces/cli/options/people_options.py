@@ -56,6 +56,12 @@ class PersonOptions:
         option("NAME", "Neighbours: add-remove (default), or change-one, charged twice."),
     ] = None
 
+    per_cell: Annotated[str | None, option("S", "Most by which one person changes a cell: 1, or LOW,HIGH.")] = None
+    in_all: Annotated[
+        str | None,
+        option("S", "Most by which one person changes all cells together."),
+    ] = None
+
     @property
     def are_events(self) -> bool:
         """Whether events are to be counted."""
@@ -65,24 +71,19 @@ class PersonOptions:
     def people(self) -> "People":
         """The same, counted as 1 an event."""
         whose = self.person, self.each_row, self.domain, self.by, self.at_most
-        return People(*whose, self.mean, self.leave_out, self.neighbours)
+        return People(*whose, self.mean, self.leave_out, self.neighbours, self.per_cell, self.in_all)
 
 
 @dataclass(frozen=True, slots=True)
 class People(PersonOptions):
     """How events are counted, amounts among them, and how tables that were counted elsewhere are read."""
 
-    per_cell: Annotated[str | None, option("S", "Most by which one person changes a cell: 1, or LOW,HIGH.")] = None
     values: Annotated[str | None, option("COLUMN", "Column of amounts to sum; else events are counted.")] = None
     step: Annotated[str | None, option("STEP", "Step to which amounts are rounded: 0.01.")] = None
     each: Annotated[str | None, option("HIGH", "Range to which each amount is clipped: 100, or LOW,HIGH.")] = None
     most_events: Annotated[
         int | None,
         option("M", "Events of one person in a cell, counted beside amounts."),
-    ] = None
-    in_all: Annotated[
-        str | None,
-        option("S", "Most by which one person changes all cells together."),
     ] = None
     measures: Annotated[
         Path | None,
@@ -207,17 +208,18 @@ class People(PersonOptions):
             raise OutOfRange(
                 "contributions are of one bound", came=repr(bounds), where="--contributions", remedy=remedy
             )
-        taken = People(self.person, domain=self.domain, by=self.by, values=self.values, step=self.step, each=self.each)
-        taken = replace(taken, leave_out=self.leave_out, neighbours=self.neighbours)
-        if self.person is None or self != taken:
-            remedy = "Pass --person, and of sums --values, --step and --each; the bounds are in --contributions."
+        taken = People(self.person, self.each_row, domain=self.domain, by=self.by, values=self.values, step=self.step)
+        taken = replace(taken, each=self.each, leave_out=self.leave_out, neighbours=self.neighbours)
+        if not self.are_events or self != taken:
+            remedy = "Pass --person or --each-row, and of sums --values, --step and --each; the bounds are in "
+            remedy += "--contributions."
             raise OutOfRange("contributions are of persons with events", came="other options", remedy=remedy)
         limits: Any = split_names([listed])
         with progress_bar(f"Counting {events.name}") as progress:
             table = count_contributions(
                 events,
                 domain,
-                Counting(self.person, neighbours=neighbours),
+                Counting(self.person, self.each_row, neighbours=neighbours),
                 name.replace("-", "_"),
                 limits,
                 measure=self.measure,
