@@ -15,18 +15,17 @@ Part = tuple[str, str, str]
 """A page, the text with which the part begins, and the text with which the next part begins; "" is the page's end."""
 
 ROADS: dict[str, list[Part]] = {
-    "statistician: counts and mean income with margins": [
+    "statistician: counts and mean incomes, margins, a statement": [
         ("README.md", "# utmost", "## A table, in Python"),
-        ("docs/howto/for-the-busy-statistician.md", "# For", "## "),
-        ("docs/howto/sums-means-medians.md", "# Sums", "## What each word does"),
+        ("docs/howto/for-the-busy-statistician.md", "# For", "## Several tables"),
     ],
     "data engineer: a nightly job": [
         ("README.md", "# utmost", "## A table, in Python"),
-        ("docs/howto/keep-a-ledger.md", "## Publish every night", "## Each month"),
+        ("docs/howto/keep-a-ledger.md", "# Keep", "## By hand"),
     ],
-    "privacy officer: one page": [
+    "privacy officer: what is protected, how strongly, what is asked": [
         ("README.md", "# utmost", "## Try it"),
-        ("docs/howto/for-the-privacy-officer.md", "# For", ""),
+        ("docs/howto/for-the-privacy-officer.md", "# For", "## What may be said"),
     ],
     "developer: a library call": [
         ("README.md", "# utmost", "## Sharpen it later"),

@@ -42,6 +42,17 @@ def test_the_applicants_are_as_their_script_makes_them(monkeypatch, tmp_path):
     assert len(list(tmp_path.iterdir())) == 2
 
 
+def test_the_persons_are_as_their_script_makes_them(monkeypatch, tmp_path):
+    """make_persons.py needs nothing but Python: both of its files come out byte for byte."""
+    script = runpy.run_path(str(EXAMPLES / "make_persons.py"))
+    for name in ("TARGET", "DOMAIN"):
+        monkeypatch.setitem(script["main"].__globals__, name, tmp_path / script[name].name)
+    script["main"]()
+    for path in tmp_path.iterdir():
+        assert path.read_bytes() == (EXAMPLES / path.name).read_bytes()
+    assert len(list(tmp_path.iterdir())) == 2
+
+
 def test_the_applicants_count_to_the_published_table():
     """4 526 rows, each with a number of its own, whose counts are those of Bickel, Hammel and O'Connell."""
     rows = records("berkeley_applicants.csv")

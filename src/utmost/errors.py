@@ -59,7 +59,7 @@ class UtmostError(Exception):
     """Root of the tree.
 
     Args:
-        required: what must hold, as a sentence fragment ("epsilon must be positive").
+        required: Condition that must hold, as a sentence fragment ("epsilon must be positive").
         came: the offending value, shown with ``repr`` (strings are shown as they are).
         where: the place: a parameter, a row, a column, a file.
         remedy: one sentence that says what to do.
@@ -186,7 +186,7 @@ class AlreadyPublished(LedgerError):
     """The release, the request or the values are in the ledger already, and came with other arguments.
 
     Attributes:
-        known_as: for the eyes of whoever holds the ledger's key, where the same values were released, in words without
+        known_as: Place where the same values were released, for whoever holds the ledger's key, in words without
             a value; it is in no message, since whoever may bring guesses would be told which of them is right.
         at_other_level: whether the release is there just as it came, and was answered at another level.
     """

@@ -37,7 +37,7 @@ def test_a_release_prints_the_table_and_says_beside_it_what_was_promised(run):
     for row in original:
         del row["applicants"]
     assert [row | {"admitted_margin": "0"} for row in original] == released
-    assert "Adding or removing any one individual changes the chance of any result" in err
+    assert "Adding or removing any one individual multiplies or divides the chance of any result" in err
     assert re.search(r"without noise\s+the columns department, sex,", err)
 
 

@@ -174,9 +174,13 @@ def test_a_job_is_rehearsed_relaxed_and_refused_as_it_runs(run, job):
     ran(run, "init", *COUNT, "--epsilon", 1, "--ledger", "n.db", "--name", "people", "--out", "r.toml")
     out = ran(run, "release", "e.csv", "--recipe", "r.toml", "--out", "a.csv")
     assert "not counted" in out
-    assert "beyond 2 released cells" in " ".join(out.split())
-    assert "the sum so bounded is from" in ran(run, "total", "a.csv")
-    assert "the sum so bounded is from" in ran(run, "read", "a.csv", "--where", "region=west")
+    assert "more than 2 released cells" in " ".join(out.split())
+    assert "the sum of what is counted is from" in ran(run, "total", "a.csv")
+    assert "the sum of what is counted is from" in ran(run, "read", "a.csv", "--where", "region=west")
+    beyond = "what one individual has in more than 2 released cells, or beyond 1 in any"
+    for command in (("total", "a.csv"), ("read", "a.csv"), ("read", "a.csv", "--where", "region=west")):
+        assert beyond in json.loads(ran(run, *command, "--json"))["not_counted"], command
+    assert beyond in " ".join(ran(run, "statement", "a.csv", "--out", "-").split())
     ran(run, "release", "e.csv", "--recipe", "r.toml", "--dry-run")
 
     (job / "less.csv").write_text("\n".join((job / "e.csv").read_text(encoding="utf-8").split("\n")[:60]) + "\n")

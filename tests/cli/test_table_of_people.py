@@ -381,7 +381,7 @@ def test_columns_that_were_not_counted_are_named_with_the_command_that_counts_th
 
 def test_what_is_said_of_clipped_amounts_says_how_they_were_clipped(run, tmp_path):
     words = [written(tmp_path, persons(50)), *SAY, "--domain", tmp_path / "domain.json", *MARKS]
-    out, clipped = tmp_path / "t.csv", "income above 20000 counted as 20000, below 0 as 0"
+    out, clipped = tmp_path / "t.csv", "income above 20000 counts as 20000, below 0 as 0"
     code, shown, _ = run("release", *words, "--mean", "income=0,20000,0.01", "--epsilon", 50, "--yes", "--out", out)
     assert clipped in " ".join(shown.split())
     screens = [("total", out, "--mean", "income"), ("read", out, "--total"), ("read", out), ("verify", out)]

@@ -23,7 +23,7 @@ def test_the_main_job_runs_as_written():
     assert ended.stdout.splitlines()[0] == "department,sex,outcome,count,count_margin"
     assert len(ended.stdout.splitlines()) == 25
     assert all(line.endswith(",3") for line in ended.stdout.splitlines()[1:])
-    promised = "Adding or removing any one individual changes the chance of any result by a factor of at most 2.72"
+    promised = "Adding or removing any one individual multiplies or divides the chance of any result by at most 2.72"
     assert promised in " ".join(ended.stderr.split())
 
 

@@ -261,7 +261,7 @@ def test_a_card_says_more_than_a_line(planted):
     assert made._repr_html_() == page
     assert f"± {made.margin()} for each released cell" in page
     assert "level=epsilon=1/1000" in page or "1/1000" in page
-    assert "changes the chance of any result by a factor of at most 1.01" in page
+    assert "multiplies or divides the chance of any result by at most 1.01" in page
     assert made.release.levels == tuple(map(ut.level, ("1/2000000000000", "1/1000000000000")))
     assert "epsilon=1/2000000000000" in made.release._repr_html_()
 

@@ -39,7 +39,7 @@ def test_a_rational_alpha_is_stated_as_a_fraction():
 @pytest.mark.parametrize("epsilon", ["1e-6", "1/3", 1, 7, 50, 700, 1000])
 def test_the_factor_is_rounded_up(epsilon):
     said = Promise("n", unit=Unit(1, 1)).guarantee(epsilon)
-    factor = Fraction(re.search(r"at most ([^,]+), up or down", said).group(1))
+    factor = Fraction(re.search(r"at most (\S+) \(epsilon", said).group(1))
     around = level(epsilon=epsilon).alpha_interval(4000)
     assert factor >= 1 / around.upper
     assert factor * around.upper <= Fraction(102, 100)
@@ -62,10 +62,10 @@ def test_a_statement_is_plain_data(noise, relaxable):
 
 def test_a_level_given_as_alpha_is_named_with_the_decimal_above_its_epsilon():
     said = Promise("n", unit=Unit(1, 1)).guarantee(level(alpha="1/3"))
-    assert "at most 3, up or down" in said
+    assert "at most 3 (epsilon" in said
     assert "(epsilon = -log(1/3), below 1.099)" in said
     part = Promise("n", unit=Unit(1, 1)).guarantee(level(alpha="1/2").scaled("1/3"))
-    assert "at most 1.26, up or down" in part
+    assert "at most 1.26 (epsilon" in part
     assert "(epsilon = -1/3 log(1/2), below 0.2311)" in part
 
 

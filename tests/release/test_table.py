@@ -175,7 +175,9 @@ def test_the_statement_says_where_the_rows_come_from():
     promise = {"columns": "n", "epsilon": 1, "unit": ut.Unit(1, 1)}
     said = ut.release({"n": [1, 2]}, **asked(**promise), once=True).statement
     assert said["promise"]["rows"] == "declared"
-    assert said["guarantee"].endswith("The promise also assumes that the list of rows depends on no individual.")
+    assert said["guarantee"].endswith(
+        "The promise also assumes that the list of rows would be the same without any one individual."
+    )
     with pytest.warns(RowsObserved, match="does not cover which rows there are"):
         said = ut.release({"n": [1, 2]}, **asked(rows="observed", **promise), once=True).statement
     assert said["promise"]["rows"] == "observed"

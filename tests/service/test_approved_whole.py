@@ -55,6 +55,7 @@ PROMISES = {
     "keyed_by_id": (promised(id_column="person"), promised(id_column="person", keyed_by_id=True), "yes"),
     "noise": (promised(), promised(unit=Unit(5, 3)), "5"),
     "part": (promised(), promised(part=("town", "Bern")), "Bern of town"),
+    "individual": (promised(), promised(individual="one household"), "one household"),
     "until": (promised(), promised(until=within("7 %", steps=3)), "7 % of its released value"),
 }
 UNITS = {
@@ -233,7 +234,7 @@ def test_nothing_of_a_long_promise_is_cut(service, who, grace):
     assert all(f"<li>{family}, with" in seen for family in families)
     assert all(f"<li>{label}<" in seen for label in labels)
     said = (
-        "by a factor of at most",
+        "multiplies or divides the chance",
         "change-one",
         "Ada has declared that these people are in no other dataset",
         "spent after",
@@ -257,7 +258,7 @@ def test_the_page_says_what_an_approver_confirms(service, who, published, grace,
     for word in (
         "If you approve, only Ada can upload the table.",
         "One individual may be a person, a household or a visit: ask Ada which.",
-        "the list of rows and the public columns depend on nobody",
+        "the list of rows and the public columns would be the same without any one individual",
         "Ada has not declared that these people are in no other dataset.",
         "<li>admissions: 0.25</li>",
         "Same people? Then refuse, and ask for one budget.",
@@ -279,7 +280,7 @@ def test_a_relaxation_shows_the_promise_of_the_release(service, who, published, 
     there = propose_by(service, ada, "1", "relax", "admissions", level(3))
     seen = page_of(grace, there.name)
     for word in (
-        "at most 20.1, up or down",
+        "at most 20.1 (epsilon",
         "<li>department</li>",
         "<li>admitted</li>",
         "add-remove",

@@ -346,7 +346,7 @@ def test_what_adds_up_to_one_says_what_it_always_said():
     chosen = Plan(CELLS, Unit(1, 1, "change-one"), {"cell": "1/2", "": "1/2"})
     facts = ut.release(np.zeros(4, int), chosen, epsilon=1, once=True).table.facts()
     assert "nonnegative" not in facts
-    assert "the shares are together 1" in facts["noise"]["theorem"]
+    assert "the shares add up to 1" in facts["noise"]["theorem"]
     assert "nonnegative" not in chosen.facts()
     assert Unit(1, 1).facts() == {"sensitivity": "1", "cells": 1, "neighbours": "add-remove"}
 

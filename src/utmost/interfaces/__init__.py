@@ -1,1 +1,1 @@
-"""Where words come in and facts go out: the command line, the service, figures, files, other packages, the papers."""
+"""Entrances and exits: the command line, the service, figures, files, other packages, the papers."""

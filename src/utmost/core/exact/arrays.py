@@ -39,7 +39,7 @@ def as_array(values: object, name: str = "array", ndim: int | None = None) -> Ar
     Args:
         values: anything NumPy reads as an array of numbers.
         name: Name of the array, for messages.
-        ndim: how many dimensions it must have.
+        ndim: Number of dimensions that it must have.
 
     Raises:
         NotANumber: for booleans, NaN, infinities, None and every other type, with the position; for a ragged list, and

@@ -131,7 +131,7 @@ class Balls:
 
     @property
     def is_positive(self) -> NDArray[np.bool_]:
-        """Where the number is certainly above 0."""
+        """Whether the number is certainly above 0."""
         return np.asarray(self.middle > self.radius)
 
     @property

@@ -26,8 +26,8 @@ class FieldForm:
 
     Attributes:
         title: A few words for people.
-        write: From the value to JSON; None is left out.
-        read: From JSON, and the name of the field, to the argument of the constructor.
+        write: Function from the value to JSON; None is left out.
+        read: Function from JSON, and the name of the field, to the argument of the constructor.
         name: The name in JSON, where it is not that of the field.
         words: A sentence for each value that is a word or a truth.
         hint: A line of help under the field, where a page asks for it.

@@ -60,7 +60,7 @@ class Quantity(Display):
         return Interval.of(self.fraction(), bits) if self.is_rational else self.enclosure(bits)
 
     def enclosure(self, bits: int) -> Interval:
-        """The same as a call, in intervals only: for powers so high that the exact Fraction would be huge."""
+        """The value in intervals only: for powers so high that the exact Fraction would be huge."""
         guard = _GUARD
         while True:
             inner = bits + guard

@@ -114,13 +114,13 @@ class CellsDraw(DrawLaw):
             object.__setattr__(self, field, value)
 
     def with_step(self, step: int) -> "CellsDraw":
-        """The same with another first step."""
+        """This law with another first step."""
         numbers = (self.level, self.cells, self.changed, self.sensitivity)
         relation, signs = self.neighbours, self.nonnegative
         return CellsDraw(*numbers, in_all=self.in_all, neighbours=relation, nonnegative=signs, step=step)
 
     def with_best_step(self, cost: CellCost = "squared") -> "CellsDraw":
-        """The same with the first step of least cost among those compared: all up to a sensitivity of 32, else an ever
+        """This law with the first step of least cost among those compared: all up to a sensitivity of 32, else an ever
         finer grid around the best. Costs are compared in floats.
 
         >>> CellsDraw(1, 2, 2, 5).with_best_step().step, CellsDraw(1, 2, 2, 10**6).with_best_step().step

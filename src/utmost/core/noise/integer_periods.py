@@ -55,10 +55,10 @@ class IntegerPeriods:
     """A cost on the integers, period by period.
 
     Attributes:
-        epsilon: of one period.
+        epsilon: Epsilon of one period.
         period: D.
         cost: L.
-        rests: what the periods after one may add.
+        rests: Most that the periods after one add.
     """
 
     epsilon: float

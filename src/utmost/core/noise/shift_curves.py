@@ -45,13 +45,13 @@ class Curve(Protocol):
         """The least missed-detection probability at an array of probabilities, in floats."""
 
     def missed_exactly(self, false_alarm: Fraction) -> Fraction:
-        """The same at one rational, if the curve is rational."""
+        """The value at one rational, if the curve is rational."""
 
     def excess_exactly(self, level: Level | None) -> Fraction | None:
         """sup over S of P(X + s in S) - e^epsilon P(X in S) for rational data (None: epsilon 0); None if irrational."""
 
     def excess_enclosed(self, level: Level | None, bits: int) -> Interval:
-        """The same as an interval, for any level."""
+        """The value as an interval, for any level."""
 
 
 class ShiftCurve(Curve, Protocol):
@@ -105,7 +105,7 @@ class LaplaceCurve:
         return np.select([p <= a / 2, p <= 0.5], [1 - part, middle], a * (1 - p))
 
     def missed_exactly(self, false_alarm: Fraction) -> Fraction:
-        """The same for one rational probability; a must be rational."""
+        """The value for one rational probability; a must be rational."""
         a, p = (self.worst_level.alpha_fraction() if self.worst_level else Fraction(1)), false_alarm
         if p <= a / 2:
             return 1 - p / a
@@ -122,7 +122,7 @@ class LaplaceCurve:
         return 1 - root.alpha_fraction() if root.is_rational else None
 
     def excess_enclosed(self, level: Level | None, bits: int) -> Interval:
-        """The same as an interval, for any level."""
+        """The value as an interval, for any level."""
         if self._is_private(level):
             return Interval.of(0, bits)
         assert self.worst_level is not None
@@ -190,7 +190,7 @@ class StaircaseCurve:
         return np.select([p <= first, inside, p < last], [start, middle, end], b.power(n + 1) * (1 - p))
 
     def missed_exactly(self, false_alarm: Fraction) -> Fraction:
-        """The same for one rational probability, by bisection over the classes; b must be rational."""
+        """The value for one rational probability, by bisection over the classes; b must be rational."""
         b = ExactPowers(self.level)
         high = math.floor(self.shift) + 1
         low = first_integer(-high, high + 1, lambda j: bool(self._tail(j, b) < false_alarm)) - 1
@@ -207,7 +207,7 @@ class StaircaseCurve:
         return excess
 
     def excess_enclosed(self, level: Level | None, bits: int) -> Interval:
-        """The same as an interval, for any level."""
+        """The value as an interval, for any level."""
         b, j = IntervalPowers(self.level, bits), 1 + _multiples(level, self.level)
         if j > math.ceil(self.shift):
             return Interval.of(0, bits)

@@ -79,7 +79,7 @@ class TotalBeside:
 
         Args:
             law_at, level, reach: Arguments of `of`.
-            value: What is to be least.
+            value: Quantity to make least.
         """
         found: dict[int, TotalBeside] = {}
 

@@ -99,12 +99,12 @@ class Amount(PickledByFields):
         """The amounts that are moved to the ends, in words; None where no ends are known.
 
         >>> Amount("income", 1, (0, 20_000)).clipped
-        'income above 20000 counted as 20000, below 0 as 0'
+        'income above 20000 counts as 20000, below 0 as 0'
         """
         if self.between is None:
             return None
         low, high = map(decimal_text, self.between)
-        return f"{self.name} above {high} counted as {high}, below {low} as {low}"
+        return f"{self.name} above {high} counts as {high}, below {low} as {low}"
 
     @property
     def labels(self) -> tuple[str, ...]:

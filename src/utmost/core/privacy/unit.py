@@ -203,7 +203,7 @@ class Unit(PickledByFields):
 
     @property
     def most_of(self) -> str:
-        """The same with the name of the amount: "5000 of paid"."""
+        """The sensitivity with the name of the amount: "5000 of paid"."""
         return self._most(
             "" if self.amount is None or self.is_distinct or self.is_shared else f" of {self.amount.name}"
         )
@@ -212,10 +212,8 @@ class Unit(PickledByFields):
         if self.is_shared and self.amount is not None:
             low, high = self.amount.ends
             between = f" with {self.amount.name} from {self.text(low)} to {self.text(high)}"
-            events, in_all = (
-                None if most is None else Fraction(most, high - low) for most in (self.sensitivity, self.in_all)
-            )
-            each = f"{events} event{'s' * (events != 1)}{between}"
+            events, in_all = self._events
+            each = f"{_some(events, 'event')}{between}"
             return each if in_all is None else f"{each}, and all together by at most {in_all} of them"
         each = f"{self.text(self.sensitivity)}{of}"
         return each if self.in_all is None else f"{each}, and all together by at most {self.text(self.in_all)}{of}"
@@ -227,6 +225,45 @@ class Unit(PickledByFields):
         """
         text(cell, "cell")
         return f"{self.cells} {'group' if self.is_shared else cell}{'s' * (self.cells != 1)}"
+
+    def changes(self, cell: str) -> str:
+        """The most that one individual changes, in words.
+
+        >>> Unit(1, 2).changes("cell")
+        'at most 2 cells, each by at most 1'
+        """
+        many = self.many(cell)
+        if not self.is_shared or self.amount is None:
+            return f"at most {many}, {'each ' * (self.cells > 1)}by at most {self.most_of}"
+        low, high = (self.text(end) for end in self.amount.ends)
+        amounts = f"({self.amount.name} from {low} to {high})"
+        events, in_all = self._events
+        where = "each" if self.cells > 1 else "it"
+        all_events = "" if in_all is None else f", and at most {_some(in_all, 'event')} in all"
+        return f"at most {many}, with at most {_some(events, 'event')} in {where}{all_events} {amounts}"
+
+    def beyond(self, cell: str) -> str:
+        """The part of one individual's data that no figure counts, in words.
+
+        >>> Unit(1, 2).beyond("cell")
+        'what one individual has in more than 2 cells, or beyond 1 in any'
+        """
+        each, in_all = self.most_of, ""
+        if self.is_shared and self.amount is not None:
+            events, all_events = self._events
+            each = _some(events, "event")
+            in_all = "" if all_events is None else f", or beyond {_some(all_events, 'event')} in all"
+        elif self.in_all is not None:
+            each, in_all = self.text(self.sensitivity), f", or beyond {self.text(self.in_all)} in all"
+        return f"what one individual has in more than {self.many(cell)}, or beyond {each} in any{in_all}"
+
+    @property
+    def _events(self) -> tuple[Fraction, Fraction | None]:
+        """The most events of one individual in a cell, and in all, where amounts and counts share one noise."""
+        assert self.amount is not None, "events are counted beside an amount"
+        low, high = self.amount.ends
+        in_all = None if self.in_all is None else Fraction(self.in_all, high - low)
+        return Fraction(self.sensitivity, high - low), in_all
 
     def text(self, steps: int | Fraction) -> str:
         """A number of steps in words, in the amount's own unit."""
@@ -389,6 +426,10 @@ def _cells(value: Number) -> int:
             remedy="Give how many of the released cells one individual changes, over all released columns.",
         )
     return number
+
+
+def _some(count: Fraction, noun: str) -> str:
+    return f"{count} {noun}{'s' * (count != 1)}"
 
 
 def _promised(value: bool, name: str = "nonnegative") -> bool:

@@ -262,7 +262,7 @@ def answer_margin(law: DrawLaw, coefficients: Sequence[Any], confidence: Number 
     Raises:
         OutOfRange: for another number of coefficients, and a confidence outside (0, 1).
 
-    Cost: of several cells a second or less for cells, some tens of seconds for many tables.
+    Cost: a second or less for several cells, some tens of seconds for many tables.
 
     >>> law = CellsDraw(1, cells=10, changed=5)
     >>> answer_margin(law, [1, *[0] * 9]), 50 < answer_margin(law, [1] * 10) < 65

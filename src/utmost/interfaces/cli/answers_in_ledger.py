@@ -14,7 +14,7 @@ from utmost.interfaces.documents.answers import SavedMechanism
 
 @dataclass(frozen=True, slots=True)
 class AnswersMemory(LedgerOptions):
-    """Where answers are kept, and under which name.
+    """The ledger that keeps answers, and their name in it.
 
     Raises:
         OutOfRange: for an option that needs --ledger.
@@ -45,7 +45,7 @@ class KeptAnswers:
 
     Attributes:
         saved: the mechanism.
-        place: of the ledger.
+        place: Place of the ledger.
         create: whether it may be made.
         name, dataset, version, independent: under which the ledger keeps the answers.
     """

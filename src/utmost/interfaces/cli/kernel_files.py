@@ -31,13 +31,13 @@ KIND = "utmost kernel search"
 
 @dataclass(frozen=True, slots=True)
 class KernelSearch:
-    """Where a search stands.
+    """The state of a search.
 
     Attributes:
-        position: where it goes on; None when it is finished.
-        sizes: how many kernels it has found with each number of outcomes.
+        position: Place where it goes on; None when it is finished.
+        sizes: Number of kernels found, by number of outcomes.
         done: the share of the search that is done, between 0 and 1.
-        written: how many bytes of the list belong to what is done; None where nothing is listed.
+        written: Number of bytes of the list that belong to what is done; None where nothing is listed.
     """
 
     position: WalkPosition | None = field(default_factory=WalkPosition)
@@ -114,7 +114,7 @@ def read(ptype: PrivacyType, state: Path) -> KernelSearch:
     """The state in a file, of a search on this type.
 
     Raises:
-        BadTable: for a file that is none.
+        BadTable: for a file of another kind.
     """
     document = read_json(state, "a state must")
     check_header(document, KIND, "a state", where=str(state))

@@ -134,7 +134,7 @@ class Question:
     """A release and a level, as they were named on the command line, and where the answer goes.
 
     Raises:
-        NotALevel, NotANumber, OutOfRange: for a level or a confidence that is none; before any ledger is opened.
+        NotALevel, NotANumber, OutOfRange: for an invalid level or confidence; before any ledger is opened.
     """
 
     name: options.LedgerName
@@ -175,7 +175,7 @@ class Question:
         """The signer of the statement, if any, once it is clear that table and statement can be written.
 
         Args:
-            source: what the table is released from.
+            source: Table to release.
             again: whether the table may be there, as the answer of a request that is made again.
         """
         answer, out = self.answer, self.answer.file
@@ -261,7 +261,7 @@ def publish_in_ledger(
 
     Args:
         table: the file.
-        promise: what is promised of it.
+        promise: Promise of the table.
         memory: the ledger.
         question: name, level and where the answer goes.
         dry_run: whether it is rehearsed.
@@ -359,7 +359,7 @@ def show_spending(
         margins = {"margins": planned_margins(noise.plan, question.at, sure)}
         margins |= planned_gain(noise.plan, question.at, sure)
     elif margin is not None:
-        margins = {"margin": f"± {short_bar(margin)} around each released value, at {percent(sure)} confidence"}
+        margins = {"margin": f"± {short_bar(margin)} for each released cell, at {percent(sure)} confidence"}
     if until is not None:
         margins["stops as soon as"] = f"{until.words}; less is spent then"
     show_after(question, after, margins, {"margin": margin}, new=new)

@@ -17,7 +17,7 @@ _SERVERS = ("postgresql", "postgres")
 
 @dataclass(frozen=True, slots=True)
 class LedgerPlaceOptions:
-    """Where a ledger is, and where its key and its witness are.
+    """The places of a ledger, its key and its witness.
 
     It may stand on a command line, which other users of the machine and the shell's history see.
 
@@ -86,7 +86,7 @@ class MemoryOfMany:
 
     @property
     def place(self) -> LedgerPlaceOptions:
-        """Where the ledger is; only where one is named."""
+        """The place of the ledger, where one is named."""
         return LedgerPlaceOptions(str(self.ledger), self.key_file, self.witness)
 
     @property

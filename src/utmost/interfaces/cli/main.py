@@ -210,7 +210,7 @@ class _Command(click.Command):
     """A command whose help shows its options in groups: what is needed first, then its families, then the others.
 
     Attributes:
-        elsewhere: for an option that people look for here, where it is instead.
+        elsewhere: Place of an option that people look for here, by the option.
         rare: options that the help only names; the page of commands explains them.
         as_in: options that the help only names, by the command whose help explains them.
     """
@@ -238,7 +238,7 @@ class _Command(click.Command):
         return option
 
     def format_arguments(self, ctx: Any, formatter: Any) -> None:
-        """They are a group of the help as well."""
+        """Nothing: arguments are a group of the help."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         groups: dict[str, list[tuple[str, str]]] = {"Arguments": [], NEEDED: []}
@@ -405,6 +405,7 @@ _OPTIONS = {
     **{name: f"--{name}" for name in ("below", "complementary", "mark", "rows")},
     "at_most": "--at-most",
     "each": "--each",
+    "individual": "--individual",
     "what": "--what",
     "each_row": "--each-row",
     "decimal": "--decimal",
@@ -485,7 +486,7 @@ _CALLS = {
     "Pass {name: (latitude, longitude)}; or columns, which name=, latitude= and longitude= name": "Name the columns, "
     "as in --space places:towns.csv:name,lat,lon",
 }
-"""What sentences of the library name otherwise, as the command line and the file of a domain have it."""
+"""Names in sentences of the library, and those of the command line and of a domain file."""
 
 
 def in_words(error: UtmostError) -> str:

@@ -1,7 +1,7 @@
 """The screen of `utmost read` for a release by itself: cells, sums, differences, ratios, means, other levels."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
 from math import isfinite
@@ -84,11 +84,11 @@ class CellsAsked:
 
     Attributes:
         cells: the question.
-        column: which column of several is read.
+        column: Column to read, where there are several.
         confidence: Confidence of the error bars.
         plot: the file of a picture.
         out: the file of a table with its error bars.
-        spelling: how the text of the released table is spelled.
+        spelling: Spelling of the released table.
         form: the format in which a table goes to standard output.
     """
 
@@ -126,6 +126,7 @@ def read_cells(file: Path, statement: Path | None, all_asked: CellsAsked, *, to_
         _Sums(release.table, sure) if release.is_by_plan else _Table(AnswerCells.of(release), sure, column)
     )
     report = reader.sum(question) if question.ask_a_sum else reader.whole(question)
+    report["not_counted"] = uncounted(release) or None
     report["levels"] = (
         [reader.bought(at) for at in _levels(question, reader.level)] if not question.ask_a_sum or question.at else []
     )
@@ -147,7 +148,7 @@ def read_cells(file: Path, statement: Path | None, all_asked: CellsAsked, *, to_
     if release.is_by_plan and not question.ask_a_sum:
         screen().print(*shown_tables(with_confidence(release.table, sure)))
     amount = reader.release.unit.amount if isinstance(reader, _Sums) else None
-    _show(report, path, uncounted(release), None if amount is None else amount.clipped)
+    _show(report, path, report["not_counted"], None if amount is None else amount.clipped)
 
 
 def _check_whole(is_whole: bool) -> None:
@@ -265,8 +266,7 @@ class _Sums:
 
     def bought(self, at: Level) -> dict[str, Any]:
         """The largest bar of the wanted tables at a level."""
-        release = self.release
-        other = NoisySums(release.plan, at, self.sure, release.measured, release.kind, release.part)
+        other = replace(self.release, level=at, confidence=self.sure, weights={})
         alone = max(other.bars().values())
         return _bought(at, alone, None, None)
 
@@ -332,7 +332,7 @@ def _plain(value: Fraction) -> int | float:
     return int(value) if value.denominator == 1 else float(value)
 
 
-def _show(report: dict[str, Any], written: Path | None, beyond: str, clipped: str | None) -> None:
+def _show(report: dict[str, Any], written: Path | None, beyond: str | None, clipped: str | None) -> None:
     """Print a report for people, with what is in no figure; of amounts that were clipped with the ends."""
     console, sure = screen(), percent(report["confidence"])
     if report["kind"] == "cells":
@@ -387,7 +387,7 @@ def _whole_facts(report: dict[str, Any], sure: str) -> Any:
     return facts(rows)
 
 
-def _answer(report: dict[str, Any], sure: str, beyond: str) -> ScreenGroup:
+def _answer(report: dict[str, Any], sure: str, beyond: str | None) -> ScreenGroup:
     if report["kind"] == "ratio":
         shown = report["words"]
         rows = {"estimate": _shown(report["value"]), "interval": f"holds the true ratio, at {sure} confidence"}
@@ -396,7 +396,7 @@ def _answer(report: dict[str, Any], sure: str, beyond: str) -> ScreenGroup:
     else:
         low, high = report["interval"]
         shown = f"{_shown(report['value'])} {_up(report['margin'])}"
-        truth = f"{report['kind']} so bounded" if beyond else f"true {report['kind']}"
+        truth = f"{report['kind']} of what is counted" if beyond else f"true {report['kind']}"
         rows = {"margin": f"the {truth} is from {_span(low, high)}, at {sure} confidence"}
     if beyond:
         rows["not counted"] = beyond

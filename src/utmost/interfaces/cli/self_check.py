@@ -45,9 +45,9 @@ class SelfCheck:
     """One check, and what came of it.
 
     Attributes:
-        name: what was checked, and against what.
-        problem: what is wrong; empty where nothing is.
-        seconds: how long it took.
+        name: Subject of the check, and its measure.
+        problem: Fault that was found; empty where there is none.
+        seconds: Duration.
     """
 
     name: str
@@ -197,4 +197,4 @@ CHECKS: dict[str, Callable[[], None]] = {
     "a ledger: published, relaxed, viewed, reopened, verified": check_ledger,
     "a silent solver: nothing on standard output but answers": check_silence,
 }
-"""What is checked, in the order of the stream."""
+"""The checks, in the order of the stream."""

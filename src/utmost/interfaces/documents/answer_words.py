@@ -20,7 +20,7 @@ from utmost.publish.promises.statement_kinds import ANSWERS_KIND
 from utmost.publish.releases.release_facts import ReleaseFacts
 
 EACH_ROW = "each row, as one person"
-"""Whose the answers of a table are."""
+"""The persons of a table's answers."""
 
 BY_DESIGN = "primal and dual prove the design"
 BY_ROWS = "computed from all rows: the least level that it keeps"
@@ -58,8 +58,8 @@ def answers_guarantee(epsilon: str, unit: str | None, *, by_ledger: bool) -> str
     once = _telling_distance(at)
     near, far = (f"{_distance(times * once, unit)}, at most {factor_text(at.scaled(times * once))}" for times in (1, 2))
     return (
-        f"Replacing the secret by another changes the chance of any conclusion from one answer by a factor, up or "
-        f"down, that grows with the distance of the two secrets: {near}; {far} (epsilon = {epsilon} for each "
+        f"Replacing the secret by another multiplies or divides the chance of any conclusion from one answer, by more "
+        f"the farther the two secrets are apart: {near}; {far} (epsilon = {epsilon} for each "
         f"{_distance(Fraction(1), unit)}). {KEPT if by_ledger else AGAIN}"
     )
 
@@ -133,8 +133,8 @@ def answers_in_words(statement: Mapping[str, Any]) -> ReleaseFacts:
     public = ", ".join(names_of(statement, "public")) if "public" in statement else ""
     once = _telling_distance(at)
     line = (
-        f"Replacing one secret by another at a distance of {_distance(once, space.unit)} changes the chance of any "
-        f"answer by a factor of at most {factor_text(at.scaled(once))} ({level_name(at)} for each {apart})."
+        f"Replacing one secret by another at a distance of {_distance(once, space.unit)} multiplies or divides the "
+        f"chance of any answer by at most {factor_text(at.scaled(once))} ({level_name(at)} for each {apart})."
     )
     return ReleaseFacts(
         statement=statement,
@@ -145,8 +145,8 @@ def answers_in_words(statement: Mapping[str, Any]) -> ReleaseFacts:
         domain=f"One secret of each person, of {space.size} possible ones with distances between them.",
         released="an answer for each person" + ("" if rows is None else f" ({rows})"),
         unit="one person's secret",
-        neighbours="the same data with one person's secret replaced by another at distance d, which changes the chance "
-        "of any answer by a factor of at most exp(epsilon d)",
+        neighbours="the same data with one person's secret replaced by another at distance d, which multiplies or "
+        "divides the chance of any answer by at most exp(epsilon d)",
         mechanism=f"an answer was drawn for each secret from the mechanism with SHA-256 "
         f"{statement['mechanism']['sha256']}; its level was checked: {statement['mechanism']['checked']}",
         why="the mechanism keeps this level for all pairs of secrets, as checked from the file of this digest",
@@ -157,7 +157,7 @@ def answers_in_words(statement: Mapping[str, Any]) -> ReleaseFacts:
         on_trust=(
             *(() if measured is None else (f"each secret is the place of its name, and distances are {measured}",)),
             "the mechanism with this SHA-256 keeps the level: its own file proves it",
-            "the public columns and the list of persons depend on nobody",
+            "the public columns and the list of persons would be the same without any one individual",
             ON_TRUST_OF_DRAWS,
         ),
     )

@@ -37,7 +37,7 @@ from utmost.tables.files.sidecars import sidecar_path
 from utmost.tables.frames.adapters import no_column
 
 Keeper = Callable[[Mapping[str, str | None]], tuple[dict[str, str], int]]
-"""From persons and their secrets to their answers, and how many of them were kept before."""
+"""A function from persons and their secrets to their answers and the number of those kept before."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,7 +49,7 @@ class SavedMechanism:
         space: the secrets and their distances.
         answers: Name of each outcome.
         facts: its level, as a statement has it.
-        checked: how the level was checked.
+        checked: Way in which the level was checked.
         digest: the SHA-256 of the file.
     """
 
@@ -98,7 +98,7 @@ class SavedMechanism:
         """One answer for each person, kept in a ledger; and how many of them were there before.
 
         Args:
-            ledger: where answers are kept.
+            ledger: Ledger that keeps the answers.
             persons: person to secret, see `rows`; None for a person who has an answer.
             name, dataset, version, independent: Arguments of `Ledger.respond`.
         """
@@ -244,7 +244,7 @@ def answered_table(saved: SavedMechanism, path: Path, request: Asked, keeper: Ke
     Args:
         saved: Mechanism to draw from.
         path: Path of the table.
-        request: how its columns are treated.
+        request: Treatment of its columns.
         keeper: answers for persons, where a ledger keeps the answers; then ``request`` names the column of persons.
 
     Raises:

@@ -40,7 +40,7 @@ def consumer_of(prior: str, loss: str, space: Space, level: Level) -> Consumer:
     """The consumer of a space with this prior and this loss, each a name or a file.
 
     Raises:
-        OutOfRange: for a name that is none.
+        OutOfRange: for an unknown name.
         NotAPrior, NotALoss, BadTable: for a file that is no prior or no loss of this space.
     """
     belief, rule = _prior(prior, space, level), _loss(loss, space)
@@ -165,10 +165,10 @@ def _checked(probabilities: Array) -> Array:
 ADDED = ("answer", "low", "high", "expected_loss")
 
 Read = Callable[[int, int], "Reading"]
-"""From a response and the largest count n to what it says."""
+"""A function from a response and the largest count n to what it says."""
 
 Nearest = Callable[[int, int], int]
-"""From a response and the largest count n to the nearest response that says the same."""
+"""A function from a response and the largest count n to the nearest response that says the same."""
 
 
 def with_readings(table: Any, column: str, n: int | str, read: Read, nearest: Nearest, *, clamped: bool) -> Any:
@@ -179,7 +179,7 @@ def with_readings(table: Any, column: str, n: int | str, read: Read, nearest: Ne
         column: integers.
         n: the largest count, or the column that has it for each row.
         read: asked once for each response and n that say something different.
-        nearest: which those are.
+        nearest: Nearest responses.
         clamped: refuse responses outside 0..n.
 
     Raises:

@@ -46,7 +46,7 @@ def measure_of(name: str | None, gain: str | None, loss: str | None) -> Measure:
     """The one measure that is asked for: by name, by a file of gains, or by a loss; Bayes vulnerability by default.
 
     Raises:
-        OutOfRange: for two of them, and for a name that is none.
+        OutOfRange: for two of them, and for an unknown name.
         NotALoss, BadTable: for a file that is no gain or loss.
 
     >>> measure_of("property:0,0,1", None, None).name

@@ -33,7 +33,7 @@ from utmost.tables.files.text_files import TextFile
 from utmost.tables.frames.table import Table
 
 MOST_BYTES = 1 << 30
-"""So much is fetched from an address at most."""
+"""Most bytes fetched from an address."""
 
 _SECONDS = 60
 
@@ -61,7 +61,7 @@ class PublishedTable(Display):
 
 
 ReadRelease = Answer[Any] | DetailedSums | MeasuresTable | WithheldTable[Any] | PublishedTable
-"""What `read_release` returns."""
+"""The results of `read_release`."""
 
 
 def read_release(

@@ -50,7 +50,7 @@ def space_named(text: str) -> Space:
     """The space that a text such as ``grid:4x4`` names; the name of a file alone is a graph's.
 
     Raises:
-        OutOfRange: for a name that is none, and sizes that are none.
+        OutOfRange: for an unknown name, and invalid sizes.
         NotAMetric, BadTable: for a file that holds no graph or no metric.
 
     >>> space_named("line:6").size, space_named("grid:2x3").labels[-1]
@@ -104,7 +104,7 @@ def space_facts(space: Space) -> dict[str, Any]:
 
 
 def _geography_facts(where: Geography) -> dict[str, Any]:
-    """Where places are, but for their table; the reference system by its name."""
+    """The columns and reference system of places; the reference system by its name."""
     positions = None if where.positions is None else [[str(north), str(east)] for north, east in where.positions]
     return {
         "unit": where.unit,

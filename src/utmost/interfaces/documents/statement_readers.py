@@ -83,7 +83,7 @@ READERS = {
     PROCESSED_KIND: StatementReader(reading_in_words, check_reading),
     ANSWERS_KIND: StatementReader(_answers_in_words, check_answered),
 }
-"""For each kind, what reads it, but for clean tables, which follow from a release alone: see `check_clean`."""
+"""The reader of each kind, but for clean tables, which follow from a release alone: see `check_clean`."""
 
 
 def stated_release(said: Mapping[str, Any]) -> ReleaseFacts:

@@ -45,7 +45,7 @@ class Survey(Display):
 
     @property
     def rounded(self) -> "Survey":
-        """The same at a stricter level whose alpha is a fraction of 61 bits, which a phone can draw exactly.
+        """This survey at a smaller epsilon whose alpha is a fraction of 61 bits, which a phone can draw exactly.
 
         >>> from utmost.local import balanced_family
         >>> survey = Survey(("tea", "milk", "water"), BlockSelection(balanced_family(3, 1), "1/2"))

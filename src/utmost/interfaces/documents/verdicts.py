@@ -36,8 +36,8 @@ class StatedVerdict:
         asked: whether ``ANY`` mechanism is universally optimal for the loss, or ``THIS`` one, ``channel``.
         holds: the verdict.
         channel: the universally optimal mechanism, the one with the least regret, or the one that was judged.
-        dominance: that the channel loses at most the regret more than any other, for every prior; or None.
-        conflict: that every mechanism has at least that regret; or None.
+        dominance: Proof that the channel loses at most the regret more than any other, for every prior; or None.
+        conflict: Proof that every mechanism has at least that regret; or None.
         better: a prior and a mechanism that loses less there than the channel; or None.
     """
 

@@ -14,7 +14,7 @@ Picture = Callable[[BinaryIO, str], None]
 
 BLUE, RED, GOLD, GREEN, INK, PALE = "#2a78b5", "#d1495b", "#e3a02f", "#3a9d7c", "#333333", "#b9c4cc"
 BY_TRUST = ("#12355b", "#1f6fb2", "#5aa5d8", "#94c8e8", "#c3e0f1", "#e8f2f9")
-"""From near to far."""
+"""Colours from near to far."""
 
 
 def page(width: float, height: float, **subplots: Any) -> tuple[Any, Any]:

@@ -416,7 +416,7 @@ def _counted(counted: Any) -> tuple[str, list[str]]:
     unit, report = counted.unit, counted.report
     facts = [
         ("cells", f"{counted.domain.size} ({', '.join(counted.domain.columns)})"),
-        ("one person", f"changes at most {unit.many('cell')}, each by at most {unit.most_of} ({unit.neighbours})"),
+        ("one person", f"changes {unit.changes('cell')} ({unit.neighbours})"),
     ]
     shown = [] if report is None else [markup.sentence(report.notice), markup.facts_table(list(report.rows.items()))]
     sums = "counts" if unit.amount is None or unit.is_distinct else f"sums of {unit.amount.name}"
@@ -481,4 +481,4 @@ CARDS: dict[str, Card] = {
     "QuantileBar": _quantile,
     "Estimate": _estimate,
 }
-"""For each type, the card, by the type's name: a room is loaded by whoever makes its values, and by no card."""
+"""The card of each type, by the type's name: a room is loaded by whoever makes its values, and by no card."""

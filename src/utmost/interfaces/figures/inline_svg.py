@@ -110,7 +110,7 @@ def ticks(low: float, high: float, most: int = 6) -> list[float]:
 
 
 class Axes:
-    """Where numbers lie on a chart, and the lines that say so.
+    """Positions of numbers on a chart, and the lines that show them.
 
     Args:
         xs, ys: the ends of each axis.

@@ -46,7 +46,7 @@ def draw_places(axes: Any, shares: NDArray[np.float64], positions: NDArray[np.fl
     """Draw one map, north above.
 
     Args:
-        axes: where.
+        axes: Axes to draw on.
         shares: (n,) of every place; the area of a disc is in proportion to it.
         positions: (n, 2) latitudes and longitudes, where a degree east is drawn as long as it is at their middle; or
             northings and eastings.

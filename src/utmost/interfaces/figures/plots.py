@@ -446,4 +446,4 @@ DRAWN: dict[str, Callable[..., Any]] = {
     "SelectedKeys": _keys,
     "BoundCosts": _costs,
 }
-"""For each type, its picture, by the type's name, as the cards are listed."""
+"""The picture of each type, by the type's name, as the cards are listed."""

@@ -288,7 +288,7 @@ def _faces_us(places: Any, face: list[int], middle: Any) -> bool:
 
 
 def _view() -> tuple[Any, Any, Any]:
-    """Where right, up and towards the eye are."""
+    """Directions of right, up and towards the eye."""
     right = np.array([np.cos(_TURN), np.sin(_TURN), 0.0])
     eye = np.array([np.sin(_TURN) * np.cos(_TILT), -np.cos(_TURN) * np.cos(_TILT), np.sin(_TILT)])
     return right, np.cross(eye, right), eye

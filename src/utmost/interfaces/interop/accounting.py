@@ -35,7 +35,7 @@ def privacy_loss_distribution(law: Law, cells: int = 1, *, discretization: float
 
     Args:
         law: Distribution of the noise of one cell, at its share of the level.
-        cells: how many cells one individual changes; their losses are composed.
+        cells: Number of cells that one individual changes; their losses are composed.
         discretization: losses are rounded up to multiples of it.
 
     Returns:
@@ -143,7 +143,7 @@ def dp_event(law: Law, cells: int = 1) -> Any:
 
     Args:
         law: Distribution of the noise of one cell, at its share of the level.
-        cells: how many cells one individual changes, up to 10^5.
+        cells: Number of cells that one individual changes, up to 10^5.
 
     Raises:
         Unsupported: where dp-accounting is not installed.

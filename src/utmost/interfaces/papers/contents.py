@@ -24,7 +24,7 @@ class Paper:
     """A paper's numbered results.
 
     Attributes:
-        name: how the command calls it.
+        name: Name of the paper in the command.
         authors, year, title: Description of the paper.
         results: the names of its numbered results, in its order.
         again: results that say what another one says, with the name under which that has its rows.
@@ -138,7 +138,7 @@ FERNANDES = Paper(
 )
 
 PAPERS: Mapping[str, Paper] = {paper.name: paper for paper in (GHOSH, GENG, KOUFOGIANNIS, FERNANDES)}
-"""In the order of their years."""
+"""The papers, in the order of their years."""
 
 
 def papers_named(name: str) -> tuple[Paper, ...]:

@@ -122,7 +122,7 @@ def corollary_7() -> Iterator[Comparison]:
 
 
 def theorem_8() -> Iterator[Comparison]:
-    """Where the optimal gamma of every moment goes."""
+    """The limit of the optimal gamma of every moment."""
     moments = [costs.moment(m) for m in (1, 2, 3, 4)]
     small = [rounded(optimal_gamma("1e-6", cost=cost), 5) for cost in moments]
     large = [rounded(optimal_gamma(100, cost=cost), 1) for cost in moments]

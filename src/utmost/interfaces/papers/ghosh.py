@@ -149,7 +149,7 @@ def theorem_3_1() -> Iterator[Comparison]:
 
 
 def lemmas() -> Iterator[Comparison]:
-    """Where Lemma 5.5 and footnote 4 claim too much: an optimal vertex that is no remap of G."""
+    """A case in which Lemma 5.5 and footnote 4 claim too much: an optimal vertex that is no remap of G."""
     consumer = Consumer(priors.uniform(3), [list(row) for row in STRAY_LOSS])
     X = Channel([list(row) for row in STRAY])
     optimum = optimal_mechanism(PrivacyType(counts(2), alpha="1/2"), consumer).loss

@@ -103,7 +103,7 @@ class Proposal(JsonRecord):
         """The request that it proposes.
 
         Args:
-            facts: What is kept of a publication beside it, see `approved_facts`.
+            facts: Facts that are kept of a publication beside it, see `approved_facts`.
 
         Raises:
             UtmostError: for facts of another version, which are no request.

@@ -62,7 +62,7 @@ class Audit:
         return self._ledger.history(name)
 
     def status(self, token: Token) -> Status:
-        """Where the ledger is, what is in it, and whether anything new may be said."""
+        """The place of the ledger, its content, and whether anything new may be published."""
         token.check("verify")
         return self._ledger.status()
 

@@ -8,7 +8,7 @@ from prometheus_client.multiprocess import MultiProcessCollector
 
 _METHODS = frozenset({"GET", "POST", "PUT", "HEAD", "OPTIONS", "DELETE", "PATCH"})
 FOLDER = "PROMETHEUS_MULTIPROC_DIR"
-"""Where workers of one service lay their counts, so that each answers for all; of one worker alone, nowhere."""
+"""The folder of the counts of a service's workers, so that each answers for all; one worker has none."""
 
 
 class Metrics:

@@ -1,4 +1,4 @@
-"""What waits for whom: an index of a few words for each, written where the waiting begins and dropped where it ends.
+"""The queue of what waits for whom: an index of a few words each, written when waiting begins, dropped when it ends.
 
 It is written in the very transaction that proposes or decides, so it never says anything else than the records;
 and no page has to open all proposals to count those that wait.

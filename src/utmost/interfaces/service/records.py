@@ -157,7 +157,7 @@ class Records:
 
     @property
     def place(self) -> str:
-        """Where they are, without any secret."""
+        """The place of the records, without any secret."""
         return self._store.place if self._path is None else str(self._path)
 
     def read(self, work: Callable[[RecordTransaction], T]) -> T:

@@ -47,7 +47,7 @@ class Settings:
         webhook: Address to which a notice is posted when something waits; empty for none.
         mail_to, mail_from: Receivers of such a notice, between commas, and its sender; empty for nobody.
         smtp: HOST or HOST:PORT of the mail server, with STARTTLS unless it is on this machine.
-        smtp_user, smtp_password_file: as whom to sign in there, and where the password is; empty for no sign-in.
+        smtp_user, smtp_password_file: User of the mail server and file of the password; empty for no sign-in.
     """
 
     ledger: str = "releases.db"

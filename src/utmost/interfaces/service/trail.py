@@ -64,7 +64,7 @@ def check_lines(lines: Iterable[Mapping[str, Any]], before: str = "") -> tuple[i
     """The number of lines, and the last chain; each line must follow from those before it.
 
     Args:
-        lines: as the service exports them, each with its name, oldest first.
+        lines: Lines of the service's export, each with its name, oldest first.
         before: the chain of the line before the first; empty from the beginning on.
 
     Raises:

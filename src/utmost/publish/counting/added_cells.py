@@ -64,9 +64,9 @@ class AddedCells:
 
         Args:
             shape: Shape of the cells of a part.
-            parts: how many there are; a cell is numbered by its table, then its part, then its cell.
+            parts: Number of parts; a cell is numbered by its table, then its part, then its cell.
             tables: 1, or 2 for sums and counts together, which stand side by side.
-            numbered: where the cells are more than numbers, which are which.
+            numbered: Order of the cells, where they are more than numbers.
         """
         if numbered is not None:
             part, number = np.divmod(self.cells, 1 << numbered.bits)

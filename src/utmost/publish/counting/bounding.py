@@ -104,7 +104,7 @@ def _summed(persons: NDArray[np.int64], cells: NDArray[np.int64], amounts: NDArr
 
 
 def begins(*columns: NDArray[Any]) -> NDArray[np.bool_]:
-    """Where runs of equal rows begin, of rows in an order in which equal ones are neighbours.
+    """Beginnings of runs of equal rows, of rows in an order in which equal ones are neighbours.
 
     >>> begins(np.array([3, 3, 7]), np.array([1, 2, 2])).tolist()
     [True, True, True]
@@ -121,7 +121,7 @@ def least_hashed(
 
     Args:
         pairs: distinct, ordered by person.
-        most: how many are kept of one person, >= 1.
+        most: Number of rows kept of one person, >= 1.
         names: each person's text, by code.
         key, purpose: Input of the hash, beside the person and the number of the cell.
         runs: ascending numbers, each of pairs of one person, so many of which are kept; a person's when left out.

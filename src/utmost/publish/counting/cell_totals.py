@@ -47,7 +47,7 @@ def gathered_totals(batches: Iterable[Any], size: int) -> NDArray[Any]:
 
     Args:
         batches: Batches in each of which no cell comes twice.
-        size: how many cells there are.
+        size: Number of cells.
     """
     sums: NDArray[Any] = np.zeros(size, dtype=np.int64)
     largest = 0

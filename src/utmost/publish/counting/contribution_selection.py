@@ -17,7 +17,7 @@ def by_cell(pairs: Pairs, size: int) -> tuple[Pairs, NDArray[np.int64]]:
 
     Args:
         pairs: Pairs in which cell number m * size + a is cell a of table m.
-        size: how many cells a table has.
+        size: Number of cells of a table.
 
     Returns:
         Distinct pairs whose sums are their own numbers, and so a mark of which of them are chosen.

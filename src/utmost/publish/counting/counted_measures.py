@@ -22,7 +22,7 @@ from utmost.tables.cells.odd_cells import MISSING_KIND, declare_mark
 from utmost.tables.cells.spelling import Spelling
 
 AmountBounds = Number | Sequence[Number]
-"""What one person may add to one cell: at most so much from 0 on, or between two ends."""
+"""Bounds on what one person adds to one cell: at most so much from 0 on, or between two ends."""
 
 AmountEnds = tuple[int, int]
 """The lowest and the highest of what is allowed, in steps."""
@@ -141,7 +141,7 @@ def distinct(column: str, *, of: Any, at_most: int = 1) -> MeasureSpec:
         column: Column of values, which is neither the persons' column nor an axis.
         of: the declared values: a list, or what `Domain` or `Domain.of_facts` takes for an axis. Others count in
             nothing, and are told to the curator; ``other`` of an axis takes them in, as one value.
-        at_most: how many values of one person count in a cell, >= 1; of rows that are persons 1.
+        at_most: Most values of one person that count in a cell, >= 1; where rows are persons 1.
 
     Source: COUNT(DISTINCT) with bounded contributions, proofs/theory/counting.md.
 
@@ -159,7 +159,7 @@ def read_measures(measures: Mapping[str, MeasureSpec]) -> Mapping[str, MeasureSp
     """Measures by name, found to be such.
 
     Raises:
-        OutOfRange: for no measure. WrongKind: for measures that are none.
+        OutOfRange: for no measure. WrongKind: for anything but measures.
     """
     if not isinstance(measures, Mapping):
         raise wrong_kind("measures", _KINDS, measures)
@@ -182,7 +182,7 @@ class CountedMeasure:
         each: the ends between which the amount of each event is moved; None where it stays.
         ends: the ends between which a person's sum in a cell lies.
         is_moved: whether it is moved there; else it lies there once all sums are cut by ``in_all``.
-        most_events: where events are counted beside their amounts, how many of one person in a cell; None elsewhere.
+        most_events: Most events of one person in a cell, where events are counted beside their amounts; None elsewhere.
         in_all: the most to which the sizes of a person's sums may add up, of counted events their number; or None.
         distinct: the values of which the distinct ones are counted; None elsewhere.
     """
@@ -352,7 +352,7 @@ class CountedMeasure:
         Args:
             pairs: Pairs of this measure; of sums and counts together both parts.
             numbers: Number of the person and cell of each.
-            cells: how many such numbers there are.
+            cells: Number of such numbers.
         """
         sizes = np.zeros(cells, dtype=pairs.sums.dtype)
         np.add.at(sizes, numbers, np.abs(pairs.sums))

@@ -36,7 +36,7 @@ class CountingReport:
         pairs: Number of cells of persons before any was removed.
         kept_of: Quantity kept by the bounds on one person: "events", "amount of paid", "distinct values of page"; None
             where they cut nothing because they are being chosen.
-        counted, kept: How much of it there was inside the domain, and how much is left: events, or the sizes of the
+        counted, kept: Quantity inside the domain, and quantity that is left: events, or the sizes of the
             sums of persons in cells.
         without_amount: Number of events inside the domain that have no amount in a column, and were left out of its
             sums, for each column of amounts.

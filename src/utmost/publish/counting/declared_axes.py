@@ -70,7 +70,7 @@ def part_axis(domain: Domain, part: Any) -> Axis:
     """The axis whose labels are the parts.
 
     Raises:
-        NotDeclared, WrongKind, OutOfRange: for what is none.
+        NotDeclared, WrongKind, OutOfRange: for anything but declared axes.
     """
     if isinstance(part, str):
         if part not in domain.columns:

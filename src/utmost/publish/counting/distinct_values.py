@@ -22,7 +22,7 @@ def few_values(pairs: Pairs, first: int, size: int, most: int, persons: Sequence
 
     Args:
         pairs: Pairs in which cell number (first + v) * size + a is value v in cell a.
-        size: how many cells there are.
+        size: Number of cells.
 
     Returns:
         The pairs that are kept, each with the sum 1; and of how many cells of persons values were left out.
@@ -58,7 +58,7 @@ class ValuesSeen:
         return pairs.where(is_sum)
 
     def taken_from(self, batches: Iterable[Any]) -> Iterator[Any]:
-        """The same of an engine's batches of cells and totals."""
+        """The pairs of an engine's batches of cells and totals."""
         arrow = extra("pyarrow", "tables")
         for batch in batches:
             cells = np.asarray(batch.column(CELL).to_numpy())
@@ -70,7 +70,7 @@ class ValuesSeen:
 
         Args:
             first, tables: the number of the first table, and how many there are.
-            size: how many cells a table has.
+            size: Number of cells of a table.
         """
         seen = self._seen()
         own = seen[(seen >= first * size) & (seen < (first + tables) * size)]

@@ -119,9 +119,9 @@ def count_keys(
         events: one row an event, as for `count_table`.
         person: the column that says whose event it is: text or integers, in every row.
         column: the keys, text or integers; events without one are left out, and so are nan and NaN.
-        at_most: how many keys one person is counted in, >= 1: ``keys=`` of `select_keys`.
-        shares: how many shares each person divides evenly among the keys that are kept of them, a whole number for each
-            and what is left over for none: ``shares=`` of `select_keys`. Many have few divisors left over: 60, 2520.
+        at_most: Most keys in which one person is counted, >= 1: ``keys=`` of `select_keys`.
+        shares: Number of shares that each person divides evenly among the keys that are kept of them, a whole number
+            for each and what is left over for none: ``shares=`` of `select_keys`. Few are left over of 60 or 2520.
             Each key counts once when None.
         key: Key of the hashes; new random bytes when None.
         spelling: Missing marks of the table, see `count_table`.
@@ -158,7 +158,7 @@ def count_keys(
 
 
 def _counted_by_engine(events: Any, keys: "_Keys") -> dict[str, int] | dict[str, KeyShares]:
-    """The same, of a frame whose rows stay with the engine: only the keys and their counts come here."""
+    """The counts of a frame whose rows stay with the engine: only the keys and their counts come here."""
     frame, wanted = engine_frame(events), [keys.person, keys.column]
     check_columns_exist(wanted, frame.schema().names)
     counts: dict[str, int] = defaultdict(int)

@@ -27,7 +27,7 @@ from utmost.tables.optional_imports import extra
 
 BUCKETS = 256
 _AS_THEY_ARE = 1 << 25
-"""So many events lie on the disk uncompressed, in some 24 bytes each: to compress them takes a fifth of the time."""
+"""Most events on the disk uncompressed, in some 24 bytes each: to compress them takes a fifth of the time."""
 _PERSON, _CELL, _AMOUNT = "person", "cell", "amount"
 _AT_ONCE = 1 << 19
 _IN_MEMORY = 1 << 20
@@ -135,7 +135,7 @@ class PersonsInBuckets:
         return tally.pairs(), TextsInArrow(persons.dictionary)
 
     def _pairs_on_the_way(self, tables: Iterator[Any]) -> tuple[Pairs, Sequence[str]]:
-        """The same for a bucket with more events than memory may hold: of one person, say, who has most of them."""
+        """The persons of a bucket with more events than memory may hold: of one person, say, who has most of them."""
         persons, tally = Persons(self.reader.person, self.reader.spelling), EventSums()
         for table in tables:
             who = persons.codes(table[_PERSON])

@@ -24,7 +24,7 @@ def row_pairs(reader: EventReader, batch: Batch, before: int) -> Pairs:
     """The pairs of person and cell of a batch in which each row is a person: one for each row in the domain.
 
     Args:
-        before: how many rows came before these.
+        before: Number of rows that came before these.
     """
     rows = len(next(iter(batch.values())))
     cells, amounts = reader.placed(batch, before)

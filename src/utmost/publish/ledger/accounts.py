@@ -182,7 +182,8 @@ class Accounts:
             dataset: Dataset whose budget is spent.
             epsilon: Level of pure differential privacy that was spent, against the same neighbouring datasets as all
                 releases of the dataset. The ledger believes it.
-            what: What it was spent on, in words that no other charge of this dataset has: "OpenDP, mean age, 2025".
+            what: Description of the spending, in words that no other charge of this dataset has: "OpenDP, mean age,
+                2025".
             independent: Whether a dataset that the ledger does not know is of other people than all that it knows.
 
         Returns:

@@ -52,7 +52,7 @@ def stored(integers: Integers, width: int) -> bytes:
 
 
 def packed(integers: Integers) -> bytes:
-    """The same in as few bytes as all need, for digests: equal integers give equal bytes, whatever the array's type.
+    """The integers in as few bytes as all need, for digests: equal integers give equal bytes for any array type.
 
     Layout, little-endian: count, width of an offset, length of the least (4 bytes each), the least, the offsets.
 

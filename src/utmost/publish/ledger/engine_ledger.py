@@ -18,7 +18,6 @@ from utmost.publish.ledger.item_ledger import ItemLedger, check_unstored
 from utmost.publish.ledger.requests import PublishRequest
 from utmost.publish.ledger.state import Published
 from utmost.publish.promises.declared_columns import check_size
-from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.promised_noise import CONFIDENCE
 from utmost.publish.releases.engine_release import ReleasableFrame
 from utmost.publish.releases.item_columns import (
@@ -87,7 +86,7 @@ def relax_frame(
 
 
 def frame_difference(items: ItemLedger, name: str, table: Any, version: int | None) -> str | None:
-    """Where a frame first differs from the one that was published: as `Ledger.difference`."""
+    """The place where a frame first differs from the one that was published: as `Ledger.difference`."""
     known = known_by_item(items, name, version)
     frame = _frame_again(known, table)
     return items.difference(name, _committed_again(items, known, frame, None), version=known.version)
@@ -169,7 +168,7 @@ def _frame_again(known: Published, table: Any) -> ReleasableFrame:
     wanted = (*known.promise.id_column, *known.columns, *public)
     names = [name for name in names if name in wanted]
     drop = [name for name in names if name not in (*known.columns, *public)]
-    again = Promise(known.columns, public=public, drop=drop, noise=known.noise, id_column=known.promise.id_column)
+    again = replace(known.promise, public=tuple(public), drop=tuple(drop))
     return ReleasableFrame.of(brought.select(names).native, again)
 
 

@@ -224,7 +224,7 @@ class ItemLedger:
         self._log.read(look)
 
     def difference(self, name: str, commitment: ItemCommitment, *, version: int | None = None) -> str | None:
-        """Where a table first differs from the one that was published: as `Ledger.difference`."""
+        """The place where a table first differs from the one that was published: as `Ledger.difference`."""
 
         def look(transaction: Transaction) -> str | None:
             release = _by_item(transaction, name, version)

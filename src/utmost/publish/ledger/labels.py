@@ -64,7 +64,7 @@ class Labels:
         return cls(tuple(order), parts_digest(blocks), len(blocks), salt)
 
     def facts(self) -> dict[str, Any]:
-        """The same as an event keeps it."""
+        """The form in which an event keeps it."""
         salted = {} if self.salt is None else {"salt": self.salt}
         return {"order": list(self.order), "digest": self.digest, "parts": self.parts, **salted}
 

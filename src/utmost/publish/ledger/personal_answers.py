@@ -338,7 +338,7 @@ def _width(mechanism: KeptMechanism) -> int:
 def answered(
     transaction: Transaction, name: str, version: int | None, persons: Mapping[str, Any], index: AnswerIndex
 ) -> list[str]:
-    """Those of these persons who have an answer under a name and a version, or the newest one."""
+    """The persons among these who have an answer under a name and a version, or the newest one."""
     wanted = max(transaction.state.versions(name), default=1) if version is None else version
     mechanism = transaction.state.mechanisms.get((name, wanted))
     return (

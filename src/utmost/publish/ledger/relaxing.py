@@ -56,7 +56,7 @@ StoredView = tuple[Published, Response, TableLabels, LedgerFacts]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowPermutation:
-    """From the order of a table's rows to that in which the ledger stores them, and back.
+    """A map from the order of a table's rows to that in which the ledger stores them, and back.
 
     Attributes:
         rows: Row ``rows[i]`` of the table is stored row i; None where the two orders are one.

@@ -48,8 +48,8 @@ class PublishRequest:
         independent: Whether no individual of these data is in another dataset of the ledger.
 
     Raises:
-        WrongKind: for a promise or a level that is none.
-        OutOfRange, NotANumber: for a name, a dataset, a request, a version or a confirmation that is none.
+        WrongKind: for anything but a promise or a level.
+        OutOfRange, NotANumber: for an invalid name, dataset, request, version or confirmation.
     """
 
     name: str = field(metadata=_NAME)
@@ -96,7 +96,7 @@ class AnswerRequest:
         version: Version of the data; None for the newest one.
 
     Raises:
-        WrongKind, OutOfRange, NotANumber: for a level, a name or a version that is none.
+        WrongKind, OutOfRange, NotANumber: for an invalid level, name or version.
     """
 
     name: str = field(metadata=_NAME)

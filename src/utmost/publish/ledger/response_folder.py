@@ -121,7 +121,7 @@ class ResponseFolder:
 
         Args:
             name, version: Release; the newest version if left out.
-            frame: as `publish`, `relax` or `view` of the ledger has answered; an `Answer`, or its table.
+            frame: Answer of `publish`, `relax` or `view` of the ledger; an `Answer`, or its table.
             epsilon: Level.
 
         Returns:

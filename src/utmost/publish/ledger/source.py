@@ -274,7 +274,7 @@ OTHERS = "identifiers and values must be those that were published"
 
 
 def difference(committed: bytes, now: bytes, source: Source, rows: int) -> str | None:
-    """Where a table first differs from the one that was published, in words without a value; None where it does not."""
+    """The place where a table first differs from the published one, in words without a value; None if it does not."""
     if source.rows != rows:
         return f"the table has {source.rows} rows, and {rows} were published"
     if hmac.compare_digest(committed, now):

@@ -47,7 +47,7 @@ class ItemFacts:
         return self.tags is not None
 
     def facts(self) -> dict[str, Any]:
-        """The same as an event keeps it."""
+        """The form in which an event keeps it."""
         return {"tags": self.tags, "universe": None if self.universe is None else dict(self.universe)}
 
     @classmethod
@@ -261,7 +261,7 @@ class State:
         is_sealed, is_derived: Whether responses are encrypted, and whether noise is derived from the key.
         has_witness: Whether the ledger was made with a witness.
         releases: Releases by name and version.
-        accounts: What each dataset that a release, a mechanism or a charge names has spent on these.
+        accounts: Spending of each dataset that a release, a mechanism or a charge names.
         first: The first release or mechanism of each of these datasets.
         limits: dataset to limit.
         charges: Levels that other tools spent, by dataset and by what they were spent on; they are in the accounts.

@@ -72,7 +72,7 @@ class Store(Protocol):
         """
 
     def problems(self) -> list[str]:
-        """What the database finds wrong with its files, and what is not as a ledger made it: tables, columns, indices;
+        """Faults that the database finds in its files, and what is not as a ledger made it: tables, columns, indices;
         triggers, rules, views, row security, tables that are not logged or that hide others."""
 
     def close(self) -> None:

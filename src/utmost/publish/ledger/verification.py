@@ -273,7 +273,7 @@ def resumed(log: EventLog, reason: str, missing: Mapping[str, Number | Level] | 
 def _facts(
     reason: str, state: State, known: RollbackLoss | None, levels_missing: Mapping[str, Level]
 ) -> dict[str, object]:
-    """Where no witness says which releases lost something, all are closed.
+    """Close all releases where no witness says which of them lost something.
 
     Derived noise repeats itself in any order of levels, but noise by item in the same order alone.
     """

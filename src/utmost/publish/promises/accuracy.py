@@ -54,7 +54,7 @@ def epsilon_for(
 
     Args:
         margin: the wanted distance between released and true cell, >= 0; > 0 on the reals.
-        confidence: with which probability.
+        confidence: Probability of the margin.
         unit: Unit of privacy, what one individual changes.
         digits: Number of significant digits, 1 to 12.
         cost, numbers, relaxable, grid: Arguments of `cell_noise_at`; they choose the noise.

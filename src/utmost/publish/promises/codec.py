@@ -39,10 +39,10 @@ class Form(Generic[Value]):
     """How the documents of one kind are written and read.
 
     Attributes:
-        kind: what stands in the field ``kind``.
-        noun: what messages call it: "a design".
-        facts: from a value to the fields of its kind.
-        value: from the fields of a document to the value, with everything that can be computed computed again.
+        kind: Text of the field ``kind``.
+        noun: Name of the kind in messages: "a design".
+        facts: Function from a value to the fields of its kind.
+        value: Function from the fields of a document to the value, with everything that can be computed computed again.
         rounded: the names of computed floats, which another machine may round another way in the last places.
     """
 

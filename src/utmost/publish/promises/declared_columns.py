@@ -64,11 +64,11 @@ def declared_columns(
 
 
 RowsFrom = Literal["declared", "observed"]
-"""Where a list of rows comes from: it was fixed before anybody was counted, or it was found in the data."""
+"""Origin of a list of rows: it was fixed before anybody was counted, or it was found in the data."""
 
 
 def rows_origin(value: str) -> RowsFrom:
-    """Where the list of rows comes from, by its name."""
+    """The origin of the list of rows, by its name."""
     origin: RowsFrom = one_of(value, RowsFrom, "rows")
     return origin
 
@@ -116,7 +116,7 @@ def check_margins_free(margins: Mapping[str, str], names: Iterable[str], *, fold
 
     Args:
         margins: their names, each with the column that it stands behind.
-        names: of the columns that there are.
+        names: Names of the columns that there are.
         folds_case: whether N is n where the table is, as in SQL.
     """
     names = [name.casefold() for name in names] if folds_case else list(names)

@@ -15,7 +15,7 @@ BLOCK = 1 << 16
 """How many cells are stored together."""
 
 Blocks = Callable[[str], Iterator[Integers]]
-"""From a column's name to the blocks of a stored response."""
+"""A function from a column's name to the blocks of a stored response."""
 
 
 class ResponseNoise(Protocol):

@@ -40,7 +40,7 @@ class NamingLaw:
 
     Attributes:
         ratio: a, a rational above 1, at most e^epsilon.
-        delta: of one key, strictly between 0 and 1.
+        delta: Chance for one key, strictly between 0 and 1.
 
     Raises:
         NotANumber, OutOfRange: for numbers outside these ranges.

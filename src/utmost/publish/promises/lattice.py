@@ -33,11 +33,11 @@ class Lattice:
     steps of the geometric part, so that part has the level scaled by block / (cells * sensitivity).
 
     Attributes:
-        sensitivity: of one cell, in steps.
-        cells: how many cells one individual changes; a fraction where all cells together are bounded.
+        sensitivity: Sensitivity of one cell, in steps.
+        cells: Number of cells that one individual changes; a fraction where all cells together are bounded.
         block: a divisor of the sensitivity.
         exponent: the steps are of width 2^-exponent; None for integers.
-        share: of the level, that this noise spends; the rest is spent by noise on other sums of the same data.
+        share: Share of the level that this noise spends; the rest is spent by noise on other sums of the same data.
     """
 
     sensitivity: int
@@ -134,11 +134,11 @@ def lattice_of(numbers: str, unit: Unit, grid: Number | None = None, half_step: 
     Args:
         numbers: "integers", or "reals", which live on a grid.
         unit: Unit of privacy; each cell gets its share of the level.
-        grid: for reals, a power of two; if left out, they get one that depends on the sensitivity alone.
+        grid: Grid of reals, a power of two; if left out, it depends on the sensitivity alone.
         half_step: half-step staircase noise instead of geometric noise.
 
     Raises:
-        OutOfRange: for numbers that is none, a grid for integers, a sensitivity below 1 step, and for half-step noise
+        OutOfRange: for an unknown ``numbers``, a grid for integers, a sensitivity below 1 step, and for half-step noise
             with an even number of steps.
         Unsupported: for amounts in steps.
         NotANumber: for integers, where the sensitivity is none.

@@ -24,9 +24,9 @@ class LedgerFacts:
     An answer never changes, and neither does what is stated of it: answers that came later are in their own statements.
 
     Attributes:
-        name, data_version: of the release.
-        levels: those that had been answered, this answer's among them, strictest first.
-        together: what they cost together, with other versions of the release; None where nothing is spent.
+        name, data_version: Name and data version of the release.
+        levels: Levels that had been answered, this answer's among them, smallest epsilon first.
+        together: Cost of these levels together, with other versions of the release; None where nothing is spent.
         stop: Facts of the ladder, where the rule of the promise has one and this level is of it.
     """
 
@@ -47,7 +47,7 @@ class LedgerFacts:
         }
 
     def up_to(self, level: Level) -> "LedgerFacts":
-        """The same for whoever may not know of larger levels than that of the answer."""
+        """These facts for whoever may not know of larger levels than that of the answer."""
         seen = tuple(answered for answered in self.levels if not answered > level)
         return replace(self, levels=seen, together=level)
 

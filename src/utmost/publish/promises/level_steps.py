@@ -138,10 +138,10 @@ def tighten(
     """A response at the level ``strict`` from a response at the level ``loose``, without the data.
 
     Args:
-        response: at ``loose``, as it was released: a number, list or array.
+        response: Response at ``loose``, as it was released: a number, list or array.
         strict, loose: epsilons, or levels such as ``ut.level(alpha="1/2")``; ``strict`` at most ``loose``.
         unit: Unit of privacy; one value by 1 at most where it is left out.
-        numbers, grid, half_step: as the response was released with.
+        numbers, grid, half_step: Kind of numbers, grid and half steps with which the response was released.
         randomness: the operating system's if left out.
         method: "constant" or "table".
 
@@ -276,7 +276,7 @@ def _on_grid(lattice: Lattice, read: CellValues, values: Any) -> Integers:
         if off.size:
             raise OutOfRange(
                 f"the numbers must be multiples of 2^{-lattice.exponent}",
-                came="one that is none",
+                came="another one",
                 where=where_is(int(off[0]), read.shape),
                 remedy="Pass the grid of the release as grid=.",
             )

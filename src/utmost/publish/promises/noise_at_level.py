@@ -98,7 +98,7 @@ class NoiseAtLevel(Protocol):
         """The probability with which it does."""
 
     def with_confidence(self, confidence: Fraction) -> "NoiseAtLevel":
-        """The same with margins of another confidence."""
+        """This noise with margins of another confidence."""
 
     def bars(self, columns: Sequence[str]) -> Mapping[str, tuple[str, "Margin"]]:
         """The columns of margins, with the column that each stands behind, and the margin."""
@@ -153,7 +153,7 @@ class CellNoiseAtLevel(Display):
         return (integer_column if self.grid is None else real_column)(column, name, place)
 
     def with_confidence(self, confidence: Fraction) -> "CellNoiseAtLevel":
-        """The same with a margin of another confidence.
+        """This noise with a margin of another confidence.
 
         >>> cell_noise_at(epsilon=1, unit=Unit(1, 2)).with_confidence(Fraction(1, 2)).margin
         1

@@ -46,7 +46,7 @@ from utmost.tables.cells.columns import integer_column
 from utmost.tables.frames.any_table import adapter_of
 
 MOST_SERVED = 10_000
-"""So many keys, and false names, a service reckons with."""
+"""Most keys, and most false names, that a service computes with."""
 
 KEYS = "key", "count"
 """The columns of a table of keys that nobody named."""
@@ -62,7 +62,7 @@ class NamingNoise(Noise):
     """The common part of kinds that name keys: a table of keys is one value, and so is the list that comes of it.
 
     Attributes:
-        columns: of the parts of a key, and last that of the counts.
+        columns: Columns of the key, or of its parts, and last that of the number of individuals who hold it.
     """
 
     is_charted: ClassVar[bool] = False
@@ -173,7 +173,7 @@ class NamingNoise(Noise):
     def column_bars(
         self, level: Level, columns: Sequence[str], confidence: Number
     ) -> dict[str, tuple[str, int | float]]:
-        """None in the table: that a key is named says that its noisy count is large."""
+        """No margin in the table: that a key is named says that its noisy count is large."""
         return {}
 
 
@@ -203,8 +203,8 @@ class KeyNoise(NamingNoise):
 
     Attributes:
         chance: delta, of all keys together.
-        shares: how many one individual divides among their keys, and counts are in shares; None where each key counts
-            once.
+        shares: Number of shares that one individual divides among their keys, in which counts are; None where each key
+            counts once.
     """
 
     kind: ClassVar[str] = "named keys"
@@ -278,7 +278,7 @@ class KeyNoise(NamingNoise):
 
     @property
     def theorem(self) -> str:
-        """That no choice names more."""
+        """The theorem that no choice names more."""
         return "at every count, the chance of naming a key is as large as epsilon and delta allow"
 
     def guarantee(self, level: Level, columns: Sequence[str]) -> str:
@@ -297,16 +297,16 @@ def key_noise(columns: Sequence[str] = KEYS, *, delta: Number, keys: int = 1, sh
     """The noise of keys that nobody listed beforehand, named at epsilon and delta: see `select_keys`.
 
     Args:
-        columns: of the key, or of its parts, and last that of the number of individuals who hold it.
+        columns: Columns of the key, or of its parts, and last that of the number of individuals who hold it.
         delta: the chance of naming a key that one individual alone holds, of all keys together.
-        keys: how many keys one individual may hold, adding at most 1 to the count of each.
+        keys: Most keys that one individual may hold, adding at most 1 to the count of each.
         shares: counts are in shares, of which one individual divides so many among their keys, as
             `count_keys(shares=...)` does: who holds few keys gives each more.
 
     Raises:
         OutOfRange, NotANumber: for what is no such thing, and for fewer shares than keys.
 
-    Cost: of a release some 50 microseconds a key, most of it to know the table again.
+    Cost: some 50 microseconds a key, most of it to recognise the table.
     Source: [desfontaines2022]; proofs/theory/unknown-keys.md.
 
     >>> from utmost.exact import level
@@ -336,13 +336,13 @@ def select_keys(
     comes along within the same promise. A key that nobody holds is never named.
 
     Args:
-        counts: from each key to the number of individuals who hold it; or a table of two columns, keys and counts. Keys
+        counts: Number of individuals who hold each key, by key; or a table of two columns, keys and counts. Keys
             are text, integers, dates, or tuples of them.
         epsilon: Privacy level of all keys together.
         delta: the chance of naming a key that one individual alone holds, of all keys together, strictly between 0 and
             1, see `SelectedKeys.statement`.
-        keys: how many keys one individual may hold, adding at most 1 to the count of each.
-        shares: how many shares one individual divides among the keys they hold, in any way; ``keys`` to 10^6. The
+        keys: Most keys that one individual may hold, adding at most 1 to the count of each.
+        shares: Number of shares that one individual divides among the keys they hold, in any way; ``keys`` to 10^6. The
             ``counts`` are then sums of shares, as ``count_keys(..., shares=...)`` gives them. Who holds few keys gives
             each more, so that with ten keys at most, fourteen who hold one key name it as readily as with one.
         randomness: the operating system's when None; a seeded source is refused.
@@ -351,7 +351,7 @@ def select_keys(
         BadTable: for a table that is not of two columns, and a key that stands in two rows.
         NotANumber, OutOfRange, WrongKind: for counts that are no numbers of individuals, and keys of no such kind; by
             their place, never by what they are.
-        NotALevel, PromiseBroken: for a level that is none, and a source of randomness that is not secure.
+        NotALevel, PromiseBroken: for an invalid level, and a source of randomness that is not secure.
 
     Promise: (epsilon, delta) for one individual added or removed. Where one is replaced by another, up to 2k keys
         change: pass keys=2*k, and twice the shares.

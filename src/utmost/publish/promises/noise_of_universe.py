@@ -16,7 +16,7 @@ from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import OutOfRange, Unsupported
 from utmost.publish.promises.noise_of_keys import MOST_SERVED, KeysAndCounts, NamingNoise, named_columns
 from utmost.publish.promises.partition_selection import keys_of_one
-from utmost.publish.promises.table_statements import changes_text, promise_text
+from utmost.publish.promises.table_statements import promise_text
 from utmost.publish.promises.vast_domains import (
     Texts,
     Tuples,
@@ -41,8 +41,8 @@ class NamedCellNoise(NamingNoise):
     """Geometric noise on every cell of a universe; those above a threshold are named.
 
     Attributes:
-        universe: which keys there could be.
-        false_names: how many names of nobody are wanted at most, on average.
+        universe: Possible keys.
+        false_names: Most names of nobody that are wanted, on average.
     """
 
     kind: ClassVar[str] = "named cells of a universe"
@@ -94,12 +94,12 @@ class NamedCellNoise(NamingNoise):
 
     @property
     def theorem(self) -> str:
-        """That what is drawn is the long way."""
+        """The theorem that the draw is that of the long way."""
         return "the list has the same distribution as if every possible key had got noise; only named keys are drawn"
 
     def guarantee(self, level: Level, columns: Sequence[str]) -> str:
         """The promise at a level, in plain words."""
-        changes = changes_text(self.unit, "cell of the universe" if self.unit.cells == 1 else "cell")
+        changes = self.unit.changes("cell of the universe" if self.unit.cells == 1 else "cell")
         promised = promise_text(level, self.unit.neighbours, "the named cells and their counts", changes)
         wish = f"At most {self.false_names} of the names belong to nobody, on average ({level_name(level)})."
         return f"{promised} The universe has {size_text(self.universe)} cells and was declared beforehand. {wish}"
@@ -118,9 +118,9 @@ def named_cell_noise(
     """The noise of cells of a declared universe, named with epsilon alone: see `name_cells`.
 
     Args:
-        columns: of the key, or of its parts, and last that of the number of individuals who hold it.
+        columns: Columns of the key, or of its parts, and last that of the number of individuals who hold it.
         universe: `Texts` or `Tuples`, chosen without looking at the data.
-        keys: how many keys one individual may hold, adding at most 1 to the count of each.
+        keys: Most keys that one individual may hold, adding at most 1 to the count of each.
         false_names: the names of nobody that are wanted at most, on average.
 
     Raises:

@@ -73,8 +73,8 @@ class TogetherNoise(ColumnNoise, LatticeNoise):
 
     Attributes:
         columns: Two columns or more, in the order of the groups.
-        cost: for which the way was chosen.
-        way: what is noised of each group, at `_ANCHOR`.
+        cost: Cost for which the way was chosen.
+        way: Sums of each group that get noise, at `_ANCHOR`.
     """
 
     kind: ClassVar[str] = "columns that one individual changes together"
@@ -176,7 +176,7 @@ class SumsOfColumns:
     """How sums of columns are answered: each of them as a column by itself.
 
     Attributes:
-        noises: of each, under the column in whose place it stands.
+        noises: Noise of each sum, under the column in whose place it stands.
         sums: the true ones, where they are at hand.
     """
 
@@ -259,7 +259,7 @@ class OnceTogether(ColumnNoise):
         noise: the kind; the one of least cost where it is None.
         relaxable: whether the noise is the least of those that can later be relaxed without loss.
         cost: error of a cell that is least.
-        halves: what becomes of multiples of 1/2; None as for `noise_together_at`.
+        halves: Treatment of multiples of 1/2; None as for `noise_together_at`.
         found: the noise that a search found at the level of the release; None before it was searched for.
     """
 

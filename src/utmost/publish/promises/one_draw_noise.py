@@ -52,7 +52,7 @@ class OneDrawAtLevel(Display):
         unit: Unit of privacy.
         law: Distribution of all cells together.
         confidence: Probability with which a released cell lies within its margin of the true one.
-        rows: For each row of the table the cell of the distribution; None for the total of tables. Empty where all
+        rows: Cell of the distribution for each row of the table; None for the total of tables. Empty where all
             cells have one distribution.
     """
 
@@ -74,7 +74,7 @@ class OneDrawAtLevel(Display):
         return _bar(self)
 
     def with_confidence(self, confidence: Fraction) -> "OneDrawAtLevel":
-        """The same with margins of another confidence."""
+        """This noise with margins of another confidence."""
         return replace(self, confidence=confidence)
 
     def bars(self, columns: Sequence[str]) -> Mapping[str, tuple[str, Margin]]:

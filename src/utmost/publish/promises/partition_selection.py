@@ -89,8 +89,8 @@ class _ListedKeys(Display):
         """Write the keys, with their noisy counts if any, and beside them the statement: both appear, or none.
 
         Args:
-            path: of a table; or of one document, which ends in .json.
-            column: what the column of the keys is called; keys that are tuples have a column for each part.
+            path: Path of a table, or of one document, which ends in .json.
+            column: Name of the column of the keys; keys that are tuples have a column for each part.
             format, sign, overwrite: Arguments of `saved`.
 
         Raises:
@@ -117,13 +117,13 @@ class SelectedKeys(_ListedKeys):
 
     Attributes:
         keys: Keys in the order of their texts, which says nothing about the counts.
-        noisy: for each key its count plus noise. They are above ``threshold``, since a key is named only then: rare
+        noisy: Counts of the keys plus noise. They are above ``threshold``, since a key is named only then: rare
             keys look more frequent than they are. Counts without that bias are a release of their own on these keys.
         level: epsilon of all keys together.
-        delta: of all keys together.
-        per_individual: how many keys one individual may hold.
-        law: of one key.
-        shares: how many one individual divides among their keys, and ``noisy`` and ``threshold`` are in shares; None
+        delta: Chance for all keys together; after several lists, for everything that was named at smaller deltas, too.
+        per_individual: Most keys that one individual may hold.
+        law: Law of one key.
+        shares: Number that one individual divides among their keys; ``noisy`` and ``threshold`` are in shares; None
             where each key of one individual counts once.
     """
 
@@ -174,8 +174,8 @@ class NamedKeys(_ListedKeys):
     Attributes:
         keys: Keys in the order of their texts.
         level: epsilon of all keys together.
-        delta: of all keys together, and of everything that was named at smaller deltas.
-        per_individual: how many keys one individual may hold.
+        delta: Chance for all keys together; after several lists, for everything that was named at smaller deltas, too.
+        per_individual: Most keys that one individual may hold.
     """
 
     keys: tuple[Any, ...] = field(repr=False)
@@ -282,8 +282,8 @@ def promise_of_keys(total: Level, delta: Fraction, keys: int, shares: int | None
     """The promise of a list of named keys, in words.
 
     >>> print(promise_of_keys(level(1), Fraction(1, 10**6), 2))
-    Adding or removing any one individual, who holds at most 2 keys, each counted once, changes the chance of any list
-    of keys by a factor of at most 2.72, except with a chance of 1/1000000: naming these keys is (epsilon=1,
+    Adding or removing any one individual, who holds at most 2 keys, each counted once, multiplies or divides the chance
+    of any list of keys by at most 2.72, except with a chance of 1/1000000: naming these keys is (epsilon=1,
     delta=1/1000000)-differentially private. A key that one individual alone holds is named with a chance of 1/2000000;
     any such key of one individual, with at most 1/1000000. Counts of these keys that are released at a level of their
     own add that level to epsilon.
@@ -294,10 +294,10 @@ def promise_of_keys(total: Level, delta: Fraction, keys: int, shares: int | None
     else:
         alone = f"Any key that one individual alone holds is named with a chance of at most {delta}."
     return (
-        f"Adding or removing any one individual, who holds at most {keys_held(keys, shares)}, changes the chance of "
-        f"any list of keys by a factor of at most {factor_text(total)}, except with a chance of {delta}: naming these "
-        f"keys is ({total}, delta={delta})-differentially private. {alone} Counts of these keys that are released at a "
-        "level of their own add that level to epsilon."
+        f"Adding or removing any one individual, who holds at most {keys_held(keys, shares)}, multiplies or divides "
+        f"the chance of any list of keys by at most {factor_text(total)}, except with a chance of {delta}: naming "
+        f"these keys is ({total}, delta={delta})-differentially private. {alone} Counts of these keys that are "
+        "released at a level of their own add that level to epsilon."
     )
 
 

@@ -21,16 +21,16 @@ def places_guarantee(law: PlanarLaw, released: Sequence[str]) -> str:
     >>> from fractions import Fraction
     >>> from utmost.exact import level
     >>> print(places_guarantee(PlanarLaw(level(epsilon="1/2"), 2, Fraction(200), None), ["x", "y"]))
-    Moving one row's point by 200 changes the chance of any conclusion from the released points (x, y) by a factor of at
-    most 1.65, up or down; by 400, of at most 2.72; by 600, of at most 4.49 (epsilon = 0.5 for each 200 of Euclidean
-    distance, in the unit of these columns). For several rows of one individual the distances add up. The table does
+    Moving one row's point by 200 multiplies or divides the chance of any conclusion from the released points (x, y) by
+    at most 1.65; by 400, by at most 2.72; by 600, by at most 4.49 (epsilon = 0.5 for each 200 of Euclidean distance, in
+    the unit of these columns). For several rows of one individual the distances add up. The table does
     not hide who is in it, and points much farther apart than this can be told apart.
     """
     per, level = law.per, law.level
-    twice, thrice = (f"by {few * per}, of at most {factor_text(level.scaled(few))}" for few in (2, 3))
+    twice, thrice = (f"by {few * per}, by at most {factor_text(level.scaled(few))}" for few in (2, 3))
     return (
-        f"Moving one row's point by {per} changes the chance of any conclusion from the released points "
-        f"({', '.join(released)}) by a factor of at most {factor_text(level)}, up or down; {twice}; {thrice} "
+        f"Moving one row's point by {per} multiplies or divides the chance of any conclusion from the released points "
+        f"({', '.join(released)}) by at most {factor_text(level)}; {twice}; {thrice} "
         f"({level_name(level)} for each {per} of Euclidean distance, in the unit of these columns). For several rows "
         "of one individual the distances add up. The table does not hide who is in it, and points much farther apart "
         "than this can be told apart."
@@ -43,10 +43,10 @@ def places_line(law: PlanarLaw) -> str:
     >>> from fractions import Fraction
     >>> from utmost.exact import level
     >>> print(places_line(PlanarLaw(level(epsilon="1/2"), 2, Fraction(200), None)))
-    Moving one point by 200 changes the chance of any result by a factor of at most 1.65 (epsilon = 0.5 for each 200).
+    Moving one point by 200 multiplies or divides the chance of any result by at most 1.65 (epsilon = 0.5 for each 200).
     """
-    factor = f"by a factor of at most {factor_text(law.level)} ({level_name(law.level)} for each {law.per})"
-    return f"Moving one point by {law.per} changes the chance of any result {factor}."
+    factor = f"by at most {factor_text(law.level)} ({level_name(law.level)} for each {law.per})"
+    return f"Moving one point by {law.per} multiplies or divides the chance of any result {factor}."
 
 
 def places_drawn(law: PlanarLaw) -> str:

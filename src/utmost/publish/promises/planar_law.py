@@ -128,10 +128,10 @@ def planar_epsilon_for(
 
     Args:
         margin: the wanted distance between answer and point.
-        confidence: with which chance.
+        confidence: Probability of the margin.
         per, grid: Arguments of `PlanarRelease`; the answer is the level for each ``per``.
         dimensions: Number of coordinates of a point.
-        digits: how many.
+        digits: Number of digits.
 
     Raises:
         OutOfRange: for a margin that is not positive, and where the declared grid is too wide for the level.

@@ -36,8 +36,8 @@ class PointPaths:
     """The paths of one release, and the response that they give at a level.
 
     Attributes:
-        law: of the noise at the level.
-        key: of the paths.
+        law: Law of the noise at the level.
+        key: Key of the paths.
     """
 
     law: PlanarLaw
@@ -82,7 +82,7 @@ class PointAnswer:
     """A response to be stored block by block.
 
     Attributes:
-        cells: in steps of the grid of its level, by column.
+        cells: Cells in steps of the grid of its level, by column.
     """
 
     cells: Mapping[str, Integers]

@@ -101,7 +101,7 @@ class PlannedNoise(ABC):
         return {"kind": self.json_kind, **facts_of(self)}
 
     def published_facts(self) -> dict[str, Any]:
-        """The same as a statement has it, which `noise_of_facts` reads, too."""
+        """The form in which a statement has it, which `noise_of_facts` reads, too."""
         return self.facts()
 
     @classmethod
@@ -306,7 +306,7 @@ class AnyNoiseAtLevel(Display):
     """The plan of any noise that a memory keeps: it asks the noise for all that is said of it.
 
     Attributes:
-        noise: which is asked for all that is said of it.
+        noise: Noise that answers all questions about this one.
         level: Level of the whole answer.
         confidence: Confidence of the error bars.
     """
@@ -331,7 +331,7 @@ class AnyNoiseAtLevel(Display):
         return self.noise.margin(self.level, self.confidence)
 
     def with_confidence(self, confidence: Fraction) -> "AnyNoiseAtLevel":
-        """The same with margins of another confidence."""
+        """This noise with margins of another confidence."""
         return replace(self, confidence=confidence)
 
     def bars(self, columns: Sequence[str]) -> Mapping[str, tuple[str, Margin]]:

@@ -38,7 +38,7 @@ from utmost.publish.promises.level_steps import Step
 _TOP, _HALVINGS = 10, 12
 
 Derive = Callable[[str, int, str], bytes]
-"""From a column, the number of a block, and the name of a node to a key."""
+"""A function from a column, the number of a block, and the name of a node to a key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +68,10 @@ class FirstResponse:
     """The `Drawing` of a response before which there was none, and that nothing keeps.
 
     Attributes:
-        level: of the response.
-        size: how many cells it has.
-        randomness: from where its noise comes.
-        secret: in the place of a ledger's key.
+        level: Level of the response.
+        size: Number of cells of the response.
+        randomness: Source of the noise.
+        secret: Secret in the place of a ledger's key.
     """
 
     level: Level
@@ -141,9 +141,9 @@ class NoiseOnLattice:
     """How a response is made: noise on a lattice, added to what is stored beside it, or to the values.
 
     Attributes:
-        step: from the levels that are stored.
-        lattice: on which the noise lives.
-        noise: of the step.
+        step: Step from the stored levels.
+        lattice: Lattice of the noise.
+        noise: Noise of the step.
     """
 
     step: Step
@@ -204,8 +204,8 @@ class NoiseByRuns:
     """The noise of cells that come in runs, one run after the other, each with noise of its own.
 
     Attributes:
-        runs: for each run, how many cells it has, and their noise.
-        block_size: how many cells a block has; runs begin and end where they will.
+        runs: Number of cells and noise of each run.
+        block_size: Number of cells of a block; runs begin and end where they will.
     """
 
     runs: tuple[tuple[int, ResponseNoise], ...]

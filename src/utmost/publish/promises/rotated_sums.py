@@ -22,7 +22,7 @@ from utmost.errors import OutOfRange
 from utmost.publish.workloads.measuring.cells_together import CellsLaw
 
 Halves = Literal["toss", "keep"]
-"""What becomes of multiples of 1/2, and other fractions: rounded up or down by a coin, or kept."""
+"""Treatment of multiples of 1/2 and other fractions: rounded up or down by a coin, or kept."""
 
 _LARGEST = 1 << 52  # below it, floats hold every multiple of 1/2
 
@@ -80,7 +80,7 @@ def read_off(
 
     Args:
         sums: the responses, one for each row.
-        estimate: as `SignedCells.estimate`.
+        estimate: Estimate as of `SignedCells.estimate`.
         halves: "keep" gives the nearest floats of fractions (or Fractions where floats hold no half); "toss" rounds
             each up with the chance of its fraction, so that the mean stays what it is.
         randomness: Source of the coins; the operating system's if left out.

@@ -43,17 +43,17 @@ ON_TRUST_OF_DRAWS = "utmost drew the noise as stated"
 
 ON_TRUST = (
     "one individual changes no more than stated",
-    "the public columns and a declared list of rows depend on nobody",
+    "the public columns and a declared list of rows would be the same without any one individual",
     ON_TRUST_OF_DRAWS,
 )
 """Assumptions that no statement and no table can show."""
 
 PLACES_ON_TRUST = (
     "the columns are coordinates in one unit of length, and distances are measured in it",
-    "the public columns and a declared list of rows depend on nobody",
+    "the public columns and a declared list of rows would be the same without any one individual",
     ON_TRUST_OF_DRAWS,
 )
-"""The same of points."""
+"""The assumptions on trust for points."""
 
 
 class StatementFacts(Display, dict[str, Any]):
@@ -108,7 +108,7 @@ class Statement:
     def guarantee(self) -> str:
         """The promise in sentences: beforehand, and of an outcome at which a rule stopped."""
         promise, stop = self.promise, None if self.ledger is None else self.ledger.stop
-        sentence = promise.noise.guarantee(self.level if stop is None else stop.promised, promise.columns)
+        sentence = promise.guarantee(self.level if stop is None else stop.promised)
         if stop is not None:
             sentence = f"{sentence} {outcome_line(self.level)}"
         if promise.noise.names_rows or promise.noise.is_by_plan:
@@ -333,7 +333,7 @@ def _check_cells(column: Any, step: Fraction | None, name: str) -> None:
     A blank, a formula or a number in between would be believed by whoever reads the table after it was verified.
 
     Raises:
-        BadTable: at the first one that is none.
+        BadTable: at the first cell that is no number.
     """
     cells = column.tolist() if hasattr(column, "tolist") else column
     kinds = set(map(type, cells))
@@ -370,7 +370,7 @@ def reading_noise(stated: Mapping[str, Any], column: str | None = None) -> Level
 
     Args:
         stated: the statement of a release of integers.
-        column: which must be one of the released ones.
+        column: Released column to read.
 
     >>> from utmost import Promise, Unit, level, release
     >>> promise = Promise("admitted", unit=Unit(1, 2))

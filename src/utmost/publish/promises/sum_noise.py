@@ -26,7 +26,7 @@ from utmost.publish.promises.lattice import Lattice
 from utmost.publish.promises.promised_noise import AnyNoiseAtLevel, Response
 from utmost.publish.promises.response_noise import NoiseByRuns, NoiseOnLattice
 from utmost.publish.promises.sum_laws import noise_laws, warn_of_laws
-from utmost.publish.promises.table_statements import assumed_line, promise
+from utmost.publish.promises.table_statements import LISTS_ASSUMED, assumed_line, promise
 from utmost.publish.workloads.measuring.measured_families import load_of
 from utmost.publish.workloads.planning.plan import Plan
 from utmost.publish.workloads.reconstruction.least_squares import precision_weights
@@ -43,7 +43,7 @@ def plan_facts(plan: Plan) -> dict[str, Any]:
 
 
 def plan_text(plan: Plan) -> str:
-    """The same as JSON text, since the order of axes and labels belongs to the plan, and ledgers sort names."""
+    """The plan as JSON text, since the order of axes and labels belongs to the plan, and ledgers sort names."""
     return json.dumps(plan_facts(plan), separators=(",", ":"))
 
 
@@ -218,13 +218,12 @@ class SumNoise(LatticeNoise):
         return self.plan.measurement.theorem(self.unit, self.plan.shares)
 
     def bars(self, columns: Sequence[str]) -> dict[str, str]:
-        """None in a table: each query group has a margin of its own."""
+        """No margin in a table: each query group has a margin of its own."""
         return {}
 
     def guarantee(self, level: Level, columns: Sequence[str]) -> str:
         """The promise at a level, in plain words, and what it takes for granted."""
-        labels = "The promise also assumes that the lists of values of the domain depend on no individual."
-        return f"{promise(level, self.unit, 'the released sums', 'cell')} {_assumed(self.plan)}{labels}"
+        return f"{promise(level, self.unit, 'the released sums', 'cell')} {_assumed(self.plan)}{LISTS_ASSUMED}"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -258,7 +257,7 @@ class SumsAtLevel(AnyNoiseAtLevel):
 def _assumed(plan: Plan) -> str:
     """The assumptions beside the unit: that nothing is negative, and which cells change together."""
     amount = plan.unit.amount
-    lowers = "" if amount is None or amount.clipped is None else f"Sums and means are of {amount.clipped}. "
+    lowers = "" if amount is None or amount.clipped is None else f"In sums and means, {amount.clipped}. "
     lowers += "The promise also assumes that no individual lowers the number of any cell. " * plan.unit.nonnegative
     if plan.unit.exactly:
         lowers += (

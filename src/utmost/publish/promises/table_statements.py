@@ -77,12 +77,21 @@ def taken_for_granted(public: Sequence[str], rows_from: str) -> str:
     columns = f"the public columns ({', '.join(public)})" if public else ""
     if rows_from == "observed":
         rows = "Which rows there are was found in the data: the promise does not cover it."
-        return f"{rows} The promise also assumes that {columns} depend on no individual." if public else rows
-    return f"The promise also assumes that the list of rows{f' and {columns}' if public else ''} {_depend(public)}."
+        return f"{rows} {assumed_public(columns)}" if public else rows
+    return assumed_public(f"the list of rows{f' and {columns}' if public else ''}")
 
 
-def _depend(public: Sequence[str]) -> str:
-    return "depend on no individual" if public else "depends on no individual"
+def assumed_public(published: str) -> str:
+    """The assumption of the promise about what has no noise.
+
+    >>> assumed_public("the list of rows")
+    'The promise also assumes that the list of rows would be the same without any one individual.'
+    """
+    return f"The promise also assumes that {published} would be the same without any one individual."
+
+
+LISTS_ASSUMED = assumed_public("the lists of possible values")
+"""The assumption for a table over a declared domain."""
 
 
 def promise_line(level: Level, neighbours: str) -> str:
@@ -90,10 +99,11 @@ def promise_line(level: Level, neighbours: str) -> str:
 
     >>> from utmost.exact import level
     >>> print(promise_line(level("1/2"), "add-remove"))
-    Adding or removing any one individual changes the chance of any result by a factor of at most 1.65 (epsilon = 0.5).
+    Adding or removing any one individual multiplies or divides the chance of any result by at most 1.65
+    (epsilon = 0.5).
     """
-    factor = f"by a factor of at most {factor_text(level)}"
-    return f"{_CHANGES[neighbours]} changes the chance of any result {factor} ({level_name(level)})."
+    factor = f"by at most {factor_text(level)} ({level_name(level)})"
+    return f"{_CHANGES[neighbours]} multiplies or divides the chance of any result {factor}."
 
 
 def outcome_line(level: Level) -> str:
@@ -118,25 +128,20 @@ def assumed_line(unit: Unit, cell: str) -> str:
     >>> assumed_line(Unit(1, 2), "released cell")
     'changes at most 2 released cells, each by at most 1'
     """
-    return f"changes {changes_text(unit, cell)}"
-
-
-def changes_text(unit: Unit, cell: str) -> str:
-    """The most that one individual changes, in words."""
-    return f"at most {unit.many(cell)}, {'each ' * (unit.cells > 1)}by at most {unit.most}"
+    return f"changes {unit.changes(cell)}"
 
 
 def promise(level: Level, unit: Unit, released: str, cell: str) -> str:
     """The promise in one sentence, and in another what it assumes of one individual."""
-    return promise_text(level, unit.neighbours, released, changes_text(unit, cell))
+    return promise_text(level, unit.neighbours, released, unit.changes(cell))
 
 
 def promise_text(level: Level, neighbours: str, released: str, changes: str) -> str:
     """The promise, and what one individual may change for it to hold, in words."""
     one = {"add-remove": "one individual changes", "change-one": "one individual's record counts in"}[neighbours]
     return (
-        f"{_CHANGES[neighbours]} changes the chance of any conclusion from {released} by a factor of at most "
-        f"{factor_text(level)}, up or down ({level_name(level)}). This assumes that {one} {changes}."
+        f"{_CHANGES[neighbours]} multiplies or divides the chance of any conclusion from {released} by at most "
+        f"{factor_text(level)} ({level_name(level)}). This assumes that {one} {changes}."
     )
 
 

@@ -31,7 +31,7 @@ class TangentPlane(Display):
         latitude, longitude: Coordinates of the place in degrees; chosen from what is public, never from the data.
 
     Raises:
-        OutOfRange: for a place that is none.
+        OutOfRange: for an invalid place.
 
     >>> paris = TangentPlane("48.86", "2.35")
     >>> homes = paris.project([48.8606, 48.8530], [2.3376, 2.3499])
@@ -53,7 +53,7 @@ class TangentPlane(Display):
 
     @property
     def place(self) -> tuple[Fraction, Fraction]:
-        """Where the plane touches: latitude and longitude in degrees."""
+        """The point where the plane touches: latitude and longitude in degrees."""
         return self._latitude, self._longitude
 
     def project(self, latitude: ArrayLike, longitude: ArrayLike) -> NDArray[np.float64]:

@@ -59,10 +59,10 @@ class NoiseTogetherAtLevel(Display):
             lowers none is said where the noise depends on it.
         way: the kind of noise, and its law for each group of columns.
         columns: the released columns, in the order of the groups.
-        halves: what becomes of multiples of 1/2.
+        halves: Treatment of multiples of 1/2.
         confidence: the probability with which a released cell lies within its margin of the true one.
-        margins: for each column.
-        cost: what was to be least, of a cell: "absolute" for the mean |error|, "squared" for the mean variance.
+        margins: Margins by column.
+        cost: Cost of a cell that was to be least: "absolute" for the mean |error|, "squared" for the mean variance.
     """
 
     level: Level
@@ -85,7 +85,7 @@ class NoiseTogetherAtLevel(Display):
         return max(self.margins)
 
     def with_confidence(self, confidence: Fraction) -> "NoiseTogetherAtLevel":
-        """The same with margins of another confidence."""
+        """This noise with margins of another confidence."""
         return noise_of_way(
             self.columns, self.level, self.unit, self.way, halves=self.halves, confidence=confidence, cost=self.cost
         )
@@ -263,7 +263,7 @@ def noise_together_at(
             if left out.
         relaxable: only noise that can be relaxed later without loss, which "joint" cannot, nor tossed halves.
         cost: "absolute" for the least mean |error| of a cell, "squared" for the least mean variance.
-        halves: for "rotated" and "signed", "toss" or "keep"; if left out they are kept where the release is to be
+        halves: "toss" or "keep", for "rotated" and "signed"; if left out they are kept where the release is to be
             relaxable.
         confidence: Confidence of the margins.
 

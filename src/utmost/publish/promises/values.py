@@ -38,7 +38,7 @@ def add_noise(
 
     Args:
         values: a number, a list (nested as you like), or an array of any shape, also an empty one. It is not changed.
-        law: for the sensitivity and the level of one value. Where one individual changes several values, spend a
+        law: Law for the sensitivity and the level of one value. Where one individual changes several values, spend a
             share of the level on each.
         randomness: the operating system's if left out; a seeded source is refused.
         method: Arguments of `sample`.

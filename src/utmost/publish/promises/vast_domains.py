@@ -227,11 +227,12 @@ class NamedCells(Display):
 
     Attributes:
         keys: Keys in the order of the universe, which says nothing of the counts.
-        noisy: for each its count plus noise, at least ``threshold`` + 1: what is listed is biased upwards.
+        noisy: Count of each plus noise, at least ``threshold`` + 1: what is listed is biased upwards.
         level: epsilon of the whole list; there is no delta.
-        per_individual: how many keys one individual may hold.
-        threshold: what a count and its noise must exceed; of the size of the universe, epsilon and the wish alone.
-        expected_false: at most so many names of the list belong to nobody, on average; rounded up.
+        per_individual: Most keys that one individual may hold.
+        threshold: Number that a count and its noise must exceed; it follows from the size of the universe, epsilon and
+            the wish alone.
+        expected_false: Most names of the list that belong to nobody, on average; rounded up.
     """
 
     keys: tuple[Any, ...] = field(repr=False)
@@ -262,7 +263,7 @@ def name_cells(
         counts: Arguments of `select_keys`; every key with a count must be one of the universe.
         universe: `Texts`, `Tuples`, or any `Universe`; it must be chosen without looking at the data.
         epsilon: Privacy level of the whole list.
-        keys: how many keys one individual may hold, adding at most 1 to the count of each.
+        keys: Most keys that one individual may hold, adding at most 1 to the count of each.
         false_names: the names of nobody that are wanted at most, on average, 10^7 at most; the threshold follows.
         randomness: the operating system's when None; a seeded source is refused.
 

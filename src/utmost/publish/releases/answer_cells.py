@@ -42,7 +42,7 @@ class SumOfCells:
     Attributes:
         value: Sum of the released cells.
         margin: the true one lies within it, with the chance ``confidence`` or more.
-        cells: how many cells have a part in it.
+        cells: Number of cells in the sum.
         confidence: Confidence of the margin.
     """
 
@@ -109,7 +109,7 @@ class LabelledCells:
         return rows
 
     def rows_where(self, where: Where | None = None) -> frozenset[int]:
-        """The same by the name of a public column a label or a list of labels; every row where nothing is named."""
+        """The rows with the wanted labels, by the name of a public column; every row where nothing is named."""
         rows = frozenset(range(self.rows))
         for name, wanted in ({} if where is None else mapping(where, "where")).items():
             labels = [wanted] if isinstance(wanted, str) or not hasattr(wanted, "__iter__") else wanted
@@ -140,7 +140,7 @@ class LabelledCells:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AnswerCells(LabelledCells):
-    """The same of an answer whose cells each have noise of their own.
+    """The sums of an answer whose cells each have noise of their own.
 
     Attributes:
         noise: Its noise.

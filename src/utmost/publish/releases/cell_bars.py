@@ -92,8 +92,8 @@ class CellBars:
 
         Args:
             numerator, denominator: the two sums of released cells.
-            above, below: how many cells are in the numerator, and in the denominator.
-            shared: how many of them are in both.
+            above, below: Numbers of cells in the numerator and in the denominator.
+            shared: Number of cells in both.
             confidence: strictly between 0 and 1.
 
         Raises:

@@ -53,17 +53,17 @@ class CleanTable(Display):
     Attributes:
         domain: the declared domain.
         cells: integers >= 0 of the domain's shape.
-        kind: of what kind the tables made of them are.
+        kind: Kind of the tables made of them.
         objective: the least squares' sum before rounding, half of weights times squared residuals.
-        gap: by how much that may be above the least over x >= 0: certified, up to rounding of floats.
-        residual: how far the cells before rounding are from the least at most, each and all together (the root of the
+        gap: Excess of that over the least over x >= 0: certified, up to rounding of floats.
+        residual: Largest distance of the cells before rounding from the least, each and all together (the root of the
             sum of their squares): proved by the certificate, exactly. Where the cells are open, the same of the sums of
             each measured marginal.
-        facts_moved: by how much public sums are moved in that least at most; 0 without public facts.
+        facts_moved: Most by which public sums are moved in that least; 0 without public facts.
         exact_rounding: whether every measured sum went to the whole number below or above it.
         largest_move: the farthest that rounding moved a measured sum.
         cell_move: the farthest that it moved a cell.
-        zero_bias: by how much a cell that is truly zero is raised on average when it alone is cut off at zero.
+        zero_bias: Mean by which a cell that is truly zero is raised when it alone is cut off at zero.
         zero_bias_is_exact: whether that is its value, or a bound on it.
         sums: the SHA-256 of the noisy sums that it is made of, as their release states it.
         given: the public facts that hold of it, if there are any.
@@ -71,7 +71,7 @@ class CleanTable(Display):
         held: the family whose sums are those of the release, rounded, if there is one.
         certificate: Proof of residual and moves; any solver's is as good.
         open_cells: Least squares where the measured sums leave the cells open; only what they determine is a table.
-        amount: of sums what is summed, in steps of which the cells are; tables and sums are in its own unit.
+        amount: Amount that is summed, in whose steps the cells are; tables and sums are in its unit. None for counts.
     """
 
     domain: Domain

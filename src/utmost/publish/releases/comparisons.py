@@ -32,8 +32,9 @@ class Trend(Display):
     """One sum in several releases.
 
     Attributes:
-        values: for each release, the sum; all of the true sums lie within their bars at once, with ``confidence``.
-        changes: from each release to the next; all of the true changes lie within theirs at once, with ``confidence``.
+        values: Sum of each release; all of the true sums lie within their bars at once, with ``confidence``.
+        changes: Change from each release to the next; all of the true changes lie within theirs at once, with
+            ``confidence``.
         confidence: Confidence of all values together, and of all changes together.
     """
 
@@ -55,9 +56,9 @@ def change(
 
     Args:
         later, earlier: Two answers whose noise was drawn by itself; of one kind, or of a table and of a plan.
-        where: which cells, by the name of a level or of a public column a label or a list of labels.
+        where: Labels of the wanted cells, one or a list, by the name of a level or of a public column.
         earlier_where: the same cells in the earlier release, where it names them otherwise.
-        column: of released tables the column, where there are several.
+        column: Released column, where a table has several.
         confidence: Confidence of the bar; that of the later release if left out.
 
     Raises:
@@ -97,7 +98,7 @@ def trend(
         answers: At least two answers whose noise was drawn by itself.
         where, column: Arguments of `change`.
         each_where: a selection for each release, where they name the same cells otherwise.
-        confidence: of all values together, and of all changes together; the first release's when left out.
+        confidence: Confidence of all values together, and of all changes together; the first release's when left out.
 
     Raises:
         OutOfRange, NotDetermined: as `change`.

@@ -24,10 +24,10 @@ from utmost.errors import Unsupported
 from utmost.tables.axes.domain import Domain, Family, is_finer
 
 Shown = Mapping[Family, NDArray[np.bool_]]
-"""For each group of a family, whether its cell is shown."""
+"""Whether the cell of each group of a family is shown."""
 
 MOST_UNKNOWN = 1500
-"""So many cells that nobody is shown may be tied together by relations: they are eliminated exactly."""
+"""Most withheld cells that relations may tie together: they are eliminated exactly."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,9 +86,9 @@ def complementary(
 
     Args:
         domain: the domain.
-        published: for each family of the tables, which cells are in its table.
-        shown: which of them satisfy the rule.
-        sizes: for each family, the sizes of the noisy values, by which further cells are chosen.
+        published: Cells of each family that are in its table.
+        shown: Cells that satisfy the rule.
+        sizes: Sizes of the noisy values of each family, by which further cells are chosen.
 
     Raises:
         Unsupported: where more than `MOST_UNKNOWN` cells that nobody is shown hang together.

@@ -39,7 +39,8 @@ from utmost.publish.counting.counted import CountedTable
 from utmost.publish.promises.codec import StatementForm, does_not_follow, stated_field
 from utmost.publish.promises.statement_kinds import DETAILED_KIND
 from utmost.publish.promises.sum_laws import noise_laws
-from utmost.publish.promises.table_statements import promise
+from utmost.publish.promises.sum_noise import SumNoise
+from utmost.publish.promises.table_statements import LISTS_ASSUMED, promise
 from utmost.publish.releases.checked_sums import CheckedSums, counted_for
 from utmost.publish.releases.clean_release import CleanProblem, CleanTable
 from utmost.publish.releases.estimates import Estimate
@@ -64,7 +65,7 @@ class DetailRule(Display):
 
     Args:
         group: the level whose groups are measured first.
-        details: of each breakdown the noisy sum from which on a group has it: ``{"sex": 100, "age sex": 500}``. Of
+        details: Noisy sum from which on a group has each breakdown: ``{"sex": 100, "age sex": 500}``. Of
             those that a sum reaches the one with the largest bound counts; a group below all has none.
 
     Raises:
@@ -168,7 +169,7 @@ class DetailRule(Display):
         }
         by_text = {BETWEEN.join(key): int(sums[key[1]][at]) for key, at in rows.items()}
         cells = narrowed(np.array([by_text[str(text)] for text in domain.axes[0].labels[0]], dtype=object))
-        return CountedTable(domain, cells, unit, table.kind, table.part, measure=table.measure)
+        return replace(table, domain=domain, cells=cells, unit=unit, together=None, report=None)
 
 
 def detailed_unit(unit: Unit) -> Unit:
@@ -193,7 +194,7 @@ class DetailedSums(Display):
     No promise names its plan beforehand: the noisy sums of the first stage choose what the second measures.
 
     Attributes:
-        rule: by which they chose.
+        rule: Rule by which they chose.
         first: the sums of the groups.
         fine: the chosen breakdowns, over rows of group, detail and part; None where no group has one.
         level: Level of both together.
@@ -324,7 +325,7 @@ class DetailedSums(Display):
         plan = Plan(domain, detailed_unit(first.unit), shares)
         sums = (np.array(list(each.values()), dtype=object) for each in (totals, rows))
         measured = dict(zip(shares, map(narrowed, sums), strict=True))
-        return NoisySums(plan, self.level, first.confidence, measured, first.kind)
+        return NoisySums(first.promise.with_noise(SumNoise(plan)), self.level, first.confidence, measured, first.kind)
 
     @property
     def statement(self) -> dict[str, Any]:
@@ -349,12 +350,13 @@ class DetailedSums(Display):
         return DETAILED_FORM.checked(facts)
 
     def _fields(self) -> dict[str, Any]:
+        promised = promise(self.level, self.first.unit, "both releases", "cell")
         assumed = (
             f"Released sums chose which breakdown of {self.rule.group!r} is published; epsilon covers that choice. "
-            "The promise also assumes that the lists of values of the domain depend on no individual."
+            + LISTS_ASSUMED
         )
         return {
-            "guarantee": f"{promise(self.level, self.first.unit, 'both releases', 'cell')} {assumed}",
+            "guarantee": f"{promised} {assumed} {self.first.promise.sentences}".rstrip(),
             **level_facts(self.level),
             "rule": self.rule.facts(),
             "share": str(self.share),
@@ -385,7 +387,10 @@ class DetailedSums(Display):
         if fine is None:
             return
         same = fine.domain.same_as(rule.domain_of(domain, chosen)) and fine.unit == detailed_unit(first.unit)
-        plain = fine.plan.shares == {fine.domain.finest: 1} and fine.part == first.part
+        plain = (
+            fine.plan.shares == {fine.domain.finest: 1}
+            and fine.promise.with_noise(first.promise.noise) == first.promise
+        )
         if not (same and plain and fine.level == self.level.scaled(1 - self.share)):
             raise does_not_follow("fine")
 
@@ -418,7 +423,7 @@ def release_detailed(
     """Release the sums of groups, and of each group the breakdown that its noisy sum bears, at one level together.
 
     Args:
-        table: as `count_table` makes it; a person may change several of its cells.
+        table: Counted table of `count_table`; a person may change several of its cells.
         group, details: see `DetailRule`.
         epsilon: Privacy level of both stages together.
         first: the share of the level that the sums of groups have, strictly between 0 and 1.

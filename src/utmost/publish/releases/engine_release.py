@@ -103,7 +103,7 @@ class CheckedRows(NamedTuple):
     """Counts that an engine made of the rows of a frame.
 
     Attributes:
-        rows: how many there are.
+        rows: Number of rows.
         ends: the least and the largest cell of each released column; None where there is no row.
     """
 
@@ -121,7 +121,7 @@ class ReleasableFrame:
     """A frame whose columns are declared, and of types that can be released.
 
     Attributes:
-        frame: as its engine sees it.
+        frame: Frame of its engine.
         columns: the released ones.
         public: the ones that are published as they are, in the frame's order.
         identifiers: the ones that say which item a row is.
@@ -188,7 +188,7 @@ class ReleasableFrame:
         """The engine's own frame of the released and public columns, with margins where one is given.
 
         Args:
-            answer: what is made of the numbers in the frame; the responses, if left out.
+            answer: Function from the numbers in the frame to the answer; the responses, if left out.
         """
         wanted = (*self.identifiers, *self.columns, *self.public)
         read = self.frame.select([name for name in self.frame.schema().names if name in wanted])
@@ -315,7 +315,7 @@ def _rows_where(nw: Any, holds: Any) -> Any:
 def _wrong(what: str, name: str, count: int) -> BadTable:
     where = f"column {name!r}"
     if what == "infinite":
-        return BadTable("every released cell must be a finite number", came=f"{count} that are none", where=where)
+        return BadTable("every released cell must be a finite number", came=f"{count} that are not", where=where)
     remedy = "Fill it or drop the row: whether a value is missing is itself information about individuals."
     return BadTable(f"no cell may be {what}", came=f"{count} that are", where=where, remedy=remedy)
 

@@ -27,9 +27,9 @@ class Printing:
     """The number of decimals with which estimates are printed.
 
     Attributes:
-        decimals: how many.
+        decimals: Number of decimals.
         whole: whether the estimates are integers, or halves, whatever the noise is, and rounding does nothing.
-        amount: in whose steps the estimates are, to be shown in its own unit; None for counts.
+        amount: Amount in whose steps the estimates are, to be shown in its own unit; None for counts.
     """
 
     decimals: int
@@ -59,7 +59,7 @@ class Printing:
         return self._shown(steps)
 
     def estimates(self, sums: NDArray[Any], divisor: int) -> NDArray[Any]:
-        """The same of integers over one divisor, as an array."""
+        """The numbers of integers over one divisor, as an array."""
         scale, amount = 10**self.decimals, self.amount
         if divisor == 1 and self.whole and sums.dtype != object:
             return sums if amount is None else amount.numbers(sums)
@@ -76,7 +76,7 @@ class Printing:
         return self._shown(math.ceil(Fraction(exactly) * 10**self.decimals + Fraction(1, 2)))
 
     def _shown(self, steps: int) -> int | float:
-        """So many units of the last decimal as a number, of amounts in their own unit."""
+        """A number of units of the last decimal, for amounts in their own unit."""
         if self.decimals == 0:
             return steps if self.amount is None else self.amount.number(steps)
         return float(Fraction(steps, 10**self.decimals) * (1 if self.amount is None else self.amount.step))
@@ -89,7 +89,7 @@ class Estimate(Display):
     Attributes:
         value: the estimate as it is printed.
         margin: the true sum lies within it of ``value``, with the chance ``confidence`` or more.
-        variance: of the estimate; it is unbiased.
+        variance: Variance of the estimate, which is unbiased.
         confidence: Confidence of the margin.
         exact: the estimate before it was rounded for printing.
     """

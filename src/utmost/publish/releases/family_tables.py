@@ -113,7 +113,7 @@ def family_table(
         domain: the domain.
         kind: Kind of the table, as an adapter names it.
         family: Family whose groups are the rows.
-        columns: by their names, a number for each group.
+        columns: Numbers of the groups, by the column's name.
         narrow: leaves the groups of one label.
 
     Raises:

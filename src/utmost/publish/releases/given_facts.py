@@ -26,17 +26,17 @@ def read_given(domain: Domain, public: GivenFacts, amount: Amount | None = None)
 
     Args:
         domain: the domain.
-        public: by the name of a table, "total", "carrier", "carrier=UA" or "month carrier=UA": a number or
-            `utmost.workloads.between` for each of its sums; a list with one of them for each, in the order of the
+        public: Public numbers by the name of a table, "total", "carrier", "carrier=UA" or "month carrier=UA": a number
+            or `utmost.workloads.between` for each of its sums; a list with one of them for each, in the order of the
             table; a mapping from labels to them, of several levels from tuples of labels; or a table with the labels in
             columns of the levels' names and the numbers in one other column. What a mapping or a table leaves out is
             not known.
-        amount: of sums what is summed.
+        amount: Amount that is summed; None for counts.
 
     Raises:
         OutOfRange: for names, labels and lengths that the domain has not, and numbers that are not whole.
         Infeasible: for facts that exclude each other.
-        WrongKind, BadTable: for what is none of this.
+        WrongKind, BadTable: for anything else.
 
     >>> read_given(Domain(sex=["men", "women"], year=[1, 2]), {"total": 9, "sex": [5, 4], "year sex=men": {1: 2}}).words
     'total = 9; sex=men = 5; sex=women = 4; sex=men year=1 = 2'

@@ -27,12 +27,12 @@ from utmost.tables.frames.adapters import Column, check_column, named
 
 @dataclass(frozen=True, slots=True)
 class Saving:
-    """Where an answer goes and how, as the parameters of a ``save`` say it.
+    """Destination and form of an answer, as the parameters of a ``save`` say it.
 
     Attributes:
         path, format, sign, overwrite: Arguments of `saved`.
         level: Level of the answer.
-        name: what the statement calls the release; the file's name without its ending if left out.
+        name: Name of the release in the statement; the file's name without its ending if left out.
         public: columns to stand beside, by name: the labels of the rows. No cell of them may depend on any individual.
         confidence: Confidence of the error bars.
     """
@@ -65,8 +65,8 @@ class Saving:
             level: gives the level that is meant, see `level_of_answer`.
 
         Raises:
-            OutOfRange: for a confidence that is none. NotALevel: as `level_of_answer`.
-            BadTable: for a public column that is none, and for two of different lengths. Others: as `saved`.
+            OutOfRange: for an invalid confidence. NotALevel: as `level_of_answer`.
+            BadTable: for an invalid public column, and for two of different lengths. Others: as `saved`.
         """
         sure = read_confidence(confidence)
         columns = {} if public is None else dict(mapping(public, "public"))
@@ -126,7 +126,7 @@ class AnsweredLevels(Display, ProcessMemory):
 
         Args:
             epsilon: the level; needed once there are several answers. A new one is answered, and spent.
-            name: what the statement calls the release; the file's name if left out.
+            name: Name of the release in the statement; the file's name without its ending if left out.
             public: columns to stand beside, such as the labels of the rows; none may depend on any individual.
             confidence: Confidence of the error bars.
             path, format, sign, overwrite: Arguments of `saved`.
@@ -169,7 +169,7 @@ def level_of_answer(epsilon: Number | Level | None, levels: Callable[[], Sequenc
 
     Args:
         levels: gives those that have been answered, where none is named.
-        where: which release.
+        where: Name of the release in messages.
 
     Raises:
         NotALevel: where none is named, and there is no answer or more than one.
@@ -196,8 +196,8 @@ class LaidOut:
 
     Attributes:
         released: the answer itself, by column.
-        public: what stands beside it: the columns that were given, and of an array the place of each value.
-        rows: how many rows there are.
+        public: Columns beside it: those that were given, or the place of each value of an array.
+        rows: Number of rows.
     """
 
     released: dict[str, NDArray[Any]]

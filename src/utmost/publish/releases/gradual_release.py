@@ -35,7 +35,7 @@ class Values:
     Attributes:
         unit: Unit of privacy; by column where the columns differ.
         numbers: "integers" or "reals"; by column where the columns differ.
-        grid: of reals; None where the sensitivity chooses.
+        grid: Grid of reals; None where the sensitivity chooses it.
         half_step: whether noise is the half-step staircase.
     """
 
@@ -56,8 +56,8 @@ class GradualRelease(AnsweredLevels):
 
     Args:
         values: an integer or real number, a list or array of any shape, or a table {column: values}. It is copied.
-        sensitivity: how much one individual can change a value; for a table a number, or one for each column.
-        cells: how many values one individual can change, 1 if left out. Each cell gets a share 1/cells of the level.
+        sensitivity: Most by which one individual changes a value; for a table a number, or one for each column.
+        cells: Number of values that one individual changes, 1 if left out. Each cell gets a share 1/cells of the level.
         unit: Unit of privacy, instead of sensitivity and cells; see `Unit`.
         numbers: "integers" or "reals"; for a table one of them, or one for each column. Declared and never guessed from
             the values, so that nothing about them shows but through the noise.
@@ -71,7 +71,7 @@ class GradualRelease(AnsweredLevels):
     Raises:
         NotANumber, BadTable: for a value that cannot be released, with its place; nothing has been drawn then. Such a
             refusal depends on the data, and is for the curator alone.
-        OutOfRange: for a sensitivity or number of cells below 1, and for numbers that is none.
+        OutOfRange: for a sensitivity or number of cells below 1, and for an unknown ``numbers``.
 
     Promise: all answers together keep the level `spent`. Choose each level from responses, budgets and costs; a level
     chosen by looking at the true error is not covered.

@@ -21,7 +21,7 @@ from utmost.tables.optional_imports import extra
 BLOCK, COUNT, TAGS = "block", "count", "tags"
 _LIMBS = 8
 _TWICE = -1
-"""In the place of a block: how many rows have an identifier that another row has."""
+"""The number of rows with an identifier that another row has, in the place of a block."""
 _TOGETHER, _UNEVEN = 1 << 20, 4
 
 
@@ -87,10 +87,10 @@ class ItemNoiseMap:
     """Turn a batch of a table into the batch of its release: a pure function, item by item.
 
     Attributes:
-        release: with the secret of this release.
+        release: Release whose secret is used.
         identifiers: the columns that say which item a row is.
-        schema: of the batches that are made.
-        answer: what is made of the numbers.
+        schema: Schema of the batches that are made.
+        answer: Function from the numbers to the answer.
     """
 
     release: ItemResponder
@@ -125,10 +125,11 @@ class CommittingRows:
     """Turn batches of a table into the sums by block that commit to their rows.
 
     Attributes:
-        key: of the commitment.
+        key: Key of the commitment.
         identifiers: the columns that say which item a row is.
-        answered: where the rows hold responses, by which release, and at which level; None for true values.
-        parts: in how many parts the tags of all rows go along, for `TellingApart`; 0 where they are not compared.
+        answered: Release and level of the responses, where the rows hold them; None for true values.
+        parts: Number of parts in which the tags of all rows go along, for `TellingApart`; 0 where they are not
+            compared.
     """
 
     key: CommitmentKey

@@ -67,7 +67,7 @@ class ItemCommitment:
 
     @classmethod
     def none(cls) -> "ItemCommitment":
-        """That to no items."""
+        """The commitment to no items."""
         return cls(np.zeros((BLOCKS, 1 + _LIMBS), np.int64))
 
     @classmethod
@@ -79,7 +79,7 @@ class ItemCommitment:
             sums: shape (k, 9), each below 2^62.
 
         Raises:
-            OutOfRange: for a block that is none.
+            OutOfRange: for a block that there is not.
         """
         at, parts = int64_array(blocks, "blocks", (-1,)), int64_array(sums, "sums", (-1, 1 + _LIMBS))
         if len(parts) != at.size or ((at < 0) | (at >= BLOCKS + _MOST_COLUMNS)).any() or (parts < 0).any():
@@ -141,7 +141,7 @@ class CommitmentKey:
     Attributes:
         secret: 32 bytes; in no repr and no message.
         columns: the released columns.
-        lattice: in whose steps the values are.
+        lattice: Lattice in whose steps the values are.
         likeness: 32 bytes, under which the cells of each column are added up; None where that is not wanted.
     """
 
@@ -179,9 +179,9 @@ class CommitmentKey:
         same sums as a changed table is.
 
         Args:
-            release: by which they were answered.
+            release: Release that answered.
             identifiers: the columns that say which item a row is, each of shape (n,).
-            responses: of each released column, shape (n,).
+            responses: Responses of each released column, shape (n,).
             at: the level of the responses, one of the release's path.
 
         Raises:
@@ -217,7 +217,7 @@ def value_sums(secret: bytes, column: Integers, exponent: int | None) -> NDArray
 
     Args:
         secret: 32 bytes.
-        column: in steps of 2^-exponent; None for integers. Floats and Fractions are each the number that it is.
+        column: Values in steps of 2^-exponent; None for integers. Floats and Fractions are each the number that it is.
 
     Returns:
         shape (9,): the count, and limbs of 16 bits that are not carried yet.

@@ -38,7 +38,7 @@ from utmost.publish.promises.level_steps import Step
 
 _AT_ONCE = 1 << 14  # items at once: what is made of them stays in the cache, and in memory that is used again
 Shift = Callable[[Tags], Integers]
-"""From the tags of some items to what is added to their values."""
+"""A function from the tags of some items to what is added to their values."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -115,8 +115,8 @@ class ItemResponder:
 
         Args:
             identifiers: Arguments of `responses`.
-            responses: those of each released column at the level ``at``.
-            at, to: of the path; ``to`` is the release's own if left out.
+            responses: Responses of each released column at the level ``at``.
+            at, to: Levels of the path; ``to`` is the release's own if left out.
 
         Raises:
             BadTable, NotANumber, OutOfRange: as for `responses`.

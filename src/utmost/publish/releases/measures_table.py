@@ -21,8 +21,9 @@ from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import OutOfRange
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.promises.codec import StatementForm, stated_field
+from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.statement_kinds import MEASURES_KIND
-from utmost.publish.promises.table_statements import changes_text, promise_text
+from utmost.publish.promises.table_statements import LISTS_ASSUMED, promise_text
 from utmost.publish.releases.estimates import estimate_of
 from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.publish.releases.shared_release import release_shared
@@ -43,7 +44,7 @@ class MeasuresTable:
     """Counts, sums and means of several amounts by group, as one table with one statement; made by `release_measures`.
 
     Args:
-        releases: For each amount, by its name, the release of its sums and counts.
+        releases: Release of the sums and counts of each amount, by the amount's name.
 
     Raises:
         OutOfRange: for releases of other tables than sums and counts over the same axes, at equal levels.
@@ -59,14 +60,17 @@ class MeasuresTable:
         first, *others = self.releases.values() or [None]
         if first is None or not all(release.unit.is_shared for release in self.releases.values()):
             raise OutOfRange("one table is of sums and counts that were noised together", came="others or none")
-        alike = [(_seen(release), release.level, release.confidence, _whom(release)) for release in (first, *others)]
+        alike = [
+            (_seen(one), one.level, one.confidence, _whom(one), one.promise.with_noise(first.promise.noise))
+            for one in (first, *others)
+        ]
         is_named = all(
             _pair(one).amount.name == name and one.measure in (None, name) for name, one in self.releases.items()
         )
         if not is_named or any(one != alike[0] for one in alike[1:]):
             required = "the amounts of one table are counted over the same axes, of the same persons, at one level"
             raise OutOfRange(required, came="others", remedy="Count them by ut.count_measures.")
-        if first.part is not None:
+        if first.promise.part is not None:
             raise OutOfRange("one table is of releases of no part", came="others")
         histories = [_history(release) for release in self.releases.values()]
         if any(history != histories[0] for history in histories):
@@ -113,11 +117,10 @@ class MeasuresTable:
 
     def _fields(self) -> dict[str, Any]:
         first, share = self._first, str(Fraction(1, len(self.releases)))
-        each = "; ".join(f"for {name} {changes_text(one.unit, 'cell')}" for name, one in self.releases.items())
+        each = "; ".join(f"for {name} {one.unit.changes('cell')}" for name, one in self.releases.items())
         promised = promise_text(self.level, first.unit.neighbours, "the table", each)
-        assumed = "The promise also assumes that the lists of values of the domain depend on no individual."
         return {
-            "guarantee": f"{promised} {assumed}",
+            "guarantee": f"{promised} {LISTS_ASSUMED} {first.promise.sentences}".rstrip(),
             **level_facts(self.level),
             "shares": dict.fromkeys(self.releases, share),
             "releases": {name: release.facts() for name, release in self.releases.items()},
@@ -212,8 +215,9 @@ class MeasuresTable:
         """The table with zeros in place of sums: its margins depend on the noise alone."""
         check_tables(tables)
         share, sure = at.scaled(Fraction(1, len(tables))), read_confidence(confidence)
-        plans = {name: cells_plan(table.domain, table.unit) for name, table in tables.items()}
-        return cls({name: NoisySums.without_data(plan, share, sure) for name, plan in plans.items()})
+        return cls(
+            {name: NoisySums.without_data(Promise.of_counted(table), share, sure) for name, table in tables.items()}
+        )
 
 
 MEASURES_FORM = StatementForm(
@@ -233,7 +237,7 @@ def release_measures(
     """Release counts, sums and means of several amounts as one table: each amount has an equal part of the level.
 
     Args:
-        tables: For each amount, by its name, the table that `count_measures` gave for a measure of `mean`.
+        tables: Counted table of each amount, by the amount's name, as `count_measures` gave it for a measure of `mean`.
         epsilon: Level that all together may spend.
         confidence: Confidence of the margins.
         randomness: Source of random bits, the operating system's if left out.

@@ -78,7 +78,7 @@ class NoisedColumn:
     """Values in steps, and the histories of their cells, which between them hold each cell once.
 
     Attributes:
-        shape: of what came; None for a bare number.
+        shape: Shape of the values; None for a bare number.
         values: Values in steps, in a row.
         lattice: Lattice of the noise.
         histories: Histories of cells answered at the same levels.

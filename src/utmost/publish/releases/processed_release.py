@@ -37,7 +37,7 @@ class ProcessedRelease(AnsweredLevels, Generic[Processed]):
     Args:
         data: anything that ``before`` takes.
         before: the query, evaluated once. It must not look at a level.
-        sensitivity: how much one individual can change one of its values. It cannot be checked here.
+        sensitivity: Most by which one individual changes one of its values. It cannot be checked here.
         after: any function of the response and its level: clamp, round, a consumer's remap.
         cells, unit, numbers, grid, half_step, randomness: Arguments of `GradualRelease`.
 
@@ -125,7 +125,7 @@ class ProcessedRelease(AnsweredLevels, Generic[Processed]):
         Raises:
             NotALevel: where no level is named, and none or several were asked for.
             Unsupported: for a reading that is no number, array or table, and as `GradualRelease.save`.
-            BadTable: for public columns that are none, or of different lengths, before anything is spent; and for
+            BadTable: for invalid public columns, or columns of different lengths, before anything is spent; and for
                 columns of another length than the reading.
         """
         return super().save(

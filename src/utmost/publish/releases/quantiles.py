@@ -36,14 +36,14 @@ EstimatesOf = Callable[[Sequence[ProductForm]], list[tuple[Fraction, bool]]]
 
 @dataclass(frozen=True, slots=True, repr=False)
 class QuantileBar(Display):
-    """Where a quantile lies.
+    """Bounds on a quantile.
 
     Attributes:
         level: the name of the level whose groups are told apart.
-        q: which quantile, between 0 and 1.
+        q: Share below the quantile, between 0 and 1.
         estimate: the label of the first group at which the estimated share is q or more.
-        labels: those of the groups that can hold it, in order.
-        interval: from the lower edge of the first of these to the upper edge of the last, times for periods; infinite
+        labels: Labels of the groups that can hold it, in order.
+        interval: Lower edge of the first of these and upper edge of the last, times for periods; infinite
             at an open end.
         confidence: the chance, before the noise is drawn, that the lower and the upper quantile both lie there.
     """
@@ -69,7 +69,7 @@ def quantile_bar(
     Args:
         domain: the domain.
         selection: the cells that are taken, each with the factor 1.
-        level_name: of an axis of bins or periods.
+        level_name: Name of a level of an axis of bins or periods.
         q: strictly between 0 and 1.
         confidence: Confidence of the error bars.
         measured: the estimates of linear combinations, and whether their bars of that confidence leave 0 out.

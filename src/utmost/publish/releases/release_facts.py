@@ -15,6 +15,7 @@ from utmost.core.exact.display import Display, few
 from utmost.core.exact.levels import Level
 from utmost.core.exact.written_levels import level_from_facts, level_from_text, level_words
 from utmost.publish.promises.ledger_facts import stated_stop
+from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.until import Stop, Until
 
 Bars = tuple[tuple[Fraction, int | float], ...]
@@ -39,7 +40,7 @@ class Fact:
     Attributes:
         label: Subject of the row.
         value: Fact.
-        bars: of noise, how surely a released value is how near to the true one.
+        bars: Confidences of the noise, each with the distance to the true value.
         section: one of `SECTIONS`.
         is_first: whether a screen shows it, which has room for a few.
     """
@@ -56,12 +57,12 @@ class StatedNoise:
     """One kind of noise in a release.
 
     Attributes:
-        name: what it was added to, in a word or two.
+        name: Name of the noised figures, in a word or two.
         of: the same in full: columns, or sums.
         law: the law that was drawn.
         level: Share of epsilon of one of these cells, in words; empty for the whole.
         bars: its error bars.
-        within: how an error bar is said; its number stands in place of {}.
+        within: Sentence of an error bar, whose number stands in place of {}.
     """
 
     name: str
@@ -77,14 +78,14 @@ class ReleaseFacts(Display):
     """A statement in words.
 
     Attributes:
-        statement: that says it.
+        statement: Statement that says it.
         level: Level that is spent: of a ledger's answer, by all answers of the release together.
         own_level: Level of this release by itself.
         line: the promise in one line.
         per: the distance that the level is for, where it is for one.
         released: Columns published with noise.
         unit: whom the promise protects.
-        neighbours: which data sets are alike, and what may differ between them.
+        neighbours: Neighbouring data sets, and what may differ between them.
         noises: the noise, of each kind.
         why: the theorem for which the noise was chosen.
         public: Columns published without noise.
@@ -92,12 +93,13 @@ class ReleaseFacts(Display):
         beyond: the part of what one individual has that no figure counts; empty where nothing is cut.
         before: Steps on the data before the noise.
         after: Steps on noisy values before they are published, and numbers computed of them.
-        composition: how the level is divided, and how releases add up.
+        composition: Division of the level, and the way in which releases add up.
         on_trust: Facts that no check can show.
         delta: the chance that the bound of epsilon does not cover; None where there is none.
-        domain: of which data sets it speaks, where the statement's own fields do not say it.
-        mechanism: how it was drawn, where there is no noise with error bars.
+        domain: Data sets of which it speaks, where the statement's own fields do not say it.
+        mechanism: Way in which it was drawn, where there is no noise with error bars.
         is_relaxed: whether what is kept may be answered at other levels.
+        promise: Promise of the release, where it is of a table; of several the first, which says whom all protect.
     """
 
     _shown = ("released", "level", "unit")
@@ -123,6 +125,12 @@ class ReleaseFacts(Display):
     domain: str = ""
     mechanism: str = ""
     is_relaxed: bool = True
+    promise: Promise | None = None
+
+    @property
+    def individual(self) -> str | None:
+        """Who one individual is; None where nobody said it."""
+        return None if self.promise is None else self.promise.individual
 
     @property
     def variant(self) -> str:
@@ -165,6 +173,8 @@ class ReleaseFacts(Display):
             yield Fact("release", named, is_first=True)
         yield Fact("released", self.released, is_first=True)
         yield Fact("protects", self.unit, is_first=True)
+        for title, words in ({} if self.promise is None else self.promise.texts).items():
+            yield Fact(title, words, is_first=True)
         yield Fact("neighbouring datasets", self.neighbours)
         yield Fact("definition", self._variant)
         yield Fact("level", self._at, is_first=True)

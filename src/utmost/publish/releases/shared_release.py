@@ -29,7 +29,7 @@ def release_shared(
     interval: their noises are independent.
 
     Args:
-        tables: by name, as `count_table` with ``measures`` gives them.
+        tables: Counted tables by name, as `count_table` with ``measures`` gives them.
         shared: the plans and their shares, by the same names.
         epsilon: Privacy level of all together; the level of ``shared`` when left out.
         confidence, randomness: Arguments of `release`.

@@ -37,7 +37,7 @@ from utmost.tables.files.spill_file import SpillFile
 from utmost.tables.frames.adapters import check_columns_exist
 
 StreamState = tuple[tuple[int, int, int], ...]
-"""For each file, its size, when it was written last, and which one it is."""
+"""Size, time and identity of each file."""
 
 _BUCKETS = 256
 _SHOWN = 100
@@ -50,11 +50,11 @@ class StreamedTable:
     Attributes:
         source: the file it is released from.
         cells: the columns that are released.
-        left_out: those that are not written.
+        left_out: Columns that are not written.
         noise: Plan of the noise.
-        rows: how many there are.
-        state: of the files when they were checked.
-        randomness: from where the noise comes.
+        rows: Number of rows.
+        state: State of the files when they were checked.
+        randomness: Source of the noise.
         shown: the first released rows as text, once they are written.
     """
 

@@ -19,7 +19,7 @@ from utmost.publish.workloads.reconstruction.estimates import CoefficientsAlong,
 from utmost.tables.axes.domain import Family
 
 FEW = 12
-"""So many laws are inverted one by one."""
+"""Most laws that are inverted one by one."""
 
 _WIDER = 0.04  # of a standard deviation, that a bar may be wider than by an inversion of its own
 _MISS = 0.05 / 32  # at which spreads are compared
@@ -37,7 +37,7 @@ def laws_of_groups(
     Args:
         reconstruction: least squares.
         family: Family whose sums are asked for.
-        ratios: for each measured family, the level of one unit of its noise.
+        ratios: Level of one unit of the noise of each measured family.
         noise: the exact law of an answer's error.
     """
     domain = reconstruction.domain

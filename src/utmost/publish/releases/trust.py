@@ -28,8 +28,8 @@ class Coalitions(Display):
     """The findings on all coalitions of some recipients.
 
     Attributes:
-        coalitions: how many there are, 2^n - 1.
-        laws: how many joint laws they have between them, 2^k - 1 for k different levels.
+        coalitions: Number of coalitions, 2^n - 1.
+        laws: Number of their joint laws, 2^k - 1 for k different levels.
         exact: whether every loss was computed in rationals and found equal to the largest level.
         discrepancy: the largest relative difference between exp(loss) and 1/alpha of the largest level; 0 where exact.
     """
@@ -101,7 +101,7 @@ class TrustRelease(Display, ProcessMemory):
         sensitivity, cells, unit, numbers, grid, half_step, randomness: Arguments of `GradualRelease`.
 
     Raises:
-        NotALevel: for a level that is none.
+        NotALevel: for an invalid level.
 
     Source: [koufogiannis2015], Section 4.2.
 
@@ -207,7 +207,7 @@ def levels_by_distance(
 
     Args:
         graph: edges, as pairs; or anything with an ``edges`` attribute, such as a networkx graph. Taken undirected.
-        owner: whose value is shared. It gets no level; nor do members that no path reaches.
+        owner: Member whose value is shared. It gets no level; nor do members that no path reaches.
         epsilon: the level at distance d = 1, 2, ...
 
     Raises:

@@ -49,16 +49,16 @@ class WithheldTable(SavedTable, Generic[TableT]):
     """A table of which some cells are withheld, and what must be said beside it.
 
     Attributes:
-        table: of the kind that the release has: each released column, blank where a cell is withheld, and behind it
+        table: Table of the release's kind: each released column, blank where a cell is withheld, and behind it
             ``<name>_mark``, which is "shown" or the rule's mark, and ``<name>_margin``, or the margins that were there.
         rule: the rule.
         released: the columns to which it was applied.
-        cells: how many cells there are.
-        shown: how many of them are shown.
-        bias: what the rule does to cells near its threshold, see `shown_bias`.
+        cells: Number of cells.
+        shown: Number of shown cells.
+        bias: Effect of the rule on cells near its threshold, see `shown_bias`.
         release: the statement of the release, without any digest.
-        family: of a release by a plan the levels of the table; None of any other.
-        families: those of all tables that the rule was applied to together.
+        family: Levels of the table, in a release by a plan; None elsewhere.
+        families: Levels of all tables to which the rule was applied together.
     """
 
     _shown = ("rule", "released", "cells", "shown")
@@ -236,11 +236,11 @@ class FamilyCells:
     Attributes:
         name: the levels of the table, each with its label where it is narrowed to one.
         family: its family.
-        published: which of the family's groups are in the table.
+        published: Groups of the family that are in the table.
         table: the table.
         estimates, margins: its columns of numbers.
         widest: the law of the largest error.
-        step: in how wide steps it is.
+        step: Width of its steps.
     """
 
     name: str

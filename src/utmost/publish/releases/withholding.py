@@ -31,7 +31,7 @@ SHOWN = "shown"
 WITHHELD = "withheld"
 UNRELIABLE = "unreliable"
 MARKS = (WITHHELD, UNRELIABLE)
-"""What a cell that does not is marked with: left blank, or only marked."""
+"""Marks of a cell that breaks the rule: left blank, or only marked."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -47,7 +47,7 @@ class WithholdingRule(Display):
 
     Raises:
         OutOfRange: for a rule that withholds nothing, bounds that are not above 0, and blanks asked for by marks.
-        NotANumber, WrongKind: for what is none.
+        NotANumber, WrongKind: for anything else.
 
     >>> WithholdingRule.of(below=90).threshold(6), WithholdingRule.of(relative_margin="1/4").threshold(6)
     (Fraction(90, 1), Fraction(24, 1))
@@ -105,7 +105,7 @@ class WithholdingRule(Display):
 
         Args:
             values: noisy values, integers or floats, shape (n,).
-            margins: of their error bars, shape (n,).
+            margins: Margins of the cells, shape (n,).
 
         >>> WithholdingRule.of(below=90, relative_margin="1/4").shows(np.array([89, 90, -95]), np.array([6, 6, 6]))
         array([False,  True, False])
@@ -180,7 +180,7 @@ class NoiseTails:
 
     Attributes:
         law: the noise in steps; its values are multiples of a step.
-        grid: how wide a step is.
+        grid: Width of a step.
 
     >>> from utmost.noise import Geometric
     >>> tails = NoiseTails(Geometric(alpha="1/2"))
@@ -266,8 +266,8 @@ def shown_bias(rule: WithholdingRule, tails: NoiseTails, margin: int | float) ->
 
     Args:
         rule: the rule.
-        tails: of the noise of a cell.
-        margin: of its error bar.
+        tails: Tails of the noise of a cell.
+        margin: Margin of a cell.
 
     Returns:
         For true values one margin below the threshold, at it, one and two above: the chance, and the bias.

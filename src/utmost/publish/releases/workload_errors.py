@@ -26,7 +26,7 @@ from utmost.tables.axes.domain import Family
 _EDGE, _SHORT = 0.45, 1 - 1e-9  # how far of a level bounds by variance reach; floats of estimates are as near as that
 
 FamilyLaws = tuple[NDArray[np.intp], dict[int, Combination]]
-"""For each group of a family, the number of its law, and the laws."""
+"""The number of the law of each group of a family, and the laws."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -35,7 +35,7 @@ class AnswerErrors:
 
     Attributes:
         reconstruction: least squares from the measured families.
-        ratios: for each measured family, the level of one unit of its noise.
+        ratios: Level of one unit of the noise of each measured family.
         unit: Unit of privacy; of distinct counts no answer adds cells up.
     """
 
@@ -88,7 +88,7 @@ class AnswerErrors:
 
         Args:
             over, under: the two answers.
-            errors: those of the release that the second one is of; another release has noise of its own.
+            errors: Errors of the release of the second one; another release has noise of its own.
 
         Raises:
             NotDetermined: as `of`.
@@ -114,7 +114,7 @@ class AnswerErrors:
         return self._known[family]
 
     def of_amounts(self, amounts: AmountPair, family: Family, weights: Weights) -> FamilyLaws:
-        """The same for answers that weigh the parts of an amount, by the groups of the axes that are seen.
+        """The errors of answers that weigh the parts of an amount, by the groups of the axes that are seen.
 
         Raises:
             NotDetermined: as `of`.
@@ -132,8 +132,8 @@ class AnswerErrors:
         """The largest margin of each family.
 
         Args:
-            by_family: for each family, the laws of its groups.
-            sure: with which chance each sum lies within its margin; where ``together``, *all* sums of all families.
+            by_family: Laws of the groups of each family.
+            sure: Chance that each sum lies within its margin; where ``together``, *all* sums of all families.
         """
         laws = {family: of for family, (_, of) in by_family.items()}
         if together:

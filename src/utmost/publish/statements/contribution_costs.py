@@ -44,12 +44,12 @@ class BoundCost(Display):
     Attributes:
         bound: Name of the bound: of a person's cells, of a person's sum in a cell, or of all of them together.
         margin: Margin of one released cell, known exactly.
-        persons: how many persons it cuts; of a release with the bar of its noise.
-        lost: how much it cuts of them: cells of persons, of each one's largest sum, or of all sums. Where bounds
+        persons: Number of persons whose data it cuts, with a margin where it comes from a release.
+        lost: Quantity that it cuts of them: cells of persons, of each one's largest sum, or of all sums. Where bounds
             leave gaps a person is taken to be in the middle of one, and above the largest bound just above it: an
             estimate.
         noise: the standard deviation of a wanted sum.
-        loss: how much is lost of it, were the loss spread evenly over the wanted sums, and a cell that is lost
+        loss: Quantity lost of it, were the loss spread evenly over the wanted sums, and a cell that is lost
             as full as may be.
     """
 
@@ -71,7 +71,7 @@ class BoundCosts(Display):
     """The costs of several bounds; printed, a table that marks the one of the least expected error.
 
     Attributes:
-        name: which bound is chosen, "at_most", "per_cell" or "in_all".
+        name: Name of the bound that is chosen, "at_most", "per_cell" or "in_all".
         rows: Row of each bound, ascending.
         level: Level of the tables that are to be published.
         paid: Level at which the contributions were released; None where they are public.
@@ -161,7 +161,7 @@ def bound_costs(
 
     Raises:
         WrongKind, NotANumber: for arguments of another kind.
-        OutOfRange: for true contributions that are not called public, a table that is none of contributions, and a
+        OutOfRange: for true contributions that are not called public, a table of no contributions, and a
             bound that is fixed and to be chosen.
         Unsupported: for contributions that were not released by geometric noise.
 
@@ -257,7 +257,7 @@ class _Histogram:
         """Read contributions of any kind.
 
         Raises:
-            WrongKind, OutOfRange, Unsupported: for what is none.
+            WrongKind, OutOfRange, Unsupported: for anything else.
         """
         if isinstance(contributions, Answer) and isinstance(sums := contributions.table, NoisySums):
             name, bounds = _axis(_listed(sums.domain))

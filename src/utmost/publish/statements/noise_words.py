@@ -184,6 +184,6 @@ def _of_any_noise(statement: Statement) -> NoiseWords:
 
 def _metric_words(law: PlanarLaw, released: Sequence[str]) -> str:
     return (
-        f"the same data with one row's point ({', '.join(released)}) moved by a Euclidean distance d, which changes "
-        f"the chance of any result by a factor of at most exp(epsilon d/{law.per})"
+        f"the same data with one row's point ({', '.join(released)}) moved by a Euclidean distance d, which multiplies "
+        f"or divides the chance of any result by at most exp(epsilon d/{law.per})"
     )

@@ -18,7 +18,7 @@ from utmost.errors import OutOfRange
 from utmost.publish.releases.release_facts import NOISE, Fact, ReleaseFacts, short_bar
 
 TO_FILL_IN = "To be filled in"
-"""What stands where only the curator knows what to write."""
+"""Text of a field that only the curator can fill in."""
 
 SECTORS = ("Technology", "Healthcare", "Education", "Government", "Energy", "Finance")
 PRODUCTS = (
@@ -38,19 +38,19 @@ class Deployment(Display):
 
     Attributes:
         title: the name of the data product.
-        curators: who publishes it.
+        curators: Publishers.
         intended_use: Purpose of the release.
         region: Region that the data describe, or whose laws apply.
         description: Brief description.
         published: the date of publication, YYYY-MM-DD.
         sector: one of `SECTORS`, or None.
         product: one of `PRODUCTS`.
-        authors: who fills in the entry.
+        authors: Authors of the entry.
         sources: links to the product and to what was written about it.
 
     Raises:
         WrongKind: for what is no text.
-        OutOfRange: for a date that is none, and a sector or product that the registry has not.
+        OutOfRange: for an invalid date, and a sector or product that the registry has not.
     """
 
     title: str = ""
@@ -184,9 +184,10 @@ def _loss(stated: ReleaseFacts) -> dict[str, Any]:
         details += (
             f" That is what all answers cost together; the one described here cost {level_name(stated.own_level)}."
         )
+    told = "" if stated.promise is None else stated.promise.sentences
     return {
         "privacy_unit": sentence_of(stated.unit),
-        "privacy_unit_details": f"Neighbouring: {stated.neighbours}.",
+        "privacy_unit_details": f"{told} Neighbouring: {stated.neighbours}.".lstrip(),
         "privacy_parameters": parameters,
         "privacy_parameters_details": f"{details} {stated.guarantee}",
     }
@@ -223,7 +224,8 @@ def _implementation(stated: ReleaseFacts) -> dict[str, str]:
         "- Random bits come from the operating system, through AES-256.",
     ]
     return {
-        "preprocessing_and_hyperparameter_tuning": sentence_of(stated.before),
+        "preprocessing_and_hyperparameter_tuning": sentence_of(stated.before)
+        + (f" Not counted: {stated.beyond}." if stated.beyond else ""),
         "mechanisms": "\n".join(lines),
         "justification": f"Why this noise: {stated.why}.",
     }

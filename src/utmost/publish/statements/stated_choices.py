@@ -48,7 +48,7 @@ def keys_in_words(statement: Mapping[str, Any]) -> ReleaseFacts:
     )
     part = each if shares is None else shares
     line = (
-        f"Adding or removing any one individual changes the chance of any list of keys by a factor of at most "
+        f"Adding or removing any one individual multiplies or divides the chance of any list of keys by at most "
         f"{factor_text(at)}, except with a chance of {delta} ({level_name(at)}, delta = {delta})."
     )
     return ReleaseFacts(

@@ -22,7 +22,7 @@ _EVERYBODY = "; every individual counts with all of that, so that the total is p
 
 DECLARED_ROWS = "the list of rows, which was fixed beforehand"
 
-NOTHING_UNPROTECTED = "nothing: all that is published without noise was declared to depend on no individual"
+NOTHING_UNPROTECTED = "nothing: what is published without noise was declared to be the same without any one individual"
 
 LONE_KEY = "with a chance of at most {delta}, a key that one individual alone holds is named"
 
@@ -131,14 +131,12 @@ def rounded(unit: Unit, cell: str) -> str:
 def changes(unit: Unit, cell: str) -> str:
     """The change that one individual makes, in words."""
     verb = "changes" if unit.neighbours == "add-remove" else "counts in"
-    many = f"{unit.many(cell)}, {'each ' * (unit.cells > 1)}by at most {unit.most_of}"
-    return f"{verb} at most {many}{', and lowers none' * unit.nonnegative}{_EVERYBODY * unit.exactly}"
+    return f"{verb} {unit.changes(cell)}{', and lowers none' * unit.nonnegative}{_EVERYBODY * unit.exactly}"
 
 
 def beyond_unit(unit: Unit, cell: str) -> str:
     """The contributions that no figure counts: a rule of the unit, which is public, and no fact of the data."""
-    each = f"{unit.many(cell)}, {'each ' * (unit.cells > 1)}by at most {unit.most_of}"
-    return f"what one individual has beyond {each}: it is in no figure, and no margin covers it"
+    return f"{unit.beyond(cell)}: it is in no figure, and no margin covers it"
 
 
 def neighbours_in_words(unit: Unit) -> str:

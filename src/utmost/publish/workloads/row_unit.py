@@ -17,7 +17,7 @@ class WholeRows:
     """An axis of two to five values; a row has a cell for each.
 
     Attributes:
-        domain: that has it.
+        domain: Domain of the axis.
         place: Place of the axis.
     """
 

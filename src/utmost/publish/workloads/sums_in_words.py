@@ -22,7 +22,7 @@ from utmost.tables.axes.axes import label_text
 from utmost.tables.axes.domain import Domain, Family
 
 TOTAL = "total"
-"""What the sum over everything may be called where no level has that name."""
+"""The name of the sum over everything, where no level has it."""
 
 _STOPS = " ,="
 _RUNS = {"ranges of ": Workload.ranges, "prefixes of ": Workload.prefixes}

@@ -45,7 +45,7 @@ class WantedSums(Display):
         name: Name by groups, labels and ranges; the empty text for the total.
         weight: Weight of their mean variance, > 0.
         sums: Sums along each axis; an answer takes one of each.
-        answers: how many answers there are.
+        answers: Number of answers.
     """
 
     name: str

@@ -49,16 +49,16 @@ class Axis(Display):
 
     Attributes:
         levels: the names of its levels, the finest first; the empty text stands for the name that a domain gives.
-        labels: for each level, the labels of its groups, in order.
-        starts: for each level, where its groups begin among the values; a group ends where the next one begins.
-        edges: of bins, their edges, ascending, one more than there are bins, the first and the last perhaps infinite;
+        labels: Labels of the groups of each level, in order.
+        starts: First value of each group of each level; a group ends where the next one begins.
+        edges: Edges of bins, ascending, one more than there are bins, the first and the last perhaps infinite;
             of periods in seconds of the clock, see `Clock`; None for other axes.
         other: the label that takes in what is not declared; None where that is dropped.
-        whole: of bins whose edges were listed, whether their labels are those of whole numbers; None elsewhere.
+        whole: Whether labels of bins whose edges were listed are those of whole numbers; None elsewhere.
         missing: the last label, of cells where nothing stands; None where they go to ``other``, or are dropped.
-        clock: of periods, how times are read; None elsewhere.
+        clock: Reader of times, for periods; None elsewhere.
         truth: whether truth values were declared, so that those of the data are read; their labels are text.
-        rows: of listed keys, the value of each column in each row, the coarsest column first; None elsewhere.
+        rows: Value of each column in each row, for listed keys, the coarsest column first; None elsewhere.
         spelling: the marks in the cells of its column, where they are declared.
         column: the column of events that holds the values; None where its name is that of the finest level.
         on: Day on which birth dates are turned into completed years, for ages; None elsewhere.
@@ -177,7 +177,7 @@ class Axis(Display):
         return tuple("..".join(str(text_of(self.labels[0][end])) for end in ends) for ends in under)
 
     def group_starts(self, level: int) -> NDArray[np.intp]:
-        """Where the groups of a level begin; [0] for "all"."""
+        """Beginnings of the groups of a level; [0] for "all"."""
         return self.starts[level] if level < len(self.levels) else np.zeros(1, dtype=np.intp)
 
     def group_sizes(self, level: int) -> NDArray[np.intp]:
@@ -210,7 +210,7 @@ class Axis(Display):
         return text.strip().lower() if text is not None and text.strip().lower() in ("true", "false") else text
 
     def place(self, value: Any) -> int | None:
-        """Where a value of the data stands among the values of the axis; None where it lies outside.
+        """The place of a value of the data among the values of the axis; None where it lies outside.
 
         >>> plain(["A", "B"]).place("B"), plain(range(5)).place(7)
         (1, None)
@@ -414,7 +414,7 @@ def hierarchy(
     """An axis of values in groups, and groups in larger groups.
 
     Args:
-        branches: for each group, its groups, or at the finest level its list of values; all equally deep.
+        branches: Groups of each group, or at the finest level its list of values; all equally deep.
         names: the names of the levels, the coarsest first, as they are met on the way down.
         other: a label that takes in whatever else the data hold, a branch of its own at each level.
         missing: a label for missing cells, the last branch at each level; None, and they go to ``other``, or are

@@ -50,7 +50,7 @@ _YEAR_FIRST = re.compile(r"(\d{4})([-/.])(\d\d?)\2(\d\d?)(?:[T ]+(\d\d?)(:.+)?)?
 _HOUR = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d", re.ASCII)
 
 Span = tuple[int, int]
-"""From a second to another one, which is no part of it."""
+"""A second and the next one, which is no part of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class Period:
 
     Attributes:
         unit: one of `UNITS`.
-        times: how many units one period has.
+        times: Number of units of one period.
     """
 
     unit: str
@@ -138,9 +138,9 @@ class Clock:
     """The wall clock by which an axis of periods is read.
 
     Attributes:
-        period: of the finest level.
+        period: Period of the finest level.
         zone: the name of its time zone, as "Europe/Paris"; None, and times that say a zone are refused.
-        pattern: how text says a time; None for ISO text and the like.
+        pattern: Pattern of times as text; None for ISO text and the like.
     """
 
     period: Period
@@ -148,7 +148,7 @@ class Clock:
     pattern: str | None = None
 
     def span(self, cell: Any) -> Span | None:
-        """The seconds that a cell says, on this clock; None where it says no time, or says a zone that is none here.
+        """The seconds that a cell says, on this clock; None where it says no time, or a zone that does not exist here.
 
         Args:
             cell: a date or time of Python, NumPy or pandas, a period of pandas, or ISO text: "2013", "2013-05",
@@ -211,7 +211,7 @@ class Clock:
         """Seconds since 1970 in UTC, as the clock of the zone shows them.
 
         Args:
-            seconds: in UTC.
+            seconds: Seconds in UTC.
             first, last: between which seconds of the clock they must be right; outside, they stay outside.
         """
         assert self.zone is not None, "a clock without a zone moves nothing"

@@ -28,7 +28,7 @@ from utmost.tables.axes.hat_functions import DIFFERENCE, hat_spread, hat_sums
 from utmost.tables.axes.listed_keys import listed
 
 Family = tuple[int, ...]
-"""For each axis, one level, 0 for the finest; the number of its levels is "all", and -s are the hat functions of
+"""A level for each axis, 0 for the finest; the number of its levels is "all", and -s are the hat functions of
 spacing s."""
 
 Where = Mapping[str, Any]
@@ -48,7 +48,7 @@ class Domain(Display):
             `hierarchy`, `bins`, `edges`, `ages` or `periods` make. Without any there is one cell, the total.
 
     Raises:
-        OutOfRange: for axes that share the name of a level, and axes that are none.
+        OutOfRange: for axes that share the name of a level, and anything but axes.
 
     Cost: no cell is stored.
 
@@ -222,7 +222,7 @@ class Domain(Display):
         """The values of each axis that a sum takes; all where nothing is said.
 
         Args:
-            where: by the name of a level, a label of it, a list of labels, or for bins and periods
+            where: Wanted labels by the name of a level: one, a list of labels, or for bins and periods
                 ``slice(low, high)`` with edges: ``slice(20, 40)``, ``slice("2013-05", "2014")``.
 
         Raises:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from utmost.tables.axes.axes import Axis
 
 MOST_LAID = 1 << 28
-"""So many cells at most are laid out in an array; a larger domain is kept as few cells."""
+"""Most cells that are laid out in an array; a larger domain is kept as few cells."""
 
 _FITS = 1 << 62
 
@@ -31,7 +31,7 @@ class FewCells:
 
     Args:
         shape: the values of each axis.
-        places: for each axis, of every cell, the place of its value there; (axes, cells).
+        places: Place of each cell's value along each axis; (axes, cells).
         numbers: integers, none of them 0; (cells,).
 
     Raises:

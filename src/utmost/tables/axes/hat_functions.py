@@ -23,7 +23,7 @@ WIDEST = 10**6
 """The largest spacing of hat functions."""
 
 DIFFERENCE = -1
-"""What stands in a family, in the place of a level, for the first of an axis' two values less the second."""
+"""The number in a family, in the place of a level, for the first of an axis' two values less the second."""
 
 DIFFERENCE_MARK = "-"
 """Behind the name of an axis whose difference is measured: ``sex-``."""

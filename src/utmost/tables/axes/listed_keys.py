@@ -27,7 +27,7 @@ def listed(
     """An axis of listed keys of several columns.
 
     Args:
-        rows: the keys: a list of tuples, a dict of columns, or a frame. They are public, and depend on nobody.
+        rows: the keys: a list of tuples, a dict of columns, or a frame. They are public: no individual changes them.
         names: the columns, the coarsest first, as they are grouped: ["project", "country", "page"]; of a dict or a
             frame all its columns in their order if left out.
         other: a value, in each column, for the keys that are not listed; None, and they are dropped.

@@ -118,7 +118,7 @@ def edges(
         spelling, below, above, other, missing, column: Arguments of `bins`.
 
     Raises:
-        OutOfRange, NotANumber: for edges that do not ascend, and groups that are none.
+        OutOfRange, NotANumber: for edges that do not ascend, and invalid groups.
 
     >>> age = edges([0, 5, 15, 25, 65, None], groups={"working age": [0, 15, 65, None]})
     >>> age.labels
@@ -139,10 +139,10 @@ def _ends(below: Label | None, above: Label | None, other: Label | None, missing
 
 
 LabelOf = Callable[[Edge, Edge], Label]
-"""From the edges of a group to its label."""
+"""A function from the edges of a group to its label."""
 
 Levels = Sequence[tuple[str, Sequence[Edge], LabelOf]]
-"""For each level, the finest first: its name, its edges, and how a group between two of them is called."""
+"""Name, edges and labels of each level, the finest first."""
 
 
 def ordered_axis(

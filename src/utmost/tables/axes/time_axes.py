@@ -42,7 +42,7 @@ def periods(
     date on an axis of hours, is refused.
 
     Args:
-        start, stop: where the first period begins, and where the last one ends: dates, times without a zone, or text
+        start, stop: Beginning of the first period, and end of the last one: dates, times without a zone, or text
             such as "2013", "2013-05", "2013-Q2", "2013-W20", "2013-05-17", "2013-05-17T09", of which the beginning is
             meant.
         every: "hour", "day", "week" (from Monday, as ISO has it), "month", "quarter", "half year", "year", or several

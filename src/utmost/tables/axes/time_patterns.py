@@ -41,7 +41,7 @@ class TimePattern:
 
     Attributes:
         form: the regular expression of the texts that it spells.
-        digits: of a pattern of digits alone, how many; None of any other.
+        digits: Number of digits of a pattern of digits alone; None of any other.
     """
 
     form: re.Pattern[str]
@@ -63,7 +63,7 @@ class TimePattern:
             return None
 
     def span_of_integer(self, number: int) -> tuple[int, int] | None:
-        """The same of an integer, which has lost the zeros before it: 7052013 by "%d%m%Y"."""
+        """The text of an integer, which has lost the zeros before it: 7052013 by "%d%m%Y"."""
         return None if self.digits is None or number < 0 else self.span(str(number).zfill(self.digits))
 
 

@@ -157,7 +157,7 @@ def _integer(value: Any) -> int:
 
 
 def exactly(value: Any) -> Fraction | None:
-    """The number that a float, Decimal or rational *is* (not the decimal it prints); None for what is none.
+    """The number that a float, Decimal or rational *is* (not the decimal it prints); None for anything else.
 
     >>> exactly(0.5), exactly(Decimal("0.1")), exactly(float("nan")), exactly(Decimal("1e99999999"))
     (Fraction(1, 2), Fraction(1, 10), None, None)

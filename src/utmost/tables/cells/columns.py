@@ -178,7 +178,7 @@ def _where(row: int, name: str, place: RowName) -> str:
 
 
 def is_missing(cell: Any) -> bool:
-    """Whether a cell holds nothing: None, text without a letter, a number that is none, or what pandas puts there.
+    """Whether a cell holds nothing: None, text without a letter, NaN, or what pandas puts there.
 
     >>> [is_missing(cell) for cell in (None, " ", float("nan"), Decimal("NaN"), 0, "0")]
     [True, True, True, True, False, False]

@@ -38,10 +38,10 @@ class Events:
 
     Attributes:
         kind: Kind of tables made from it, as an adapter names it.
-        rows: how many rows come.
+        rows: Number of rows to come.
         batches: reads them.
         in_memory: whether the rows are in memory before they are read.
-        folders: of a directory, the columns in the names of its folders.
+        folders: Columns in the names of the folders of a directory.
     """
 
     kind: str
@@ -68,7 +68,7 @@ def read_events(events: Any, wanted: Sequence[str], values: Sequence[str] = ()) 
         events: a dict of columns, a list of dicts, one a row, an array of NumPy with named fields, a frame of any
             library that narwhals reads, a CSV table, or the path of a file or of a directory of Parquet files.
         wanted: the names of the columns; where there is none any column, which says how many rows there are.
-        values: those that hold amounts.
+        values: Columns of amounts.
 
     Raises:
         BadTable: for what is no table, and a column that is not there.

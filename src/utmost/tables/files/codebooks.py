@@ -107,7 +107,7 @@ def read_codebook(path: Path) -> dict[str, Coded]:
     """The variables of a codebook, in their order.
 
     Raises:
-        BadTable: for a file that is none, naming what a codebook has.
+        BadTable: for a file that is no codebook, naming what a codebook has.
     """
     ending = files.ending_of(path)
     variables = _of_ddi(path) if ending == ".xml" else _of_schema(path) if ending == ".json" else _of_table(path)
@@ -124,7 +124,7 @@ def _of_ddi(path: Path) -> dict[str, Coded]:
     try:
         root = ElementTree.fromstring(content)  # without a DOCTYPE there are no entities to expand
     except ElementTree.ParseError as error:
-        came = f"text that is none, at line {error.position[0]}"
+        came = f"other text, at line {error.position[0]}"
         raise BadTable("a DDI codebook must be XML", came=came, where=str(path)) from None
     variables: dict[str, Coded] = {}
     for variable in _named(root, "var"):

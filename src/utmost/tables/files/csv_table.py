@@ -435,7 +435,7 @@ class CsvPiece:
         return [row[at] for row in self.body] if self.block is None else self.block.texts(at)
 
     def in_arrow(self, name: str) -> Any:
-        """The same as an Arrow array, without a Python object for each cell."""
+        """The column as an Arrow array, without a Python object for each cell."""
         arrow = extra("pyarrow", "tables")
         offsets, content = (None, None) if self.block is None else self.block.buffers(self.table.header.index(name))
         if content is None:

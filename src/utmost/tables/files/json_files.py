@@ -34,7 +34,7 @@ def read_json(path: Path, what: str, parse_float: Callable[[str], Any] | None = 
     except RecursionError:
         raise BadTable(f"{what} be JSON", came="brackets nested too deep to read", where=str(path)) from None
     except json.JSONDecodeError as error:
-        came = f"text that is none, at line {error.lineno}, column {error.colno}" if error.doc.strip() else "nothing"
+        came = f"other text, at line {error.lineno}, column {error.colno}" if error.doc.strip() else "nothing"
         raise BadTable(f"{what} be JSON", came=came, where=str(path)) from None
     except ValueError as error:
         raise BadTable(f"{what} be JSON", came=str(error), where=str(path)) from None

@@ -29,7 +29,7 @@ def read_toml(path: Path, what: str) -> dict[str, Any]:
         read: dict[str, Any] = _as_json(tomllib.loads(text.replace("\r\n", "\n")))
     except tomllib.TOMLDecodeError as error:
         place = str(error).rpartition("(at ")[2].rstrip(")") or "its end"
-        raise BadTable(f"{what} be TOML", came=f"text that is none, at {place}", where=str(path)) from None
+        raise BadTable(f"{what} be TOML", came=f"other text, at {place}", where=str(path)) from None
     except RecursionError:
         raise BadTable(f"{what} be TOML", came="brackets nested too deep to read", where=str(path)) from None
     except ValueError as error:

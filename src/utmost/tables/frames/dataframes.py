@@ -18,7 +18,7 @@ from utmost.tables.frames.wide_integers import wide_in_arrow
 from utmost.tables.optional_imports import extra
 
 _BATCH = "/batch"
-"""What the kind of a record batch ends in."""
+"""The last part of the name of a record batch's type."""
 
 
 def read(frame: Any, name: str) -> Column:

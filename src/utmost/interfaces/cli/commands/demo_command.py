@@ -49,7 +49,7 @@ STEPS = (
         "statement sharper.csv --title 'Admissions to Berkeley, 1973' --html statement.html",
     ),
 )
-"""What is done, and the command that does it; a test runs these lines one by one, as they are typed."""
+"""The steps, each with its command; a test runs these lines one by one, as they are typed."""
 
 
 def demo(*, keep: Annotated[Path | None, option("DIR", "New folder in which the files stay.")] = None) -> None:

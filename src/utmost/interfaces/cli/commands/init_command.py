@@ -29,8 +29,8 @@ FIRST = ("--out",)
 AS_IN = {
     "utmost release": (
         *("--each-row", "--person", "--at-most", "--domain", "--by", "--mean", "--leave-out", "--want", "--columns"),
-        *("--public", "--drop", "--sensitivity", "--cells", "--promise", "--plan", "--once", "--epsilon", "--ledger"),
-        *("--create", "--name"),
+        *("--public", "--drop", "--sensitivity", "--cells", "--promise", "--plan", "--epsilon", "--ledger"),
+        *("--create", "--name", "--until"),
     )
 }
 RARE = [name for name in release_command.RARE if name != "--yes"]

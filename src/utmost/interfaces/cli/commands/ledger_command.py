@@ -160,7 +160,7 @@ def charge(
     place: LedgerPlaceOptions,
     dataset: Annotated[str, option("NAME", "Dataset in the ledger.")],
     level: options.AskedLevel,
-    what: Annotated[str, option("TEXT", "What it was spent on, in words that no other charge has.")],
+    what: Annotated[str, option("TEXT", "Purpose, in words that no other charge has.")],
     independent: Annotated[bool, flag("A new dataset, of other people than all others.")] = False,
     create: Create = False,
     answer: options.Output,

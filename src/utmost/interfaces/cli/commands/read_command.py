@@ -80,7 +80,7 @@ def read(
         str | None,
         option(
             "PRIOR",
-            "Prior: uniform, binomial:0.3, poisson:4 or prior.csv; flat if omitted.",
+            "Prior: uniform, binomial:0.3, poisson:4 or prior.csv.",
         ),
     ] = None,
     loss: options.LossName = "absolute",

@@ -14,6 +14,7 @@ RARE = (
     "--in-all",
     "--neighbours",
     "--cost",
+    "--once",
     "--together",
     "--dataset",
     "--independent",

@@ -118,7 +118,7 @@ def _kept_answer(book: KeptAnswers, person: str, secret: str | None, *, as_json:
 
 
 def _told(about: Mapping[str, Any]) -> dict[str, str]:
-    """Where answers are kept, in words."""
+    """The place that keeps the answers, in words."""
     return {
         "kept as": f"{about['name']}, version {about['data_version']}",
         "together": f"epsilon = {about['together']}, of all versions",

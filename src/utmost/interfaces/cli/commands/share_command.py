@@ -111,7 +111,7 @@ def share(
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """Where the releases of several measures are written, each beside the file that is named.
+    """The files of the releases of several measures, each beside the file that is named.
 
     Attributes:
         again: whether they may be there, as the answers of a ledger that is asked again; then they are compared.

@@ -83,7 +83,7 @@ def statement(
 
     utmost statement released.csv --html page.html --out entry.yaml --package datapackage.json
 
-    Facts that only you know come from options; others are marked "To be filled in".
+    Facts that only you know come from options.
 
     More: docs/howto/check-and-read-a-release.md
     """

@@ -105,7 +105,7 @@ def total(
             [path.name for path in paths] if len({path.name for path in paths}) == len(paths) else [*map(str, paths)]
         )
         report = _trend([*map(read_release, since), published], names, where or [], confidence)
-        return answer.give(report, lambda: _show(report, uncounted(published)))
+        return _give(answer, report, published)
     if isinstance(published, Answer) and not published.is_by_plan:
         report = _of_cells(
             AnswerCells.of(published),
@@ -115,13 +115,13 @@ def total(
             is_ratio=ratio or over is not None,
             sure=confidence,
         )
-        return answer.give(report, lambda: _show(report, uncounted(published)))
+        return _give(answer, report, published)
     if isinstance(published, DetailedSums):
         beside = {"--ratio": ratio or None, "--over": over, "--events": events or None, **other}
         _check_sum_alone(beside, "of two stages")
         wanted = counted_selection(published.first, where)
         report = _answered(published.total(wanted, confidence=confidence), _question(where))
-        return answer.give(report, lambda: _show(report, uncounted(published)))
+        return _give(answer, report, published)
     if isinstance(published, MeasuresTable):
         if mean is None or mean not in published.releases:
             named = " or ".join(f"--mean {name}" for name in published.releases)
@@ -183,7 +183,13 @@ def total(
         bar = published.mean(sums=other_sums, where=chosen, confidence=confidence)
         report = _bar(bar, f"mean by {sums.name}, {question}", "mean")
     amount = None if events else read.unit.amount
-    answer.give(report, lambda: _show(report, uncounted(published), None if amount is None else amount.clipped))
+    _give(answer, report, published, None if amount is None else amount.clipped)
+
+
+def _give(answer: options.Output, report: dict[str, Any], published: Any, clipped: str | None = None) -> None:
+    """Give an answer with what no figure of the release counts."""
+    beyond = uncounted(published)
+    answer.give(report | {"not_counted": beyond or None}, lambda: _show(report, beyond, clipped))
 
 
 def _write_tables(
@@ -364,7 +370,7 @@ def _show(report: dict[str, Any], beyond: str, clipped: str | None = None) -> No
     if report["kind"] == "sum":
         low, high = report["interval"]
         shown = _with_bar(report)
-        truth = "sum so bounded" if beyond else "true sum"
+        truth = "sum of what is counted" if beyond else "true sum"
         rows = {"margin": f"the {truth} is from {number(low, 12)} to {number(high, 12)}, at {sure} confidence"}
     elif report["kind"] == "quantile":
         shown = report["words"]

@@ -95,7 +95,7 @@ def _withheld(whole: Any, rule: WithholdingRule, families: list[str]) -> dict[st
 
 
 def _places(withheld: dict[str, WithheldTable[Any]], out: Path | None, folder: Path | None) -> dict[str, Path]:
-    """Where each table goes; nowhere but to standard output where no file is named."""
+    """The file of each table; standard output where no file is named."""
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
         return dict(zip(withheld, file_names(folder, withheld), strict=True))

@@ -10,7 +10,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 import click
 
 GROUP = "title"
-"""Where an option keeps under which title the help shows it."""
+"""The attribute of an option with its title in the help."""
 
 SHARED = "Options of many commands"
 """The title of options that `utmost --help` explains; the help of a command only names them."""
@@ -21,8 +21,8 @@ class Declared:
     """A word as it is declared, to stand in ``Annotated``.
 
     Attributes:
-        names: how it is spelled, where it is not spelled as its parameter; "--demo/--no-demo" has an opposite.
-        parser: what makes its value of a text. exists, file_okay, dir_okay: what a path must be.
+        names: Spellings, where it is not spelled as its parameter; "--demo/--no-demo" has an opposite.
+        parser: Function from a text to its value. exists, file_okay, dir_okay: Conditions on a path.
         min, max: the range of a number. show_default: what holds where it is left out, if the default does not say it.
         envvar: a variable of the environment that says it, too; the help adds its name if show_envvar.
         first: a function that is called with the value before any other option is read.
@@ -51,7 +51,8 @@ class Declared:
         """The word as click reads it.
 
         Args:
-            name, annotation, default: of its parameter; `inspect.Parameter.empty` where it has no default.
+            name, annotation, default: Name, annotation and default of its parameter; `inspect.Parameter.empty` where
+                it has no default.
             title: under which the help shows it.
         """
         kind, several = _kind(annotation)

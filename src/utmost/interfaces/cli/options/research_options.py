@@ -60,7 +60,7 @@ class AskedMeasure:
         """The measure.
 
         Raises:
-            OutOfRange: for two of them, and for a name that is none.
+            OutOfRange: for two of them, and for an unknown name.
             NotALoss, BadTable: for a file that is no gain or loss.
         """
         from utmost.interfaces.documents.measure_names import measure_of

@@ -112,7 +112,7 @@ class NumberSpelling(MarkedSpelling):
 
 @dataclass(frozen=True, slots=True)
 class TableAnswer:
-    """Where a released table goes, with which error bars, and who signs for it."""
+    """Destination of a released table, its margins, and its signer."""
 
     title: ClassVar[str] = "Output"
 
@@ -145,7 +145,7 @@ def check_fits(answer: TableAnswer, source: Any, released: Iterable[str], public
     """Check, before anything is drawn, that its file can hold a table, with a margin beside each released column.
 
     Args:
-        answer: where it goes.
+        answer: Destination of the table.
         source: the table as it was read, its file, or a counted one.
         released, public: its columns.
     """

@@ -41,8 +41,8 @@ def show_loss_curve(
 
     Args:
         space, consumer, levels: Arguments of `loss_curve`.
-        named: how space, prior and loss were asked for.
-        answer: where it goes. plot: the picture, if one is wanted.
+        named: Space, prior and loss as they were asked for.
+        answer: Destination of the result. plot: Picture, if one is wanted.
     """
     from utmost.interfaces.figures.canvas import check_format
 

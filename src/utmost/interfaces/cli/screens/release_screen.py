@@ -86,7 +86,7 @@ def give(release: Answer[Any], answer: TableAnswer, signer: Signer | None) -> No
 
     Args:
         release: Answer.
-        answer, signer: where it goes, and who signs.
+        answer, signer: Destination, and signer of the statement.
     """
     table, out, written = release.table, answer.file, None
     if out is not None:

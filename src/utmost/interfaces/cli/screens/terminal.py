@@ -97,7 +97,7 @@ def _fitting(text: str, width: int) -> int:
 
 
 def _wrapped(line: str, width: int) -> Iterator[tuple[int, int]]:
-    """Where lines begin and end: between words, and within those that are longer than a line."""
+    """Beginnings and ends of lines: between words, and within those that are longer than a line."""
     start = 0
     # Of what is left only as much is looked at as a line may hold: the time goes with the length, not with its square.
     while (end := start + _fitting(line[start : start + 4 * width], width)) < len(line):

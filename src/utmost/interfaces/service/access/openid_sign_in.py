@@ -58,7 +58,7 @@ class SignIn:
 
     @property
     def back(self) -> str:
-        """Where the provider sends people back to."""
+        """The address to which the provider sends people back."""
         return self.address.rstrip("/") + WAY_BACK
 
     def start(self, following: str) -> tuple[str, str]:

@@ -206,7 +206,7 @@ class Token(JsonRecord):
         return NotAllowed(f"{actions} needs {needed} token; you are signed in as {_a(self.role)}")
 
     def revoked_at(self, now: float) -> "Token":
-        """The same, revoked; one that was revoked before stays as it was."""
+        """This token, revoked; one that was revoked before stays as it was."""
         return self if self.revoked is not None else replace(self, revoked=int(now))
 
 

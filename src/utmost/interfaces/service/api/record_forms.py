@@ -75,7 +75,7 @@ class JsonRecord:
     """A noun that is written by its fields.
 
     Attributes:
-        READ: how fields are read again that JSON has not as they were.
+        READ: Readers of fields that JSON has not as they were.
         UNKEPT: the fields that are not kept.
     """
 

@@ -33,7 +33,7 @@ def whole(text: str, name: str) -> int | None:
     """A whole number as text, or None for an empty one.
 
     Raises:
-        OutOfRange: for what is none.
+        OutOfRange: for an invalid level.
     """
     if not text:
         return None

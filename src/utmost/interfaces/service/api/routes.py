@@ -279,7 +279,7 @@ def relax(service: Served, who: Who, key: IdempotencyKey, name: PathPart, body: 
 
 @router.post("/publications", summary="Publish several tables of one dataset, all or none")
 def publish_measures(service: Served, who: Who, key: IdempotencyKey, body: Publications) -> answers.MeasuresResponse:
-    """Each at its level and by its own approval, in one transaction; repeated under its key: the same answer."""
+    """Each table at its level and by its own approval, in one transaction; the same answer under the same key."""
     requests = [measure.read() for measure in body.measures]
     tables, proposals = _tables(requests, body.measures)
     return answers.measures_found(service.releases.publish_measures(who, key, requests, tables, proposals))
@@ -287,7 +287,7 @@ def publish_measures(service: Served, who: Who, key: IdempotencyKey, body: Publi
 
 @router.post("/relaxations", summary="Relax several releases, all or none")
 def relax_measures(service: Served, who: Who, key: IdempotencyKey, body: Relaxations) -> answers.MeasuresResponse:
-    """Each to its level, in one transaction; the values must be those that were published."""
+    """Each table to its level, in one transaction; the values must be those that were published."""
     requests = [measure.read() for measure in body.measures]
     tables, proposals = _tables(requests, body.measures)
     return answers.measures_found(service.releases.relax_measures(who, key, requests, tables, proposals))
@@ -297,7 +297,7 @@ def relax_measures(service: Served, who: Who, key: IdempotencyKey, body: Relaxat
 def rehearse(
     service: Served, who: Who, name: PathPart, epsilon: At, dataset: DatasetQuery = None
 ) -> answers.BudgetResponse:
-    """After a release at this level; nothing is drawn, written or spent."""
+    """The budget after a release at this level; nothing is drawn, written or spent."""
     return answers.BudgetResponse.of(service.releases.rehearse(who, name, read_level(epsilon), dataset))
 
 
@@ -365,7 +365,7 @@ def make_token(service: Served, who: Who, key: IdempotencyKey, body: NewToken) -
 
 @router.post("/tokens/{name}/revocation", summary="Revoke a token")
 def revoke(service: Served, who: Who, name: Made) -> Token:
-    """At once. Whoever holds a token may revoke that one."""
+    """Revoke a token at once. Whoever holds a token may revoke that one."""
     return service.bearers.revoke(who, name)
 
 
@@ -420,7 +420,7 @@ def verify(service: Served, who: Who) -> answers.VerificationResponse:
 
 @router.get("/receipt", summary="A line to keep elsewhere")
 def receipt(service: Served, who: Who) -> answers.ReceiptResponse:
-    """It proves later that the ledger still holds what it holds now."""
+    """A receipt, which proves later that the ledger still holds what it holds now."""
     return answers.ReceiptResponse(service.audit.receipt(who))
 
 

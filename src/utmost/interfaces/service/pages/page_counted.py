@@ -26,7 +26,7 @@ def brought_counted(content: bytes) -> CountedTable:
     """The counted table in a file that `utmost count` wrote.
 
     Raises:
-        BadTable: for what is none; nothing of it is repeated.
+        BadTable: for a file that is no counted table; the message repeats nothing of it.
     """
     return COUNTED_FORM.of(document(content, "utmost count"), "file")
 
@@ -88,7 +88,7 @@ def sums_shown(
     return {
         "families": [shown for name in names[:_MOST_FAMILIES] for shown in _family(release, name, rule)],
         "more_families": len(plan.shares) - len(names[:_MOST_FAMILIES]),
-        "part": release.part,
+        "part": release.promise.part,
         "level": level,
         "axes": [name for levels in axes for name in levels],
         "quartiles": [(words, str(release.quantile(ordered, share))) for words, share in quarters],

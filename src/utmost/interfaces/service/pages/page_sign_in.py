@@ -27,7 +27,7 @@ _NOT_VOUCHED = (
 
 @sign_in.get("/login")
 def login_page(request: Request, next: Following = "") -> Response:
-    """Where a token is pasted, or the provider is chosen."""
+    """The page to paste a token, or to choose the provider."""
     return _login_page(request, _own_path(next))
 
 

@@ -15,7 +15,7 @@ def csv_columns(content: bytes) -> UploadedColumns:
     """The columns of a CSV file, all cells as text.
 
     Raises:
-        BadTable: for what is none; no cell is repeated.
+        BadTable: for a file that is no table; the message repeats no cell.
 
     >>> csv_columns(b"department,admitted\\nA,601\\n")
     {'department': ['A'], 'admitted': ['601']}

@@ -152,7 +152,7 @@ def waiting_page(request: Request, service: Served, viewer: Viewer) -> Response:
 
 @pages.get("/proposals")
 def proposals_page(request: Request, service: Served, viewer: Viewer, after: NextPage = "") -> Response:
-    """On the first page what waits for a second person; and what was decided, newest first, as many as a page holds."""
+    """Proposals that wait for a second person, on the first page, and decided ones, newest first."""
     listed, following = service.proposals.page(viewer, after, _A_PAGE, newest_first=True)
     waiting = [] if after else service.proposals.waiting(viewer, _A_PAGE)
     own = _own(service, viewer, [*listed, *waiting])

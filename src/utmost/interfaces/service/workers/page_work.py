@@ -1,4 +1,4 @@
-"""What pages compute without the ledger: the reader, the explorer, channels, small maps, levels of trust, checks of
+"""Computations of pages without the ledger: the reader, the explorer, channels, small maps, levels of trust, checks of
 what was published, and files of it.
 
 Each work takes short texts and gives plain facts: it is carried out in a process that has no key, and travels as JSON.

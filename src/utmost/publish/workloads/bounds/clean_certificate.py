@@ -38,7 +38,7 @@ from utmost.publish.workloads.reconstruction.public_facts import PublicFacts
 from utmost.tables.axes.domain import Domain, Family
 
 MeasuredSums = Mapping[Family, tuple[NDArray[Any], int]]
-"""For each measured family its sums: integers, and what they are to be divided by."""
+"""The sums of each measured family: integers, and their divisor."""
 
 _BITS, _MILD = 40, 20  # digits of a cell behind the point; curvatures 2^20 apart need no more of them
 _LARGEST, _MOST_BITS = 1 << 340, 600  # of cells and bits behind the point: sums are floats still, beside infinite ends
@@ -79,7 +79,7 @@ class CleanCertificate:
         """The certificate that JSON values describe.
 
         Raises:
-            BadTable: for what is none.
+            BadTable: for anything but a certificate.
         """
         try:
             if set(facts) != {"cells", "bits", "rest", "multipliers"} or type(facts["bits"]) is not int:

@@ -51,7 +51,7 @@ def tangents_below(
 
     Args:
         workload: over a domain of even levels.
-        families: those that may be measured.
+        families: Families that may be measured.
         level: Level at share 1; shares are as ``room`` says.
     """
     weights, spaces = wanted_spaces(workload), MarginalSpaces.of(workload.domain, families)

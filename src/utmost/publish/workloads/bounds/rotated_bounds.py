@@ -64,7 +64,7 @@ def joint_times(unit: Unit, level: Level, rows: int | None = None) -> float:
     Args:
         unit: Unit of an individual who changes both cells of whole rows.
         level: Level of the whole release.
-        rows: how many there are; more than one individual can change where None.
+        rows: Number of rows; more than one individual can change where None.
 
     Below 1, and much below at large levels; but such a draw is made once: it cannot be relaxed. See `JointCells`.
 

@@ -92,12 +92,12 @@ def bounds_of(
         workload: Wanted sums, and how much the error of each counts.
         unit: Unit of privacy.
         epsilon: the level of the whole release.
-        families: those that a plan may measure; where None all of the domain, or, where these are more than 256,
+        families: Families that a plan may measure; where None all of the domain, or, where these are more than 256,
             the cells and the families that are wanted; beside other axes, of these the ones whose groups have one size.
         together: an axis along which one individual changes all cells of one row or of several, as for `choose_plan`.
 
     Raises:
-        NotALevel, OutOfRange: for a level or families that are none; for an axis that the domain has not, or of more
+        NotALevel, OutOfRange: for an invalid level or families; for an axis that the domain has not, or of more
             cells than one individual changes.
 
     Cost: families times eigenspaces, a few thousand times; where values of an axis are not alike (ranges, labels,
@@ -313,7 +313,7 @@ def _weighted(pair: tuple[Directions, Directions], step: int) -> list[tuple[floa
 
 
 def _peak(function: Any, low: int, high: int) -> int:
-    """Where a concave function of integers is largest: at the first from which it rises no more."""
+    """The place where a concave function of integers is largest: at the first from which it rises no more."""
     return first_integer(low - 1, high, lambda place: function(place) >= function(place + 1))
 
 

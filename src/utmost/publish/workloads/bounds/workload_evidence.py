@@ -74,7 +74,7 @@ class WorkloadBounds(Display):
 
     Attributes:
         workload, unit, level: Subject of the bounds.
-        families: those that ``these_families`` is about.
+        families: Families of ``these_families``.
         per_answer: Bound for any mechanism, each answer by itself.
         any_mechanism: Bound for any mechanism, all answers together.
         any_unbiased: Bound for any mechanism whose answers are unbiased.
@@ -119,7 +119,7 @@ def check_lower_bounds(bounds: WorkloadBounds) -> None:
     """Compute every bound again from the workload and its certificate, exactly.
 
     Raises:
-        PromiseBroken: for a bound that its certificate does not prove, and for a certificate that is none.
+        PromiseBroken: for a bound that its certificate does not prove, and for anything but a certificate.
     """
     instance(bounds, WorkloadBounds, "bounds")
     known: dict[int, Fraction] = {}

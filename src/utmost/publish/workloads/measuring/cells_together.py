@@ -47,7 +47,7 @@ class CellsTogether(Display):
 
     Attributes:
         kind: A `TogetherKind`.
-        groups: how many cells each law serves, in order.
+        groups: Number of cells that each law serves, in order.
         laws: one for each group, at its share of the level.
         shares: Share of the level for each group.
     """

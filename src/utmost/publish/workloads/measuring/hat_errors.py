@@ -37,9 +37,9 @@ class HatErrors:
     Args:
         workload: over a domain whose levels have groups of one size.
         place: Place of the axis of hat functions.
-        families: that may be measured.
+        families: Families that may be measured.
         level: Level of the noise at share 1, which ``room`` scales.
-        room: which shares keep the level.
+        room: Condition on the shares that keeps the level.
     """
 
     workload: Workload

@@ -94,7 +94,7 @@ class MarginalSpaces:
         families: the measured families.
         chains: Even levels of each axis.
         measured_axes: Axes of each family, each with the place of its level, or None for a difference.
-        sums: how many sums each family has.
+        sums: Number of sums of each family.
         covers: Places of the families that each space lies in.
     """
 

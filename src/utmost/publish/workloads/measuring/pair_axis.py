@@ -37,7 +37,7 @@ class PairAxis:
     """An axis of two values, whose sums and differences are measured.
 
     Attributes:
-        domain: that has it.
+        domain: Domain of the axis.
         place: Place of the axis.
         rows: the domain of sums, and of differences: the axis has one value left.
     """

@@ -41,7 +41,7 @@ class UnequalTree(Display):
     """The groups of one axis, level by level up to "all", of any sizes.
 
     Attributes:
-        groups: how many groups each level has; the last level is "all".
+        groups: Number of groups of each level; the last level is "all".
         firsts: First child of each group of each level above the finest, among the groups of the level below.
         parents: Parent of each group, for each level below "all".
     """

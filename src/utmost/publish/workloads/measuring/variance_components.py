@@ -61,7 +61,7 @@ class VarianceComponents(Display):
         sizes: m_S, the cells in each group of S; (families,).
         dimensions: Number of answers that T alone determines; 0 where two levels have the same groups; (eigenspaces,).
         below: whether S is nowhere coarser than T; (eigenspaces, families).
-        cells: how many there are.
+        cells: Number of cells.
     """
 
     chains: tuple[Chain, ...]
@@ -80,8 +80,8 @@ class VarianceComponents(Display):
 
         Args:
             domain: Domain whose levels have groups of one size each.
-            families: those that may be measured; all where None.
-            eigenspaces: those in which the wanted answers lie; all where None.
+            families: Families that may be measured; all where None.
+            eigenspaces: Eigenspaces in which the wanted answers lie; all where None.
 
         Raises:
             Unsupported: where the groups of a level differ in size.

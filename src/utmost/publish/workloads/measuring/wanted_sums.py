@@ -39,7 +39,7 @@ def axes_in_order(workload: Workload) -> list[int]:
 
 
 def check_determined(workload: Workload, families: Iterable[Family]) -> None:
-    """That the sums over these families determine every wanted answer."""
+    """Check that the sums over these families determine every wanted answer."""
     measured = tuple(families)
     for part in workload.parts:
         alone = workload.reweighted({part.name: 1})

@@ -28,7 +28,7 @@ def measurement_of(
     """The way to measure that a plan of these families describes.
 
     Raises:
-        WrongKind: for rows that are none.
+        WrongKind: for anything but rows.
         OutOfRange: for an axis that is not of two values, and rows of another domain.
 
     >>> table = Domain(row=list("ABC"), column=["applied", "admitted"])

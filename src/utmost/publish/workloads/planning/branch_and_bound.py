@@ -47,8 +47,8 @@ class CertifiedShares(Display):
     Attributes:
         shares: Share of each family; floats, as `Plan` has them.
         value: the weighted error of these shares.
-        bound: that no plan of the class ``holds_for`` has a smaller error than.
-        boxes: how many were halved.
+        bound: Lower bound on the error of every plan of the class ``holds_for``.
+        boxes: Number of boxes that were halved.
         tolerance: Tolerance that was asked for.
         holds_for: the class of plans that the bound is about.
     """
@@ -170,15 +170,16 @@ def certified_shares(
         workload: Wanted sums, and how much the error of each counts.
         unit: Unit of privacy.
         epsilon: the level of the whole release.
-        families: which may be measured; all of use where None. Up to four take seconds; the boxes grow exponentially.
+        families: Families that may be measured; all of use where None. Up to four take seconds; the boxes grow
+            exponentially.
         tolerance: Factor by which the error found may exceed the bound, less 1; > 0.
         start: shares to begin with; searched where None.
-        most_boxes: after so many the bound reached is returned, and
+        most_boxes: Number of boxes after which the bound reached is returned, and
             `CertifiedShares.is_certified` says no.
         progress: is told how many boxes were halved and within which factor the error is, every hundred boxes.
 
     Raises:
-        OutOfRange: for a tolerance or families that are none, and families that do not determine a wanted answer.
+        OutOfRange: for an invalid tolerance or families, and families that do not determine a wanted answer.
         Unsupported: where the groups of a level differ in size, and where totals are public.
 
     Source: proofs/theory/workload-bounds.md.

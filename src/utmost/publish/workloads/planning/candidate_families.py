@@ -60,7 +60,7 @@ def plain_shares(workload: Workload, families: Sequence[Family]) -> list[Floats]
 
 
 def search_starts(workload: Workload, families: dict[Family, int], error: WeighedError) -> list[Floats]:
-    """Where the search starts: plain shares, the whole domain's families alike, the chord's best, single families."""
+    """The starts of the search: plain shares, the whole domain's families alike, the chord's best, single families."""
     names = list(families)
     starts = [*plain_shares(workload, names), chord_shares(error)]
     times = np.array(list(families.values()), dtype=float)

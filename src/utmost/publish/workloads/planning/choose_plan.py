@@ -65,7 +65,7 @@ def choose_plan(
     Raises:
         OutOfRange: for candidates that do not determine a wanted answer, an aim or a method that has no name here,
             and ``together`` for an axis of other than two to five values or cells that are no whole rows.
-        NotALevel: for a level that is none, and up_to below the level.
+        NotALevel: for an invalid level, and up_to below the level.
         Unsupported: for a candidate whose groups differ in size beside other axes; on a single tree of such groups, for
             candidates, for another aim than the mean, and for wanted sums that are no groups and that hat functions do
             not serve; and where no search that the method names applies to the workload, the unit and the other

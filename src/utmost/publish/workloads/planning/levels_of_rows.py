@@ -79,14 +79,14 @@ def certified_rows(
         weights: Weight of the variance of each cell; 1 over their number where left out.
         tolerance: Factor by which the error found may exceed the bound, less 1; > 0.
         start: shares to begin with, one for each row; equal ones where None.
-        most_boxes: after so many the bound reached is returned, and `CertifiedShares.is_certified` says no.
+        most_boxes: Most boxes; then the bound reached is returned, and `CertifiedShares.is_certified` says no.
         progress: is told how many boxes were halved and within which factor the error is, every hundred boxes.
 
     Returns:
         Shares of the level by row, and the weighted variance of the cells.
 
     Raises:
-        OutOfRange: for rows that do not determine the cells, and weights, shares or a tolerance that are none.
+        OutOfRange: for rows that do not determine the cells, and invalid weights, shares or tolerance.
         Unsupported: for a unit with a bound in all, or of exactly so many cells.
 
     Cost: a second for all 13 rows of entries up to 1 over three cells, 45 for all 40 over four: the boxes grow

@@ -435,7 +435,7 @@ class Plan(Display):
         """Check that clean tables can be made of a release by this plan; it is known before anything is drawn.
 
         Args:
-            reconstruction: that of the release, where it is at hand.
+            reconstruction: Reconstruction of the release, where it is at hand.
 
         Raises:
             NotDetermined: of distinct counts; where the measured families leave more than 65 536 cells open.

@@ -74,7 +74,7 @@ class _RowProblem:
     signed: tuple[int, SignedAxis] | None = None
 
     def with_signed(self, place: int, level: float) -> "_RowProblem":
-        """The same with signed rows along an axis, searched for what is wanted at the level of a row's cells."""
+        """The search with signed rows along an axis, searched for what is wanted at the level of a row's cells."""
         workload = self.errors.workload
         whole = _RowProblem(ProductErrors.of(workload, with_level(self.errors.base, place, 0)))
         size = workload.domain.axes[place].size

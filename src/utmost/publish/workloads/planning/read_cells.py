@@ -13,7 +13,7 @@ from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.axes import Axis
 
 _MOST_READ = 1 << 16
-"""So many cells at most are read of a workload that is narrowed: an individual rarely changes more."""
+"""Most cells that a narrowed workload may read: an individual rarely changes more."""
 
 
 def narrowed_request(wanted: Workload, unit: Unit) -> tuple[Workload, Unit]:

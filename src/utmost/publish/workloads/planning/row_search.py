@@ -59,7 +59,7 @@ def real_rows(
         count: Number of rows.
         level: E, that each value may spend.
         exact: whether the precision of a value is p(c), or c^2/2.
-        steps, seed, start, inside: where the descent ends, and where it begins: so far inside, as it leaves no zero.
+        steps, seed, start, inside: Ends of the descent, and its beginning: so far inside, as it leaves no zero.
 
     >>> prefixes = np.tri(16).T @ np.tri(16) / 16
     >>> round(real_rows(prefixes, 2, 1.0, exact=False).error, 1), float(2 * prefixes.trace())

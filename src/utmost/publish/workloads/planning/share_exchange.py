@@ -71,7 +71,7 @@ class WeighedError:
         """The precisions at shares (..., families), in units of the precision at the largest share.
 
         Args:
-            of: which families these are the shares of.
+            of: Families of these shares.
         """
         return np.asarray(relative_precision((shares + self.free[of]) / (1 + self.free.max()), self.level))
 

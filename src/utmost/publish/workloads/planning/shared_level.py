@@ -121,7 +121,7 @@ def share_level(
     Args:
         plans: Plans by name, each with its workload; the measured families and their shares stay.
         epsilon: exactly one of them: the level of all together.
-        weights: how much the error of a measure counts, > 0; 1 for each that is not named.
+        weights: Weight of the error of each measure, > 0; 1 for each that is not named.
         up_to: the highest level to which they will ever be relaxed; the shares are tuned there.
 
     Returns:
@@ -131,7 +131,7 @@ def share_level(
     Raises:
         OutOfRange, WrongKind, NotANumber: for plans without a workload, none, more than 50, unknown names and
             weights that are not positive.
-        NotALevel: for a level that is none, up_to below it, and one at which errors are no floats.
+        NotALevel: for an invalid level, up_to below it, and one at which errors are no floats.
 
     Cost: 200 errors of each plan, a tenth of a second each.
     Source: composition; proofs/theory/counting.md, "One level for several measures".
@@ -208,7 +208,7 @@ def _least(errors: Floats, budget: int) -> tuple[float, list[int]]:
 
     Args:
         errors: (measures, N); the row of a measure by how many parts of the level it has.
-        budget: how many parts there are, at least as many as measures.
+        budget: Number of parts, at least as many as measures.
 
     >>> _least(np.array([[9.0, 4.0, 1.5], [5.0, 2.0, 2.0]]), 4)
     (6.0, [2, 2])

@@ -184,7 +184,7 @@ def mixed_within(
         found: Shares, and how they are measured.
         split: Other shares of the same way, which are within the limits.
         limits: Largest variance of each part.
-        spending: what makes a mixture spend all that one individual may.
+        spending: Factors by which a mixture spends all that one individual may.
     """
     if is_within(found.variances(request), limits):
         return found

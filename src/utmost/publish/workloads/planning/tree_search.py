@@ -27,7 +27,7 @@ def least_tree_shares(
 
     Args:
         workload, unit, epsilon: Arguments of `choose_plan`.
-        room: which shares keep the level; the first that `rooms` has where None.
+        room: Condition on the shares that keeps the level; the first that `rooms` has where None.
 
     Searched, not proved to be the best: exchanges between two levels at a time, from each level alone, equal shares of
     the wanted ones and of all. Never worse than any of these starts.

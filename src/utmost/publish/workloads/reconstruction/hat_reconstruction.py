@@ -46,7 +46,7 @@ class HatReconstruction:
             measured where
             the values are not, and more than 2000 hat functions.
 
-    Cost: of an estimate the cells, and the square of the number of hat functions; once, its cube.
+    Cost: an estimate takes the cells and the square of the number of hat functions; the first, its cube, too.
     Source: [woodbury1950].
     """
 
@@ -98,7 +98,7 @@ class HatReconstruction:
         return self._estimates(measured, family)
 
     def floats(self, measured: Mapping[Family, NDArray[Any]], family: Family) -> Floats:
-        """The same in float64."""
+        """The estimates in float64."""
         sums, divisor = self.estimates(measured, family)
         return np.asarray((sums / divisor).astype(np.float64))
 
@@ -158,7 +158,7 @@ class HatReconstruction:
 
         Args:
             family: Family whose sums are asked for.
-            others: which group of each of the other axes.
+            others: Group of each of the other axes.
 
         Returns:
             Measured families, coefficients (groups along the axis, terms) within 10^-12, and how often each occurs.

@@ -51,7 +51,7 @@ class ChainSums:
 
         Args:
             cost: (n,).
-            steps: after which a point that keeps to all sums will do.
+            steps: Number of steps after which a point that keeps to all sums will do.
 
         >>> pair = ChainSums([np.array([0, 0])], [np.array([1.0])], [np.array([1.0])])
         >>> pair.inner_optimum(np.array([1.0, 2]))[0].round(6).tolist()

@@ -84,7 +84,7 @@ class Reconstruction:
         OutOfRange: for no family, and weights that are not positive.
         Unsupported: for a measured level whose groups differ in size.
 
-    Cost: of an estimate, the cells or groups asked for times 2^axes, and once the measured sums.
+    Cost: an estimate takes the wanted cells or groups times 2^axes; the first, the measured sums, too.
     Source: [nelder1965], the orthogonal block structure.
     """
 
@@ -159,7 +159,7 @@ class Reconstruction:
 
         Args:
             measured: Sums of each measured family, integers of shape ``domain.group_shape``.
-            family: which sums are asked for.
+            family: Family of the wanted sums.
 
         >>> domain = Domain(sex=["men", "women"])
         >>> reconstruction = Reconstruction(domain, {(0,): 1, (1,): 2})
@@ -171,7 +171,7 @@ class Reconstruction:
         return self._estimates(measured, self.base_of(family), family)
 
     def floats(self, measured: Mapping[Family, NDArray[Any]], family: Family) -> NDArray[np.float64]:
-        """The same in float64; what is not determined is taken as small as it can be."""
+        """The estimates in float64; what is not determined is taken as small as it can be."""
         base = self.base_of(family)
         divisor, kernel = self._kernel(base)
         shares = {coarse: float(Fraction(weight, divisor)) for coarse, weight in kernel.items()}

@@ -53,7 +53,7 @@ class MarginalReconstruction:
         OutOfRange: for no family, weights that are not positive integers, and too many families.
         Unsupported: for a measured level whose groups differ in size.
 
-    Cost: of a table its cells times 2^columns; of the first one, what all measured tables have in common besides.
+    Cost: a table takes its cells times 2^columns; the first, what all measured tables have in common, too.
     """
 
     domain: Domain

@@ -45,7 +45,7 @@ class ProductReconstruction:
     Raises:
         OutOfRange: for weights of other families, and such that are not positive integers.
 
-    Cost: of an estimate the values times the rows, axis by axis; once, the cube of the rows.
+    Cost: an estimate takes the values times the rows, axis by axis; the first, the cube of the rows, too.
     Source: [woodbury1950].
     """
 
@@ -192,7 +192,7 @@ class _AxisSquares:
     Attributes:
         listed: the rows.
         gain: R times 2^shift, (values, rows) of Python integers.
-        shift: how many binary digits R has.
+        shift: Number of binary digits of R.
     """
 
     listed: AxisRows

@@ -23,15 +23,15 @@ from utmost.tables.axes.domain import Domain, Family
 _LARGEST = 10**100
 
 MOST_NAMED = 6
-"""So many facts a sentence names one by one."""
+"""Most facts that a sentence names one by one."""
 
 CellBounds = tuple[NDArray[Any], NDArray[Any]]
-"""For each group of a family, the least and the most that its sum may be; -inf and inf where nothing is known."""
+"""The least and the most that the sum of each group of a family may be; -inf and inf where nothing is known."""
 
 
 @dataclass(frozen=True, slots=True)
 class Between:
-    """Both ends of what a public number may be, each a number or None."""
+    """The ends of a public number, each a number or None."""
 
     low: Number | None
     high: Number | None

@@ -23,7 +23,7 @@ class TreeReconstruction:
         domain: Domain of one axis.
         weights: Positive integer for each measured level.
 
-    Cost: of all estimates, and of one answer's error, a few rationals for each group.
+    Cost: a few rationals for each group, for all estimates, and for one answer's error.
     """
 
     domain: Domain
@@ -50,7 +50,7 @@ class TreeReconstruction:
         return self._estimated(measured, Fraction)[family[0]], 1
 
     def floats(self, measured: Mapping[Family, NDArray[Any]], family: Family) -> Floats:
-        """The same in float64."""
+        """The estimates in float64."""
         self.check_family_determined(family)
         return self._estimated(measured, float)[family[0]].astype(np.float64)
 

@@ -52,7 +52,7 @@ def whole_flow(cells: Floats, costs: Floats, chains: Sequence[Sequence[NDArray[n
 def _arcs(
     cells: Floats, chains: Sequence[Sequence[NDArray[np.int64]]]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
-    """Where every arc begins, where it ends, and its flow; first those of the cells."""
+    """Beginning, end and flow of every arc; first those of the cells."""
     flows, places = [cells], 1  # place 0 is where both chains end
     arcs: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
     ends: list[NDArray[np.int64]] = []

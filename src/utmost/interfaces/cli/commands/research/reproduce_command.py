@@ -46,7 +46,7 @@ WHICH = "ghosh (2009), geng (2012), koufogiannis (2015), fernandes (2022), or al
 
 @dataclass(frozen=True, slots=True)
 class ReportOutput(options.Output):
-    """Where the comparisons go: to a file as JSON, or as a page with everything into a folder."""
+    """Destination of the comparisons: a file as JSON, or as a page with everything into a folder."""
 
     out: Annotated[
         Path | None,

@@ -46,7 +46,7 @@ def show_vertices(
     Args:
         spelled: the space as text.
         ptype: the type.
-        total: how many vertices there are.
+        total: Number of vertices.
         rows: heights and posterior of each vertex to show.
         more: whether there are others.
         plot: the file that was drawn.

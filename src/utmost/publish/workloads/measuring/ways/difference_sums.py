@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from utmost.publish.workloads.measuring.ways.marginal_sums import MarginalSums
-from utmost.publish.workloads.measuring.ways.way import FREE_ESTIMATES
+from utmost.publish.workloads.measuring.ways.way import FREE_ESTIMATES, ITS_SHARE
 
 _OF_DIFFERENCES = (
-    "the sums and differences of each query group get noise at the group's share of epsilon. One individual changes no "
+    f"{ITS_SHARE} Sums and differences are measured. One individual changes no "
     "more cells than are charged, each cell is added to one sum of a query group or subtracted from it, "
-    f"and the shares are together 1. {FREE_ESTIMATES}"
+    f"and the shares add up to 1. {FREE_ESTIMATES}"
 )
 
 

@@ -20,7 +20,7 @@ from utmost.publish.workloads.measuring.measured_families import family_in_words
 from utmost.publish.workloads.measuring.unit_charge import charge_of
 from utmost.publish.workloads.measuring.variance_components import VarianceComponents
 from utmost.publish.workloads.measuring.wanted_sums import check_determined, wants_marginals
-from utmost.publish.workloads.measuring.ways.way import FREE_ESTIMATES, Shares, Sums, bounds_without_families
+from utmost.publish.workloads.measuring.ways.way import FREE_ESTIMATES, ITS_SHARE, Shares, Sums, bounds_without_families
 from utmost.publish.workloads.reconstruction.estimates import LeastSquares
 from utmost.publish.workloads.reconstruction.least_squares import Reconstruction
 from utmost.publish.workloads.workload import Workload
@@ -33,8 +33,8 @@ IN_PAIRS = "one individual changes the two parts of a sum together"
 
 
 _OF_GROUPS = (
-    "the sums of each query group get noise at the group's share of epsilon, in which one individual changes no more "
-    f"sums than are charged, and the shares are together 1. {FREE_ESTIMATES}"
+    f"{ITS_SHARE} One individual changes no more sums of a query group than are charged, "
+    f"and the shares add up to 1. {FREE_ESTIMATES}"
 )
 
 _TO_BOTH = "one cell of a pair and h - x to the other, so that one individual changes both together"
@@ -43,9 +43,9 @@ _TO_THREE = (
     "individual changes all three together"
 )
 _OF_SHARED = (
-    "the sums of each query group get noise at the group's share of epsilon. An amount x between l and h adds x - l to "
+    f"{ITS_SHARE} An amount x between l and h adds x - l to "
     f"{_TO_BOTH} by no more than h - l for each event, in no more pairs than are charged, "
-    f"and the shares are together 1. {FREE_ESTIMATES}"
+    f"and the shares add up to 1. {FREE_ESTIMATES}"
 )
 
 _IN_ALL = (
@@ -54,11 +54,11 @@ _IN_ALL = (
 )
 
 _EXACTLY = {
-    "and the shares are together 1": (
+    "and the shares add up to 1": (
         "and the shares are such that the sum of level times change, over all sums and at most over all that one "
         "individual may change, is the level"
     ),
-    "and the shares of sums are together 1, as are those of differences": (
+    "and the shares of sums add up to 1, as do those of differences": (
         "and the shares of sums, and those of differences, are together as many as the rows leave room for that one "
         "individual can change"
     ),

@@ -16,17 +16,17 @@ from utmost.publish.workloads.measuring.measured_families import is_difference, 
 from utmost.publish.workloads.measuring.variance_components import precision
 from utmost.publish.workloads.measuring.wanted_sums import undetermined
 from utmost.publish.workloads.measuring.ways.group_sums import IN_PAIRS, GroupSums, of_largest_share
-from utmost.publish.workloads.measuring.ways.way import FREE_ESTIMATES, Shares, bounds_without_families
+from utmost.publish.workloads.measuring.ways.way import FREE_ESTIMATES, ITS_SHARE, Shares, bounds_without_families
 from utmost.publish.workloads.reconstruction.estimates import LeastSquares
 from utmost.publish.workloads.reconstruction.hat_reconstruction import HatReconstruction
 from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.domain import Family
 
 _OF_HATS = (
-    "the sums of each query group get noise at the group's share of epsilon, sums under hat functions of spacing s at "
+    f"{ITS_SHARE} Sums under hat functions of spacing s get noise at "
     "1/s of that for one unit of their sum. One individual changes no more cells than are charged; a cell lies in one "
     "sum of a query group, or under hat functions whose weights for it add up to s, "
-    f"and the shares are together 1. {FREE_ESTIMATES}"
+    f"and the shares add up to 1. {FREE_ESTIMATES}"
 )
 
 

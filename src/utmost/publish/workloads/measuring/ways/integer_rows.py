@@ -61,7 +61,7 @@ class ListedRows:
         return self.rows.charge(shares) * min(Fraction(1), self.domain.size * unit.sensitivity / unit.reach)
 
     def adds_to_one(self, shares: Shares) -> bool:
-        """Those of listed rows are such that each cell's do."""
+        """True: shares of listed rows are such that those of each cell add up to 1."""
         return True
 
     def shape(self, family: Family) -> tuple[int, ...]:
@@ -73,7 +73,7 @@ class ListedRows:
         return self.rows.words(family)
 
     def kind(self, family: Family) -> str:
-        """The same."""
+        """The class in words."""
         return self.words(family)
 
     def sums(self, cells: NDArray[Any] | FewCells, families: Iterable[Family]) -> Sums:

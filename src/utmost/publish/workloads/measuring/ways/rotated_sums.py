@@ -28,8 +28,9 @@ from utmost.tables.axes.few_cells import FewCells
 _OF_ROTATED = (
     "sums and differences of the two cells of a row are measured, and |d_1 + d_2| + |d_1 - d_2| = 2 max(|d_1|, |d_2|): "
     "one individual changes sums and differences together by no more than independent noise would pay for the cells. "
-    "Those of each query group get noise at the group's share of epsilon, a row is in one sum of a query group, "
-    f"and the shares of sums are together 1, as are those of differences. {FREE_ESTIMATES}"
+    "Each query group has a share of epsilon, and its sums get noise at that share. A row is in one sum of a query "
+    "group, "
+    f"and the shares of sums add up to 1, as do those of differences. {FREE_ESTIMATES}"
 )
 
 
@@ -97,7 +98,7 @@ class RotatedSums:
                 raise undetermined(name)
 
     def variances(self, workload: Workload, unit: Unit, shares: Shares, level: Level) -> dict[str, float]:
-        """Those of the sums and those of the differences, added."""
+        """The variances of the sums and of the differences, added."""
         rows = GroupSums(self.pair.rows)
         variances = {part.name: 0.0 for part in workload.parts}
         for part in workload.parts:

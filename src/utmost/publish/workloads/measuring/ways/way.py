@@ -18,6 +18,9 @@ from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.domain import Family
 from utmost.tables.axes.few_cells import FewCells
 
+ITS_SHARE = "each query group has a share of epsilon, and its sums get noise at that share."
+"""How most ways begin their proofs."""
+
 FREE_ESTIMATES = (
     "The published tables are computed from the noisy sums, which costs nothing more, and without bias. They can be "
     "made more accurate later with the same shares, and the total cost is then the larger epsilon alone"
