@@ -7,6 +7,7 @@ import pytest
 from faults.ledger_checks import CHECKS
 from utmost.core.sampling import draw, integers, level_draws
 from utmost.noise import Geometric
+from utmost.promises import Until
 from utmost.publish.ledger import block_encryption as vault
 from utmost.publish.ledger import event_log, publishing, relaxing, responses, verification
 from utmost.publish.ledger import ledger as front
@@ -15,7 +16,6 @@ from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.source import Source
 from utmost.publish.promises.level_steps import Step
 from utmost.publish.promises.response_noise import DrawnNoise
-from utmost.publish.promises.until import Until
 
 
 def fresh_noise_on_relax(plant):
