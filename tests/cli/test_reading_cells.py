@@ -123,4 +123,4 @@ def test_a_table_without_a_statement_says_what_is_missing(run, tmp_path):
     path.write_text("n\n1\n")
     code, _, err = run("read", path)
     assert code == 1
-    assert "a released table is read by its statement" in " ".join(err.split())
+    assert "a released table needs its statement" in " ".join(err.split())

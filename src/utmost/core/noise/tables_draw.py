@@ -110,7 +110,7 @@ class TablesDraw(DrawLaw):
 
     @property
     def parts(self) -> int:
-        """The number of noises that add up to 0 where there is one table: its cells, and who is not counted."""
+        """The number of noises that add up to 0 where there is one table: its cells, and one for whoever is not counted."""
         return self.sizes[0] + (not self.exactly)
 
     def mixture_factor(self, q: Q) -> Q:

@@ -106,7 +106,7 @@ def count_contributions(
         raise OutOfRange("a bound is chosen of events or of sums", came="more", where="measure", remedy=remedy)
     if bound == AT_MOST and spec != EVENTS:
         remedy = "Leave measure= out: at_most is chosen by where a person has events."
-        raise OutOfRange("at_most is of events", came="amounts", remedy=remedy)
+        raise OutOfRange("at_most needs events", came="amounts", remedy=remedy)
     if isinstance(limits, str) or not isinstance(limits, Sequence):
         raise wrong_kind("limits", "a list of bounds", limits)
     largest = limits[-1] if bound != AT_MOST and limits else None

@@ -471,7 +471,7 @@ class Ledger(Responding, Accounts, Display):
         return relaxed
 
     def __getitem__(self, key: str | tuple[str, int]) -> Release:
-        """The history of a release, the newest version; or of a name and a version. It has no level of its own.
+        """The history of a release: its newest version, or that of a pair (name, version). It has no level of its own.
 
         Raises:
             NotPublished: where there is none.

@@ -327,7 +327,7 @@ class Promise(Display):
         """
         path = Path(path)
         if path.suffix.lower() != ".json":
-            raise OutOfRange("a promise is written as .json", came=path.name, where="path")
+            raise OutOfRange("a promise must be written as .json", came=path.name, where="path")
         write_together({path: lambda file: write_json(PROMISE_FORM.document(self), file)}, overwrite=overwrite)
 
     def check(self, table: Any) -> None:
@@ -393,7 +393,7 @@ class Promise(Display):
         self.check_fixed("once=True")
         if isinstance(self.noise, Noise) and self.noise.is_bounded:
             remedy = "Publish it in a ledger, or promise it without largest=."
-            raise OutOfRange("a largest value is the bound of a ledger", came="once", where="promise", remedy=remedy)
+            raise OutOfRange("a largest value goes with a ledger alone", came="once", where="promise", remedy=remedy)
         return self._with({"noise": least_once(self.noise, cost, relaxable=truth(relaxable, "relaxable"))})
 
     def at(self, epsilon: Number | Level | None = None, *, confidence: Number = "0.95") -> NoiseAtLevel:

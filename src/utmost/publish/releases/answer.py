@@ -543,7 +543,7 @@ class Answer(Display, Generic[TableT_co]):
         if (sums := self._sums_of_plan) is not None:
             return sums
         raise Unsupported(
-            f"{verb} is asked of sums over a declared domain",
+            f"{verb} needs sums over a declared domain",
             came="a table of cells",
             remedy=remedy or "Count the table over a domain and release it by a plan; of a table ask total and ratio.",
         )

@@ -437,7 +437,7 @@ class NoisySums(Display):
         if (name is None) == (sums is None):
             remedy = "Pass the name of a level whose labels are numbers, or a release of sums."
             raise OutOfRange(
-                "a mean is of one of name and sums", came="neither" if name is None else "both", remedy=remedy
+                "a mean needs one of name and sums", came="neither" if name is None else "both", remedy=remedy
             )
         chosen: Where = {} if where is None else where
         counts = self.counted_form(chosen)
@@ -778,7 +778,7 @@ class NoisySums(Display):
         iterable(families, "families")
         if self._amounts is not None:
             remedy = "Take rows out of a saved table by their counts: these are noisy already, so it costs nothing."
-            raise Unsupported("cells are withheld of counts, or of sums", came="both, noised together", remedy=remedy)
+            raise Unsupported("withheld cells must be counts, or sums", came="both, noised together", remedy=remedy)
         cells = []
         for family, narrow in (narrowed(self.domain, name) for name in families):
             columns, law = self._estimated(family), max(self.laws(family).values(), key=lambda law: law.variance)

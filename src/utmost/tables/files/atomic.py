@@ -24,7 +24,7 @@ def check_absent(path: Path, *, draws: bool = False) -> None:
     if os.path.lexists(path):
         free = next(name for number in count(2) if not os.path.lexists(name := path.with_stem(f"{path.stem}-{number}")))
         raise Unsupported(
-            "nothing is written over another file",
+            "nothing may be written over another file",
             came="a folder that exists" if path.is_dir() else "a file that exists",
             where=str(path),
             remedy=f"Choose another name, such as {free.name}." + (f" {_DRAWN_AGAIN}" if draws else ""),

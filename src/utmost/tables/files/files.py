@@ -226,7 +226,7 @@ def check_same_kind(source: Path, out: Path) -> None:
     """Check that the table of ``source`` can be written to ``out``: a large file only in its own format."""
     if ending_of(out) not in (*PARQUET, *TEXT, *JSON_LINES, *FEATHER, *EXCEL) or out.suffix.lower() == ZIP:
         wanted = ", ".join(FORMATS.values())
-        raise Unsupported("a table is written in a known format", came=out.name, remedy=f"End it in {wanted}.")
+        raise Unsupported("a table must be written in a known format", came=out.name, remedy=f"End it in {wanted}.")
     if ending_of(out) in (*PARQUET, *FEATHER):
         extra("pyarrow", "tables")
     if ending_of(out) in EXCEL:

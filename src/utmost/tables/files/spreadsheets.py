@@ -257,7 +257,9 @@ def check_statement(path: Path, statement: Mapping[str, Any]) -> None:
                 if not lines.items() <= expected.items():
                     raise BadTable("a workbook must say what its statement says", came="another", where=str(path))
             elif not (sheet.title == VALUES or sheet.title.startswith(f"{VALUES} ")):
-                raise BadTable("a workbook has values and a statement alone", came=repr(sheet.title), where=str(path))
+                raise BadTable(
+                    "a workbook must hold values and a statement alone", came=repr(sheet.title), where=str(path)
+                )
             elif any(cell.data_type == "f" for row in sheet.iter_rows() for cell in row):
                 raise BadTable("released values must be no formulas", came="one", where=f"{path}, {sheet.title}")
 
