@@ -193,7 +193,11 @@ def test_a_plan_is_a_promise(run, tmp_path):
     domain, plan, path = tmp_path / "domain.json", tmp_path / "plan.json", tmp_path / "promise.json"
     domain.write_text('{"sex": ["men", "women"], "age": ["young", "old"]}')
     assert run("plan", domain, "--at-most", 1, "--want", "sex", "--want", "", "--epsilon", 1, "--out", plan)[0] == 0
-    assert run("promise", "--plan", plan, "--out", path)[0] == 0
+    whom = [
+        "--individual",
+        "one value of the column who, with all its events",
+    ]  # the counted table says it, a file must
+    assert run("promise", "--plan", plan, *whom, "--out", path)[0] == 0
     events, counted = tmp_path / "events.csv", tmp_path / "counted.json"
     events.write_text("who,sex,age\na,men,old\nb,women,old\n")
     assert run("count", events, "--person", "who", "--at-most", 1, "--domain", domain, "--out", counted)[0] == 0
@@ -252,8 +256,9 @@ def test_an_option_that_is_elsewhere_is_answered_with_its_place(run, table):
 
 WAYS = {
     "together": (["--columns", "x,y", "--public", "department", "--sensitivity", 1, "--together", "any"],
-                 {"--columns", "--public", "--drop", "--sensitivity", "--together", "--cost"}),
-    "columns": (COLUMNS, {"--columns", "--public", "--drop", "--sensitivity", "--cells", "--numbers", "--cost"}),
+                 {"--columns", "--public", "--drop", "--sensitivity", "--together", "--cost", "--individual"}),
+    "columns": (COLUMNS, {"--columns", "--public", "--drop", "--sensitivity", "--cells", "--numbers", "--cost",
+                          "--individual", "--until"}),
 }  # fmt: skip
 SHOWN = {"--epsilon", "--out", "--format", "--sign", "--confidence", "--json", "--dry-run", "--yes"}
 COUNTING = {"--person", "--each-row", "--domain"}

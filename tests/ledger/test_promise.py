@@ -4,6 +4,7 @@ import copy
 import inspect
 import json
 import pickle
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -30,7 +31,7 @@ KINDS = {
     "reals": {"columns": "a", "noise": REALS},
     "grid": {"columns": "a", "noise": CellNoise(Unit(1, 1), "reals", grid="1/8", largest="7/2")},
     "half step": {"columns": "a", "noise": CellNoise(Unit(3, 1), half_step=True, largest=10**9)},
-    "plan": {"noise": SumNoise(PLAN, largest=100), "part": ("town", "Bern")},
+    "plan": {"noise": SumNoise(PLAN, largest=100), "part": ("town", "Bern"), "individual": "one household"},
     "points": {"columns": ["x", "y"], "noise": PointNoise(200, grid=8, largest=10**6)},
     "items": {"columns": "n", "id_column": ["b", "a"], "keyed_by_id": True, "unit": Unit(1, 1)},
     "amounts": {"columns": "paid", "unit": Unit(500, 2, amount={"name": "paid", "step": "0.01"})},
@@ -55,7 +56,8 @@ def test_two_spellings_are_one_promise_and_two_promises_have_two_digests():
     assert Promise("a", **unit) == Promise(["a"], unit=ut.Unit("2", 3.0)) != Promise("b", **unit)
     other = {
         "columns": "z", "public": "c", "drop": "c", "rows": "observed", "unit": Unit(2, 3, "change-one"),
-        "numbers": "reals", "largest": 5, "id_column": "c", "part": ("p", "q"), "until": ut.within("10 %"),
+        "numbers": "reals", "largest": 5, "id_column": "c", "part": ("p", "q"), "individual": "one row",
+        "until": ut.within("10 %"),
     }  # fmt: skip
     digests = {promised(**{"columns": "a", **unit, name: word}).digest for name, word in other.items()}
     assert len(digests | {Promise("a", **unit).digest}) == len(other) + 1
@@ -157,7 +159,7 @@ def test_nothing_stands_beside_a_promise(tmp_path):
         with pytest.raises(WrongKind, match="must be a Promise"):
             ledger.publish("r", {"n": [1]}, "n", epsilon=1)
         with pytest.raises(OutOfRange, match="of no part"):
-            ledger.publish("r", {"n": [1]}, promise.of_part(("town", "Bern")), epsilon=1)
+            ledger.publish("r", {"n": [1]}, replace(promise, part=("town", "Bern")), epsilon=1)
         assert ledger.releases == ()
 
 

@@ -149,9 +149,7 @@ def test_what_is_stored_of_all_is_given_without_the_lock_of_writers(place, table
 def test_what_was_published_alone_keeps_its_answer(place, tables, shared):
     with ut.Ledger.open(place, create=True) as ledger:
         own = shared.levels(ut.level(1))["visits"]
-        alone = ledger.publish(
-            "visits", tables["visits"], ut.Promise(noise=shared.plans["visits"]), epsilon=own, dataset="sales"
-        ).table
+        alone = ledger.publish("visits", tables["visits"], shared.plans["visits"], epsilon=own, dataset="sales").table
         together = publish_shared(ledger, tables, shared)
         assert together["visits"].statement == alone.statement
         assert ledger.spent(dataset="sales").epsilon == 1

@@ -30,7 +30,7 @@ TABLE = CountedTable(PLACES, CELLS, Unit(1, 2), together="column")
 
 def given(made, measured):
     """A release with given noisy numbers."""
-    return NoisySums(made, level(1), Fraction(19, 20), measured)
+    return NoisySums(ut.Promise(noise=made), level(1), Fraction(19, 20), measured)
 
 
 def test_an_answers_error_has_the_law_found_by_enumeration():

@@ -1,6 +1,7 @@
 """Releasing a workload: the margins of the note, bars that cover, estimates that agree, documents."""
 
 import copy
+import inspect
 import json
 import math
 import pickle
@@ -20,7 +21,7 @@ from utmost.noise import Combination, Geometric
 from utmost.privacy import Unit
 from utmost.publish.releases.clean_release import zero_bias
 from utmost.publish.releases.estimates import Printing
-from utmost.releases import NoisySums
+from utmost.releases import Answer, NoisySums
 from utmost.testing import SeededRandomness, seeded_workload_release
 from utmost.workloads import Domain, Plan, Workload, bins, choose_plan, hierarchy
 
@@ -35,7 +36,29 @@ def released(domain, shares, measured, *, epsilon=1, unit=None):
     """A release with given noisy sums, by family name."""
     plan = Plan(domain, Unit(1, 1) if unit is None else unit, shares)
     sums = {domain.family(name): np.array(values) for name, values in measured.items()}
-    return NoisySums(plan, level(epsilon), Fraction(19, 20), sums)
+    return NoisySums(ut.Promise(noise=plan), level(epsilon), Fraction(19, 20), sums)
+
+
+def test_an_answer_takes_every_argument_of_the_sums_of_its_plan():
+    """An answer passes on to its sums: an argument or a default that one of them alone has is seen."""
+    own = {"total", "ratio", "save", "withheld"}  # of a table, too
+    for name in {*dir(NoisySums)} & {*dir(Answer)} - own:
+        both = [getattr(kind, name) for kind in (NoisySums, Answer)]
+        if not name.startswith("_") and all(map(inspect.isfunction, both)):
+            of_sums, of_answer = ({one.name: one.default for one in inspect.signature(each).parameters.values()}
+                                  for each in both)  # fmt: skip
+            assert of_sums == of_answer, name
+
+
+def test_an_answer_has_one_confidence():
+    """With another confidence also the intervals of ratios are of it, of a plan and of a table."""
+    table = {"town": ["A", "B"], "n": [601, 370]}
+    by_table = ut.release(table, ut.Promise("n", public="town", unit=Unit(1, 1)), epsilon=1)
+    by_plan = ut.release(BERKELEY, CELLS, epsilon=1)
+    for answer, where in ((by_table, {"town": "A"}), (by_plan, {"sex": "men"})):
+        sure = answer.with_confidence("0.999").ratio(where)
+        asked = answer.ratio(where, confidence="0.999")
+        assert (sure.lower, sure.upper) == (asked.lower, asked.upper)
 
 
 def test_berkeley_at_one_by_cells_alone():
@@ -121,7 +144,7 @@ def test_estimates_are_unbiased_in_rationals():
         release = seeded_workload_release(cells, plan, 5, epsilon="1/3")
         noises = {family: sums - domain.sums(cells, family) for family, sums in release.measured.items()}
         off = release.total({"a": 1, "b": [1, 2]}).exact - int(cells[0, :2].sum())
-        alone = NoisySums(plan, release.level, release.confidence, noises)
+        alone = NoisySums(ut.Promise(noise=plan), release.level, release.confidence, noises)
         assert off == alone.total({"a": 1, "b": [1, 2]}).exact
 
 

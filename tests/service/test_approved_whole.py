@@ -55,6 +55,7 @@ PROMISES = {
     "keyed_by_id": (promised(id_column="person"), promised(id_column="person", keyed_by_id=True), "yes"),
     "noise": (promised(), promised(unit=Unit(5, 3)), "5"),
     "part": (promised(), promised(part=("town", "Bern")), "Bern of town"),
+    "individual": (promised(), promised(individual="one household"), "one household"),
     "until": (promised(), promised(until=within("7 %", steps=3)), "7 % of its released value"),
 }
 UNITS = {

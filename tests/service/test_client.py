@@ -131,7 +131,7 @@ def test_a_plan_through_a_service(connected):
     assert curator.relax("applicants", counted, epsilon=2).level == level(2)
     part = CountedTable(domain, [[1, 2], [3, 4]], Unit(1, 1), part=("town", "Bern"))
     of_bern = Promise(noise=plan, part=part.part)
-    assert curator.publish("in Bern", part, of_bern, epsilon=1).table.part == ("town", "Bern")
+    assert curator.publish("in Bern", part, of_bern, epsilon=1).table.promise.part == ("town", "Bern")
     assert curator.view("in Bern", epsilon=1).promise.part == ("town", "Bern")
     counts = Promise("count", public=("sex", "outcome"), unit=part.unit, part=part.part)
     alone = curator.publish("counts", part, counts, epsilon=1, dataset="in Bern").table
@@ -197,7 +197,7 @@ def test_a_part_is_proposed_and_published_over_the_wire(opened):
     grace.decide(proposal["name"], "approved")
     table = CountedTable(domain, [3, 4], Unit(1, 1), part=("town", "Bern"))
     made = ada.publish("in Bern", table, promise, epsilon=1, dataset="people", proposal=proposal["name"]).table
-    assert made.part == ("town", "Bern")
+    assert made.promise.part == ("town", "Bern")
     with pytest.raises(WrongKind, match="promise must be a Promise; got dict"):
         ada.propose(PublishRequest("x", {"noise": plan}, level(1), "x"))
 

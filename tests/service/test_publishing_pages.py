@@ -136,7 +136,7 @@ def test_a_plan_is_looked_at_before_it_is_proposed(visitor):
     answer = looked(ada, ada.get("/publish"), {"plan": plan}, name="sums", kind="plan", epsilon="")
     noise = planned(plan[1])[0].noise
     assert {row[0] for row in cells_of(answer.text)[1:-1]} == {
-        f"margin of {of}" for of in NoisySums.without_data(noise.plan, level(1), Fraction(19, 20)).bars()
+        f"margin of {of}" for of in NoisySums.without_data(ut.Promise(noise=noise), level(1), Fraction(19, 20)).bars()
     }
 
 

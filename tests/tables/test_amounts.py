@@ -206,7 +206,7 @@ def test_everything_of_a_release_by_a_plan_is_in_that_unit():
     plain = Plan(DOMAIN, cents, shares, Workload(DOMAIN, {"shop": 1}), ut.level(9))
     euros = Plan(DOMAIN, table.unit, shares, plain.workload, plain.level)
     release = ut.release(table, euros, epsilon=9, once=True).table
-    steps = type(release)(plain, release.level, release.confidence, release.measured)
+    steps = type(release)(ut.Promise(noise=plain), release.level, release.confidence, release.measured)
     assert release["shop"]["estimate"] == pytest.approx(steps["shop"]["estimate"] / 100)
     assert release["shop"]["margin"] == pytest.approx(np.array(steps["shop"]["margin"]) / 100)
     for one, other in [
@@ -284,7 +284,7 @@ def test_a_ledger_keeps_amounts_and_relaxes_them(tmp_path, by_plan):
         margins.append(float(cells[bar][0]))
     assert margins == [Geometric(table.unit.per_cell(ut.level(at)), 500_000).margin("0.95") / 100 for at in (1, 8, 4)]
     if not by_plan:
-        assert promise == Promise("paid", public=["shop"], unit=table.unit)
+        assert promise == Promise("paid", public=["shop"], unit=table.unit, individual=table.individual)
     assert Promise.of_facts(json.loads(json.dumps(promise.facts()))) == promise
 
 

@@ -151,7 +151,7 @@ def test_a_table_with_means_is_saved_and_checked(tmp_path):
     table = counted()
     plan = Plan(table.domain, table.unit, {"shop": 1})
     sums = {(0, 1, 0): np.array([[18_100, 102_000], [11_900, 68_000], [100, 150]])}
-    release = NoisySums(plan, ut.level(1), Fraction(19, 20), sums)
+    release = NoisySums(ut.Promise(noise=plan), ut.level(1), Fraction(19, 20), sums)
     both = release
     both.save(tmp_path / "m.csv", family="shop", means=True)
     with open(tmp_path / "m.csv", encoding="utf-8") as file:

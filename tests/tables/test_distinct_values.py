@@ -281,7 +281,7 @@ def test_a_ledger_keeps_and_relaxes_them(tmp_path, by_plan):
         with pytest.raises(NotDetermined):
             looser.total()
     if not by_plan:
-        assert promise == Promise("products", public=["shop"], unit=table.unit)
+        assert promise == Promise("products", public=["shop"], unit=table.unit, individual=table.individual)
     assert Promise.of_facts(json.loads(json.dumps(promise.facts()))) == promise
 
 

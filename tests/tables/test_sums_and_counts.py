@@ -189,7 +189,7 @@ def test_statements_ledgers_and_what_is_refused(tmp_path):
     table = counted()
     plan = Plan(table.domain, table.unit, {"shop paid": 1})
     with Ledger.open(tmp_path / "a.db", create=True) as ledger:
-        strict = ledger.publish("paid", table, ut.Promise(noise=plan), epsilon=1).table
+        strict = ledger.publish("paid", table, plan, epsilon=1).table
         loose = ledger.relax("paid", table, epsilon=3).table
         assert ledger.publish("paid", table, ut.Promise.of_counted(table), epsilon=1).table.facts() == strict.facts()
     assert loose.count().margin < strict.count().margin

@@ -405,6 +405,7 @@ _OPTIONS = {
     **{name: f"--{name}" for name in ("below", "complementary", "mark", "rows")},
     "at_most": "--at-most",
     "each": "--each",
+    "individual": "--individual",
     "what": "--what",
     "each_row": "--each-row",
     "decimal": "--decimal",

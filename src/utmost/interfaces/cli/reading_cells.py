@@ -1,7 +1,7 @@
 """The screen of `utmost read` for a release by itself: cells, sums, differences, ratios, means, other levels."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
 from math import isfinite
@@ -266,8 +266,7 @@ class _Sums:
 
     def bought(self, at: Level) -> dict[str, Any]:
         """The largest bar of the wanted tables at a level."""
-        release = self.release
-        other = NoisySums(release.plan, at, self.sure, release.measured, release.kind, release.part)
+        other = replace(self.release, level=at, confidence=self.sure, weights={})
         alone = max(other.bars().values())
         return _bought(at, alone, None, None)
 

@@ -11,7 +11,7 @@ from utmost.core.sampling.random_bits import secure
 from utmost.errors import OutOfRange
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.people_options import PersonOptions, split_names
-from utmost.interfaces.cli.options.promise_options import ColumnOptions, Protected
+from utmost.interfaces.cli.options.promise_options import ColumnOptions, PromiseTexts, Protected
 from utmost.interfaces.cli.options.release_options import InOneDraw, ReleaseOptions
 from utmost.interfaces.cli.options.shared_options import refuse
 from utmost.interfaces.cli.options.table_options import TableAnswer, check_fits
@@ -27,6 +27,7 @@ from utmost.tables.frames.any_table import adapter_of
 if TYPE_CHECKING:
     from utmost.interfaces.cli.ledger_answers import Question
     from utmost.publish.counting.counted import CountedTable
+    from utmost.publish.workloads.planning.plan import Plan
     from utmost.tables.cells.spelling import Spelling
 
 
@@ -67,21 +68,18 @@ def together(table: Path, told: ReleaseOptions) -> None:
     """Columns of which one individual changes the cells of one row, and no other cell."""
     from utmost.core.noise.norm_staircase import CellCost
     from utmost.publish.promises.noise_together import once_together
-    from utmost.publish.promises.promise import Promise
 
     promised, columns = told.promised, told.promised.columns
     cells = Protected(cells=promised.protected.cells)
-    other = replace(promised, columns=ColumnOptions(), protected=cells)
+    other = replace(promised, columns=ColumnOptions(), protected=cells, texts=PromiseTexts())
     once = replace(told.once, cost="absolute", together=None)
     refuse("does not go with --together", other, once, told.memory, told.people, promised.stopping)
     promised.check_columns("columns", "sensitivity")
-    released, public = columns.released or [], split_names(columns.public or [])
+    released = columns.released
     unit = promised.unit_of_row(released, told.once.together)
-    check_fits(told.answer, table, released, public)  # before a plan that may take minutes
+    check_fits(told.answer, table, released, split_names(columns.public or []))  # before a plan that may take minutes
     noise = once_together(released, unit=unit, cost=one_of(told.once.cost, CellCost, "cost"))
-    drop = split_names(columns.drop or [])
-    promise = Promise(released, public=public, drop=drop, noise=noise)
-    give_once(table, promise, told)
+    give_once(table, promised.of(noise=noise), told)
 
 
 def in_one_draw(table: Path, told: ReleaseOptions, what: InOneDraw) -> None:
@@ -105,7 +103,7 @@ def in_one_draw(table: Path, told: ReleaseOptions, what: InOneDraw) -> None:
             raise OutOfRange(
                 "one-way tables need people who are counted", came="columns", where="--once", remedy=remedy
             )
-        promise, source = Promise.of_counted(counted, noise=OneWayDraw.of_counted(counted)), counted
+        promise, source = promised.of(counted, OneWayDraw.of_counted(counted)), counted
     else:
         if counted is None:
             promised.check_columns("columns", "sensitivity", "cells")
@@ -121,14 +119,11 @@ def _in_one_draw(source: Any, counted: "CountedTable | None", told: ReleaseOptio
     if counted is not None:
         signs = nonnegative or (counted.unit.nonnegative and counted.unit.exactly)
         unit = replace(counted.unit, nonnegative=signs)
-        noise = OneDraw(unit, counted.domain.size)
-        columns = told.promised.columns
-        public, drop = split_names(columns.public or []), split_names(columns.drop or [])
-        return Promise.of_counted(counted, columns.released, public=public, drop=drop, noise=noise)
+        return told.promised.of(counted, OneDraw(unit, counted.domain.size))
     promise = told.promised.of(None)
     rows = len(adapter_of(source).column(source, promise.columns[0]))
     unit = replace(promise.unit, nonnegative=nonnegative)
-    return replace(promise, noise=OneDraw(unit, max(1, rows * len(promise.columns))))
+    return promise.with_noise(OneDraw(unit, max(1, rows * len(promise.columns))))
 
 
 def give_once(table: Path, promise: "Promise", told: ReleaseOptions) -> None:
@@ -173,7 +168,8 @@ def by_plan(table: Path, told: ReleaseOptions) -> None:
     check_once(told, counted)
     signer, sure = answer.signer, read_confidence(answer.confidence)
     where = (answer.file, signer)
-    release_by_plan(counted, plan, told.level.read(), sure, *where, as_json=answer.as_json, dry_run=told.dry_run)
+    promise = promised.of(counted)
+    release_by_plan(counted, promise, told.level.read(), sure, *where, as_json=answer.as_json, dry_run=told.dry_run)
 
 
 def by_wanted_tables(table: Path, told: ReleaseOptions, wanted: list[str]) -> None:
@@ -213,10 +209,10 @@ def by_wanted_tables(table: Path, told: ReleaseOptions, wanted: list[str]) -> No
     with progress_bar("Searching for shares"):
         plan = plan_for(workload, counted, level)
     if told.memory.ledger is not None:
-        return keep(table, told, counted, Promise.of_counted(counted, noise=plan))
-    sure = read_confidence(answer.confidence)
+        return keep(table, told, counted, plan)
+    promise, sure = promised.of(counted, plan), read_confidence(answer.confidence)
     release_by_plan(
-        counted, plan, level, sure, answer.file, answer.signer, as_json=answer.as_json, dry_run=told.dry_run
+        counted, promise, level, sure, answer.file, answer.signer, as_json=answer.as_json, dry_run=told.dry_run
     )
 
 
@@ -286,7 +282,8 @@ def table_of_measures(table: Path, counted: "dict[str, CountedTable]", told: Rel
     from utmost.publish.releases.measures_table import MeasuresTable, release_measures
 
     answer, level = told.answer, told.level.read()
-    refuse("does not go with sums and counts together", told.once, told.promised.columns, told.promised.stopping)
+    beside = told.promised.columns, told.promised.texts, told.promised.stopping
+    refuse("does not go with sums and counts together", told.once, *beside)
     if told.promised.stated is not None:
         remedy = "Leave out --promise: several --mean say all that is promised."
         raise OutOfRange("several amounts must be promised by --mean", came="--promise", remedy=remedy)
@@ -324,9 +321,7 @@ def table_of_sums(table: Path, counted: "CountedTable", told: ReleaseOptions) ->
     signer, sure, out = answer.signer, read_confidence(answer.confidence), answer.file
     if told.dry_run or (out is not None and out.suffix.lower() == ".json"):
         where = (out, signer)
-        return release_by_plan(
-            counted, promise.noise.plan, level, sure, *where, as_json=answer.as_json, dry_run=told.dry_run
-        )
+        return release_by_plan(counted, promise, level, sure, *where, as_json=answer.as_json, dry_run=told.dry_run)
     answer.check_free(table, draws=told.memory.ledger is None)
     check_fits(answer, counted, (), ())
     with progress_bar("Noising"):
@@ -342,11 +337,11 @@ def _streamed(table: Path, told: ReleaseOptions) -> FilePieces | None:
     return files.streamed(table, by_cells=files.ending_of(out) in files.PARQUET)
 
 
-def keep(table: Path, told: ReleaseOptions, counted: "CountedTable | None", planned: Promise | None = None) -> None:
+def keep(table: Path, told: ReleaseOptions, counted: "CountedTable | None", plan: "Plan | None" = None) -> None:
     """Publish in a ledger.
 
     Args:
-        planned: the promise of a plan for the counted table, where options name the wanted tables.
+        plan: Plan for the counted table, where options name the wanted tables.
 
     Raises:
         OutOfRange: for what there is only without one, and where the release has no name.
@@ -354,7 +349,7 @@ def keep(table: Path, told: ReleaseOptions, counted: "CountedTable | None", plan
     from utmost.interfaces.cli.ledger_answers import publish_in_ledger
 
     question = question_of(told)
-    promise = told.promised.of(counted) if planned is None else planned
+    promise = told.promised.of(counted, plan)
     typed = options.typed_again(told.people, told.spelling)
     publish_in_ledger(table, promise, told.memory, question, dry_run=told.dry_run, brought=counted, counted_by=typed)
 

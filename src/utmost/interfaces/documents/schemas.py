@@ -573,6 +573,7 @@ def _documents() -> dict[str, Schema]:
             {
                 "together": _TEXT,
                 "measure": _TEXT,
+                "individual": _TEXT,
                 "cells": _list(_WHOLE),
                 "places": _list(_COUNT),
                 "numbers": _list(_WHOLE),

@@ -7,6 +7,7 @@ from typing import Any
 from utmost.errors import BadTable, OutOfRange
 from utmost.interfaces.documents.published_files import read_release
 from utmost.interfaces.documents.statement_readers import READERS, stated_release
+from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.statement import read_statement
 from utmost.publish.promises.statement_kinds import CLEAN_KIND, DETAILED_KIND, KEYS_KIND, STATEMENT_KIND, WITHHELD_KIND
 from utmost.publish.promises.table_statements import cells_digest, promise_line
@@ -79,6 +80,7 @@ def verified_in_words(report: Mapping[str, Any]) -> dict[str, str]:
     follows = "unit, domain, shares and sums" if of_sums else "unit, cost and domain"
     return {
         **({"released": report["released"]} if "released" in report else {}),
+        **report.get("texts", {}),
         "statement": f"every number and sentence follows from level, {follows}",
         **(
             {"sums": "as stated: their SHA-256, and the weights by which tables are computed from them"}
@@ -108,16 +110,24 @@ def _check_unchanged(release: Path, spelled: Path, facts: dict[str, Any]) -> Non
 
 
 def _report(
-    release: Path, compared: Mapping[str, Any], signature: str, promised: tuple[str, str, str], on_trust: Sequence[str]
+    release: Path,
+    compared: Mapping[str, Any],
+    signature: str,
+    promised: tuple[str, str, str],
+    on_trust: Sequence[str],
+    promise: Promise | None,
 ) -> dict[str, Any]:
     """The findings on a publication, all of which was compared, and the facts that no check can show.
 
     Args:
         compared: Parts that were compared, each with the result.
         promised: the promise in one line, the guarantee, and the law.
+        promise: Promise of the release, where it is of a table.
     """
     consistent = {"release": str(release), "statement": "consistent", **compared, "signature": signature}
-    return {**consistent, **dict(zip(("promise", "guarantee", "law"), promised, strict=True)), "on_trust": [*on_trust]}
+    texts = {} if promise is None else promise.texts
+    words = dict(zip(("promise", "guarantee", "law"), promised, strict=True))
+    return {**consistent, **words, **({"texts": texts} if texts else {}), "on_trust": [*on_trust]}
 
 
 def _of_table(
@@ -127,7 +137,7 @@ def _of_table(
     table = {"table": "unchanged", "sha256": facts["table"]["sha256"]}
     compared = {"format": facts["format"], "released": stated.released, **table}
     promised = stated.line, stated.guarantee, stated.drawn
-    return _report(release, compared, _signature(path, public_key), promised, stated.on_trust)
+    return _report(release, compared, _signature(path, public_key), promised, stated.on_trust, stated.promise)
 
 
 def _of_withheld(
@@ -162,7 +172,9 @@ def _of_clean(
     line = promise_line(whole.level, first.unit.neighbours)
     compared = {"table": "as near to the release as it says: its certificate proves it", "made_of": str(of)}
     promised = line, guarantee, law
-    return _report(table, compared, _signature(path, public_key), promised, [*trust_of_sums(first.part), *given])
+    return _report(
+        table, compared, _signature(path, public_key), promised, [*trust_of_sums(first.promise), *given], first.promise
+    )
 
 
 def _of_detailed(release: Path, document: Mapping[str, Any], public_key: Path | None) -> dict[str, Any]:
@@ -171,9 +183,14 @@ def _of_detailed(release: Path, document: Mapping[str, Any], public_key: Path | 
     rule, line = detailed.rule.facts(), promise_line(detailed.level, detailed.first.unit.neighbours)
     law = f"that of two releases by a plan, {detailed.first.level} and then what is left, each checked"
     promised, signature = (line, document["guarantee"], law), _signature(release, public_key)
-    return _report(release, {"format": document["format"]}, signature, promised, trust_of_sums(detailed.first.part)) | {
-        "rule": f"each {rule['group']} has the detail that its released sum chooses: {rule['details']}"
-    }
+    return _report(
+        release,
+        {"format": document["format"]},
+        signature,
+        promised,
+        trust_of_sums(detailed.first.promise),
+        detailed.first.promise,
+    ) | {"rule": f"each {rule['group']} has the detail that its released sum chooses: {rule['details']}"}
 
 
 def _of_sums(release: Path, document: Mapping[str, Any], public_key: Path | None) -> dict[str, Any]:
@@ -182,13 +199,15 @@ def _of_sums(release: Path, document: Mapping[str, Any], public_key: Path | None
     released, digest = sums_in_words(document, whole).released, document["table"]["sha256"]
     compared = {"format": document["format"], "released": released, "sums": "unchanged", "sha256": digest}
     promised = promise_line(whole.level, whole.unit.neighbours), document["guarantee"], noise["drawn"]
-    return _report(release, compared, _signature(release, public_key), promised, trust_of_sums(whole.part)) | {
+    return _report(
+        release, compared, _signature(release, public_key), promised, trust_of_sums(whole.promise), whole.promise
+    ) | {
         "epsilon": document["epsilon"],
         "families": [
             {"family": whole.plan.family_words(family), "share": stated["share"], "noise_margin": stated["margin"]}
             for family, stated in zip(whole.plan.shares, noise["families"], strict=True)
         ],
-        "part": None if whole.part is None else list(whole.part),
+        "part": None if whole.promise.part is None else list(whole.promise.part),
     }
 
 
@@ -196,7 +215,7 @@ def _of_keys(release: Path, document: Mapping[str, Any], public_key: Path | None
     """The findings on a list of keys that is written as one document, with its statement."""
     stated = stated_release(document)
     promised, signature = (stated.line, stated.guarantee, stated.drawn), _signature(release, public_key)
-    return _report(release, {"format": document["format"]}, signature, promised, stated.on_trust)
+    return _report(release, {"format": document["format"]}, signature, promised, stated.on_trust, stated.promise)
 
 
 _WHOLE = {DETAILED_KIND: _of_detailed, STATEMENT_KIND: _of_sums, KEYS_KIND: _of_keys}

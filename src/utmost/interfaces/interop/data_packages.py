@@ -170,6 +170,7 @@ def _privacy(stated: ReleaseFacts) -> dict[str, Any]:
         **({} if stated.delta is None else {"delta": str(stated.delta)}),
         "guarantee": stated.line,
         "protects": stated.unit,
+        **({} if stated.promise is None else stated.promise.texts),
         "noise": [
             {"of": noise.of, "distribution": noise.law, "margins": {str(at): short_bar(bar) for at, bar in noise.bars}}
             for noise in stated.noises

@@ -20,7 +20,6 @@ from utmost.interfaces.service.trail import check_lines
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger.requests import AnswerRequest, PublishRequest
 from utmost.publish.promises.ledger_facts import LedgerFacts
-from utmost.publish.promises.noise_kinds import noise_of_facts
 from utmost.publish.promises.promise import Promise, promise_for
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.noisy_sums import NoisySums
@@ -118,8 +117,7 @@ class RemoteLedger:
         at, table = level_from_text(found["epsilon"]), table_in(found, brought)
         release = Release(self, found["name"], found["version"], brought)
         if isinstance(table, NoisySums):
-            promise, rows = Promise(noise=noise_of_facts(found["promise"]), part=table.part), found["rows"]
-            remembered = table.ledger_facts
+            promise, rows, remembered = table.promise, found["rows"], table.ledger_facts
         else:
             statement = found["statement"]
             promise, rows = Promise.of_facts(statement["promise"]), statement["rows"]

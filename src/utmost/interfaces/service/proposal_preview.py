@@ -12,6 +12,7 @@ from utmost.publish.ledger.budgets import separate_from
 from utmost.publish.ledger.ledger import Ledger
 from utmost.publish.ledger.requests import AnswerRequest, PublishRequest
 from utmost.publish.ledger.spending import Budget, Spending
+from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.promises.sum_noise import SumNoise
 from utmost.publish.releases.family_tables import wanted_families
@@ -103,7 +104,7 @@ def _published_bars(noise: Noise, level: Level) -> tuple[tuple[tuple[str, int | 
     if not wanted:
         alone = noise.named_bars(level, _SURE, _MOST_BARS)
         return tuple((f"{name} (of the noise alone)", margin) for name, margin in alone), 0
-    release, shown = NoisySums.without_data(noise.plan, level, _SURE), wanted[:_MOST_BARS]
+    release, shown = NoisySums.without_data(Promise(noise=noise), level, _SURE), wanted[:_MOST_BARS]
     if noise.plan.amount_pair is None:
         bars = [(name or "total", margin) for name, margin in release.bars(*shown).items()]
     else:

@@ -29,6 +29,7 @@ def cells_table(
     counts: str | None = None,
     nested: Mapping[str, Sequence[str]] | None = None,
     spelling: Spelling = PLAIN,
+    individual: str | None = None,
 ) -> CountedTable:
     """The counts of a table that has a row for each cell of a declared domain.
 
@@ -43,6 +44,7 @@ def cells_table(
             each later one its value and all before it. ``{"outcome": ["admitted", "applicants"]}`` with
             ``outcome=["admitted", "rejected"]`` reads applicants >= admitted.
         spelling: Marks of the table, see `count_table`.
+        individual: Who one individual is: "one household".
 
     Returns:
         The table; cells without a row hold 0.
@@ -77,7 +79,7 @@ def cells_table(
     places = _rows(adapter, table, declared, axis, marks)
     values = np.stack(numbers if axis is None else _differences(numbers, columns, adapter, table), axis=-1)
     cells = _laid(values, places, declared, axis)
-    return CountedTable(declared, cells, unit, adapter.kind(table, names))
+    return CountedTable(declared, cells, unit, adapter.kind(table, names), individual=individual)
 
 
 def _nested_axis(nested: Mapping[str, Sequence[str]], domain: Domain) -> tuple[int, list[str]]:

@@ -118,7 +118,8 @@ def count_contributions(
     labels: list[Label] = [_label(limit, read.amount) for limit in bounds]
     unit = Unit(1, 1, counting.neighbours, nonnegative=counting.neighbours == "change-one")
     assert isinstance(flat, np.ndarray), "there are few bounds"
-    return CountedTable(Domain({bound: plain(labels, other=MORE)}), flat, unit, kind, report=report)
+    axis = Domain({bound: plain(labels, other=MORE)})
+    return CountedTable(axis, flat, unit, kind, report=report, individual=counting.individual)
 
 
 def _bounds(listed: Sequence[Number], name: str, amount: Amount | None) -> tuple[int, ...]:

@@ -16,7 +16,7 @@ from utmost.core.privacy.unit import Unit
 from utmost.core.sampling.integers import narrowed
 from utmost.errors import BadTable, OutOfRange
 from utmost.publish.counting.counting_report import CountingReport
-from utmost.publish.counting.proved_table import ProvedTable
+from utmost.publish.counting.proved_table import ProvedTable, read_individual
 from utmost.publish.workloads.amount_pair import AmountPair
 from utmost.publish.workloads.row_unit import WholeRows
 from utmost.tables.axes.domain import Domain, Family
@@ -53,6 +53,7 @@ class CountedTable(ProvedTable, Display):
         report: Counting report: the fate of the events. It is confidential: it is shown, and nothing that is
             written has it, nor a pickle or a copy of the table.
         measure: the name of what was counted, where several measures were counted in one pass.
+        individual: who one individual is, in words; None where nobody said it.
 
     Raises:
         BadTable: for cells of another shape, or that are no integers.
@@ -67,6 +68,7 @@ class CountedTable(ProvedTable, Display):
     together: str | None = None
     report: CountingReport | None = field(default=None, repr=False, compare=False)
     measure: str | None = None
+    individual: str | None = None
 
     def __post_init__(self) -> None:
         instance(self.domain, Domain, "domain")
@@ -76,6 +78,7 @@ class CountedTable(ProvedTable, Display):
             instance(self.part, tuple, "part")
         optional(self.together, text, "together")
         optional(self.measure, text, "measure")
+        read_individual(self.individual)
         if self.report is not None:
             instance(self.report, CountingReport, "report")
         if isinstance(self.cells, FewCells):
@@ -93,7 +96,7 @@ class CountedTable(ProvedTable, Display):
 
     def __reduce__(self) -> tuple[Any, ...]:
         parts = self.domain, self.cells, self.unit, self.kind, self.part, self.together
-        return CountedTable, (*parts, None, self.measure)
+        return CountedTable, (*parts, None, self.measure, self.individual)
 
     def __repr__(self) -> str:
         line = one_line(self)
@@ -280,13 +283,16 @@ class CountedTable(ProvedTable, Display):
 
     def facts(self) -> dict[str, Any]:
         """The unit, the domain and the true number of each cell, as JSON values."""
+        return {**self._about(), **self._numbers()}
+
+    def _about(self) -> dict[str, Any]:
+        """Everything but the numbers, as JSON values."""
+        named = {"together": self.together, "measure": self.measure, "individual": self.individual}
         return {
             "unit": self.unit.facts(),
             "part": None if self.part is None else list(self.part),
-            **({} if self.together is None else {"together": self.together}),
-            **({} if self.measure is None else {"measure": self.measure}),
+            **{name: words for name, words in named.items() if words is not None},
             "domain": self.domain.facts(),
-            **self._numbers(),
         }
 
     def _numbers(self) -> dict[str, Any]:
@@ -303,11 +309,7 @@ class CountedTable(ProvedTable, Display):
             "kind": "utmost true counts",
             "format": 1,
             "warning": "True counts: not to be published. They are for a release, and for their owner alone.",
-            "unit": self.unit.facts(),
-            "part": None if self.part is None else list(self.part),
-            "together": self.together,
-            "measure": self.measure,
-            "domain": self.domain.facts(),
+            **self._about(),
             "table": None if digest is None else dict(digest),
         }
 

@@ -6,7 +6,7 @@ proofs/theory/counting.md.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from secrets import token_bytes, token_hex
 from typing import Any, TypeVar, overload
 
@@ -275,7 +275,14 @@ def _counted(
         raised = rows is not None and rows.values > 2
         unit = measure.unit(min(most, plan.cells), counting.neighbours, in_parts=plan.part is not None, raised=raised)
         whole = CountedTable(
-            Domain(axes), cells[0], unit, kind, together=counting.together, report=report, measure=name
+            Domain(axes),
+            cells[0],
+            unit,
+            kind,
+            together=counting.together,
+            report=report,
+            measure=name,
+            individual=counting.individual,
         )
         of_parts = {None: whole} if plan.part is None else _split(plan.part, cells, whole, axes, identity)
         for label, table in of_parts.items():
@@ -655,8 +662,6 @@ def _split(
     name, tables = part.levels[0], {}
     for label, cells in zip(part.labels[0], cells_of_parts, strict=True):
         domain = Domain(named or {name: [label]})
-        about = (whole.unit, whole.kind, (identity, str(label)), whole.together, whole.report, whole.measure)
-        tables[label] = CountedTable(
-            domain, cells if isinstance(cells, FewCells) else cells.reshape(domain.shape), *about
-        )
+        shaped = cells if isinstance(cells, FewCells) else cells.reshape(domain.shape)
+        tables[label] = replace(whole, domain=domain, cells=shaped, part=(identity, str(label)))
     return tables

@@ -7,6 +7,8 @@ from utmost.core.exact.arguments import integer, optional, text, truth, wrong_ki
 from utmost.errors import OutOfRange
 from utmost.publish.counting.counted_measures import LARGEST_DOMAIN, MeasureSpec
 
+_LONGEST_NAME = 100
+
 
 @dataclass(frozen=True, slots=True)
 class Counting:
@@ -31,6 +33,8 @@ class Counting:
 
     Source: bounded contributions, proofs/theory/counting.md.
 
+    >>> Counting("user", at_most=2).individual, Counting(each_row=True).individual
+    ('one value of the column user, with all its events', 'one row')
     >>> Counting("user", at_most=2), Counting(each_row=True).at_most
     (Counting(person='user', each_row=False, at_most=2, together=None, neighbours='add-remove'), 1)
     """
@@ -60,6 +64,15 @@ class Counting:
             raise OutOfRange("at_most must be at least 1", came=at_most, remedy=remedy)
         object.__setattr__(self, "each_row", each_row)
         object.__setattr__(self, "at_most", 1 if each_row else at_most)
+
+    @property
+    def individual(self) -> str:
+        """Who one individual is, in words that a statement can have."""
+        if self.person is None:
+            return "one row"
+        name = "".join(sign if sign.isprintable() else "?" for sign in self.person)
+        name = name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
+        return f"one value of the column {name}, with all its events"
 
     def most_cells(self, measures: Iterable[MeasureSpec]) -> int:
         """The number of cells that one person may change, where these are measured.

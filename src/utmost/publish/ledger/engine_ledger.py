@@ -18,7 +18,6 @@ from utmost.publish.ledger.item_ledger import ItemLedger, check_unstored
 from utmost.publish.ledger.requests import PublishRequest
 from utmost.publish.ledger.state import Published
 from utmost.publish.promises.declared_columns import check_size
-from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.promised_noise import CONFIDENCE
 from utmost.publish.releases.engine_release import ReleasableFrame
 from utmost.publish.releases.item_columns import (
@@ -169,7 +168,7 @@ def _frame_again(known: Published, table: Any) -> ReleasableFrame:
     wanted = (*known.promise.id_column, *known.columns, *public)
     names = [name for name in names if name in wanted]
     drop = [name for name in names if name not in (*known.columns, *public)]
-    again = Promise(known.columns, public=public, drop=drop, noise=known.noise, id_column=known.promise.id_column)
+    again = replace(known.promise, public=tuple(public), drop=tuple(drop))
     return ReleasableFrame.of(brought.select(names).native, again)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from utmost.core.exact.field_forms import json_forms
 from utmost.core.exact.levels import Level
 from utmost.core.exact.progress_bar import Progress
 from utmost.core.exact.written_levels import level_text
@@ -273,14 +274,15 @@ def check_repeated(
     """
     where = f"{release.name!r}, version {release.version}"
     remedy = f"Call relax or view, or publish a new version: version={len(state.versions(release.name)) + 1}."
-    is_same_promise = _lasting_facts(request.promise) == _lasting_facts(release.promise)
+    facts, kept = _lasting_facts(request.promise), _lasting_facts(release.promise)
+    others = [name for name in json_forms(Promise) if facts.get(name) != kept.get(name)]
     call = {name: getattr(request, name) for name in ("version", "request", "level", "independent")}
     again = replace(release.request, promise=request.promise, **call)
-    if not (same_rows and is_same_promise and again == request):
+    if not (same_rows and not others and again == request):
         if release.dataset != request.dataset:
             remedy = f"It stays in its dataset: leave dataset= out. {_SUM_OF_BOTH}"
         required = "a release must keep its columns, promise and dataset, its identifiers and its noise"
-        raise AlreadyPublished(required, where=where, remedy=remedy)
+        raise AlreadyPublished(required, came=f"another {others[0]}" if others else None, where=where, remedy=remedy)
     check()
     level = release.level_of_answer(request.level)
     if level is None:

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 from utmost.core.exact.arguments import instance, truth, wrong_kind
 from utmost.core.exact.arguments import path as read_path
 from utmost.core.exact.display import Display
-from utmost.core.exact.field_forms import arguments_of, facts_of, form
+from utmost.core.exact.field_forms import arguments_of, facts_of, form, json_forms
 from utmost.core.exact.levels import Level
 from utmost.core.exact.levels import level as level_of
 from utmost.core.exact.numbers import Number
 from utmost.core.noise.costs import Cost
 from utmost.core.privacy.unit import Unit, read_unit
 from utmost.errors import OutOfRange, Unsupported, WrongKind
-from utmost.publish.counting.proved_table import ProvedTable
+from utmost.publish.counting.proved_table import ProvedTable, read_individual
 from utmost.publish.promises.cell_noise import CellNoise, least_once
 from utmost.publish.promises.codec import Form
 from utmost.publish.promises.declared_columns import RowsFrom, listed_names, rows_origin
@@ -61,6 +61,9 @@ _ROWS: dict[str | bool, str] = {
 }
 
 
+_INDIVIDUAL_HINT = "For example one household. A counted table says it itself."
+
+
 @dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
 class Promise(Display):
     """Everything that is decided about a table before anybody looks at the data: columns, whom it protects, noise.
@@ -77,6 +80,7 @@ class Promise(Display):
         keyed_by_id: Whether the noise of a row is a function of its identifier, so that rows may come in any order.
         part: Partition and part, where individuals were counted in parts that share nobody. Levels of parts do not add
             up, so it must be that of the counted table.
+        individual: Who one individual is: "one household". A table that utmost counted says it itself.
         until: Rule by which a release stops before its epsilon is spent, as soon as it is accurate: `within`.
 
     Raises:
@@ -89,6 +93,8 @@ class Promise(Display):
     >>> promise.guarantee(epsilon=1)
     'Adding or removing any one individual multiplies or divides the chance of any conclusion from the released columns
     by at most 2.72 (epsilon = 1). This assumes that one individual changes at most 1 released cell, by at most 1.'
+    >>> Promise("visits", unit=Unit(1, 1), individual="one household").sentences
+    'One individual is one household.'
     """
 
     _shown = ("columns", "public", "unit")
@@ -100,6 +106,7 @@ class Promise(Display):
     id_column: tuple[str, ...] = field(metadata=form("columns of identifiers", write=list))
     keyed_by_id: bool = field(metadata=form("noise keyed by identifier: rows may come in any order"))
     part: Part | None = field(metadata=form("partition and part", write=list))
+    individual: str | None = field(metadata=form("one individual is", hint=_INDIVIDUAL_HINT))
     noise: PlannedNoise = field(metadata=form("noise", write=_noise_facts, read=_read_noise))
     until: Until | None = field(metadata=form("stops as soon as it is accurate", write=Until.facts, read=_read_until))
 
@@ -115,6 +122,7 @@ class Promise(Display):
         id_column: str | Sequence[str] | None = None,
         keyed_by_id: bool = False,
         part: Part | None = None,
+        individual: str | None = None,
         until: Until | None = None,
     ) -> None:
         drawn = _noise(unit, noise)
@@ -125,6 +133,7 @@ class Promise(Display):
         object.__setattr__(self, "id_column", () if id_column is None else _identifiers(id_column))
         object.__setattr__(self, "keyed_by_id", truth(keyed_by_id, "keyed_by_id"))
         object.__setattr__(self, "part", read_part(part))
+        object.__setattr__(self, "individual", read_individual(individual))
         object.__setattr__(self, "noise", drawn)
         object.__setattr__(self, "until", until)
         self._check()
@@ -251,7 +260,18 @@ class Promise(Display):
         epsilon: Number | Level,
     ) -> str:
         """The promise at a level, in plain words."""
-        return self.noise.guarantee(level_of(epsilon), self.columns)
+        return f"{self.noise.guarantee(level_of(epsilon), self.columns)} {self.sentences}".rstrip()
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """The fields that are words for people, each under its title, with which they make a sentence."""
+        named = {each.title: getattr(self, name) for name, each in json_forms(Promise).items() if each.hint}
+        return {title: words for title, words in named.items() if words is not None}
+
+    @property
+    def sentences(self) -> str:
+        """The same as sentences; empty where nobody said anything."""
+        return " ".join(f"{title[0].upper()}{title[1:]} {words}." for title, words in self.texts.items())
 
     def facts(self) -> dict[str, Any]:
         """The promise as JSON, numbers as text, so that none changes; `of_facts` reads it."""
@@ -278,7 +298,7 @@ class Promise(Display):
         noise: "PlannedNoise | Plan | None" = None,
         until: Until | None = None,
     ) -> "Promise":
-        """The promise of a counted table: the unit that it has proved, its labels as public columns, and its part.
+        """The promise of a counted table: its unit, its labels as public columns, its part, and who one individual is.
 
         Args:
             table: Table that `count_table` gave.
@@ -302,7 +322,7 @@ class Promise(Display):
             noise, unit = (cells_plan(counted.domain, counted.unit), None) if needs_plan else (None, counted.unit)
         drawn = _noise(unit, noise)
         if drawn.is_by_plan or drawn.labels_rows:
-            promise = cls(columns, public=public, drop=drop, noise=drawn, part=counted.part, until=until)
+            promise = cls(columns, public=public, drop=drop, noise=drawn, until=until).of_table(counted)
             promise.check(counted)
             return promise
         names = _listed(columns) or (counted.column,)
@@ -310,7 +330,7 @@ class Promise(Display):
             raise OutOfRange("a counted table has one column of counts", came=f"{len(names)} names", where="columns")
         labels, listed, dropped = counted_labels(counted), listed_names(public, "public"), listed_names(drop, "drop")
         shown = [*(name for name in labels if name not in dropped), *sorted({*listed} - {*labels})]
-        promise = cls(names, public=shown, drop=drop, noise=drawn, part=counted.part, until=until)
+        promise = cls(names, public=shown, drop=drop, noise=drawn, until=until).of_table(counted)
         promise.check(counted)
         return promise
 
@@ -334,7 +354,8 @@ class Promise(Display):
         """Check that it says what a table has to be promised, where that is a counted one.
 
         Raises:
-            OutOfRange: for another part, a smaller unit than was proved, and labels neither public nor dropped.
+            OutOfRange: for another part or individual, a smaller unit than was proved, and labels neither public nor
+                dropped.
         """
         counted: Any = table if isinstance(table, ProvedTable) else None
         if self.part != (None if counted is None else counted.part):
@@ -345,6 +366,10 @@ class Promise(Display):
                 where="part",
                 remedy="Promise it with part=(partition, part).",
             )
+        if counted is not None and counted.individual is not None and self.individual not in (None, counted.individual):
+            required = "the promise must not say another individual than was counted"
+            remedy = f'Promise it with individual="{counted.individual}", or leave individual= out.'
+            raise OutOfRange(required, came=repr(self.individual), where="individual", remedy=remedy)
         self.noise.check_unit(counted)
         if counted is None or self.noise.is_by_plan or self.noise.labels_rows:
             return
@@ -419,19 +444,25 @@ class Promise(Display):
         bare = self._with({"drop": (), "id_column": (), "keyed_by_id": False})
         return bare.facts() | {"noise": self.noise.published_facts()}
 
-    def of_part(self, part: Part | None) -> "Promise":
-        """This promise for a part of a partition."""
-        return replace(self, part=part)
+    def with_noise(self, noise: PlannedNoise) -> "Promise":
+        """This promise with another noise, which goes with its columns."""
+        return self._with({"noise": noise})
+
+    def of_table(self, table: Any) -> "Promise":
+        """This promise with what a counted table says of whom it counts: its part, and who one individual is."""
+        if not isinstance(table, ProvedTable):
+            return self
+        counted: Any = table
+        return replace(self, part=counted.part, individual=counted.individual or self.individual)
 
 
 def promise_for(promise: "Promise | Plan", table: Any) -> Promise:
-    """The promise of a table; a plan stands for that of its sums, for the part that a counted table is."""
+    """The promise of a table; a plan stands for that of its sums, of the people of a counted table."""
     from utmost.publish.workloads.planning.plan import Plan
 
     if not isinstance(promise, Plan):
         return instance(promise, Promise, "promise")
-    counted: Any = table if isinstance(table, ProvedTable) else None
-    return Promise(noise=promise, part=None if counted is None else counted.part)
+    return Promise(noise=promise).of_table(table)
 
 
 def counted_labels(table: Any) -> tuple[str, ...]:

@@ -108,7 +108,7 @@ class Statement:
     def guarantee(self) -> str:
         """The promise in sentences: beforehand, and of an outcome at which a rule stopped."""
         promise, stop = self.promise, None if self.ledger is None else self.ledger.stop
-        sentence = promise.noise.guarantee(self.level if stop is None else stop.promised, promise.columns)
+        sentence = promise.guarantee(self.level if stop is None else stop.promised)
         if stop is not None:
             sentence = f"{sentence} {outcome_line(self.level)}"
         if promise.noise.names_rows or promise.noise.is_by_plan:

@@ -105,12 +105,10 @@ class Answer(Display, Generic[TableT_co]):
     @classmethod
     def of_sums(cls, sums: "NoisySums") -> "Answer[NoisySums]":
         """The answer of a plan, by its noisy sums."""
-        from utmost.publish.promises.sum_noise import SumNoise
         from utmost.publish.releases.noisy_sums import NoisySums
 
-        noise = SumNoise(instance(sums, NoisySums, "sums").plan)
-        promise, at_level = Promise(noise=noise, part=sums.part), noise.at(sums.level, sums.confidence)
-        return Answer(sums, promise, at_level, noise.rows, sums.ledger_facts, None)
+        rows = instance(sums, NoisySums, "sums").plan.measured
+        return Answer(sums, sums.promise, sums.at_level, rows, sums.ledger_facts, None)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -342,14 +340,15 @@ class Answer(Display, Generic[TableT_co]):
         *,
         column: str | None = None,
         over_column: str | None = None,
-        confidence: Number = "0.95",
+        confidence: Number | None = None,
     ) -> "RatioBar":
         """An interval that holds the true ratio of two sums, the second over everything if left out; as `total`."""
         if (sums := self._sums_of_plan) is not None:
             return sums.ratio(where, {} if over is None else over, confidence=confidence)
         from utmost.publish.releases.answer_cells import AnswerCells
 
-        return AnswerCells.of(self).ratio(where, over, column, over_column, confidence)
+        sure = self.confidence if confidence is None else confidence
+        return AnswerCells.of(self).ratio(where, over, column, over_column, sure)
 
     def difference(self, first: "Where", second: "Where", *, confidence: Number | None = None) -> "Estimate":
         """The sum over a selection less the sum over another, by a plan: `NoisySums.difference`."""
@@ -574,7 +573,7 @@ def drawn_answer(
 
         assert isinstance(drawn, SumNoise), "no other noise is of a counted table alone"
         measured = drawn.by_family(columns[MEASURED])
-        sums = NoisySums(drawn.plan, noise.level, CONFIDENCE, measured, kind, promise.part, ledger_facts=remembered)
+        sums = NoisySums(promise, noise.level, CONFIDENCE, measured, kind, ledger_facts=remembered)
         return Answer(sums, promise, noise, rows, remembered, None)
     if drawn.names_rows:
         return Answer(table_of(kind, columns), promise, noise, rows, remembered, None)

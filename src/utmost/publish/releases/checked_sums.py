@@ -1,10 +1,9 @@
 """A counted table of which the sums of a plan can be released."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.arrays import frozen
@@ -48,7 +47,6 @@ class CheckedSums:
         at_level = noise.at(level, confidence)
         counted, plan = noise.rows_of(table, promise.columns), noise.plan
         counted.check_fits(plan)
-        plan.unit.check_part(counted.part)
         noise.check_names(promise.columns, ())
         laws = noise_laws(plan, at_level.level)
         weights = precision_weights({family: law.ratio for family, law in laws.items()})
@@ -61,15 +59,19 @@ class CheckedSums:
         counted, plan = self.counted, self.noise.plan
         sums = plan.each_sums(counted.read_by(plan))
         measured = {of: _sealed(noised_by(true, self.laws[of], None, randomness=randomness)) for of, true in sums}
-        about = self.at_level.level, self.at_level.confidence, measured, counted.kind, counted.part, self.weights
-        return NoisySums(plan, *about, measure=counted.measure)
+        about = self.at_level.level, self.at_level.confidence, measured, counted.kind, self.weights
+        return NoisySums(self.promise, *about, measure=counted.measure)
+
+    @property
+    def without_data(self) -> NoisySums:
+        """The release with zeros in place of sums: its margins depend on the noise alone."""
+        at_level = self.at_level
+        whole = NoisySums.without_data(self.promise, at_level.level, at_level.confidence)
+        return replace(whole, kind=self.counted.kind, measure=self.counted.measure)
 
     def statement(self) -> dict[str, Any]:
         """The statement that its answer would have, of sums that are all 0."""
-        plan = self.noise.plan
-        zeros = {family: np.zeros(plan.measured_shape(family), np.int64) for family in plan.shares}
-        about = self.at_level.level, self.at_level.confidence, zeros, self.counted.kind, self.counted.part, self.weights
-        return NoisySums(plan, *about, measure=self.counted.measure).statement
+        return self.without_data.statement
 
     def released(self, randomness: Randomness) -> Answer[NoisySums]:
         """The answer: the noisy sums."""

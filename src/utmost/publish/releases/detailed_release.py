@@ -39,6 +39,7 @@ from utmost.publish.counting.counted import CountedTable
 from utmost.publish.promises.codec import StatementForm, does_not_follow, stated_field
 from utmost.publish.promises.statement_kinds import DETAILED_KIND
 from utmost.publish.promises.sum_laws import noise_laws
+from utmost.publish.promises.sum_noise import SumNoise
 from utmost.publish.promises.table_statements import LISTS_ASSUMED, promise
 from utmost.publish.releases.checked_sums import CheckedSums, counted_for
 from utmost.publish.releases.clean_release import CleanProblem, CleanTable
@@ -168,7 +169,7 @@ class DetailRule(Display):
         }
         by_text = {BETWEEN.join(key): int(sums[key[1]][at]) for key, at in rows.items()}
         cells = narrowed(np.array([by_text[str(text)] for text in domain.axes[0].labels[0]], dtype=object))
-        return CountedTable(domain, cells, unit, table.kind, table.part, measure=table.measure)
+        return replace(table, domain=domain, cells=cells, unit=unit, together=None, report=None)
 
 
 def detailed_unit(unit: Unit) -> Unit:
@@ -324,7 +325,7 @@ class DetailedSums(Display):
         plan = Plan(domain, detailed_unit(first.unit), shares)
         sums = (np.array(list(each.values()), dtype=object) for each in (totals, rows))
         measured = dict(zip(shares, map(narrowed, sums), strict=True))
-        return NoisySums(plan, self.level, first.confidence, measured, first.kind)
+        return NoisySums(first.promise.with_noise(SumNoise(plan)), self.level, first.confidence, measured, first.kind)
 
     @property
     def statement(self) -> dict[str, Any]:
@@ -349,12 +350,13 @@ class DetailedSums(Display):
         return DETAILED_FORM.checked(facts)
 
     def _fields(self) -> dict[str, Any]:
+        promised = promise(self.level, self.first.unit, "both releases", "cell")
         assumed = (
             f"Released sums chose which breakdown of {self.rule.group!r} is published; epsilon covers that choice. "
             + LISTS_ASSUMED
         )
         return {
-            "guarantee": f"{promise(self.level, self.first.unit, 'both releases', 'cell')} {assumed}",
+            "guarantee": f"{promised} {assumed} {self.first.promise.sentences}".rstrip(),
             **level_facts(self.level),
             "rule": self.rule.facts(),
             "share": str(self.share),
@@ -385,7 +387,10 @@ class DetailedSums(Display):
         if fine is None:
             return
         same = fine.domain.same_as(rule.domain_of(domain, chosen)) and fine.unit == detailed_unit(first.unit)
-        plain = fine.plan.shares == {fine.domain.finest: 1} and fine.part == first.part
+        plain = (
+            fine.plan.shares == {fine.domain.finest: 1}
+            and fine.promise.with_noise(first.promise.noise) == first.promise
+        )
         if not (same and plain and fine.level == self.level.scaled(1 - self.share)):
             raise does_not_follow("fine")
 

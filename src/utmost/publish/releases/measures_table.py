@@ -21,6 +21,7 @@ from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import OutOfRange
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.promises.codec import StatementForm, stated_field
+from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.statement_kinds import MEASURES_KIND
 from utmost.publish.promises.table_statements import LISTS_ASSUMED, promise_text
 from utmost.publish.releases.estimates import estimate_of
@@ -59,14 +60,17 @@ class MeasuresTable:
         first, *others = self.releases.values() or [None]
         if first is None or not all(release.unit.is_shared for release in self.releases.values()):
             raise OutOfRange("one table is of sums and counts that were noised together", came="others or none")
-        alike = [(_seen(release), release.level, release.confidence, _whom(release)) for release in (first, *others)]
+        alike = [
+            (_seen(one), one.level, one.confidence, _whom(one), one.promise.with_noise(first.promise.noise))
+            for one in (first, *others)
+        ]
         is_named = all(
             _pair(one).amount.name == name and one.measure in (None, name) for name, one in self.releases.items()
         )
         if not is_named or any(one != alike[0] for one in alike[1:]):
             required = "the amounts of one table are counted over the same axes, of the same persons, at one level"
             raise OutOfRange(required, came="others", remedy="Count them by ut.count_measures.")
-        if first.part is not None:
+        if first.promise.part is not None:
             raise OutOfRange("one table is of releases of no part", came="others")
         histories = [_history(release) for release in self.releases.values()]
         if any(history != histories[0] for history in histories):
@@ -116,7 +120,7 @@ class MeasuresTable:
         each = "; ".join(f"for {name} {one.unit.changes('cell')}" for name, one in self.releases.items())
         promised = promise_text(self.level, first.unit.neighbours, "the table", each)
         return {
-            "guarantee": f"{promised} {LISTS_ASSUMED}",
+            "guarantee": f"{promised} {LISTS_ASSUMED} {first.promise.sentences}".rstrip(),
             **level_facts(self.level),
             "shares": dict.fromkeys(self.releases, share),
             "releases": {name: release.facts() for name, release in self.releases.items()},
@@ -211,8 +215,9 @@ class MeasuresTable:
         """The table with zeros in place of sums: its margins depend on the noise alone."""
         check_tables(tables)
         share, sure = at.scaled(Fraction(1, len(tables))), read_confidence(confidence)
-        plans = {name: cells_plan(table.domain, table.unit) for name, table in tables.items()}
-        return cls({name: NoisySums.without_data(plan, share, sure) for name, plan in plans.items()})
+        return cls(
+            {name: NoisySums.without_data(Promise.of_counted(table), share, sure) for name, table in tables.items()}
+        )
 
 
 MEASURES_FORM = StatementForm(

@@ -25,6 +25,7 @@ from utmost.core.privacy.unit import Unit
 from utmost.errors import BadTable, FactsFarOff, NotDetermined, OutOfRange, Unsupported, UtmostError, warn
 from utmost.publish.promises.codec import StatementForm, does_not_follow, stated_field
 from utmost.publish.promises.ledger_facts import LedgerFacts
+from utmost.publish.promises.noise_at_level import NoiseAtLevel
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.statement import Statement
 from utmost.publish.promises.statement_kinds import SUMS_TABLE_KIND, is_of_sums
@@ -85,13 +86,12 @@ class NoisySums(Display):
     """The noisy sums of a workload, and what follows from them; ``answer.table`` of a plan.
 
     Attributes:
-        plan: the families that were measured and their shares, with domain and unit.
+        promise: Promise of the sums, whole; its noise has the plan.
         level: Level that the whole release spent.
         confidence: Confidence of the margins that are shown, unless another is asked for.
         measured: Noisy sums of each measured family, integers of shape ``plan.measured_shape``: all that
             was said of the data. What else this class gives is computed from them.
         kind: Kind of the tables made of it, as an adapter names it.
-        part: Partition and this part of it, where individuals were split into parts that share nobody.
         weights: Weight of each measured family in least squares; chosen by the noise when left out.
         ledger_facts: Facts that a ledger adds to the statement of its answer; None for a release that no ledger gave.
         measure: the name of what was counted, where several measures were counted in one pass.
@@ -99,34 +99,27 @@ class NoisySums(Display):
 
     _shown = ("domain", "spent", "confidence")
 
-    plan: Plan
+    promise: Promise
     level: Level
     confidence: Fraction
     measured: Mapping[Family, NDArray[Any]] = field(repr=False)
     kind: str = "columns:"
-    part: tuple[str, str] | None = None
     weights: Mapping[Family, int] = field(default_factory=dict, repr=False)
     ledger_facts: LedgerFacts | None = field(default=None, repr=False)
     measure: str | None = None
 
     def __post_init__(self) -> None:
-        for value, kind, name in (
-            (self.plan, Plan, "plan"),
-            (self.level, Level, "level"),
-        ):
-            instance(value, kind, name)
+        instance(instance(self.promise, Promise, "promise").noise, SumNoise, "promise")
+        instance(self.level, Level, "level")
         object.__setattr__(self, "confidence", read_confidence(self.confidence))
         mapping(self.measured, "measured")
         mapping(self.weights, "weights")
         text(self.kind, "kind")
         optional(self.measure, text, "measure")
-        if self.part is not None:
-            instance(self.part, tuple, "part")
         if self.ledger_facts is not None:
             instance(self.ledger_facts, LedgerFacts, "ledger_facts")
         if set(self.measured) != set(self.plan.shares):
             raise OutOfRange("the measured families must be those of the plan", came="others")
-        self.unit.check_part(self.part)
         shaped = {
             family: frozen(_own(self.measured[family])).reshape(self.plan.measured_shape(family))
             for family in self.plan.shares
@@ -139,8 +132,19 @@ class NoisySums(Display):
         _ = self.reconstruction  # refuses what cannot be reconstructed
 
     def __reduce__(self) -> tuple[Any, ...]:
-        parts = (self.plan, self.level, self.confidence, dict(self.measured), self.kind, self.part, self.weights)
+        parts = (self.promise, self.level, self.confidence, dict(self.measured), self.kind, self.weights)
         return NoisySums, (*parts, self.ledger_facts, self.measure)
+
+    @cached_property
+    def plan(self) -> Plan:
+        """The families that were measured and their shares, with domain and unit."""
+        assert isinstance(self.promise.noise, SumNoise), "checked when it was made"
+        return self.promise.noise.plan
+
+    @property
+    def at_level(self) -> NoiseAtLevel:
+        """The noise of the promise at the level of the release."""
+        return self.promise.at(self.level, confidence=self.confidence)
 
     @property
     def domain(self) -> Domain:
@@ -170,9 +174,8 @@ class NoisySums(Display):
     @property
     def stated(self) -> Statement:
         """The statement as a record: promise, level, confidence, the digest of the sums, and what a ledger adds."""
-        noise = SumNoise(self.plan)
-        at_level, promise = noise.at(self.level, self.confidence), Promise(noise=noise, part=self.part)
-        return Statement(promise, at_level, noise.rows, {"of": "sums", "sha256": self.digest}, self.ledger_facts)
+        digest = {"of": "sums", "sha256": self.digest}
+        return Statement(self.promise, self.at_level, self.plan.measured, digest, self.ledger_facts)
 
     @property
     def statement(self) -> dict[str, Any]:
@@ -245,7 +248,7 @@ class NoisySums(Display):
         utmost.errors.BadTable: guarantee: ...
         """
         statement, plan = cls._stated(facts)
-        release = cls._of_statement(statement, plan, read_sums(plan, facts), facts)
+        release = cls._of_statement(statement, read_sums(plan, facts), facts)
         if release.stated != statement:
             raise does_not_follow("sums" if release.stated.digest != statement.digest else "promise")
         return release
@@ -268,7 +271,7 @@ class NoisySums(Display):
         if plan.measured > _MOST_SUMS:
             raise Unsupported(f"a statement may be of {_MOST_SUMS} sums", came="more", where="promise")
         zeros = {family: np.zeros(plan.measured_shape(family), np.int64) for family in plan.shares}
-        release = cls._of_statement(statement, plan, zeros, facts)
+        release = cls._of_statement(statement, zeros, facts)
         if statement.digest is not None or replace(release.stated, digest=None) != statement:
             raise does_not_follow("promise" if statement.digest is None else "table")
         return release
@@ -288,7 +291,6 @@ class NoisySums(Display):
     def _of_statement(
         cls,
         statement: Statement,
-        plan: Plan,
         measured: Mapping[Family, NDArray[Any]],
         facts: Mapping[str, Any],
     ) -> "NoisySums":
@@ -299,11 +301,10 @@ class NoisySums(Display):
             raise does_not_follow("measure")
         try:
             return cls(
-                plan,
+                statement.promise,
                 noise.level,
                 noise.confidence,
                 measured,
-                part=statement.promise.part,
                 ledger_facts=statement.ledger,
                 measure=measure,
             )
@@ -729,12 +730,12 @@ class NoisySums(Display):
         return self.widest_bars(chosen, weights, self._sure(confidence), together=truth(together, "together"))
 
     @classmethod
-    def without_data(cls, plan: Plan, level: Level, confidence: Fraction) -> "NoisySums":
+    def without_data(cls, promise: Promise, level: Level, confidence: Fraction) -> "NoisySums":
         """The release of a plan with zeros in place of sums: its margins depend on the noise alone."""
-        nothing = np.zeros((), dtype=np.int64)
-        shares = instance(plan, Plan, "plan").shares
-        zeros = {family: np.broadcast_to(nothing, plan.measured_shape(family)) for family in shares}
-        return cls(plan, level, confidence, zeros)
+        noise, nothing = instance(promise, Promise, "promise").noise, np.zeros((), dtype=np.int64)
+        assert isinstance(noise, SumNoise), "the promise of a plan"
+        zeros = {family: np.broadcast_to(nothing, noise.plan.measured_shape(family)) for family in noise.plan.shares}
+        return cls(promise, level, confidence, zeros)
 
     def widest_bars(
         self, families: Iterable[Family], weights: Weights | None, sure: Fraction, *, together: bool

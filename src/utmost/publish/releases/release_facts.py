@@ -15,6 +15,7 @@ from utmost.core.exact.display import Display, few
 from utmost.core.exact.levels import Level
 from utmost.core.exact.written_levels import level_from_facts, level_from_text, level_words
 from utmost.publish.promises.ledger_facts import stated_stop
+from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.until import Stop, Until
 
 Bars = tuple[tuple[Fraction, int | float], ...]
@@ -98,6 +99,7 @@ class ReleaseFacts(Display):
         domain: Data sets of which it speaks, where the statement's own fields do not say it.
         mechanism: Way in which it was drawn, where there is no noise with error bars.
         is_relaxed: whether what is kept may be answered at other levels.
+        promise: Promise of the release, where it is of a table; of several the first, which says whom all protect.
     """
 
     _shown = ("released", "level", "unit")
@@ -123,6 +125,12 @@ class ReleaseFacts(Display):
     domain: str = ""
     mechanism: str = ""
     is_relaxed: bool = True
+    promise: Promise | None = None
+
+    @property
+    def individual(self) -> str | None:
+        """Who one individual is; None where nobody said it."""
+        return None if self.promise is None else self.promise.individual
 
     @property
     def variant(self) -> str:
@@ -165,6 +173,8 @@ class ReleaseFacts(Display):
             yield Fact("release", named, is_first=True)
         yield Fact("released", self.released, is_first=True)
         yield Fact("protects", self.unit, is_first=True)
+        for title, words in ({} if self.promise is None else self.promise.texts).items():
+            yield Fact(title, words, is_first=True)
         yield Fact("neighbouring datasets", self.neighbours)
         yield Fact("definition", self._variant)
         yield Fact("level", self._at, is_first=True)

@@ -56,9 +56,10 @@ def _value(facts: Mapping[str, Any]) -> CountedTable:
     domain, unit, part = Domain.of_facts(facts["domain"]), facts["unit"], facts["part"]
     proved = Unit.of_facts(unit)
     pair = None if part is None else (str(part[0]), str(part[1]))
-    named: dict[str, Any] = {"part": pair, "together": facts.get("together"), "measure": facts.get("measure")}
-    if not isinstance(named["measure"], str | None):
-        raise BadTable("the name of a measure must be text", came=type(named["measure"]).__name__, where="measure")
+    named: dict[str, Any] = {"part": pair, **{name: facts.get(name) for name in ("together", "measure", "individual")}}
+    for name in ("measure", "individual"):
+        if not isinstance(named[name], str | None):
+            raise BadTable("a name in a counted table must be text", came=type(named[name]).__name__, where=name)
     if "places" in facts:
         return CountedTable(domain, _few_cells(facts, domain), proved, **named)
     cells = facts["cells"]

@@ -78,7 +78,7 @@ def statement_page(stated: ReleaseFacts, deployment: Deployment | None = None, *
     by = ", ".join(said.curators)
     head = " · ".join(text for text in (by, said.published, said.region) if text)
     unsigned = {title: [Fact("", UNSIGNED_TRUST)] if title == TRUST and not is_signed else [] for title in SECTIONS}
-    who = {title: _paragraph(WHO) if title == PROTECTED and stated.per is None else "" for title in SECTIONS}
+    who = {title: _paragraph(WHO) if title == PROTECTED and _is_asked(stated) else "" for title in SECTIONS}
     parts = [
         f"<h1>{escape(title)}</h1>",
         f"<p><small>{escape(head)}</small></p>" if head else "",
@@ -117,11 +117,16 @@ def _rows(title: str, facts: Sequence[Fact]) -> str:
     return _table(head, cells) + _paragraph(words)
 
 
+def _is_asked(stated: ReleaseFacts) -> bool:
+    """Whether a reader has to ask who one individual is."""
+    return stated.per is None and stated.individual is None
+
+
 def _asked(stated: ReleaseFacts, is_signed: bool) -> str:
     """The questions that a reader should ask, as a list."""
     lines = (
         "Ask the publisher about each point above: nothing in the files can show it.",
-        *(("Ask who one individual is: a person, a household or a visit.",) if stated.per is None else ()),
+        *(("Ask who one individual is: a person, a household or a visit.",) if _is_asked(stated) else ()),
         "Ask what else was published about the same people: levels add up.",
         "Check the signature: utmost verify FILE --public-key KEY."
         if is_signed

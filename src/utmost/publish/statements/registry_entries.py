@@ -184,9 +184,10 @@ def _loss(stated: ReleaseFacts) -> dict[str, Any]:
         details += (
             f" That is what all answers cost together; the one described here cost {level_name(stated.own_level)}."
         )
+    told = "" if stated.promise is None else stated.promise.sentences
     return {
         "privacy_unit": sentence_of(stated.unit),
-        "privacy_unit_details": f"Neighbouring: {stated.neighbours}.",
+        "privacy_unit_details": f"{told} Neighbouring: {stated.neighbours}.".lstrip(),
         "privacy_parameters": parameters,
         "privacy_parameters_details": f"{details} {stated.guarantee}",
     }

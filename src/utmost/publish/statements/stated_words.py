@@ -108,6 +108,7 @@ def table_in_words(document: Mapping[str, Any]) -> ReleaseFacts:
         delta=statement.delta,
         domain=words.domain,
         is_relaxed=not isinstance(noise, Noise) or noise.is_relaxed,
+        promise=promise,
     )
 
 
@@ -140,8 +141,8 @@ def sums_in_words(statement: Mapping[str, Any], release: "NoisySums") -> Release
         for name, sums, margin in _noised(release, family, law, one)
     )
     part = ""
-    if release.part is not None:
-        axis, label = release.part
+    if release.promise.part is not None:
+        axis, label = release.promise.part
         part = (
             f" This is the part {label} of {axis}: parts share nobody, so only the largest epsilon of any part counts."
         )
@@ -180,7 +181,8 @@ def sums_in_words(statement: Mapping[str, Any], release: "NoisySums") -> Release
         else _sums_of_cells(release.unit),
         composition=f"{_split(len(release.plan.shares), is_plain=plain)}{adds or ADDS_UP}{part}",
         domain=_domain_words(release),
-        on_trust=trust_of_sums(release.part),
+        on_trust=trust_of_sums(release.promise),
+        promise=release.promise,
     )
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from utmost.errors import BadTable
+from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.statement import is_blank
 from utmost.publish.promises.statement_kinds import is_whole
 from utmost.publish.releases.measures_table import MEASURES_FORM, MeasuresTable
@@ -13,8 +14,9 @@ from utmost.tables.files import table_formats
 from utmost.tables.files.json_files import read_json
 
 
-def trust_of_sums(part: tuple[str, str] | None) -> tuple[str, ...]:
+def trust_of_sums(promise: Promise) -> tuple[str, ...]:
     """Assumptions that no release by a plan can show; where it is of one part, that the parts share nobody."""
+    part = promise.part
     return (
         "one individual changes no more than stated: ask the publisher whether utmost counted the people, and so "
         "enforced it, or the table was counted elsewhere",

@@ -228,6 +228,7 @@ def _tell(
                 "unit": unit.facts(),
                 "out": out and str(out),
                 "together": counted.together,
+                "individual": counted.individual,
             }
         )
     assumed = "" if people.are_events else ": as you say, since a table that is counted already proves nothing"
@@ -236,6 +237,7 @@ def _tell(
         "cells": f"{counted.domain.size} ({', '.join(counted.domain.columns)})",
         "one person": f"changes at most {changed}, each by at most {unit.most_of}{assumed}",
         "neighbours": unit.neighbours,
+        **({} if counted.individual is None else {"one individual is": counted.individual}),
     }
     own = unit.amount.name if unit.amount is not None and unit.is_shared else None
     closed = [axis.levels[0] for axis in counted.domain.axes if axis.other is None and axis.levels[0] != own]

@@ -110,6 +110,10 @@ class People(PersonOptions):
         option("AXIS=NAMES", "Columns of counts, each within the next: outcome=admitted,applicants."),
     ] = None
 
+    individual: Annotated[
+        str | None, option("TEXT", 'Who one individual is, if the table was counted elsewhere: "one household".')
+    ] = None
+
     @property
     def are_given(self) -> bool:
         """Whether events are to be counted, or a table of cells is to be read."""
@@ -136,6 +140,9 @@ class People(PersonOptions):
 
         if self.counts is not None or self.nested is not None:
             return replace(self._read(events, domain, neighbours, spelling), together=together)
+        if self.individual is not None:
+            remedy = "Leave out --individual: --person and --each-row say it."
+            raise OutOfRange("events of people say who one individual is", came="--individual", remedy=remedy)
         for name, value in (("--person", self.person), ("--at-most", self.at_most)):
             is_bounded = name == "--at-most" and not (self.in_all is None and self.measures is None)
             if value is None and not self.each_row and not is_bounded:
@@ -356,7 +363,7 @@ class People(PersonOptions):
             remedy = "Add --at-most 1, say: what one person changes in a table counted elsewhere is on your word."
             raise OutOfRange("a table of cells needs its unit", came="no --at-most", remedy=remedy)
         known = People(domain=self.domain, at_most=self.at_most, neighbours=self.neighbours, per_cell=self.per_cell)
-        if self != replace(known, counts=self.counts, nested=self.nested):
+        if self != replace(known, counts=self.counts, nested=self.nested, individual=self.individual):
             raise OutOfRange(
                 "--person, --each-row, --by, --mean, --values, --step, --each, --most-events, --in-all, --measures, "
                 "--leave-out and --count-key are for events",
@@ -378,6 +385,7 @@ class People(PersonOptions):
             counts=self.counts,
             nested=nested,
             spelling=spelling,
+            individual=self.individual,
         )
 
 

@@ -1,7 +1,7 @@
 """Options that say what is promised of a table: family by family, or by a file that says all of it."""
 
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from utmost.core.exact.arguments import one_of
 from utmost.errors import OutOfRange
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from utmost.core.privacy.unit import Unit
     from utmost.publish.counting.counted import CountedTable
     from utmost.publish.promises.promise import Promise
-    from utmost.publish.promises.promised_noise import Noise
+    from utmost.publish.promises.promised_noise import Noise, PlannedNoise
     from utmost.publish.promises.until import Until
     from utmost.publish.workloads.planning.plan import Plan
 
@@ -45,9 +45,9 @@ class ReleasedColumnOptions:
     drop: Annotated[list[str] | None, option("NAMES", "Columns to leave out.")] = None
 
     @property
-    def released(self) -> list[str] | None:
-        """The names of the columns to release, where any are named."""
-        return None if self.columns is None else split_names(self.columns)
+    def released(self) -> list[str]:
+        """The names of the columns to release."""
+        return split_names(self.columns or [])
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +83,22 @@ class Protected(Changed):
         str | None,
         option("NAME", "Neighbours: add-remove (default), or change-one, charged twice."),
     ] = None
+
+
+@dataclass(frozen=True, slots=True)
+class PromiseTexts:
+    """The fields of a promise that are words for people, by their names: who one individual is."""
+
+    title: ClassVar[str] = "Privacy unit"
+
+    individual: Annotated[
+        str | None, option("TEXT", 'Who one individual is, of a table that was counted elsewhere: "one household".')
+    ] = None
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The texts that were given, by the names of their fields."""
+        return {each.name: words for each in fields(self) if (words := getattr(self, each.name)) is not None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +190,7 @@ class Promised:
 
     columns: ColumnOptions
     protected: Protected
+    texts: PromiseTexts
     promise: PromiseFile = None
     noise: PromisedNoise
     plane: options.Plane
@@ -187,7 +204,7 @@ class Promised:
             return
         from utmost.publish.promises.promise import PROMISE_FORM
 
-        families = (self.columns, self.protected, self.noise, self.plane, self.lasting, self.stopping)
+        families = (self.columns, self.protected, self.texts, self.noise, self.plane, self.lasting, self.stopping)
         options.refuse("cannot be chosen with --promise, which says all that is promised", *families)
         object.__setattr__(self, "stated", PROMISE_FORM.read(self.promise))
 
@@ -276,36 +293,45 @@ class Promised:
 
         return PLAN_FORM.read(self.noise.plan)
 
-    def of(self, counted: "CountedTable | None" = None) -> "Promise":
-        """The promise; to options a counted table adds what it proved, a file must say it all."""
+    def of(self, counted: "CountedTable | None" = None, noise: "PlannedNoise | Plan | None" = None) -> "Promise":
+        """The promise; to options a counted table adds what it proved, a file must say it all.
+
+        Every promise of a command is made here.
+
+        Args:
+            counted: Table that was counted.
+            noise: Noise in place of the one that options say.
+        """
         from utmost.publish.promises.declared_columns import rows_origin
         from utmost.publish.promises.promise import Promise
 
         if self.stated is not None:
             self.stated.check(counted)
             return self.stated
-        noise, columns, by = self._noise(counted), self.columns, self.lasting.noise or "rows"
-        is_planned = self.noise.plan is not None
-        released = () if is_planned else columns.released or ()
-        public, drop = split_names(columns.public or []), split_names(columns.drop or [])
+        noise, columns, by = noise or self._noise(counted), self.columns, self.lasting.noise or "rows"
+        released, public, drop = columns.released, split_names(columns.public or []), split_names(columns.drop or [])
         if counted is None:
             promise = Promise(released, public=public, drop=drop, noise=noise)
         else:
             promise = Promise.of_counted(counted, released, public=public, drop=drop, noise=noise)
-        return replace(
+        promise = replace(
             promise,
             until=self.stopping.rule,
             rows=rows_origin(columns.rows or "declared"),
             id_column=() if columns.id_column is None else (columns.id_column,),
             keyed_by_id=one_of(by, NoiseBy, "noise") == "items",
+            **self.texts.given,
         )
+        if counted is not None:
+            promise.check(counted)
+        return promise
 
     def _noise(self, counted: "CountedTable | None") -> "Noise":
         """The noise that options say; a counted table has proved the unit of cells."""
         from utmost.core.privacy.unit import Unit, read_unit
         from utmost.publish.promises.cell_noise import CellNoise
 
-        largest, released = self.lasting.largest, self.columns.released or []
+        largest, released = self.lasting.largest, self.columns.released
         if self.lasting.together is not None:
             from utmost.publish.promises.noise_together import together_noise
 

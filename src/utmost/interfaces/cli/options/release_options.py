@@ -18,6 +18,7 @@ from utmost.interfaces.cli.options.promise_options import (
     Promised,
     PromisedNoise,
     PromiseFile,
+    PromiseTexts,
     Protected,
     ReleasedColumnOptions,
     ReleasedNoise,
@@ -34,6 +35,7 @@ class AskedPromise:
 
     columns: ReleasedColumnOptions
     changed: Changed
+    texts: PromiseTexts
     promise: PromiseFile = None
     noise: ReleasedNoise
     stopping: StopRule
@@ -45,12 +47,12 @@ class AskedPromise:
     @property
     def whole(self) -> Promised:
         """These options with all that a promise may say."""
-        columns, noise = self.columns, self.noise
         return Promised(
-            columns=ColumnOptions(columns.columns, columns.public, columns.drop),
-            protected=Protected(self.changed.sensitivity, self.changed.cells),
+            columns=options.widened(ColumnOptions, self.columns),
+            protected=options.widened(Protected, self.changed),
+            texts=self.texts,
             promise=self.promise,
-            noise=PromisedNoise(noise.numbers, noise.plan),
+            noise=options.widened(PromisedNoise, self.noise),
             plane=options.Plane(),
             lasting=LastingNoise(),
             stopping=self.stopping,

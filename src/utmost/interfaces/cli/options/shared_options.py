@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar
 
 import click
 
@@ -18,6 +18,8 @@ from utmost.interfaces.cli.options.option_kinds import SHARED, Declared, flag, o
 
 if TYPE_CHECKING:
     from utmost.core.exact.levels import Level
+
+T = TypeVar("T")
 
 NEEDED = "Most used"
 """The group of the help that comes first."""
@@ -302,6 +304,11 @@ def typed_again(*families: Any) -> str:
             values = value if isinstance(value, list) else [value]
             words += [name] if value is True else [word for one in values for word in (name, str(one))]
     return shlex.join(words)
+
+
+def widened(kind: type[T], narrow: Any) -> T:
+    """The options of a family as those of a larger one, which has all of its fields."""
+    return kind(**{each.name: getattr(narrow, each.name) for each in fields(narrow)})
 
 
 def refuse(why: str, *families: Any) -> None:

@@ -33,7 +33,8 @@ from utmost.interfaces.cli.screens.screen import (
 from utmost.interfaces.cli.screens.terminal import ScreenGroup, ScreenTable, ScreenText
 from utmost.interfaces.documents.reports import print_json
 from utmost.publish.counting.counted import CountedTable
-from utmost.publish.releases.checked_sums import CheckedSums, counted_for
+from utmost.publish.promises.promise import Promise
+from utmost.publish.releases.checked_sums import CheckedSums
 from utmost.publish.releases.measures_table import MeasuresTable
 from utmost.publish.releases.noisy_sums import NoisySums, SumsTable
 from utmost.publish.statements.stated_words import measures_in_words, sums_in_words
@@ -71,12 +72,12 @@ def promised_bars(plan: Plan, confidence: Fraction) -> dict[str, int | float]:
 
     Ranges, prefixes and single sums are no table, and have none.
     """
-    return _wanted_bars(NoisySums.without_data(plan, plan.level or level_of(1), confidence))
+    return _wanted_bars(NoisySums.without_data(Promise(noise=plan), plan.level or level_of(1), confidence))
 
 
 def promised_column_bars(plan: Plan, confidence: Fraction) -> dict[str, dict[str, int | float]]:
     """`promised_bars` of counts, sums and means by column, where they are noised together; else nothing."""
-    return _column_bars(NoisySums.without_data(plan, plan.level or level_of(1), confidence))
+    return _column_bars(NoisySums.without_data(Promise(noise=plan), plan.level or level_of(1), confidence))
 
 
 def _wanted_bars(release: NoisySums) -> dict[str, int | float]:
@@ -237,7 +238,7 @@ def file_names(folder: Path, names: Iterable[str]) -> list[Path]:
 
 def release_by_plan(
     counted: CountedTable,
-    plan: Plan,
+    promise: Promise,
     at: Level,
     confidence: Fraction,
     out: Path | None,
@@ -246,10 +247,10 @@ def release_by_plan(
     as_json: bool,
     dry_run: bool,
 ) -> None:
-    """Release a counted table by a plan once and for all; or show what that would promise."""
-    checked = CheckedSums.of(*counted_for(counted, plan), at, confidence)
+    """Release a counted table as a plan promises it, once and for all; or show what that would promise."""
+    checked = CheckedSums.of(counted, promise, at, confidence)
     if dry_run:
-        return _show_promise(NoisySums.without_data(plan, at, confidence), as_json=as_json)
+        return _show_promise(checked.without_data, as_json=as_json)
     with progress_bar("Noising"):
         release = checked.draw(secure(None))
     give_workload(release, out, signer, as_json=as_json)
@@ -484,7 +485,7 @@ def column_margin(column: str, bar: int | float) -> tuple[str, str]:
 
 def planned_margins(plan: Plan, at: Level, confidence: Fraction) -> str:
     """The margins of the wanted tables of a plan, before anything is drawn."""
-    return _margins(NoisySums.without_data(plan, at, confidence))
+    return _margins(NoisySums.without_data(Promise(noise=plan), at, confidence))
 
 
 def planned_gain(plan: Plan, at: Level, confidence: Fraction) -> dict[str, str]:
@@ -492,7 +493,11 @@ def planned_gain(plan: Plan, at: Level, confidence: Fraction) -> dict[str, str]:
     alone = margins_by_themselves(plan, at, confidence)
     if len(alone) < 2:
         return {}
-    return {"gain": planning_gain(_wanted_bars(NoisySums.without_data(plan, at, confidence)), alone, own_budget(plan))}
+    return {
+        "gain": planning_gain(
+            _wanted_bars(NoisySums.without_data(Promise(noise=plan), at, confidence)), alone, own_budget(plan)
+        )
+    }
 
 
 def shown_tables(release: NoisySums) -> Iterable[ScreenText | ScreenTable]:

@@ -88,7 +88,7 @@ def sums_shown(
     return {
         "families": [shown for name in names[:_MOST_FAMILIES] for shown in _family(release, name, rule)],
         "more_families": len(plan.shares) - len(names[:_MOST_FAMILIES]),
-        "part": release.part,
+        "part": release.promise.part,
         "level": level,
         "axes": [name for levels in axes for name in levels],
         "quartiles": [(words, str(release.quantile(ordered, share))) for words, share in quarters],

@@ -79,8 +79,8 @@ def _publish(
     content, promise, name = sent.file("table"), asked.promise, asked.name
     table = brought_counted(content) if promise.lasting_noise.is_by_plan else brought_table(content, promise.columns)
     if proposal is None and isinstance(table, CountedTable):
-        # Nobody approves: the table itself says which part it is.
-        asked = replace(asked, promise=promise.of_part(table.part))
+        # Nobody approves: the table itself says which part it is, and who one individual is.
+        asked = replace(asked, promise=promise.of_table(table))
     published = service.releases.publish_measures(viewer, _key(sent), [asked], {name: table}, {name: proposal})
     return see(request, "/release", name=name, version=published[name].release.version, done="published")
 

@@ -47,7 +47,7 @@ def publish_measures(request: Request, service: Served, viewer: Viewer, sent: Se
             promise, level = planned(sent.file(f"plan-{row}"))
             counted = brought_counted(sent.file(f"table-{row}"))
             asked = requested_facts(sent, name=name, level=sent.text(f"epsilon-{row}") or level_text(level))
-            requests.append(read_request({**asked, "promise": promise.of_part(counted.part).facts()}))
+            requests.append(read_request({**asked, "promise": promise.of_table(counted).facts()}))
             _add(tables, name, counted)
     service.releases.publish_measures(viewer, sent.text("key"), _some(requests, "release-1"), tables, {})
     return see(request, "/releases", done="published")

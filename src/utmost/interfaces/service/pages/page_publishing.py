@@ -1,5 +1,6 @@
 """Publishing by page: what a form promises, and what that would give, shown before anything is drawn."""
 
+from dataclasses import replace
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
@@ -18,9 +19,12 @@ from utmost.interfaces.service.publish_requests import proposable, read_request
 from utmost.interfaces.service.service import Service
 from utmost.publish.ledger.events import check_name
 from utmost.publish.ledger.requests import AnswerRequest, PublishRequest
-from utmost.publish.promises.promise import PROMISE_FORM
+from utmost.publish.promises.promise import PROMISE_FORM, Promise
 
 publishing = APIRouter(include_in_schema=False)
+
+PROMISE_TEXTS = tuple(name for name, form in json_forms(Promise).items() if form.hint)
+"""The fields of a promise that a form has as a line of text."""
 
 _CELLS = ("sensitivity", "cells", "neighbours", "numbers", "grid", "largest")
 
@@ -35,6 +39,7 @@ def publish_page(request: Request, service: Served, viewer: Viewer) -> Response:
         "datasets": known_datasets(service, viewer),
         "releases": sorted({release.name for release in service.releases.all(viewer)}),
         "rows": range(1, MOST_ROWS + 1),
+        "promise_fields": {name: json_forms(Promise)[name] for name in PROMISE_TEXTS},
         "request_fields": {name: form for name, form in json_forms(PublishRequest).items() if name in TEXT_FIELDS},
     }
     return render(request, "publish.html", viewer, **shown)
@@ -79,7 +84,7 @@ def requested_publication(sent: FilledForm) -> PublishRequest:
         noise: dict[str, Any] = {name: sent.optional(name) for name in _CELLS}
         noise |= {"kind": "cells", "half_step": sent.ticked("half_step")}
         words: dict[str, Any] = {name: sent.names(name) for name in ("columns", "public", "drop")}
-        words |= {name: sent.optional(name) for name in ("rows", "id_column")}
+        words |= {name: sent.optional(name) for name in ("rows", "id_column", *PROMISE_TEXTS)}
         return read_request(about | {"promise": words | {"noise": noise}})
     content, part = sent.file("plan"), sent.text("part")
     facts = document(content, "utmost plan, or a promise")
@@ -89,5 +94,7 @@ def requested_publication(sent: FilledForm) -> PublishRequest:
         promise, level = planned(content)
         about["level"] = about["level"] or level_text(level)
     if part:
-        promise = promise.of_part(of_part(part))
+        promise = replace(promise, part=of_part(part))
+    if texts := {name: value for name in PROMISE_TEXTS if (value := sent.optional(name)) is not None}:
+        promise = Promise.of_facts(promise.facts() | texts)
     return read_request(about | {"promise": promise.facts()})

@@ -88,7 +88,7 @@ def of_release(release: Published, level: Level) -> ShownPromise:
     """The promise of a release that is to be relaxed to a level."""
     facts = {name: fact for name, fact in release.request.facts().items() if name not in _OF_THE_FIRST_ANSWER}
     facts["number of rows"] = release.rows
-    guarantee, promise = release.noise.guarantee(level, release.columns), release.promise.facts()
+    guarantee, promise = release.promise.guarantee(level), release.promise.facts()
     return _shown(guarantee, promise, facts, promise | facts)
 
 

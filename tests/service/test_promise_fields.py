@@ -1,0 +1,748 @@
+"""Every field of a promise arrives, whatever door it goes through; one that is lost on its way is seen.
+
+The fields come from `Promise`, the doors from `DOORS`. A new field gets a text of its own, and goes through each door:
+one that loses it turns this test red. What a table that was counted says of itself, `Promise.of_table` fills in.
+"""
+
+import json
+import pickle
+import re
+import warnings
+from dataclasses import fields, replace
+
+import pytest
+
+import utmost as ut
+from service.conftest import ALL, KEY
+from service.test_client import Inside
+from service.visiting import Visitor
+from utmost.counting import CountedTable
+from utmost.errors import UtmostError
+from utmost.exact import level
+from utmost.interfaces.cli.options.promise_options import Promised
+from utmost.interfaces.service import client
+from utmost.interfaces.service.pages import page_publishing, shown_promise
+from utmost.interfaces.service.pages.shown_promise import of_release, of_request
+from utmost.interop import data_package
+from utmost.ledger import Ledger, PublishRequest, shared_requests
+from utmost.promises import CellNoise, SumNoise
+from utmost.publish.counting import counted_events
+from utmost.publish.promises import promise as promise_module
+from utmost.publish.statements.counted_files import COUNTED_FORM
+from utmost.publish.statements.plan_files import PLAN_FORM
+from utmost.releases import NoisySums, release_detailed, release_measures, release_shared
+from utmost.service import Service, Settings, application, connect
+from utmost.statements import registry_entry, stated_release, statement_page
+from utmost.tables.files import files
+from utmost.workloads import share_level
+
+pytestmark = pytest.mark.filterwarnings("ignore::utmost.errors.RowsObserved", "ignore::utmost.errors.FewEventsKept")
+
+TABLE = {"id": ["a", "b"], "town": ["x", "y"], "note": ["p", "q"], "n": [1, 2]}
+CSV = "id,town,note,n\na,x,p,1\nb,y,q,2\n"
+DOMAIN = ut.Domain(sex=["men", "women"])
+EVENTS = {
+    "who": ["ann", "ben", "cem", "dan"],
+    "town": ["x", "x", "y", "y"],
+    "sex": ["men", "women", "men", "men"],
+    "income": [3, 5, 7, 9],
+    "rent": [1, 2, 3, 4],
+}
+COUNTING = ut.Counting("who", at_most=1, key=KEY)
+PLAN = ut.choose_plan(ut.Workload(DOMAIN, {"sex": 1}), ut.Unit(1, 1), epsilon=1)
+FIELDS = [each.name for each in fields(ut.Promise)]
+
+
+def counted():
+    """One part of a table that was counted: it says itself which, and who one individual is."""
+    return ut.count_table(EVENTS, DOMAIN, COUNTING, by="sex", part={"town": ["x", "y"]})["x"]
+
+
+PART = counted()
+OF_CELLS = {
+    "columns": "n",
+    "public": "town",
+    "drop": ("id", "note"),
+    "rows": "observed",
+    "id_column": "id",
+    "keyed_by_id": True,
+    "part": None,
+    "individual": "one household",
+    "noise": CellNoise(ut.Unit(3, 2), largest=1000),
+    "until": None,
+}
+OF_SUMS = {
+    **dict.fromkeys(("public", "drop", "id_column"), ()),
+    "columns": "measured",
+    "rows": "declared",
+    "keyed_by_id": False,
+    "part": PART.part,
+    "individual": PART.individual,
+    "noise": SumNoise(PLAN, largest=1000),
+    "until": None,
+}
+TEXTS = {name: f"a {name}" for name in FIELDS if name not in OF_CELLS}  # of fields that are added later
+ITEMS = ut.Promise(**OF_CELLS, **TEXTS)
+CELLS = ut.Promise(**OF_CELLS | {"keyed_by_id": False}, **TEXTS)
+STOPPING = ut.Promise(**OF_CELLS | {"keyed_by_id": False, "until": ut.within("10 %")}, **TEXTS)
+SUMS = ut.Promise(**OF_SUMS, **TEXTS)
+BY_PLAN = ut.Promise(noise=PLAN).of_table(PART)
+CELLS_ONCE = CELLS.with_noise(CellNoise(ut.Unit(3, 2)))  # a largest value is the bound of a ledger
+OF_EVENTS = [
+    ut.Promise("count", public="sex", unit=ut.Unit(1, 1), individual=individual)
+    for individual in ("one value of the column who, with all its events", "one row", "one household")
+]
+ITEMS_ONCE = ITEMS.with_noise(CELLS_ONCE.noise)
+WHOLE = ut.Promise(noise=PLAN, individual=PART.individual)
+UNPUBLISHED = {"drop", "id_column", "keyed_by_id"}
+"""The names of columns that nobody sees: no statement tells them."""
+WORDS = ["individual", *TEXTS]
+"""The fields that are words for people."""
+
+
+class World:
+    """A folder with files, a ledger, and a service behind it."""
+
+    def __init__(self, path, run):
+        self.path, self._run = path, run
+        path.mkdir()
+        self.file("t.csv", CSV)
+        self.file("key", KEY.hex()).chmod(0o600)
+        self.file("plan.json", json.dumps(PLAN_FORM.document(PLAN)))
+        PART.save(path / "counted.json")
+        self.in_ledger = ["--ledger", path / "l.db", "--witness", path / "w", "--key-file", path / "key"]
+
+    def file(self, name, text):
+        (self.path / name).write_text(text, encoding="utf-8")
+        return self.path / name
+
+    def run(self, *words):
+        code, shown, err = self._run(*words)
+        assert code == 0, err
+        return shown
+
+    def opened(self):
+        return Ledger.open(self.path / "l.db", key=KEY, witness=self.path / "w", create=True)
+
+    def kept(self, name="r"):
+        """The promise as another process reads it."""
+        with self.opened() as ledger:
+            return ledger.release(name).promise
+
+    def people(self, ledger, **options):
+        """A curator and an approver: the application, and the token of each."""
+        service = Service(ledger, **options)
+        app = application(service, Settings(rate=1e6, burst=10**6))
+        roles = {"Ada": "curator", "Grace": "approver"}
+        return [(app, service.bearers.make(None, who, who, role, ALL)[1]) for who, role in roles.items()]
+
+
+def stated(answer):
+    """The promise of a statement, read again from its JSON."""
+    return stated_release(document(answer)).promise
+
+
+def document(answer):
+    """What an answer is published with: its statement, or of a plan the document, as JSON that was read again."""
+    return json.loads(json.dumps(answer.table.facts() if answer.is_by_plan else answer.statement))
+
+
+def check_pages(statement, promise):
+    """The words of a promise on every page that is made of its statement."""
+    release = stated_release(json.loads(json.dumps(statement)))
+    pages = {
+        "page": statement_page(release),
+        "registry": json.dumps(registry_entry(release)),
+        "screen": " ".join(fact.value for fact in release.first),
+        "guarantee": str(release.guarantee),
+    }
+    for page, text in pages.items():
+        for name in WORDS:
+            if getattr(promise, name) is not None:
+                assert getattr(promise, name) in text, (page, name)
+
+
+def by_process(world):
+    for promise, table in ((CELLS, TABLE), (SUMS, PART)):
+        answer = ut.release(table, promise, epsilon=1)
+        yield promise, answer.promise, ()
+        yield promise, answer.release.at(2).promise, ()
+        yield promise, answer.with_confidence("0.9").promise, ()
+        yield promise, pickle.loads(pickle.dumps(answer)).promise, ()
+        yield promise, stated(answer), UNPUBLISHED
+        check_pages(document(answer), promise)
+
+
+def by_once(world):
+    for promise, table in ((CELLS_ONCE, TABLE), (BY_PLAN, PART)):
+        answer = ut.release(table, promise, epsilon=1, once=True)
+        yield promise, answer.promise, {"noise"} if promise.columns == ("n",) else ()
+        yield answer.promise, stated(answer), UNPUBLISHED
+        check_pages(document(answer), promise)
+
+
+def by_plan(world):
+    for once in (False, True):
+        answer = ut.release(PART, PLAN, epsilon=1, once=once)
+        yield BY_PLAN, answer.promise, ()
+        yield BY_PLAN, answer.table.promise, ()
+    wanted = ut.release(PART, ut.Workload(DOMAIN, {"sex": 1}), epsilon=1)
+    yield BY_PLAN, wanted.promise, {"noise"}
+    shared = release_shared({"v": PART}, share_level({"v": PLAN}, epsilon=1))
+    yield BY_PLAN, shared["v"].promise, ()
+    yield BY_PLAN, shared_requests({"v": PART}, share_level({"v": PLAN}, epsilon=1), dataset="d")[0].promise, ()
+
+
+def by_counted(world):
+    """The promise that a counted table makes by itself, in all forms that a table has."""
+    assert counted().individual == PART.individual
+    for table in (PART, COUNTED_FORM.read(world.path / "counted.json"), pickle.loads(pickle.dumps(PART))):
+        own = ut.Promise.of_counted(table)
+        yield BY_PLAN, own, {"noise", "columns", "public"}
+        yield BY_PLAN, ut.release(table, own, epsilon=1).promise, {"noise", "columns", "public"}
+        yield BY_PLAN, ut.release(table, own, epsilon=1, once=True).promise, {"noise", "columns", "public"}
+
+
+def by_several_amounts(world):
+    measures = {"income": ut.mean("income", each=(0, 9)), "rent": ut.mean("rent", each=(0, 9))}
+    tables = ut.count_measures(EVENTS, DOMAIN, ut.Counting("who", at_most=1), measures, by="sex")
+    table = release_measures(tables, epsilon=1)
+    for release in table.releases.values():
+        yield WHOLE, release.promise, {"noise"}
+    yield WHOLE, stated_release(json.loads(json.dumps(table.statement))).promise, {"noise"}
+    check_pages(table.statement, WHOLE)
+    with world.opened() as ledger:
+        for table in (ledger.publish_means("m", tables, epsilon=1), ledger.view_means("m", epsilon="1/2")):
+            for release in table.releases.values():
+                yield WHOLE, release.promise, {"noise"}
+            check_pages(table.statement, WHOLE)
+
+
+def by_stages(world):
+    domain = ut.Domain(town=["x", "y"], sex=["men", "women"])
+    table = ut.count_table(EVENTS, domain, COUNTING, by=["town", "sex"])
+    release = release_detailed(table, "town", {"sex": "-1000"}, epsilon=1)
+    for stage in (release.first, release.fine, release.together):
+        yield WHOLE, stage.promise, {"noise"}
+    check_pages(release.facts(), WHOLE)
+
+
+def by_ledger(world):
+    for name, table, promise in (("r", TABLE, CELLS), ("s", PART, SUMS), ("p", PART, None)):
+        with world.opened() as ledger:
+            wanted = BY_PLAN if promise is None else promise
+            answer = ledger.publish(name, table, promise or PLAN, epsilon=1, dataset=name, independent=True)
+            yield wanted, answer.promise, ()
+            yield wanted, ledger.relax(name, table, epsilon=2).promise, ()
+            yield wanted, ledger.view(name, epsilon="1/2").promise, ()
+            yield wanted, stated(ledger.view(name, epsilon=1)), UNPUBLISHED
+            shown = of_release(ledger.release(name), level(4))
+            text = " ".join([shown.guarantee, *(line.words for line in shown.first)])
+            assert all(getattr(wanted, word) in text for word in WORDS if getattr(wanted, word) is not None)
+        yield wanted, world.kept(name), ()
+
+
+def by_items(world):
+    with world.opened() as ledger:
+        yield ITEMS, ledger.publish("r", TABLE, ITEMS, epsilon=1).promise, ()
+    yield ITEMS, world.kept(), ()
+
+
+def by_file(world):
+    """Saved, read and verified: table and statement, document, and one table of a document."""
+    place = world.path
+    for name, promise, table in (("r", CELLS, TABLE), ("s", SUMS, PART)):
+        answer = ut.release(table, promise, epsilon=1)
+        for path, more in {"r": [("r.csv", {})], "s": [("s.json", {}), ("s.csv", {"family": "sex"})]}[name]:
+            answer.save(place / path, **more)
+            yield promise, ut.read_release(place / path).promise, UNPUBLISHED
+            report = json.loads(world.run("verify", place / path, "--json"))
+            shown = world.run("verify", place / path).replace("\n", " ")
+            for name in WORDS:
+                assert getattr(promise, name) in report["guarantee"]
+                assert getattr(promise, name) in re.sub(" +", " ", shown)
+    assert all(getattr(CELLS, name) in json.dumps(data_package(place / "r.csv")) for name in WORDS)
+    CELLS.save(place / "p.json")
+    yield CELLS, ut.read_promise(place / "p.json"), ()
+
+
+def by_derived(world):
+    """A clean table, and tables with cells withheld: each holds the release that it is made of, or names it."""
+    sums = ut.release(PART, SUMS, epsilon=1)
+    withheld = sums.withhold(below=5)["sex"]
+    yield SUMS, stated_release(json.loads(json.dumps(withheld.said(None)))).promise, UNPUBLISHED
+    check_pages(withheld.said(None), SUMS)
+    cells = ut.release(TABLE, CELLS, epsilon=1).withhold(below=5)
+    yield CELLS, stated_release(json.loads(json.dumps(cells.said(None)))).promise, UNPUBLISHED
+    check_pages(cells.said(None), CELLS)
+    sums.save(world.path / "s.json")
+    world.run("clean", world.path / "s.json", "--out", world.path / "c.csv", "--given", "total: 2")
+    report = json.loads(world.run("verify", world.path / "c.csv", "--release", world.path / "s.json", "--json"))
+    assert all(getattr(SUMS, name) in report["guarantee"] for name in WORDS)
+
+
+def by_client(world):
+    with world.opened() as ledger:
+        (app, ada), _ = world.people(ledger, approvals=False)
+        with connect("http://localhost", ada, transport=Inside(app)) as service:
+            for name, table, promise in (("r", TABLE, CELLS), ("s", PART, SUMS), ("p", PART, None)):
+                wanted, more = promise or BY_PLAN, {"dataset": name, "independent": True}
+                answer = service.publish(name, table, promise or PLAN, epsilon=1, **more)
+                yield wanted, answer.promise, UNPUBLISHED
+                yield wanted, service.view(name, epsilon="1/2").promise, UNPUBLISHED
+                yield wanted, stated(service.view(name, epsilon=1)), UNPUBLISHED
+    yield CELLS, world.kept("r"), ()
+    yield SUMS, world.kept("s"), ()
+    yield BY_PLAN, world.kept("p"), ()
+
+
+def by_proposal(world):
+    with world.opened() as ledger:
+        (app, ada), (_, grace) = world.people(ledger)
+        with (
+            connect("http://localhost", ada, transport=Inside(app)) as curator,
+            connect("http://localhost", grace, transport=Inside(app)) as approver,
+        ):
+            for name, table, promise in (("r", TABLE, CELLS), ("s", PART, SUMS)):
+                proposal = curator.propose(PublishRequest(name, promise, level(1), name, independent=True))["name"]
+                facts = approver.proposal(proposal)["publication"]
+                yield promise, ut.Promise.of_facts(facts["promise"]), ()
+                shown = of_request(facts, "Ada")
+                lines = " ".join([*(line.words for line in shown.first), *(str(each) for each in shown.lists)])
+                assert all(getattr(promise, word) in lines for word in WORDS)
+                page = Visitor(app, grace).get(f"/proposal?name={proposal}").text
+                assert all(getattr(promise, word) in page for word in WORDS)
+                approver.decide(proposal, "approved")
+                more = {"dataset": name, "independent": True, "proposal": proposal}
+                curator.publish(name, table, promise, epsilon=1, **more)
+    yield CELLS, world.kept("r"), ()
+    yield SUMS, world.kept("s"), ()
+
+
+FORM = {"columns": "n", "public": "town", "drop": "id, note", "rows": "observed", "id_column": "id"}
+NOISE = {"sensitivity": "3", "cells": "2", "largest": "1000", "epsilon": "1"}
+
+
+def filled(page, action, sent, ada, files):
+    done = ada.fill(page, action, None, files, **sent)
+    assert "Published." in done.text, done.text
+
+
+def by_form(world):
+    """The form of the page, filled in as a browser sends it: by hand, by a file, and several measures."""
+    CELLS.save(world.path / "p.json")
+    SUMS.save(world.path / "s.json")
+
+    def sent(name):
+        return (name, (world.path / name).read_bytes(), "application/octet-stream")
+
+    with world.opened() as ledger:
+        ada = Visitor(*world.people(ledger, approvals=False)[0])
+        page, words = ada.get("/publish"), {name: getattr(CELLS, name) for name in WORDS}
+        assert all(f'name="{name}"' in page.text for name in words)
+        table = {"table": sent("t.csv")}
+        filled(page, "/publish", FORM | NOISE | words | {"name": "r", "independent": "on"}, ada, table)
+        file = {"verb": "publish", "kind": "plan", "epsilon": "1", "independent": "on"}
+        for name, promise, table in (("f", "p.json", "t.csv"), ("s", "s.json", "counted.json")):
+            about = file | {"name": name, "dataset": name, "key": name, "proof": ada_proof(page)}
+            done = ada.send("POST", "/publish", data=about, files={"plan": sent(promise), "table": sent(table)})
+            assert "Published." in done.text, done.text
+        files = {"plan-1": sent("plan.json"), "table-1": sent("counted.json")}
+        filled(page, "/publish/measures", {"release-1": "v", "dataset": "v", "independent": "on"}, ada, files)
+    yield CELLS, world.kept("r"), ()
+    yield CELLS, world.kept("f"), ()
+    yield SUMS, world.kept("s"), ()
+    yield BY_PLAN, world.kept("v"), ()
+
+
+def ada_proof(page):
+    return page.text.partition('name="proof" value="')[2].partition('"')[0]
+
+
+def options_of(promise, *names):
+    """The options of a command that say the fields of a promise."""
+    spelled = {"id_column": "id"}
+    options = ["--sensitivity", 3, "--cells", 2]
+    for name in names:
+        value = getattr(promise, name)
+        options += [f"--{spelled.get(name, name)}", ",".join(value) if isinstance(value, tuple) else value]
+    return options
+
+
+def listed(value):
+    """A value of an option as a recipe has it."""
+    return value.split(",") if isinstance(value, str) and "," in value else value
+
+
+def by_promise_command(world):
+    every = [name for name in FIELDS if name not in ("noise", "part", "keyed_by_id", "until")]
+    for promise, more in ((CELLS, ["--largest", 1000]), (ITEMS, ["--largest", 1000, "--noise", "items"])):
+        path = world.path / f"{len(more)}.json"
+        world.run("promise", *options_of(promise, *every), *more, "--out", path)
+        yield promise, ut.read_promise(path), ()
+        world.run("release", world.path / "t.csv", "--promise", path, "--epsilon", 1, *world.in_ledger,
+                  "--name", f"n{len(more)}", "--create", "--out", world.path / f"o{len(more)}.csv",
+                  "--independent", "--dataset", f"d{len(more)}")  # fmt: skip
+        yield promise, world.kept(f"n{len(more)}"), ()
+    path = world.path / "plan-promise.json"
+    texts = [word for name in WORDS for word in (f"--{name}", getattr(SUMS, name))]
+    world.run("promise", world.path / "counted.json", "--plan", world.path / "plan.json", *texts,
+              "--largest", 1000, "--out", path)  # fmt: skip
+    yield SUMS, ut.read_promise(path), ()
+    for number, where in enumerate((world.path / "q.json", world.path / "q2.json")):
+        kept = [*world.in_ledger, "--name", "q", "--create", "--out", where] if number else ["--out", where]
+        if not number:  # a largest value needs a ledger
+            SUMS.with_noise(SumNoise(PLAN)).save(world.path / "once.json")
+        file = path if number else world.path / "once.json"
+        world.run("release", world.path / "counted.json", "--promise", file, "--epsilon", 1, *kept)
+        yield SUMS, ut.read_release(where).promise, {"noise"} | UNPUBLISHED
+
+
+def by_release_command(world):
+    """Options and a recipe, once and in a ledger, of cells and of sums."""
+    most = [name for name in FIELDS if name not in ("noise", "part", "keyed_by_id", "rows", "id_column", "until")]
+    elsewhere = {"rows", "id_column", "keyed_by_id", "noise"}  # a promise in a file says them
+    options = options_of(CELLS, *most)
+    recipe = "".join(
+        f"{key.lstrip('-')} = {json.dumps(listed(value))}\n"
+        for key, value in zip(options[::2], options[1::2], strict=True)
+    )
+    world.file("r.toml", "epsilon = 1\n" + recipe)
+    for number, say in enumerate(([*options, "--epsilon", 1], ["--recipe", world.path / "r.toml"])):
+        ledger = [*world.in_ledger, "--name", f"r{number}", "--create", "--dataset", f"r{number}", "--independent"]
+        for way, more in {"cells": ["--once", "cells"], "once": [], "ledger": ledger}.items():
+            out = world.path / f"{number} {way}.csv"
+            world.run("release", world.path / "t.csv", *say, *more, "--out", out)
+            yield CELLS, ut.read_release(out).promise, elsewhere | UNPUBLISHED
+        yield CELLS, world.kept(f"r{number}"), elsewhere
+    world.file("two.csv", "id,town,note,n,m\na,x,p,1,3\nb,y,q,2,4\n")
+    two = [
+        word for word in options_of(ut.Promise(**OF_CELLS | {"columns": ("n", "m")}, **TEXTS), *most)[2:] if word != 2
+    ]
+    two.remove("--cells")
+    out = world.path / "two-out.csv"
+    world.run(
+        "release", world.path / "two.csv", *two, "--sensitivity", 3, "--together", "any", "--epsilon", 1, "--out", out
+    )
+    yield CELLS, ut.read_release(out).promise, elsewhere | UNPUBLISHED | {"columns"}
+    texts = [word for name in TEXTS for word in (f"--{name}", TEXTS[name])]
+    sums = {
+        "plan": ["--plan", world.path / "plan.json"],
+        "want": ["--want", "sex"],
+        "cells": [],
+        "one way": ["--once", "one-way"],
+    }
+    for name, say in sums.items():
+        out = world.path / f"s {name}{'.json' if name in ('plan', 'want') else '.csv'}"
+        world.run("release", world.path / "counted.json", *say, *texts, "--epsilon", 1, "--out", out)
+        yield SUMS, ut.read_release(out).promise, UNPUBLISHED | {"noise", "columns", "public"}
+        if name != "one way":
+            kept = [*world.in_ledger, "--name", name, "--create", "--dataset", name, "--independent"]
+            world.run("release", world.path / "counted.json", *say, *texts, "--epsilon", 1, *kept)
+            yield SUMS, world.kept(name), {"noise", "columns", "public"}
+
+
+def by_events(world):
+    """Events that a command counts, and a table that was counted elsewhere."""
+    world.file("events.csv", "who,sex\nann,men\nben,women\n")
+    world.file("domain.json", json.dumps(DOMAIN.facts()))
+    world.file("cells.csv", "sex,n\nmen,3\nwomen,5\n")
+    domain = ["--domain", world.path / "domain.json"]
+    *counted_here, elsewhere = OF_EVENTS
+    for wanted, person in zip(counted_here, (["--person", "who", "--at-most", 1], ["--each-row"]), strict=True):
+        out = world.path / f"{wanted.individual}.csv"
+        events = [world.path / "events.csv", *person, *domain, "--by", "sex", "--epsilon", 1]
+        world.run("release", *events, "--out", out)
+        yield wanted, ut.read_release(out).promise, {"noise"}
+        world.run("release", *events, "--want", "sex", "--out", world.path / f"{out.stem}.json")
+        yield wanted, ut.read_release(world.path / f"{out.stem}.json").promise, {"noise", "columns", "public"}
+    cells = [world.path / "cells.csv", "--count-column", "n", *domain, "--at-most", 1]
+    world.run("count", *cells, "--individual", elsewhere.individual, "--out", world.path / "c.json")
+    world.run("release", world.path / "c.json", "--epsilon", 1, "--out", world.path / "c.csv")
+    yield elsewhere, ut.read_release(world.path / "c.csv").promise, {"noise"}
+
+
+def by_stopping(world):
+    """A promise whose release stops as soon as it is accurate: these values never are."""
+    answer = ut.release(TABLE, STOPPING, epsilon=1)
+    yield STOPPING, answer.promise, ()
+    yield STOPPING, stated(answer), UNPUBLISHED
+    answer.save(world.path / "r.csv")
+    yield STOPPING, ut.read_release(world.path / "r.csv").promise, UNPUBLISHED
+    STOPPING.save(world.path / "p.json")
+    yield STOPPING, ut.read_promise(world.path / "p.json"), ()
+    with world.opened() as ledger:
+        (app, ada), (_, grace) = world.people(ledger)
+        with (
+            connect("http://localhost", ada, transport=Inside(app)) as curator,
+            connect("http://localhost", grace, transport=Inside(app)) as approver,
+        ):
+            proposal = curator.propose(PublishRequest("r", STOPPING, level(1), "r"))["name"]
+            facts = approver.proposal(proposal)["publication"]
+            yield STOPPING, ut.Promise.of_facts(facts["promise"]), ()
+            approver.decide(proposal, "approved")
+            sent = curator.publish("r", TABLE, STOPPING, epsilon=1, proposal=proposal)
+            yield STOPPING, sent.promise, UNPUBLISHED
+        answer = ledger.publish("s", TABLE, STOPPING, epsilon=1, dataset="s", independent=True)
+        yield STOPPING, answer.promise, ()
+    yield STOPPING, world.kept("r"), ()
+    yield STOPPING, world.kept("s"), ()
+    most = [name for name in FIELDS if name not in ("noise", "part", "keyed_by_id", "rows", "id_column", "until")]
+    options = [*options_of(STOPPING, *most), "--until", "10 %"]
+    world.run(
+        "promise", *options, "--rows", "observed", "--id", "id", "--largest", 1000, "--out", world.path / "q.json"
+    )
+    yield STOPPING, ut.read_promise(world.path / "q.json"), ()
+    more = [*world.in_ledger, "--name", "o", "--epsilon", 1, "--dataset", "o", "--independent"]
+    world.run("release", world.path / "t.csv", *options, *more)
+    yield STOPPING, world.kept("o"), {"rows", "id_column", "noise"}
+
+
+def by_engine(world):
+    """A frame that an engine evaluates, once and in memories; and a file that is read piece by piece."""
+    polars = pytest.importorskip("polars")
+    frame = polars.LazyFrame(TABLE)
+    answer = ut.release(frame, ITEMS_ONCE, epsilon=1, once=True)
+    yield ITEMS_ONCE, answer.promise, {"noise"}
+    answer.save(world.path / "lazy.csv")
+    yield ITEMS_ONCE, ut.read_release(world.path / "lazy.csv").promise, {"noise"} | UNPUBLISHED
+    yield ITEMS_ONCE, ut.release(frame, ITEMS_ONCE, epsilon=1).promise, ()
+    with world.opened() as ledger:
+        yield ITEMS_ONCE, ledger.publish("r", frame, ITEMS_ONCE, epsilon=1).promise, ()
+        relaxed = ledger.relax("r", frame, epsilon=2)
+        yield ITEMS_ONCE, relaxed.promise, ()
+        relaxed.save(world.path / "relaxed.csv")
+        yield ITEMS_ONCE, ut.read_release(world.path / "relaxed.csv").promise, UNPUBLISHED
+    (folder := world.path / "lake").mkdir()
+    polars.DataFrame(TABLE).write_parquet(folder / "t.parquet")
+    answer = ut.release(files.streamed(folder), CELLS_ONCE, epsilon=1, once=True)
+    yield CELLS_ONCE, answer.promise, {"noise"}
+    answer.save(world.path / "pieces.parquet")
+    yield CELLS_ONCE, ut.read_release(world.path / "pieces.parquet").promise, {"noise"} | UNPUBLISHED
+
+
+def by_ledger_commands(world):
+    """Answers at other levels, by commands."""
+    for name, table, promise, file in (("r", TABLE, CELLS, "t.csv"), ("s", PART, SUMS, "counted.json")):
+        with world.opened() as ledger:
+            ledger.publish(name, table, promise, epsilon=1, dataset=name, independent=True)
+        end = "csv" if name == "r" else "json"
+        asked = [*world.in_ledger, "--name", name]
+        world.run("relax", world.path / file, *asked, "--epsilon", 2, "--out", world.path / f"{name}2.{end}")
+        world.run("view", *asked, "--epsilon", "1/2", "--out", world.path / f"{name}3.{end}")
+        for number in (2, 3):
+            yield promise, ut.read_release(world.path / f"{name}{number}.{end}").promise, UNPUBLISHED
+
+
+DOORS = {
+    "ut.release": by_process,
+    "once": by_once,
+    "plan": by_plan,
+    "counted": by_counted,
+    "several amounts": by_several_amounts,
+    "two stages": by_stages,
+    "ledger": by_ledger,
+    "items": by_items,
+    "stopping": by_stopping,
+    "engines": by_engine,
+    "ledger commands": by_ledger_commands,
+    "files": by_file,
+    "clean and withheld": by_derived,
+    "client": by_client,
+    "proposal": by_proposal,
+    "form": by_form,
+    "utmost promise": by_promise_command,
+    "utmost release": by_release_command,
+    "events": by_events,
+}
+
+
+def value(promise, name):
+    """The value of a field, which two promises have alike: plans are equal as they are written."""
+    return promise.noise.facts() if name == "noise" else getattr(promise, name)
+
+
+def check_arrives(door, path, run):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for wanted, found, unsaid in door(World(path, run)):
+            for name in FIELDS:
+                if name not in unsaid:
+                    assert value(found, name) == value(wanted, name), name
+
+
+def test_each_field_has_a_value_that_is_not_its_default():
+    plain = ut.Promise(noise=CellNoise(ut.Unit(1, 1)))
+    for name in FIELDS:
+        assert any(getattr(promise, name) != getattr(plain, name) for promise in (CELLS, ITEMS, SUMS, STOPPING)), name
+
+
+@pytest.mark.parametrize("door", DOORS.values(), ids=DOORS)
+def test_every_field_arrives(door, tmp_path, run):
+    check_arrives(door, tmp_path / "w", run)
+
+
+PLAIN = ut.Promise(noise=CellNoise(ut.Unit(1, 1)))
+
+
+def forgotten(monkeypatch, field):
+    """The field is left out where a promise is made."""
+    made = ut.Promise.__init__
+
+    def forgetful(promise, *arguments, **named):
+        made(promise, *arguments, **named)
+        object.__setattr__(promise, field, getattr(PLAIN, field))
+
+    monkeypatch.setattr(ut.Promise, "__init__", forgetful)
+
+
+def lost_in_copies(monkeypatch, field):
+    copied = ut.Promise._with
+    monkeypatch.setattr(
+        ut.Promise, "_with", lambda promise, changed: copied(promise, {field: getattr(PLAIN, field)} | {**changed})
+    )
+
+
+def lost_in_json(monkeypatch, field):
+    """The field is left out of the JSON of a promise, which events, files, proposals and a client send on."""
+    written = promise_module.facts_of
+    monkeypatch.setattr(promise_module, "facts_of", lambda record: without(written(record), field))
+
+
+def lost_in_statements(monkeypatch, field):
+    published = ut.Promise.published_facts
+    monkeypatch.setattr(ut.Promise, "published_facts", lambda promise: without(published(promise), field))
+
+
+def lost_by_table(monkeypatch, field):
+    """What a counted table says of itself is not taken over."""
+    taken = ut.Promise.of_table
+    monkeypatch.setattr(
+        ut.Promise,
+        "of_table",
+        lambda promise, table: replace(taken(promise, table), **{field: getattr(promise, field)}),
+    )
+
+
+def lost_in_parts(monkeypatch, field):
+    """A table that is counted in parts loses the field on its way to the parts."""
+    monkeypatch.setattr(counted_events, "replace", lambda whole, **changed: replace(whole, **changed | {field: None}))
+
+
+def lost_in_counted_file(monkeypatch, field):
+    written = CountedTable.facts
+    monkeypatch.setattr(CountedTable, "facts", lambda table: without(written(table), field))
+
+
+def lost_by_sums(monkeypatch, field):
+    """The sums of a plan keep the promise without the field."""
+    checked = NoisySums.__post_init__
+
+    def forgetful(sums):
+        object.__setattr__(sums, "promise", replace(sums.promise, **{field: getattr(PLAIN, field)}))
+        checked(sums)
+
+    monkeypatch.setattr(NoisySums, "__post_init__", forgetful)
+
+
+def lost_by_client(monkeypatch, field):
+    sent = client._sent
+
+    def forgetful(request):
+        body = sent(request)
+        return body | {"promise": without(body["promise"], field)} if "promise" in body else body
+
+    monkeypatch.setattr(client, "_sent", forgetful)
+
+
+def lost_by_form(monkeypatch, field):
+    texts = tuple(name for name in page_publishing.PROMISE_TEXTS if name != field)
+    monkeypatch.setattr(page_publishing, "PROMISE_TEXTS", texts)
+
+
+def lost_by_options(monkeypatch, field):
+    made = Promised.of
+
+    def forgetful(promised, table=None, noise=None):
+        return replace(made(promised, table, noise), **{field: getattr(PLAIN, field)})
+
+    monkeypatch.setattr(Promised, "of", forgetful)
+
+
+def lost_to_approvers(monkeypatch, field):
+    listed = shown_promise.rows_of
+    monkeypatch.setattr(shown_promise, "rows_of", lambda kind, facts: listed(kind, without(facts, field)))
+
+
+def lost_on_pages(monkeypatch, field):
+    """The rows of a statement in words lack the field: of pages, screens and the registry."""
+    monkeypatch.setattr(ut.Promise, "texts", {})
+
+
+def lost_in_guarantee(monkeypatch, field):
+    monkeypatch.setattr(ut.Promise, "sentences", "")
+
+
+def without(facts, field):
+    return {name: fact for name, fact in facts.items() if name != field}
+
+
+COUNTED_DOORS = (
+    "plan",
+    "counted",
+    "several amounts",
+    "two stages",
+    "ledger",
+    "client",
+    "form",
+    "utmost release",
+    "events",
+)
+SUM_DOORS = (
+    "ut.release",
+    "once",
+    "plan",
+    "several amounts",
+    "two stages",
+    "ledger",
+    "files",
+    "clean and withheld",
+    "client",
+)
+CELL_DOORS = ("ut.release", "ledger", "items", "engines", "utmost promise")
+LOSSES = [
+    *((forgotten, door, "individual") for door in DOORS),
+    *((forgotten, door, "part") for door in SUM_DOORS if door not in ("several amounts", "two stages")),
+    *((forgotten, door, name) for door in CELL_DOORS for name in ("public", "drop", "rows", "id_column")),
+    (forgotten, "stopping", "until"), (lost_in_copies, "stopping", "until"), (lost_in_json, "stopping", "until"),
+    (lost_by_client, "stopping", "until"), (lost_by_options, "stopping", "until"),
+    *((forgotten, door, "keyed_by_id") for door in ("items", "utmost promise")),
+    *((lost_in_copies, door, "individual") for door in ("ut.release", "once", "ledger", "engines", "two stages")),
+    *((lost_in_json, door, name)
+      for door in ("ledger", "ledger commands", "files", "client", "proposal", "form", "utmost promise")
+      for name in ("individual", "part", "rows")),
+    *((lost_in_statements, door, "individual") for door in ("ut.release", "ledger", "files", "clean and withheld")),
+    *((lost_by_table, door, "individual") for door in COUNTED_DOORS),
+    *((lost_by_table, door, "part") for door in ("plan", "counted", "ledger", "client", "form")),
+    (lost_in_parts, "counted", "individual"),
+    *((lost_in_counted_file, door, "individual") for door in ("counted", "form", "utmost release")),
+    *((lost_by_sums, door, "individual") for door in SUM_DOORS),
+    *((lost_by_sums, door, "part") for door in ("ut.release", "plan", "ledger", "files", "client")),
+    *((lost_by_client, door, name) for door in ("client", "proposal") for name in ("individual", "part", "rows")),
+    (lost_by_form, "form", "individual"),
+    *((lost_by_options, "utmost promise", name) for name in FIELDS if name not in ("columns", "noise", "until")),
+    *((lost_by_options, "utmost release", name) for name in ("public", "drop", "individual")),
+    (lost_to_approvers, "proposal", "individual"),
+    *((lost, door, "individual") for lost in (lost_on_pages, lost_in_guarantee)
+      for door in ("ut.release", "several amounts", "two stages", "clean and withheld")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("lost", "door", "field"),
+    [pytest.param(*loss, id=f"{loss[1]} {loss[2]} {loss[0].__name__}") for loss in LOSSES],
+)
+def test_a_field_that_is_lost_on_its_way_is_seen(lost, door, field, tmp_path, run, monkeypatch):
+    lost(monkeypatch, field)
+    with pytest.raises((AssertionError, KeyError, UtmostError)):
+        check_arrives(DOORS[door], tmp_path / "w", run)
