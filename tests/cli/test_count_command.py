@@ -99,7 +99,7 @@ def test_a_csv_of_counts_is_for_its_owner_too(run, files, tmp_path):
         assert stat.S_IMODE(out.stat().st_mode) == 0o600
     code, _, err = run("count", events, *SAY, "--domain", domain, "--out", out)
     assert code == 2
-    assert "nothing may be written over another file" in err
+    assert "nothing is written over another file" in err
 
 
 def test_the_same_key_keeps_the_same(run, files, tmp_path):
@@ -148,7 +148,7 @@ def test_nothing_is_counted_that_cannot_be_written(run, files, monkeypatch):
     events, domain = files
     monkeypatch.setattr("utmost.publish.counting.counted_events.count_table", None)
     say = ["release", events, *SAY, "--domain", domain]
-    assert "nothing may be written over another file" in run(*say, "--epsilon", 1, "--out", events)[2]
+    assert "nothing is written over another file" in run(*say, "--epsilon", 1, "--out", events)[2]
     assert "--epsilon must be given" in run(*say)[2]
 
 

@@ -194,7 +194,7 @@ def test_a_release_by_a_plan_is_one_file_and_tables_beside_it(run, counted, plan
     say_tables = ["total", out, "--tables", tables, "--plan", plan]
     code, written, err = run(*say_tables)
     assert (code, err, "sex.csv" in " ".join(written.split())) == (0, "", True)
-    assert "nothing may be written over another file" in run(*say_tables)[2]
+    assert "nothing is written over another file" in run(*say_tables)[2]
     assert "men" in shown
     assert "2691" in shown
     names = ["department-sex-outcome.csv", "sex.csv", "total.csv"]
@@ -205,7 +205,7 @@ def test_a_release_by_a_plan_is_one_file_and_tables_beside_it(run, counted, plan
         assert answers[0] == answers[1], "each table answers as the release does"
     assert (tables / "sex.csv").read_text() == "sex,estimate,margin\nmen,2691,0\nwomen,1835,0\n"
     assert ut.read_release(out).total().value == 4526
-    assert "nothing may be written over another file" in run(*say)[2]
+    assert "nothing is written over another file" in run(*say)[2]
 
 
 def test_a_dry_run_of_a_plan_draws_nothing(run, counted, plan, tmp_path, monkeypatch):
@@ -308,7 +308,7 @@ def test_clean_tables_stand_beside_what_was_released(run, release, tmp_path):
     assert "biased" in said["words"]
     assert len(json.loads(run("clean", release, "--json")[1])["table"]["clean"]) == 24
     assert run("clean", release, "--want", "total")[1].splitlines() == ["estimate,margin,clean", "4526,0,4526"]
-    assert "nothing may be written over another file" in run("clean", release, "--out", out)[2]
+    assert "nothing is written over another file" in run("clean", release, "--out", out)[2]
 
 
 def test_a_signed_release_by_a_plan_is_verified(run, counted, plan, tmp_path):
@@ -447,7 +447,7 @@ REFUSED = {
     "a label misspelt": (["total", "RELEASE", "--where", "sex=man"], "Did you mean 'men'?"),
     "a level alone": (["total", "RELEASE", "--where", "sex"], "a selection must be COLUMN=LABEL"),
     "a level twice": (["total", "RELEASE", "--where", "sex=men", "--where", "sex=women"], "sex=men,women"),
-    "a range of labels": (["total", "RELEASE", "--where", "sex=a..b"], "only bins are taken by a range"),
+    "a range of labels": (["total", "RELEASE", "--where", "sex=a..b"], "only bins can be taken by a range"),
     "two questions": (["total", "RELEASE", "--ratio", "--mean", "sex"], "one question"),
     "no release": (["total", "COUNTED"], "must be a release by a plan"),
     "clean what is none": (["clean", "PLAN"], "must be a release by a plan"),

@@ -80,7 +80,7 @@ def test_an_answer_is_saved_and_converted(tmp_path, memory):
         answer["ill"]
     with pytest.raises(Unsupported, match="Its columns are in its table"):
         list(answer)
-    with pytest.raises(Unsupported, match="asked of sums"):
+    with pytest.raises(Unsupported, match="needs sums"):
         answer.withhold("town", below=100)
     assert list(answer.withhold(below=1000).table["ill"]) == [None] * 3
 

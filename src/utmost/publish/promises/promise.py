@@ -327,7 +327,9 @@ class Promise(Display):
             return promise
         names = _listed(columns) or (counted.column,)
         if len(names) != 1:
-            raise OutOfRange("a counted table has one column of counts", came=f"{len(names)} names", where="columns")
+            raise OutOfRange(
+                "a counted table must have one column of counts", came=f"{len(names)} names", where="columns"
+            )
         labels, listed, dropped = counted_labels(counted), listed_names(public, "public"), listed_names(drop, "drop")
         shown = [*(name for name in labels if name not in dropped), *sorted({*listed} - {*labels})]
         promise = cls(names, public=shown, drop=drop, noise=drawn, until=until).of_table(counted)
@@ -512,7 +514,7 @@ def _identifiers(columns: str | Sequence[str]) -> tuple[str, ...]:
         came = type(columns).__name__
         raise OutOfRange("the identifier must be named by text", came=came, where="id_column")
     if len(set(names)) != len(names):
-        raise OutOfRange("identifiers are one or more columns, each once", came=str(names), where="id_column")
+        raise OutOfRange("identifiers must be one or more columns, each once", came=str(names), where="id_column")
     return tuple(names)
 
 

@@ -508,7 +508,7 @@ class NoisySums(Display):
         taken = set(adapter_of(table).names(table))
         if taken & set(names):
             came = repr(min(taken & set(names)))
-            raise OutOfRange("means stand in columns of their own names", came=came, remedy="Rename the level.")
+            raise OutOfRange("means need columns of their own names", came=came, remedy="Rename the level.")
         shown_means = [_shown_mean(bar) for bar in self.group_means(family)]
         ends: list[list[float | None]] = [list(listed) for listed in zip(*shown_means, strict=True)]
         shown: LabelledTable = with_blanks(
@@ -603,7 +603,7 @@ class NoisySums(Display):
         text(name, "name")
         if self.unit.amount is not None:
             remedy = "Count the individuals by bins of the amount: its spread is that of the axis."
-            raise OutOfRange("a variance is over individuals that are counted", came="sums of amounts", remedy=remedy)
+            raise OutOfRange("a variance needs individuals that are counted", came="sums of amounts", remedy=remedy)
         place, level = self.domain.level_named(name)
         chosen: Where = {} if where is None else mapping(where, "where")
         everybody, axis = selected(self.domain, chosen), self.domain.axes[place]

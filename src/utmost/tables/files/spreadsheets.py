@@ -91,7 +91,7 @@ def check_fits(columns: Mapping[str, Iterable[Any]], numbers: int) -> None:
 
 def _check_width(columns: int) -> None:
     if columns > _COLUMNS:
-        raise BadTable(f"a sheet of Excel has at most {_COLUMNS} columns", came=columns, remedy="Write .parquet.")
+        raise BadTable(f"a sheet of Excel can have at most {_COLUMNS} columns", came=columns, remedy="Write .parquet.")
 
 
 def _lines(statement: Mapping[str, Any]) -> Iterator[list[str]]:
