@@ -28,7 +28,7 @@ def test_a_table_at_hand_says_what_its_file_says(tmp_path, memory):
     with pytest.raises(Unsupported, match="read from a file"):
         _ = saved.release
     assert saved.statement == answer.statement | {"table": saved.statement["table"]}
-    with pytest.raises(Unsupported, match="a mean is asked of sums"):
+    with pytest.raises(Unsupported, match="a mean needs sums"):
         answer.mean("town")
 
 

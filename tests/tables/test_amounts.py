@@ -185,7 +185,7 @@ def test_a_released_table_is_in_the_amounts_own_unit_and_follows_from_its_statem
     assert all(Fraction(repr(float(cell))) % Fraction("0.01") == 0 for cell in cells["paid"])
     assert release.margin() == cells["paid_margin"][0]
     assert release.margin() == release.noise.drawn.margin("0.95") / 100
-    assert "by at most 5000." in release.statement["guarantee"]
+    assert "by at most 5000 of paid." in release.statement["guarantee"]
     assert ut.check_statement(release.statement, cells).margin == release.margin()
     release.save(tmp_path / "paid.csv")
     read = ut.read_release(tmp_path / "paid.csv")
