@@ -364,7 +364,12 @@ def test_export_writes_all_files_or_none(run, tmp_path, paris):
     _, _, folder = paris
     out = tmp_path / "phone"
     told = json.loads(run("export", folder / "exact.json", "--to", "js", "--out", out, "--json")[1])
-    assert sorted(path.name for path in out.iterdir()) == ["index.html", "sampler.json", "sampler.mjs"]
+    assert sorted(path.name for path in out.iterdir()) == [
+        "index.html",
+        "sampler.d.mts",
+        "sampler.json",
+        "sampler.mjs",
+    ]
     assert told["secrets"] == 20
     assert SAMPLER.read(out / "sampler.json").bits == told["bits"] >= 61
     code, _, err = run("export", folder / "exact.json", "--out", out)
@@ -377,3 +382,18 @@ def test_export_writes_all_files_or_none(run, tmp_path, paris):
     (tmp_path / "coin.csv").write_text("1/3,2/3\n2/3,1/3\n")
     assert run("export", tmp_path / "coin.csv", "--space", "discrete:2", "--round", "--out", tmp_path / "c")[0] == 2
     assert not (tmp_path / "c").exists()
+
+
+def test_types_stand_beside_the_module_and_name_what_it_can_be_asked(tmp_path):
+    """Names of any letters are literals of TypeScript, which are those of JSON; every method of the module is typed."""
+    promise = {"epsilon": "1", "unit": None, "mechanism": {"sha256": "0", "checked": "by hand"}}
+    sampler = Sampler(('a "b"', "c\\d\n"), ("x", "y"), 2, ((0, 2), (1, 2)), promise)
+    files = sampler_files(sampler, "js")
+    types = files["sampler.d.mts"].decode()
+    (secrets,) = (line for line in types.splitlines() if line.startswith("export type Secret"))
+    assert [json.loads(name) for name in secrets.partition(" = ")[2].rstrip(";").split(" | ")] == [*sampler.secrets]
+    for method in ("constructor", "draw", "nearest", "rowOf", "number"):
+        assert f"\n  {method}(" in types
+        assert f"\n  {method}(" in files["sampler.mjs"].decode()
+    table = json.loads(files["sampler.json"])
+    assert {name for name in table if f"readonly {name}:" in types} >= {"guarantee", "secrets", "answers", "positions"}

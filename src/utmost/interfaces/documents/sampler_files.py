@@ -3,6 +3,7 @@
 import json
 import re
 from base64 import b64encode
+from collections.abc import Sequence
 from hashlib import sha256
 from importlib.resources import files
 from typing import Literal
@@ -18,8 +19,8 @@ def sampler_files(sampler: Sampler, to: Language) -> dict[str, bytes]:
 
     Args:
         sampler: Sampler to draw from.
-        to: "js": a module with the table in it, and a page that asks no host for anything; "kotlin", "swift": a source
-            that takes the table.
+        to: "js": a module with the table in it, its types, and a page that asks no host for anything; "kotlin",
+            "swift": a source that takes the table.
 
     >>> coin = Sampler(("a", "b"), ("x", "y"), 2, ((0, 2), (1, 2)), {"epsilon": "1", "unit": None, "mechanism": {}})
     >>> list(sampler_files(coin, "swift"))
@@ -30,10 +31,24 @@ def sampler_files(sampler: Sampler, to: Language) -> dict[str, bytes]:
     if to == "js":
         code = _source("sampler.mjs")
         module = f"{code}\nexport default new Sampler({table});\n"
-        written = {"sampler.mjs": module, "index.html": _page(table, code)} | written
+        types = typed("sampler.d.mts", Secret=sampler.secrets, Answer=sampler.answers)
+        written = {"sampler.mjs": module, "sampler.d.mts": types, "index.html": _page(table, code)} | written
     else:
         written = {_SOURCES[to]: _source(_SOURCES[to])} | written
     return {name: text.encode() for name, text in written.items()}
+
+
+def typed(source: str, **names: Sequence[str]) -> str:
+    """The types of a module, in which a secret and an answer are one of their names.
+
+    >>> typed("survey.d.mts", Answer=["tea", "milk"]).splitlines()[-1]
+    'export type Answer = "tea" | "milk";'
+    """
+    listed = (
+        f"export type {kind} = {' | '.join(json.dumps(name, ensure_ascii=False) for name in of)};"
+        for kind, of in names.items()
+    )
+    return "\n".join([_source(source), *listed, ""])
 
 
 def _page(table: str, code: str) -> str:

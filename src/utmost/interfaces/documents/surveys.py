@@ -15,7 +15,7 @@ from utmost.core.exact.written_levels import level_facts, level_from_facts
 from utmost.design.local.block_families import BlockFamily
 from utmost.design.local.block_selection import BlockSelection
 from utmost.errors import BadTable, Unsupported
-from utmost.interfaces.documents.sampler_files import Language
+from utmost.interfaces.documents.sampler_files import Language, typed
 from utmost.publish.promises.codec import Form
 
 _BITS = 61
@@ -64,8 +64,8 @@ def survey_files(survey: Survey, to: Language = "js") -> dict[str, bytes]:
 
     Args:
         survey: Survey to answer.
-        to: "js": a module with the survey in it; "kotlin", "swift": a source, and the whole numbers that it draws by,
-            ``survey_draws.json``.
+        to: "js": a module with the survey in it, and its types; "kotlin", "swift": a source, and the whole numbers that
+            it draws by, ``survey_draws.json``.
     """
     if not survey.how.level.is_rational:
         remedy = "Take --round: a level that is stricter in the nineteenth digit."
@@ -76,7 +76,8 @@ def survey_files(survey: Survey, to: Language = "js") -> dict[str, bytes]:
         (files("utmost.interfaces.documents") / source).read_text(encoding="utf-8"),
     )
     if to == "js":
-        written = {source: f"{code}\nexport default new Survey({table});\n"}
+        types = typed("survey.d.mts", Answer=survey.labels)
+        written = {source: f"{code}\nexport default new Survey({table});\n", "survey.d.mts": types}
     else:
         written = {source: code, "survey_draws.json": _text(_draws(survey)) + "\n"}
     return {name: text.encode() for name, text in (written | {"survey.json": table + "\n"}).items()}
