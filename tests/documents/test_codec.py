@@ -299,6 +299,37 @@ def test_a_capacity_that_is_stated_a_little_larger_is_refused():
         vouched(twice)
 
 
+TRUTH = [["1", "0", "0"], ["0", "1", "0"], ["0", "0", "1"]]
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("verdict of a conflict", {"regret": "0", "verdict": True}),
+        ("verdict of a conflict", {"regret": "1/25"}),
+        ("verdict of a conflict", {"asked": "this mechanism"}),
+        ("verdict of a conflict", "a multiplier that is too large"),
+        ("verdict of a conflict", {"loss": [["0", "1", "2"], ["1", "0", "1"], ["2", "1", "0"]]}),
+        ("verdict of a conflict", {"better": {"prior": ["1", "0", "0"], "mechanism": TRUTH}}),
+        ("verdict of a conflict", {"mechanism": TRUTH}),
+        ("verdict of a conflict", {"conflict": None}),
+        ("verdict of a worse channel", "a mechanism that is of no type"),
+        ("verdict of a worse channel", "a mechanism that is no better"),
+        ("verdict of a worse channel", {"verdict": True}),
+    ],
+)
+def test_a_verdict_that_does_not_follow_is_refused(name, change):
+    document = honest(name)
+    if change == "a multiplier that is too large":
+        (prior, z), *more = document["duals"]
+        change = {"duals": [[prior, ["5", *z[1:]]], *more]}
+    elif isinstance(change, str):
+        other = TRUTH if "no type" in change else document["mechanism"]
+        change = {"better": document["better"] | {"mechanism": other}}
+    with pytest.raises(UtmostError):
+        vouched(document | change)
+
+
 def test_what_proves_nothing_names_the_file(tmp_path):
     document = honest("design on counts")
     path = tmp_path / "design.json"

@@ -17,7 +17,7 @@ from service.conftest import ALL, KEY
 from service.test_client import Inside
 from service.visiting import Visitor
 from utmost.counting import CountedTable
-from utmost.errors import UtmostError
+from utmost.errors import OutOfRange, UtmostError, WrongKind
 from utmost.exact import level
 from utmost.interfaces.cli.options.promise_options import Promised
 from utmost.interfaces.service import client
@@ -575,6 +575,47 @@ def test_each_field_has_a_value_that_is_not_its_default():
     plain = ut.Promise(noise=CellNoise(ut.Unit(1, 1)))
     for name in FIELDS:
         assert any(getattr(promise, name) != getattr(plain, name) for promise in (CELLS, ITEMS, SUMS, STOPPING)), name
+
+
+def remedied(error):
+    """Who one individual is, as the message of an error says that it should be written."""
+    return re.search(r'individual="([^"]+)"', error.value.remedy)[1]
+
+
+@pytest.mark.parametrize("wrong", ["", "one household.", " one household", "one\nhousehold", "x" * 201])
+def test_who_one_individual_is_fits_a_sentence(wrong):
+    for made in (lambda words: ut.Promise("n", unit=ut.Unit(1, 1), individual=words),
+                 lambda words: CountedTable(DOMAIN, [1, 2], ut.Unit(1, 1), individual=words)):  # fmt: skip
+        with pytest.raises(OutOfRange) as error:
+            made(wrong)
+        assert made(remedied(error)).individual == "one household"
+    with pytest.raises(WrongKind):
+        ut.Promise("n", unit=ut.Unit(1, 1), individual=1)
+
+
+def test_a_promise_says_no_other_individual_than_was_counted(tmp_path, run):
+    with pytest.raises(OutOfRange) as error:
+        ut.release(PART, replace(BY_PLAN, individual="one household"), epsilon=1)
+    assert ut.release(PART, replace(BY_PLAN, individual=remedied(error)), epsilon=1).promise == BY_PLAN
+    assert ut.release(PART, replace(BY_PLAN, individual=None), epsilon=1).promise.individual is None
+    world = World(tmp_path / "w", run)
+    code, _, said = world._run("release", world.path / "counted.json", "--individual", "one household", "--epsilon", 1)
+    assert code == 2
+    words = re.search(r'--individual "([^"]+)"', said.replace("\n", " "))[1]
+    world.run("release", world.path / "counted.json", "--individual", words, "--epsilon", 1)
+    world.file("events.csv", "who,sex\nann,men\n")
+    world.file("domain.json", json.dumps(DOMAIN.facts()))
+    events = [world.path / "events.csv", "--each-row", "--domain", world.path / "domain.json"]
+    code, _, said = world._run("count", *events, "--individual", "one household", "--out", world.path / "c.json")
+    assert (code, "Leave out --individual" in said.replace("\n", " ")) == (2, True)
+    world.run("count", *events, "--out", world.path / "c.json")
+
+
+def test_the_page_asks_who_one_individual_is_where_nobody_says_it():
+    for individual, is_asked in ((None, True), ("one household", False)):
+        promise = ut.Promise("n", unit=ut.Unit(1, 1), individual=individual)
+        page = statement_page(stated_release(ut.release({"n": [1]}, promise, epsilon=1).statement))
+        assert ("Ask who one individual is" in page, "ask the publisher which" in page) == (is_asked, is_asked)
 
 
 @pytest.mark.parametrize("door", DOORS.values(), ids=DOORS)

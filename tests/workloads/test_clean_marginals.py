@@ -12,10 +12,10 @@ import utmost as ut
 from utmost.errors import BadTable, FactsFarOff, NotDetermined
 from utmost.interfaces.documents.verified_files import verified
 from utmost.publish.releases.clean_release import CleanProblem
-from utmost.publish.statements.clean_check import check_clean
 from utmost.publish.workloads.bounds.clean_certificate import certificate_of
-from utmost.publish.workloads.planning.plan import Plan
 from utmost.releases import NoisySums
+from utmost.statements import check_clean
+from utmost.workloads import Plan
 
 optimize = pytest.importorskip("scipy.optimize")
 

@@ -22,12 +22,12 @@ def releases_of_means(releases: Iterable[Published], name: str, version: int | N
         releases: Releases of the ledger, in the order published.
         version: Version of the data; the newest where None.
     """
-    found, begins = dict[str, Published](), release_name(name, "")
-    for release in releases:
-        if not release.name.startswith(begins) or version not in (None, release.version):
-            continue
+    found, beginning = dict[str, Published](), release_name(name, "")
+    # The promise of no other release is read.
+    for release in [release for release in releases if release.name.startswith(beginning)]:
         noise = release.noise
         amount = noise.unit.amount if isinstance(noise, SumNoise) and noise.unit.is_shared else None
-        if amount is not None and release.name == release_name(name, amount.name):
+        is_amount = amount is not None and release.name == release_name(name, amount.name)
+        if amount is not None and is_amount and version in (None, release.version):
             found[amount.name] = release  # a later version comes later
     return found

@@ -191,14 +191,14 @@ def _climbed(
         item: The release, which was answered at the first level.
         response: That answer.
     """
+    promise, public, stop = source.promise, source.labels(), Stop(tuple(ladder), True, CONFIDENCE)
     for level in ladder:
         if level != ladder[0]:
             release = transaction.state.releases[item]
             response = answer_more(transaction, release, level, source.columns, randomness, progress)
-        stop = Stop(tuple(ladder), True, CONFIDENCE)
-        facts = replace(transaction.state.ledger_facts(transaction.state.releases[item], level), stop=stop)
-        answer = source.answer(level, response, facts)
-        is_met = until.is_met(answer.table, answer.columns, answer.noise)  # of what is published, and nothing else
+        released = promise.lasting_noise.written(level, response)
+        # The rule is given what is published, and nothing else.
+        is_met = until.is_met({**public, **released}, tuple(released), promise.at_stop(level, stop))
         if is_met or level == ladder[-1]:
             break
     words = {"level": level_text(level), "promised": level_text(ladder[-1]), "met": is_met}

@@ -368,7 +368,7 @@ class Promise(Display):
             )
         if counted is not None and counted.individual is not None and self.individual not in (None, counted.individual):
             required = "the promise must not say another individual than was counted"
-            remedy = f'Promise it with individual="{counted.individual}", or leave individual= out.'
+            remedy = f'Write individual="{counted.individual}", or leave it out.'
             raise OutOfRange(required, came=repr(self.individual), where="individual", remedy=remedy)
         self.noise.check_unit(counted)
         if counted is None or self.noise.is_by_plan or self.noise.labels_rows:
