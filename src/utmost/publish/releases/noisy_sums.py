@@ -795,7 +795,8 @@ class NoisySums(Display):
             hold: one table whose sums stay as released, rounded; "total" makes most other sums better, too.
 
         Raises:
-            NotDetermined: for distinct counts; where the cells are open and more than 65 536.
+            NotDetermined: for distinct counts; where the cells are open and more than 65 536, or hat functions were
+                measured.
             SolverFailed: where a program fails.
             OutOfRange, WrongKind, Infeasible: for invalid facts, and facts that hold of no table.
 
