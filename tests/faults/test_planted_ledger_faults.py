@@ -100,13 +100,13 @@ def values_written_down(plant):
 
 
 def the_rule_reads_the_values(plant):
-    real, met, true = Source.answer, Until.is_met, []
+    real, met, true = Source.check_sizes, Until.is_met, []
 
-    def answer(self, *rest):
+    def seen(self):
         true[:] = [dict(self.columns)]
-        return real(self, *rest)
+        real(self)
 
-    plant.setattr(Source, "answer", answer)
+    plant.setattr(Source, "check_sizes", seen)
     plant.setattr(Until, "is_met", lambda self, table, columns, noise: met(self, true[0], columns, noise))
 
 

@@ -252,11 +252,9 @@ def test_a_statement_says_it_all_and_each_word_is_checked(tmp_path):
     assert again.stop == answer.stop
     assert again.margin() == answer.margin()
     statement = answer.statement
-    assert "by a factor of at most 1.29, up or down (epsilon = 0.25)" in statement["guarantee"]  # e^(1/4), beforehand
-    assert (
-        f"The chance of this outcome changes by a factor of at most {factor_text(answer.level)}"
-        in statement["guarantee"]
-    )
+    assert "by at most 1.29 (epsilon = 0.25)" in statement["guarantee"]  # e^(1/4), beforehand
+    factor = factor_text(answer.level)
+    assert f"The chance of this outcome is multiplied or divided by at most {factor}" in statement["guarantee"]
     assert statement["stopped"] == {
         "levels": ["1/16", "1/8", "1/4"], "met": answer.is_met, "confidence": "19/20"
     }  # fmt: skip

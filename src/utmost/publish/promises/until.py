@@ -94,10 +94,11 @@ class Until(Display):
         """The rule in words.
 
         >>> within("10 %", {"sex": "women"}).words
-        'every cell where sex is women lies within 10 % of its released value'
+        'the margin of every cell where sex is women is at most 10 % of its released value'
         """
         chosen = " and ".join(f"{name} is {' or '.join(labels)}" for name, labels in self.where)
-        return f"every cell{f' where {chosen}' if chosen else ''} lies within {self.percent} of its released value"
+        cells = f"every cell where {chosen}" if chosen else "every cell"
+        return f"the margin of {cells} is at most {self.percent} of its released value"
 
     @property
     def percent(self) -> str:

@@ -84,7 +84,7 @@ def time_pattern(text: str) -> TimePattern:
             continue
         if part[1:] not in _DIRECTIVES:
             known = ", ".join(f"%{name}" for name in _DIRECTIVES)
-            raise OutOfRange(f"a pattern is made of {known}", came=repr(part), where="pattern", remedy=_REMEDY)
+            raise OutOfRange(f"a pattern must be made of {known}", came=repr(part), where="pattern", remedy=_REMEDY)
         name, form, digits = _DIRECTIVES[part[1:]]
         # Beside other digits only a fixed number of them can be told apart.
         is_fixed = any(is_numeric[beside] for beside in (at - 1, at + 1) if 0 <= beside < len(parts))

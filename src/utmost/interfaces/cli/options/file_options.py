@@ -94,7 +94,7 @@ DomainFile = Annotated[
 def beside(path: Path, name: str) -> Path:
     """The file of one of several: counted-visits.json of counted.json."""
     if not path.name:
-        raise OutOfRange("a file of several has a name", came=str(path), where="--out")
+        raise OutOfRange("several files need a name in --out", came=str(path), where="--out")
     return path.with_name(f"{path.stem}-{name}{path.suffix}")
 
 
