@@ -243,7 +243,9 @@ def check_new(source: Source) -> None:
 def requested_version(state: State, request: PublishRequest) -> Published | None:
     """The release that is requested again; None for one that is yet to be made."""
     if (request.name, 1) in state.mechanisms:
-        raise AlreadyPublished("a name must stand for one thing", came="a mechanism", where=repr(request.name))
+        raise AlreadyPublished(
+            "a name must stand for one release or one mechanism", came="a mechanism", where=repr(request.name)
+        )
     wanted = request.version
     answered = state.requests.get(request.request) if request.request is not None else None
     if answered is not None:
@@ -330,7 +332,9 @@ def check_dataset(state: State, request: PublishRequest) -> None:
     """All versions of a release spend one budget, and all that spend one budget protect against one relation."""
     if releases_of_means(state.releases.values(), request.name, None):
         came, remedy = "a table of several amounts", "Take another name, and the dataset of that table."
-        raise AlreadyPublished("a name must stand for one thing", came=came, where=repr(request.name), remedy=remedy)
+        raise AlreadyPublished(
+            "a name must stand for one release or one mechanism", came=came, where=repr(request.name), remedy=remedy
+        )
     first = state.releases.get((request.name, 1))
     if first is not None and first.dataset != request.dataset:
         raise OutOfRange(

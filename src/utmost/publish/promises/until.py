@@ -33,15 +33,15 @@ if TYPE_CHECKING:  # who releases a table of columns waits for no domain
 MOST_STEPS = 16
 """The most levels of a ladder."""
 
-Labels = tuple[tuple[str, tuple[str, ...]], ...]
+LabelChoice = tuple[tuple[str, tuple[str, ...]], ...]
 """Labels by public column, as a value that can be hashed."""
 
 
-def _written_labels(where: Labels) -> dict[str, list[str]]:
+def _written_labels(where: LabelChoice) -> dict[str, list[str]]:
     return {name: list(labels) for name, labels in where}
 
 
-def _read_labels(fact: Any, name: str) -> Labels:
+def _read_labels(fact: Any, name: str) -> LabelChoice:
     return tuple((text(column, name), tuple(map(str, labels))) for column, labels in mapping(fact, name).items())
 
 
@@ -58,7 +58,9 @@ class Until(Display):
     _shown = ("share", "where", "steps")
 
     share: Fraction = field(metadata=form("margin as a share of the released value", write=str, read=written_number))
-    where: Labels = field(metadata=form("cells that must be so accurate", write=_written_labels, read=_read_labels))
+    where: LabelChoice = field(
+        metadata=form("cells that must be so accurate", write=_written_labels, read=_read_labels)
+    )
     steps: int = field(metadata=form("levels, each twice the one before"))
 
     def __post_init__(self) -> None:

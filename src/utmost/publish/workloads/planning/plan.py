@@ -448,7 +448,7 @@ class Plan(Display):
         self.unit.check_adds(is_one_cell=False, came="a clean table, whose sums agree")
         if self.amount_pair is not None:
             remedy = "Count the two apart, by measures=, and clean each: count and sum of one table agree as they are."
-            raise Unsupported("clean tables are of counts, or of sums", came="both, noised together", remedy=remedy)
+            raise Unsupported("clean tables must be of counts, or of sums", came="both, noised together", remedy=remedy)
         if reconstruction is None:
             reconstruction = self.measurement.reconstruction(precision_weights(self.levels(level_of(1))))
         if self.domain.size > _MOST_OPEN or any(map(is_hats, self.shares)):
