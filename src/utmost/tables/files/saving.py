@@ -22,10 +22,7 @@ from utmost.tables.files.atomic import Writer, check_free_name, write_together
 from utmost.tables.files.json_files import encoded
 from utmost.tables.files.sidecars import check_free, publish
 from utmost.tables.files.signatures import Signer, signature_path, signer_of
-from utmost.tables.files.text_files import FormattedFile
-
-PIPE = "-"
-"""The name of standard output."""
+from utmost.tables.files.text_files import PIPE, FormattedFile
 
 _TABLES = Path("table.csv")
 

@@ -18,6 +18,7 @@ from utmost.interfaces.documents.answers import Asked, SavedMechanism, answered_
 from utmost.interfaces.documents.reports import print_json
 from utmost.interfaces.documents.space_names import space_named
 from utmost.tables.files.sidecars import check_free, publish, sidecar_path
+from utmost.tables.files.text_files import PIPE
 
 MechanismFile = Annotated[
     file_options.File,
@@ -94,7 +95,7 @@ def _check_ways(secret: str | None, table: Path | None, person: str | None, ledg
 
 def _typed(text: str) -> str:
     """A secret or a person; other users of the machine, and the shell's history, do not see standard input."""
-    return sys.stdin.readline().strip() if text == file_options.PIPE else text
+    return sys.stdin.readline().strip() if text == PIPE else text
 
 
 def _answer(saved: SavedMechanism, secret: str, *, as_json: bool) -> None:

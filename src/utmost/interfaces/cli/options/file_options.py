@@ -13,7 +13,7 @@ import click
 
 from utmost.errors import OutOfRange
 from utmost.interfaces.cli.options.option_kinds import argument, option
-from utmost.tables.files.text_files import MemoryFile, unzipped
+from utmost.tables.files.text_files import PIPE, MemoryFile, unzipped
 
 if TYPE_CHECKING:
     File = Path
@@ -21,10 +21,6 @@ else:
 
     class File:
         """A file to read, as `readable` gives it."""
-
-
-PIPE = "-"
-"""The name of the pipe: standard input where something is read, standard output where something is written."""
 
 
 class StandardInput(MemoryFile):
