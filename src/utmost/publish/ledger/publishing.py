@@ -284,7 +284,12 @@ def check_repeated(
         if release.dataset != request.dataset:
             remedy = f"It stays in its dataset: leave dataset= out. {_SUM_OF_BOTH}"
         required = "a release must keep its columns, promise and dataset, its identifiers and its noise"
-        raise AlreadyPublished(required, came=f"another {others[0]}" if others else None, where=where, remedy=remedy)
+        came = f"another {others[0]}" if others else None
+        if others[:1] == ["individual"]:
+            own = release.promise.individual
+            came = f"individual={request.promise.individual!r}, published with individual={own!r}"
+            remedy = "Leave individual= out." if own is None else f'Promise it with individual="{own}".'
+        raise AlreadyPublished(required, came=came, where=where, remedy=remedy)
     check()
     level = release.level_of_answer(request.level)
     if level is None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 from utmost.errors import BadTable, FewEventsKept, NothingCounted, OutOfRange, RowsLeftOut, UtmostError
 from utmost.interfaces.cli.options import file_options
 from utmost.interfaces.cli.options.option_kinds import flag, option
+from utmost.interfaces.cli.screens.control_characters import harmless
 
 if TYPE_CHECKING:
     from utmost.publish.counting.counted import CountedTable
@@ -43,6 +44,10 @@ class PersonOptions:
         option("NAMES", "Columns to count by: sex,region; by default all."),
     ] = None
     at_most: Annotated[int | None, option("K", "Number of cells that one person may change: 1.")] = None
+    in_all: Annotated[
+        str | None,
+        option("S", "Most events of one person that are counted, in all cells together; of --values, the amount."),
+    ] = None
     mean: Annotated[
         list[str] | None,
         option(
@@ -57,10 +62,6 @@ class PersonOptions:
     ] = None
 
     per_cell: Annotated[str | None, option("S", "Most by which one person changes a cell: 1, or LOW,HIGH.")] = None
-    in_all: Annotated[
-        str | None,
-        option("S", "Most by which one person changes all cells together."),
-    ] = None
 
     @property
     def are_events(self) -> bool:
@@ -70,8 +71,8 @@ class PersonOptions:
     @property
     def people(self) -> "People":
         """These options with events that count as 1."""
-        whose = self.person, self.each_row, self.domain, self.by, self.at_most
-        return People(*whose, self.mean, self.leave_out, self.neighbours, self.per_cell, self.in_all)
+        whose = self.person, self.each_row, self.domain, self.by, self.at_most, self.in_all
+        return People(*whose, self.mean, self.leave_out, self.neighbours, self.per_cell)
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +193,8 @@ class People(PersonOptions):
             if issubclass(warning.category, losses):
                 lost_events = str(warning.message).partition(". ")[0]
                 remedy = "Nothing was written. Correct the domain or the bounds, or write --leave-out outside."
-                raise BadTable(f"--leave-out nothing keeps every event. {lost_events}", remedy=remedy)
+                required = "--leave-out nothing refuses events outside the domain, and bounds that keep less than half"
+                raise BadTable(f"{required}. {lost_events}", remedy=remedy)
         return tables
 
     def contributions(
@@ -345,7 +347,7 @@ class People(PersonOptions):
     @property
     def key(self) -> bytes | None:
         """The bytes of the key of the count."""
-        from utmost.publish.ledger.key import counting_key
+        from utmost.tables.files.secret_file import counting_key
 
         return None if self.count_key is None else counting_key(self.count_key)
 
@@ -408,12 +410,16 @@ def _measures(path: Path) -> dict[str, Any]:
 
 
 def show_report(counted: "CountedTable") -> None:
-    """Show the report of a counting on a terminal, and nowhere else: what goes to a pipe ends in logs and files."""
+    """Show the report of a counting to the curator, on standard error: all of it on a terminal, one line in a job."""
     from utmost.interfaces.cli.screens.screen import facts, screen
     from utmost.interfaces.cli.screens.terminal import ScreenText
 
+    if counted.report is None:
+        return
     terminal = screen(stderr=True)
-    if counted.report is not None and terminal.is_terminal and sys.stderr.isatty():
+    if not (terminal.is_terminal and sys.stderr.isatty()):
+        sys.stderr.write(f"utmost: for the curator alone: {harmless(counted.report.line)}\n")
+    else:
         terminal.print(ScreenText(counted.report.notice, style="bold"), facts(counted.report.rows))
 
 
