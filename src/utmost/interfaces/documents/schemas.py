@@ -209,7 +209,7 @@ def _fields_of(kind: type) -> dict[str, tuple[Schema, bool]]:
             found |= {part: (_ROW_NOISE.get(part, _TEXT), part != "noise") for part in form.parts}
         else:
             can_be_none = NoneType in get_args(hint)
-            is_only_said_if_true = kind is Unit and hint is bool
+            is_only_said_if_true = hint is bool and form.write(False) is None or kind is Unit and hint is bool
             described = {**_of_hint(hint, name), "description": _title(form)}
             found[name] = (described, can_be_none or is_only_said_if_true)
     return found
@@ -574,6 +574,7 @@ def _documents() -> dict[str, Schema]:
                 "together": _TEXT,
                 "measure": _TEXT,
                 "individual": _TEXT,
+                "proved": {"const": True},
                 "cells": _list(_WHOLE),
                 "places": _list(_COUNT),
                 "numbers": _list(_WHOLE),

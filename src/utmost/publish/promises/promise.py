@@ -61,6 +61,17 @@ _ROWS: dict[str | bool, str] = {
 }
 
 
+_PROVED: dict[str | bool, str] = {
+    True: "proved: utmost counts the table, and keeps of each individual no more than this",
+    False: "declared by the publisher: nothing shows that utmost counted the table",
+}
+
+
+def _true(value: bool) -> bool | None:
+    """A truth as JSON, which is left out where it does not hold."""
+    return value or None
+
+
 _INDIVIDUAL_HINT = "For example one household. A counted table says it itself."
 
 
@@ -81,6 +92,8 @@ class Promise(Display):
         part: Partition and part, where individuals were counted in parts that share nobody. Levels of parts do not add
             up, so it must be that of the counted table.
         individual: Who one individual is: "one household". A table that utmost counted says it itself.
+        proved: Whether utmost counts the table, which proves the unit. A counted table says it itself; no other table
+            can be released under such a promise.
         until: Rule by which a release stops before its epsilon is spent, as soon as it is accurate: `within`.
 
     Raises:
@@ -107,6 +120,7 @@ class Promise(Display):
     keyed_by_id: bool = field(metadata=form("noise keyed by identifier: rows may come in any order"))
     part: Part | None = field(metadata=form("partition and part", write=list))
     individual: str | None = field(metadata=form("one individual is", hint=_INDIVIDUAL_HINT))
+    proved: bool = field(metadata=form("what one individual changes is", words=_PROVED, write=_true))
     noise: PlannedNoise = field(metadata=form("noise", write=_noise_facts, read=_read_noise))
     until: Until | None = field(metadata=form("stops as soon as it is accurate", write=Until.facts, read=_read_until))
 
@@ -123,6 +137,7 @@ class Promise(Display):
         keyed_by_id: bool = False,
         part: Part | None = None,
         individual: str | None = None,
+        proved: bool = False,
         until: Until | None = None,
     ) -> None:
         drawn = _noise(unit, noise)
@@ -134,6 +149,7 @@ class Promise(Display):
         object.__setattr__(self, "keyed_by_id", truth(keyed_by_id, "keyed_by_id"))
         object.__setattr__(self, "part", read_part(part))
         object.__setattr__(self, "individual", read_individual(individual))
+        object.__setattr__(self, "proved", truth(proved, "proved"))
         object.__setattr__(self, "noise", drawn)
         object.__setattr__(self, "until", until)
         self._check()
@@ -298,7 +314,7 @@ class Promise(Display):
         noise: "PlannedNoise | Plan | None" = None,
         until: Until | None = None,
     ) -> "Promise":
-        """The promise of a counted table: its unit, its labels as public columns, its part, and who one individual is.
+        """The promise of a counted table: its unit, its labels as public columns, its part, and whom it counts.
 
         Args:
             table: Table that `count_table` gave.
@@ -354,7 +370,7 @@ class Promise(Display):
         """Check that it says what a table has to be promised, where that is a counted one.
 
         Raises:
-            OutOfRange: for another part or individual, a smaller unit than was proved, and labels neither public nor
+            OutOfRange: for another part or individual, a unit that no counting proved, a smaller unit than was proved, and labels neither public nor
                 dropped.
         """
         counted: Any = table if isinstance(table, ProvedTable) else None
@@ -370,6 +386,10 @@ class Promise(Display):
             required = "the promise must not say another individual than was counted"
             remedy = f'Write individual="{counted.individual}", or leave it out.'
             raise OutOfRange(required, came=repr(self.individual), where="individual", remedy=remedy)
+        if self.proved and (counted is None or not counted.proved):
+            required, came = "the promise says that utmost counted the table", "a table that was counted elsewhere"
+            remedy = "Leave proved= out of the promise, or count the people: ut.count_table, utmost count."
+            raise OutOfRange(required, came=came, where="proved", remedy=remedy)
         self.noise.check_unit(counted)
         if counted is None or self.noise.is_by_plan or self.noise.labels_rows:
             return
@@ -449,11 +469,12 @@ class Promise(Display):
         return self._with({"noise": noise})
 
     def of_table(self, table: Any) -> "Promise":
-        """This promise with what a counted table says of whom it counts: its part, and who one individual is."""
+        """This promise with what a counted table says of whom it counts: its part, who one individual is, and whether that is proved."""
         if not isinstance(table, ProvedTable):
             return self
         counted: Any = table
-        return replace(self, part=counted.part, individual=counted.individual or self.individual)
+        said = counted.individual or self.individual
+        return replace(self, part=counted.part, individual=said, proved=counted.proved)
 
 
 def promise_for(promise: "Promise | Plan", table: Any) -> Promise:

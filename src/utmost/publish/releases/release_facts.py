@@ -90,7 +90,8 @@ class ReleaseFacts(Display):
         why: the theorem for which the noise was chosen.
         public: Columns published without noise.
         unprotected: Facts that the promise does not cover.
-        beyond: the part of what one individual has that no figure counts; empty where nothing is cut.
+        beyond: the part of what one individual has that no figure counts; or of a table that utmost did not count, who
+            declared how much that is; empty where nothing is cut.
         before: Steps on the data before the noise.
         after: Steps on noisy values before they are published, and numbers computed of them.
         composition: Division of the level, and the way in which releases add up.
@@ -131,6 +132,16 @@ class ReleaseFacts(Display):
     def individual(self) -> str | None:
         """Who one individual is; None where nobody said it."""
         return None if self.promise is None else self.promise.individual
+
+    @property
+    def is_proved(self) -> bool:
+        """Whether utmost counted the table, so that what one individual changes is no mere declaration."""
+        return self.promise is not None and self.promise.proved
+
+    @property
+    def beyond_label(self) -> str:
+        """The title of the fact about what one individual has beyond the unit."""
+        return "not counted" if self.is_proved else "on the publisher's word"
 
     @property
     def variant(self) -> str:
@@ -197,7 +208,7 @@ class ReleaseFacts(Display):
         if self.noises:
             yield Fact("margins" if len(self.noises) > 1 else "margin", self._bars, section=NOISE, is_first=True)
         if self.beyond:
-            yield Fact("not counted", self.beyond, section=HANDLED, is_first=True)
+            yield Fact(self.beyond_label, self.beyond, section=HANDLED, is_first=True)
         yield Fact("without noise", self.public, section=HANDLED, is_first=True)
         yield Fact("not covered", self.unprotected, section=HANDLED)
         yield Fact("before the noise", self.before, section=HANDLED)

@@ -57,6 +57,7 @@ def _value(facts: Mapping[str, Any]) -> CountedTable:
     proved = Unit.of_facts(unit)
     pair = None if part is None else (str(part[0]), str(part[1]))
     named: dict[str, Any] = {"part": pair, **{name: facts.get(name) for name in ("together", "measure", "individual")}}
+    named["proved"] = facts.get("proved", False)
     for name in ("measure", "individual"):
         if not isinstance(named[name], str | None):
             raise BadTable("a name in a counted table must be text", came=type(named[name]).__name__, where=name)

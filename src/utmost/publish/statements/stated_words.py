@@ -174,8 +174,8 @@ def sums_in_words(statement: Mapping[str, Any], release: "NoisySums") -> Release
         unprotected="nothing: the domain was declared beforehand, and every sum over it has noise",
         noises=noises,
         why=str(statement["noise"]["theorem"]),
-        beyond=beyond_unit(release.unit, "cell"),
-        before=f"{rounded(release.unit, 'cell')}{_bounded(release.unit)}; {_outside(release)}",
+        beyond=beyond_unit(release.promise, release.unit, "cell"),
+        before=f"{rounded(release.unit, 'cell')}{_bounded(release)}",
         after="nothing: each noisy cell is published as it is"
         if release.unit.is_distinct
         else _sums_of_cells(release.unit),
@@ -265,10 +265,13 @@ def _sums_of_cells(unit: Unit) -> str:
     )
 
 
-def _bounded(unit: Unit) -> str:
-    """The bounds on amounts, where they were clipped one by one, else those on each individual."""
-    clipped = None if unit.amount is None else unit.amount.clipped
-    bounded = "each individual's contribution was limited to what is stated above"
+def _bounded(release: "NoisySums") -> str:
+    """The treatment of people's data: amounts that were clipped one by one, bounds, and values outside the domain."""
+    if not release.promise.proved:
+        return "nothing was left out by utmost, which was given a counted table"
+    amount = release.unit.amount
+    clipped = None if amount is None else amount.clipped
+    bounded = f"each individual's contribution was limited to what is stated above; {_outside(release)}"
     return bounded if clipped is None else f"{clipped}; {bounded}"
 
 
