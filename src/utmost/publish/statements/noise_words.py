@@ -28,6 +28,7 @@ from utmost.publish.statements.table_words import (
     neighbours_in_words,
     released_rows,
     table_domain,
+    trust_of_cells,
 )
 
 
@@ -103,7 +104,7 @@ def _of_one_draw(statement: Statement, at_level: OneDrawAtLevel) -> NoiseWords:
         after=ONE_TOTAL if at_level.rows else NEGATIVE,
         beyond=beyond_unit(statement.promise, unit, cell),
         composition="All released cells share the whole epsilon, in one draw.",
-        on_trust=ON_TRUST,
+        on_trust=trust_of_cells(statement.promise),
         domain=table_domain(statement, statement.promise.noise.subject),
     )
 

@@ -23,15 +23,21 @@ _EVERYBODY = "; every individual counts with all of that, so that the total is p
 
 DECLARED_ROWS = "the list of rows, which was fixed beforehand"
 
-NOTHING_UNPROTECTED = "nothing: what is published without noise was declared to be the same without any one individual"
+NOTHING_UNPROTECTED = (
+    "nothing else; the publisher declared that the list of rows and the public columns do not depend on any one individual"
+)
 
 LONE_KEY = "with a chance of at most {delta}, a key that one individual alone holds is named"
 
 NO_CHANGE = "nothing: noise was added to each true value as it was"
 
+COUNTED_ON_TRUST = "utmost counted the people, and so enforced what one individual changes"
+
 COUNTED_WITHIN = "utmost counted, and of each individual no more than is stated above; then noise was added to each count"
 
-NEGATIVE = "nothing: noisy values are published as they are, so counts may be negative and sums need not agree"
+AS_DRAWN = "noisy values are published as they are, so counts may be negative and sums need not agree"
+
+NEGATIVE = f"nothing: {AS_DRAWN}"
 
 ONE_TOTAL = (
     "nothing: noisy values are published as they are, so counts may be negative; every table adds up to the total"
@@ -102,7 +108,7 @@ def words_of_cells(statement: Statement, at_level: CellNoiseAtLevel) -> NoiseWor
         after=NEGATIVE,
         beyond=beyond_unit(statement.promise, unit, "released cell") if at_level.grid is None else "",
         composition=_divided(unit),
-        on_trust=ON_TRUST,
+        on_trust=trust_of_cells(statement.promise),
         domain=table_domain(statement, numbers),
     )
 
@@ -135,6 +141,11 @@ def changes(unit: Unit, cell: str) -> str:
     """The change that one individual makes, in words."""
     verb = "changes" if unit.neighbours == "add-remove" else "counts in"
     return f"{verb} {unit.changes(cell)}{', and lowers none' * unit.nonnegative}{_EVERYBODY * unit.exactly}"
+
+
+def trust_of_cells(promise: Promise) -> tuple[str, ...]:
+    """Assumptions that no table of cells can show."""
+    return (COUNTED_ON_TRUST, *ON_TRUST[1:]) if promise.proved else ON_TRUST
 
 
 def beyond_unit(promise: Promise, unit: Unit, cell: str) -> str:
