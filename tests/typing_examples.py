@@ -19,8 +19,8 @@ from utmost.optima import Optimum
 from utmost.promises import Promise
 from utmost.publish.counting.key_counts import KeyShares
 from utmost.publish.releases.clean_release import CleanTable
-from utmost.publish.releases.withheld import WithheldTable, WithheldTables
-from utmost.releases import Answer, Estimate
+from utmost.publish.releases.withheld import WithheldTables
+from utmost.releases import Answer, Estimate, WithheldTable
 
 TABLE: dict[str, list[str] | list[int]] = {"department": ["A", "B"], "admitted": [601, 370]}
 EVENTS: dict[str, list[Any]] = {"user": ["ann", "bob"], "page": ["A", "B"], "amount": [3, 4]}

@@ -228,16 +228,15 @@ def test_a_state_that_does_not_fit_is_refused(run, tmp_path):
     )
 
 
-@pytest.mark.parametrize("kind", ["svg", "png", "pdf"])
 @pytest.mark.parametrize(
     "asked", [["research", "vertices", "--space", "line:3"], ["research", "kernels", "--space", "discrete:4"]]
 )
-def test_types_on_three_and_four_secrets_are_drawn(run, tmp_path, asked, kind):
-    plot = tmp_path / f"type.{kind}"
+def test_types_on_three_and_four_secrets_are_drawn(run, tmp_path, asked):
+    plot = tmp_path / "type.svg"
     code, out, err = run(*asked, *HALF, "--plot", plot)
     assert (code, err) == (0, "")
     assert str(plot) in out.replace("\n", "")
-    assert plot.read_bytes().startswith({"svg": b"<?xml", "png": b"\x89PNG", "pdf": b"%PDF"}[kind])
+    assert plot.read_bytes().startswith(b"<?xml")
 
 
 @pytest.mark.parametrize(

@@ -122,9 +122,8 @@ def test_a_channel_that_says_nothing_keeps_every_epsilon(run, file):
     assert "2 outcomes that leave 1 posterior\n" in out
 
 
-@pytest.mark.parametrize("ending", ["svg", "png", "pdf"])
-def test_hypers_are_drawn(run, geometric, response, tmp_path, ending):
-    path = tmp_path / f"hypers.{ending}"
+def test_hypers_are_drawn(run, geometric, response, tmp_path):
+    path = tmp_path / "hypers.svg"
     code, out, err = run("research", "leakage", geometric, response, "--space", "line:3", "--plot", path)
     assert (code, err) == (0, "")
     assert path.stat().st_size > 5000

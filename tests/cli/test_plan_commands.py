@@ -447,7 +447,7 @@ REFUSED = {
     "a label misspelt": (["total", "RELEASE", "--where", "sex=man"], "Did you mean 'men'?"),
     "a level alone": (["total", "RELEASE", "--where", "sex"], "a selection must be COLUMN=LABEL"),
     "a level twice": (["total", "RELEASE", "--where", "sex=men", "--where", "sex=women"], "sex=men,women"),
-    "a range of labels": (["total", "RELEASE", "--where", "sex=a..b"], "only bins are taken by a range"),
+    "a range of labels": (["total", "RELEASE", "--where", "sex=a..b"], "only bins can be taken by a range"),
     "two questions": (["total", "RELEASE", "--ratio", "--mean", "sex"], "one question"),
     "no release": (["total", "COUNTED"], "must be a release by a plan"),
     "clean what is none": (["clean", "PLAN"], "must be a release by a plan"),

@@ -209,7 +209,7 @@ MISUSE = {
     "an n that is a word": ([*ASKED, "--n", "many"], "n must be a finite number"),
     "no confidence": ([*ASKED, "--confidence", "1"], "confidence must lie strictly between"),
     "a column of nothing": ([*ASKED, "--column", "x"], "--column must name"),
-    "a reading that is no JSON": ([*ASKED, "--out", "x.csv"], "--out: the result is written as .json"),
+    "a reading that is no JSON": ([*ASKED, "--out", "x.csv"], "--out: the result must be written as .json"),
     "an unknown picture": ([*ASKED, "--plot", "x.gif"], "must end in .svg"),
 }
 

@@ -106,9 +106,9 @@ def test_a_flat_prior_is_the_one_where_none_is_given(run):
         (["--loss", "squared"], "--n or --prior"),
         (["--epsilon", "1"], "--n or --prior"),
         (["--column", "sex"], "a released column must be named"),
-        (["--n", "900", "--column", "admitted", "--where", "sex=men"], "sums of cells and levels"),
+        (["--n", "900", "--column", "admitted", "--where", "sex=men"], "sums of cells, and --at, need"),
         (["--plot", "curve.txt"], ".svg"),
-        (["--where", "sex=men", "--out", "x.csv"], "a released table alone"),
+        (["--where", "sex=men", "--out", "x.csv"], "needs a released table"),
     ],
 )
 def test_what_is_no_question_is_refused(run, arguments, said):
@@ -123,4 +123,4 @@ def test_a_table_without_a_statement_says_what_is_missing(run, tmp_path):
     path.write_text("n\n1\n")
     code, _, err = run("read", path)
     assert code == 1
-    assert "a released table is read by its statement" in " ".join(err.split())
+    assert "a released table needs its statement" in " ".join(err.split())

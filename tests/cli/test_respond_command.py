@@ -207,11 +207,11 @@ def test_what_a_ledger_of_answers_refuses(run, design, file, tmp_path, monkeypat
     tables = ["respond", design, "--file", table, "--column", "place", "--public", "id"]
     for options, says in (
         ([*asked], "--file or --ledger"),
-        ([*asked[:-2], *ledger], "name them"),
+        ([*asked[:-2], *ledger], "needs the persons"),
         ([*asked[:-2], "--name", "x"], "--name: it needs --ledger"),
         ([*asked[:-2], "--data-version", "2"], "--data-version: it needs --ledger"),
         ([*asked, *ledger, "--column", "place"], "need --file"),
-        ([*tables, *ledger], "name them"),
+        ([*tables, *ledger], "needs the persons"),
         ([*tables, "--id", "id", "--kept", table, *ledger], "a ledger or in a file"),
     ):
         code, out, err = run(*options)

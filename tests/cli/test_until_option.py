@@ -22,7 +22,9 @@ def test_it_stops_and_says_what_was_promised(table, run):
     code, out, error = run("release", "t.csv", *COLUMNS, "--epsilon", "2", *RULE, "--out", "r.csv")
     assert code == 0, error
     words = " ".join(out.split())
-    assert "every cell where department is A or B lies within 10 % of its released value: it is met" in words
+    assert (
+        "the margin of every cell where department is A or B is at most 10 % of its released value: it is met" in words
+    )
     assert "promised beforehand epsilon = 2, whatever the outcome" in words
     answer = ut.read_release("r.csv")
     assert answer.is_met

@@ -133,7 +133,7 @@ def test_a_key_that_cannot_sign_is_refused_before_anything_is_drawn(run, tmp_pat
     out = tmp_path / "o.csv"
     asked = ["release", BERKELEY, *PROMISE]
     code, _, err = run(*asked, "--sign", private)
-    assert (code, "a statement is signed in a file" in err) == (2, True)
+    assert (code, "a signed statement must go to a file" in err) == (2, True)
     private.chmod(0o640)
     code, _, err = run(*asked, "--sign", private, "--out", out)
     assert (code, "only its owner may read a signing key" in err) == (1, True)

@@ -6,9 +6,10 @@ from typing import get_args
 
 import pytest
 
-from utmost.design.spaces.losses import LOSSES, Loss, loss_named
+from utmost.design.spaces.losses import LOSSES, loss_named
 from utmost.interfaces.cli.options import research_options
 from utmost.interfaces.documents.measure_names import MEASURES
+from utmost.spaces import Loss
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
 

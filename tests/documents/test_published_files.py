@@ -90,7 +90,7 @@ def test_a_table_of_a_plan_answers_what_the_plan_does(folder, run):
         assert answers[0] == answers[1]
         assert answers[0][0] == 0
     (folder / "age.parquet.json").unlink()
-    with pytest.raises(BadTable, match="by its statement"):
+    with pytest.raises(BadTable, match="needs its statement"):
         ut.read_release(folder / "age.parquet")
 
 

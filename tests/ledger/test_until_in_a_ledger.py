@@ -1,6 +1,7 @@
 """Accuracy first in a ledger: the last level is reserved, the one reached is charged; a kill leaves all or nothing."""
 
 import os
+import shutil
 import signal
 from dataclasses import replace
 
@@ -11,7 +12,7 @@ from disk import Disk, library
 from reliability.clients import Children
 from utmost.errors import AlreadyPublished, BudgetExceeded, LedgerDamaged, Unsupported
 from utmost.exact import level
-from utmost.ledger import Ledger, PublishRequest
+from utmost.ledger import Ledger, PublishRequest, read_sealed
 from utmost.publish.ledger.events import START
 from utmost.publish.ledger.state import State, folded
 from utmost.sampling import Identifiers
@@ -117,6 +118,31 @@ def test_committed_rows_whose_answers_are_not_kept_are_refused(tmp_path):
         assert "Leave until= out" in str(error.value)
         plain = ut.Promise("n", id_column="id", unit=UNIT)
         assert ledger.items.publish(PublishRequest("i", plain, level(1), "people"), rows)
+
+
+def test_a_rollback_is_charged_with_the_level_reached(tmp_path):
+    options = {"key": KEY, "witness": tmp_path / "w"}
+    with Ledger.open(tmp_path / "l.db", create=True, **options) as ledger:
+        ledger.publish("x", TABLE, PLAIN, epsilon=1, dataset="people")
+        shutil.copy(tmp_path / "l.db", tmp_path / "old.db")
+        lost = ledger.publish("a", {**TABLE, "n": [900, 800]}, PROMISE, epsilon=4, dataset="people")
+    shutil.copy(tmp_path / "old.db", tmp_path / "l.db")
+    with Ledger.open(tmp_path / "l.db", **options) as ledger:
+        ledger.resume("the disk died")
+        assert ledger.spent(dataset="people").epsilon == 1 + lost.epsilon
+        again = ledger.publish("a", {**TABLE, "n": [900, 800]}, PROMISE, epsilon=4, dataset="people")
+        assert ledger.spent(dataset="people").epsilon == 1 + lost.epsilon + again.epsilon
+        assert ledger.verify()
+
+
+def test_a_recipient_reads_the_stop_with_the_key_of_its_level(tmp_path):
+    with Ledger.open(tmp_path / "l.db", create=True) as ledger:
+        answer = ledger.publish("a", TABLE, PROMISE, epsilon=4)
+        keys = {at: ledger.level_key("a", epsilon=at) for at in ledger.levels("a")}
+    seen = read_sealed(tmp_path / "l.db", "a", keys[answer.level])
+    assert (seen.stop, seen.margin(), seen.level) == (answer.stop, answer.margin(), answer.level)
+    for at in [at for at in keys if at != answer.level]:
+        assert read_sealed(tmp_path / "l.db", "a", keys[at]).stop.is_met is None
 
 
 @pytest.mark.parametrize(

@@ -62,6 +62,25 @@ def test_a_rolled_back_ledger_says_nothing_new(here):
         assert ledger.verify()
 
 
+def test_an_answer_of_another_history_is_not_repeated_by_who_has_not_read_it(here):
+    """It is found under the lock, in the store and not in the witness: whoever asked first was told another one."""
+
+    def publish(ledger):
+        return ledger.publish("s", TABLE, ut.Promise(**PROMISE), epsilon=1, dataset="r")
+
+    late = []
+
+    def after(ledger):
+        late.append(opened(here))
+        publish(ledger)
+
+    put_back(here, after)
+    with opened(here, witness=here / "old.w") as other:
+        publish(other)
+    with late[0] as ledger, pytest.raises(Quarantined, match="another history"):
+        publish(ledger)
+
+
 def test_resumed_it_is_charged_with_exactly_what_was_lost(here):
     """Relaxed from 1/2 to 2 and lost: the books say 2 again, and the release is never relaxed again."""
 

@@ -11,7 +11,6 @@ import pytest
 from goodness import LEVEL, chi_square
 from utmost.core.noise.costs import absolute, moment, squared
 from utmost.design.optima.periodic_noise import PeriodicNoise
-from utmost.design.spaces import losses, priors
 from utmost.errors import PromiseBroken, Unsupported
 from utmost.exact import Level, level
 from utmost.gradual import losslessness
@@ -23,7 +22,7 @@ from utmost.optima import folded_channel, read
 from utmost.privacy_types import check_promise, delta, kept_level, tradeoff
 from utmost.releases import add_noise
 from utmost.sampling import sample
-from utmost.spaces import Consumer
+from utmost.spaces import Consumer, losses, priors
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.core.noise.cells_draw import CellsDraw
 from utmost.core.noise.shell_series import ShellSeries, intervals_at, is_at_most, number_at
-from utmost.core.noise.tables_draw import TablesDraw
 from utmost.errors import NotALevel, OutOfRange
 from utmost.exact import level
-from utmost.noise import DiscreteStaircase, Geometric, JointCells
+from utmost.noise import CellsDraw, DiscreteStaircase, Geometric, JointCells, TablesDraw
 
 Q = Fraction(1, 3)
 

@@ -119,7 +119,7 @@ def test_a_bound_in_all_is_kept_where_it_bounds():
 @pytest.mark.parametrize("promise", [{}, {"neighbours": "change-one"}, {"nonnegative": True}])
 def test_a_total_is_public_where_records_are_replaced_and_none_lowers_a_cell(promise):
     assert Unit(1, 1, "change-one", nonnegative=True, exactly=True).exactly
-    with pytest.raises(OutOfRange, match="a total is public"):
+    with pytest.raises(OutOfRange, match="a public total needs"):
         Unit(1, 1, exactly=True, **promise)
 
 

@@ -8,13 +8,13 @@ import pytest
 
 import utmost as ut
 from goodness import LEVEL, as_often, no_more_often
+from utmost.counting import CountedTable
 from utmost.errors import BadTable, NotDeclared, OutOfRange, Unsupported, WrongKind
 from utmost.exact import level
-from utmost.interfaces.documents.statement_readers import stated_release
 from utmost.noise import CellsDraw, TablesDraw
 from utmost.privacy import Amount
-from utmost.publish.counting.counted import CountedTable
 from utmost.publish.workloads.measuring.least_draw import least_draw
+from utmost.statements import stated_release
 
 TABLE = {"ward": list("abcde"), "n": [10, 20, 30, 40, 50], "m": [1, 0, 2, 0, 3]}
 REPLACED = ut.Unit(1, 1, "change-one", nonnegative=True)

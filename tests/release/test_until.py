@@ -83,8 +83,13 @@ def test_a_rule_of_the_true_error_loses_everything():
 # Margins that hold where the rule stops
 
 
-def coverage(levels, margins, share, x, group):
-    """P(the margin holds where the rule stops) of a cell with value x whose neighbours let it stop at ``group``."""
+def coverage(levels, margins, share, x, group, read=None):
+    """P(the margin holds where the rule stops) of a cell with value x whose neighbours let it stop at ``group``.
+
+    Args:
+        read: The margins that the rule reads; these if left out.
+    """
+    read = margins if read is None else read
     reach = 40 * margins[0] // 3 + 60
     v = np.arange(-reach, reach + 1)
     alphas = [float(at.alpha) for at in levels]
@@ -98,7 +103,7 @@ def coverage(levels, margins, share, x, group):
             ratio = np.divide(going, mass[i - 1])
             going = mass[i] * (np.convolve(ratio, kernel, "same") + stay * ratio)
         if i in group:
-            stops = margins[i] <= share * np.abs(x + v) if i < len(levels) - 1 else np.ones(v.size, bool)
+            stops = read[i] <= share * np.abs(x + v) if i < len(levels) - 1 else np.ones(v.size, bool)
             missed += going[stops & (np.abs(v) > margins[i])].sum()
             going = np.where(stops, 0, going)
     return 1 - missed
@@ -118,6 +123,27 @@ def test_the_margins_hold_where_the_rule_stops(share, epsilon):
     assert worst >= 0.95 - 1e-9
     assert sure < each < 1 - (1 - sure) / 4  # less than the sum of the misses of all levels
     assert min(coverage(levels, plain, rule.share, x, group) for x in values for group in groups) < 0.95
+
+
+@pytest.mark.parametrize(("share", "sure"), [("20 %", "0.99"), ("100 %", "0.99"), ("50 %", "0.8")])
+def test_margins_of_another_confidence_hold_though_the_rule_reads_those_of_95_percent(share, sure):
+    rule, wanted, noise = ut.within(share, steps=4), Fraction(sure), CellNoise(UNIT)
+    levels = rule.levels(level(2))
+    read, margins = (
+        [Geometric(at).margin(rule.cell_confidence(noise, levels, each)) for at in levels]
+        for each in (Fraction(19, 20), wanted)
+    )
+    groups = [(*(i for i in range(3) if chosen >> i & 1), 3) for chosen in range(8)]
+    values = range(0, int(read[0] / rule.share) + 3 * margins[0], 1 + read[0] // 12)
+    assert min(
+        coverage(levels, margins, rule.share, x, group, read) for x in values for group in groups
+    ) >= wanted - Fraction(1, 10**9)
+
+
+def test_a_statement_with_another_confidence_is_checked_by_the_margins_that_the_rule_read():
+    for _ in range(20):
+        answer = ut.release({"department": ["A"], "applicants": [560]}, promised(), epsilon=4, confidence="0.999")
+        assert ut.check_statement(answer.statement, answer.table).margin == answer.margin()
 
 
 def test_a_hundred_thousand_draws_are_covered():
@@ -252,11 +278,9 @@ def test_a_statement_says_it_all_and_each_word_is_checked(tmp_path):
     assert again.stop == answer.stop
     assert again.margin() == answer.margin()
     statement = answer.statement
-    assert "by a factor of at most 1.29, up or down (epsilon = 0.25)" in statement["guarantee"]  # e^(1/4), beforehand
-    assert (
-        f"The chance of this outcome changes by a factor of at most {factor_text(answer.level)}"
-        in statement["guarantee"]
-    )
+    assert "by at most 1.29 (epsilon = 0.25)" in statement["guarantee"]  # e^(1/4), beforehand
+    factor = factor_text(answer.level)
+    assert f"The chance of this outcome is multiplied or divided by at most {factor}" in statement["guarantee"]
     assert statement["stopped"] == {
         "levels": ["1/16", "1/8", "1/4"], "met": answer.is_met, "confidence": "19/20"
     }  # fmt: skip

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from goodness import LEVEL, as_often, chi_square, no_more_often
-from utmost.core.noise.cells_draw import CellsDraw, chunk_points
-from utmost.core.noise.tables_draw import TablesDraw, points
+from utmost.core.noise.cells_draw import chunk_points
+from utmost.core.noise.tables_draw import points
 from utmost.core.sampling import one_draws
 from utmost.core.sampling.one_draws import answer_margin, sample_one_draw
 from utmost.errors import OutOfRange
+from utmost.noise import CellsDraw, TablesDraw
 from utmost.testing import SeededRandomness
 
 

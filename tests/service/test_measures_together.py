@@ -201,7 +201,7 @@ def test_tables_of_two_datasets_or_declared_apart_differently_are_refused(servic
     apart = Terms.read(TERMS.facts() | {"dataset": "here", "independent": True})
     for first, second in ((here, there), (here, apart), (TERMS, TERMS)):
         requests = [first.request("a", 1), second.request("b", 1)]
-        with pytest.raises(OutOfRange, match="spend one dataset"):
+        with pytest.raises(OutOfRange, match="spend the budget of one dataset"):
             service.releases.publish_measures(curator, "k", requests, {"a": TABLE, "b": TABLE}, {})
     assert service.ledger.releases == ()
 

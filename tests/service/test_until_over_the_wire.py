@@ -30,7 +30,7 @@ def test_a_second_person_sees_rule_and_ladder_and_a_recipient_the_level_reached(
     ):
         name = curator.propose(PublishRequest("r", PROMISE, level(2), "people"))["name"]
         lines = {line["of"]: line["words"] for line in approver.proposal(name)["promise"]["first"]}
-        assert lines["stops as soon as"] == "every cell where department is A lies within 10 % of its released value"
+        assert lines["stops as soon as"] == RULE.words
         assert lines["ladder"] == "epsilon = 0.25, 0.5, 1, 2: the level reached is spent, at most 2"
         page = Visitor(app, grace).get(f"/proposal?name={name}").text
         assert RULE.words in page

@@ -243,7 +243,7 @@ FAULTS = {
     requests_not_known_again: 4,
     a_torn_end_accepted: 37,
     an_old_store_accepted: 36,
-    forks_share_bits: 105,
+    forks_share_bits: 30,
     nonces_by_count: 0,
     what_was_drawn_dropped: 33,
     settled_too_early: 8,
@@ -251,7 +251,7 @@ FAULTS = {
     stored_answers_mixed_up: 2,
     a_rollback_costs_nothing: 22,
     published_without_approval: 14,
-    approved_by_its_proposer: 60,
+    approved_by_its_proposer: 50,
     fresh_noise_on_relax: 0,
 }
 """Fault to the number of the first history that is tried: those before would find it, if at all, no sooner."""

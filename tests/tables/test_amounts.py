@@ -185,7 +185,7 @@ def test_a_released_table_is_in_the_amounts_own_unit_and_follows_from_its_statem
     assert all(Fraction(repr(float(cell))) % Fraction("0.01") == 0 for cell in cells["paid"])
     assert release.margin() == cells["paid_margin"][0]
     assert release.margin() == release.noise.drawn.margin("0.95") / 100
-    assert "by at most 5000." in release.statement["guarantee"]
+    assert "by at most 5000 of paid." in release.statement["guarantee"]
     assert ut.check_statement(release.statement, cells).margin == release.margin()
     release.save(tmp_path / "paid.csv")
     read = ut.read_release(tmp_path / "paid.csv")
@@ -243,7 +243,7 @@ def test_a_mean_is_of_a_sum_over_a_count():
 def test_steps_of_another_width_are_never_mixed_up():
     with pytest.raises(OutOfRange, match="amounts that were counted in steps of 1/100"):
         ut.release(counted(), Plan(DOMAIN, Unit(500_000, 3), {"shop": 1}), epsilon=1, once=True)
-    with pytest.raises(Unsupported, match="amounts in steps come in a counted table"):
+    with pytest.raises(Unsupported, match="amounts in steps need a counted table"):
         ut.release(
             {"paid": [1, 2]},
             ut.Promise(columns="paid", unit=Unit(5, 1, amount=Amount("paid", "0.01"))),

@@ -12,10 +12,10 @@ import utmost as ut
 from utmost.errors import BadTable, FactsFarOff, NotDetermined
 from utmost.interfaces.documents.verified_files import verified
 from utmost.publish.releases.clean_release import CleanProblem
-from utmost.publish.statements.clean_check import check_clean
 from utmost.publish.workloads.bounds.clean_certificate import certificate_of
-from utmost.publish.workloads.planning.plan import Plan
 from utmost.releases import NoisySums
+from utmost.statements import check_clean
+from utmost.workloads import Plan
 
 optimize = pytest.importorskip("scipy.optimize")
 
@@ -135,3 +135,12 @@ def test_by_command_the_table_is_named(run, tmp_path):
     assert json.loads((tmp_path / "c.csv.json").read_text())["family"] == "age place"
     code, _, err = run("clean", tmp_path / "r.json", "--want", "age place work")
     assert (code, "age place work" in err) == (2, True)
+
+
+def test_hat_functions_that_leave_the_cells_open_are_refused_by_name():
+    domain = ut.Domain(age=ut.workloads.edges([*range(64), None]), place=["N", "S"])
+    plan = ut.choose_plan(ut.Workload.ranges(domain, "age"), UNIT, epsilon=1)
+    assert plan.clean_needs == "age place"
+    release = ut.release(np.ones(domain.shape, dtype=np.int64), plan, epsilon=1, once=True).table
+    with pytest.raises(NotDetermined, match="Give a share of the level to 'age place'"):
+        release.clean()

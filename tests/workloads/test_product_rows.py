@@ -190,7 +190,7 @@ def test_a_plan_of_rows_is_a_plan():
     other = Domain(age=bins(6), sex=["m", "w"])
     for make, error, says in (
         (lambda: Plan(SMALL, ONE, wrong, rows=ROWS), OutOfRange, "spend the level"),
-        (lambda: Plan(SMALL, ONE, ROWS.shares), OutOfRange, "rows are listed"),
+        (lambda: Plan(SMALL, ONE, ROWS.shares), OutOfRange, "listed rows"),
         (lambda: Plan(SMALL, ONE, {"age sex": 1}, rows=ROWS), OutOfRange, "classes"),
         (lambda: Plan(other, ONE, ROWS.shares, rows=ROWS), OutOfRange, "domain|level"),
         (lambda: Plan(SMALL, ONE, ROWS.shares, rows=[AGE]), WrongKind, "ProductRows"),

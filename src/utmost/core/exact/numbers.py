@@ -80,6 +80,8 @@ def exact_integer(value: object, name: str = "value") -> int:
     >>> exact_integer("1e9")
     1000000000
     """
+    if type(value) is int:
+        return value
     number = exact(value, name)
     if number.denominator != 1:
         raise NotANumber(f"{name} must be an integer", came=value)

@@ -200,7 +200,7 @@ def expected_jumps_of_size(j: int, strict: Level, loose: Level | None = None) ->
         instance(loose, Level, "loose")
     k = natural(abs(j), "the size of a jump")
     if k == 0:
-        raise OutOfRange("a jump has a size other than 0", came=j)
+        raise OutOfRange("a jump must have a size other than 0", came=j)
     return Quantity(lambda a, b: (a**k - b**k) / k, (_stricter(strict, loose), loose)).number
 
 

@@ -95,7 +95,7 @@ class CellsDraw(DrawLaw):
         most = None if in_all is None else positive_integer(in_all, "in_all", name)
         first = positive_integer(step, "step", name)
         if k > n:
-            raise OutOfRange("one individual changes at most all cells", came=f"{k} of {n}", where="changed")
+            raise OutOfRange("one individual can change at most all cells", came=f"{k} of {n}", where="changed")
         if most is not None and most < s:
             raise OutOfRange("in_all must be at least the sensitivity", came=most, where="in_all")
         if first > s:

@@ -162,7 +162,9 @@ def cost_named(name: str | Cost) -> Cost:
         for pair in order.split(","):
             size, equals, cost = pair.partition("=")
             if not equals or exact(size, "a size") in pairs:
-                raise OutOfRange("a table of costs is written 0=0,1=1/2,5=3, each size once", came=pair, where="cost")
+                raise OutOfRange(
+                    "a table of costs must be written 0=0,1=1/2,5=3, each size once", came=pair, where="cost"
+                )
             pairs[exact(size, "a size")] = exact(cost, "a cost")
         return tabled(pairs)
     required = 'cost must be "absolute", "squared", "moment:" and a positive order, or "table:" and pairs SIZE=COST'

@@ -75,7 +75,7 @@ class TablesDraw(DrawLaw):
         if not listed:
             raise OutOfRange("there must be a table", came="none", where="sizes")
         if is_public and relation != "change-one":
-            raise OutOfRange("a total is public where records are replaced", came=relation, where="neighbours")
+            raise OutOfRange("a public total needs records that are replaced", came=relation, where="neighbours")
         for field, value in (
             ("level", law_level(epsilon, alpha, name)),
             ("sizes", listed),
@@ -110,7 +110,7 @@ class TablesDraw(DrawLaw):
 
     @property
     def parts(self) -> int:
-        """The number of noises that add up to 0 where there is one table: its cells, and who is not counted."""
+        """The number of noises that add up to 0 where there is one table: its cells, and one for those not counted."""
         return self.sizes[0] + (not self.exactly)
 
     def mixture_factor(self, q: Q) -> Q:

@@ -110,7 +110,9 @@ class Unit(PickledByFields):
         object.__setattr__(self, "exactly", _promised(exactly, "exactly"))
         if exactly and (self.neighbours != "change-one" or not nonnegative):
             remedy = 'Pass neighbours="change-one" and nonnegative=True, too; or leave exactly= out.'
-            raise OutOfRange("a total is public where records are replaced, and none lowers a cell", remedy=remedy)
+            raise OutOfRange(
+                "a public total needs records that are replaced, and that none lowers a cell", remedy=remedy
+            )
         if exactly and self.reach.denominator != 1:
             required = "everybody is counted with the same whole number, where the total is public"
             raise OutOfRange(required, came=str(self.reach), where="in_all", remedy="Count in smaller steps.")
@@ -274,7 +276,7 @@ class Unit(PickledByFields):
         self.check_each_cell("their unit")
         if self.step != 1:
             remedy = "Count them with ut.count_table(values=, step=), or pass a unit in whole numbers."
-            raise Unsupported("amounts in steps come in a counted table", came=f"steps of {self.step}", remedy=remedy)
+            raise Unsupported("amounts in steps need a counted table", came=f"steps of {self.step}", remedy=remedy)
 
     def check_each_cell(self, came: str) -> None:
         """Check that each cell may have noise of its own, of any law: no bound over all cells together."""
@@ -389,7 +391,7 @@ def read_unit(
         if named:
             remedy = "Pass unit= alone, or the others."
             raise OutOfRange(
-                "what one individual changes is said once", came=f"unit= and {', '.join(named)}", remedy=remedy
+                "what one individual changes must be said once", came=f"unit= and {', '.join(named)}", remedy=remedy
             )
         # The two promises serve plans of sums only.
         return replace(unit, nonnegative=False, exactly=False) if unit.nonnegative or unit.exactly else unit

@@ -230,7 +230,7 @@ def _only_shape(first: Shape, second: Shape) -> Shape:
         return first
     if isinstance(first, tuple) and not first:
         return second
-    raise OutOfRange("a law takes a shape and no secret", came="both", where="sample")
+    raise OutOfRange("a law can take a shape or a secret, not both", came="both", where="sample")
 
 
 def draws(law: IntegerLaw, count: int, *, randomness: Randomness, method: DrawMethod | None) -> Iterator[Integers]:
@@ -260,7 +260,7 @@ def on_grid(law: Law, grid: Number | None = None) -> tuple[IntegerLaw, int | Non
     """
     if isinstance(law, IntegerLaw):
         if grid is not None:
-            raise OutOfRange("a law on the integers has no grid", came=grid, remedy="Leave out grid=.")
+            raise OutOfRange("a law on the integers must have no grid", came=grid, remedy="Leave out grid=.")
         return law, None
     if not isinstance(law, RealLaw):
         raise _no_sampler(law)

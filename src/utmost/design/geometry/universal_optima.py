@@ -209,7 +209,7 @@ def universality(ptype: PrivacyType, loss: object, channel: Channel | PowerChann
 
 
 def _proved(proof: Any, least: LeastLoss) -> Any:
-    """A certificate that was found with images deciding, once it is checked without."""
+    """A certificate that was found by images, checked again without them."""
     if isinstance(least.start, FieldTableau) and not proof.verify():
         raise SolverFailed("what was found must be proved", came=type(proof).__name__)
     return proof

@@ -153,7 +153,7 @@ class CategoryReport(ABC, Display):
         keeps: NDArray[np.bool_],
         randomness: Randomness,
     ) -> NDArray[np.int64]:
-        """Reports of this kind, near the stricter ``reports`` where they are so, and fresh elsewhere.
+        """Reports of this kind: near the ``reports`` at a smaller epsilon where these are there, and fresh elsewhere.
 
         Args:
             fresh: Reports of this kind.

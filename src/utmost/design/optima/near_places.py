@@ -54,7 +54,7 @@ def sum_at_centres(values: Floats, near: Indices) -> Floats:
 
 
 def share_by_mass(values: Floats, near: Indices, masses: Floats) -> Floats:
-    """(n,): of values (n,) at centres, for each place its share by mass; which `sum_at_centres` undoes.
+    """Shares (n,) of the values (n,) at centres, for each place by its mass; `sum_at_centres` undoes this.
 
     >>> near, masses = np.array([0, 0, 2]), np.array([3.0, 1.0, 1.0])
     >>> share_by_mass(sum_at_centres(np.array([1.0, 1.0, 5.0]), near), near, masses).tolist()

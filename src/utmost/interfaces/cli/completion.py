@@ -30,7 +30,7 @@ def completion_script(command: click.Command, shell: str) -> str:
 
 
 def complete_from_now_on(command: click.Command, shell: str) -> str:
-    """Write what a shell is told where it reads it when it starts; says where. What is there already stays there."""
+    """Write the completion script where a shell reads it when it starts, and return a sentence that says where."""
     shell = _named(shell)
     script, home = completion_script(command, shell), Path.home()
     if shell == "fish":

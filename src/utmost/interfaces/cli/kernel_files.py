@@ -104,7 +104,7 @@ def _begun(ptype: PrivacyType, state: Path, out: Path | None) -> KernelSearch:
     if out is None:
         return KernelSearch()
     if out.exists():
-        raise Unsupported("a new list is not written over another file", came="a file that exists", where=str(out))
+        raise Unsupported("a new list must go to a new file", came="a file that exists", where=str(out))
     header = ",".join(kernel_header(ptype)) + "\n"
     out.write_text(header, encoding="utf-8")
     return KernelSearch(written=len(header))

@@ -54,5 +54,5 @@ def planned_table(table: Path, people: People, spelling: Spelling, plan: Plan) -
     refuse("is for events: a counted table has its domain", People(domain=people.domain))
     if table.suffix.lower() != ".json":
         remedy = "Give the .json that utmost count wrote; or count events here: --person COLUMN, or --each-row."
-        raise OutOfRange("a plan is carried out on a counted table", came=table.name, remedy=remedy)
+        raise OutOfRange("a plan must be carried out on a counted table", came=table.name, remedy=remedy)
     return COUNTED_FORM.read(table)

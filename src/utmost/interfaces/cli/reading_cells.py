@@ -67,7 +67,7 @@ class CellSelection:
         """Check that nothing was asked of cells where counts are read for a prior."""
         if self.ask_a_sum or self.at:
             remedy = "Leave out --response, --prior and --n."
-            raise OutOfRange("sums of cells and levels are asked of a FILE alone", came="a prior or n", remedy=remedy)
+            raise OutOfRange("sums of cells, and --at, need a FILE alone", came="a prior or n", remedy=remedy)
 
     def check_one_question(self) -> None:
         """Check that one sum, ratio or mean is asked for."""
@@ -136,7 +136,7 @@ def read_cells(file: Path, statement: Path | None, all_asked: CellsAsked, *, to_
     if path is not None:
         if not isinstance(reader, _Table) or question.ask_a_sum:
             raise OutOfRange(
-                "a table with its bars is written of a released table alone", came=path.name, where="--out"
+                "--out needs a released table: it writes the table with its margins", came=path.name, where="--out"
             )
         table_options.check_output(path, file)
         with_bars = reader.release.with_bars(sure)
@@ -250,7 +250,7 @@ class _Sums:
     def sum(self, cells: CellSelection) -> dict[str, Any]:
         """One sum, difference or ratio."""
         if cells.mean or cells.over_column is not None:
-            raise OutOfRange("a release by a plan has means by utmost total --mean", came="--mean or --over-column")
+            raise OutOfRange("means of a release by a plan need utmost total --mean", came="--mean or --over-column")
         release, sure = self.release, self.sure
         where = counted_selection(release, cells.where)
         question = _question(cells, "all")

@@ -94,14 +94,14 @@ def in_one_draw(table: Path, told: ReleaseOptions, what: InOneDraw) -> None:
         raise OutOfRange(required, remedy="Leave out --once.")
     counted = counted_table(table, told.people, told.neighbours, told.spelling.cells, told.count_key)
     if isinstance(counted, dict):
-        raise OutOfRange("one draw is of counts, or of one amount", came="--mean", where="--once")
+        raise OutOfRange("one draw must be of counts, or of one amount", came="--mean", where="--once")
     answer.check_free(table, draws=True)
     if what == "one-way":
         refuse("does not go with --once one-way, which names its columns", promised.columns, promised.protected)
         if counted is None:
             remedy = "Count people: add --each-row, --by and --domain; or release what utmost count wrote."
             raise OutOfRange(
-                "one-way tables are of people who are counted", came="columns", where="--once", remedy=remedy
+                "one-way tables need people who are counted", came="columns", where="--once", remedy=remedy
             )
         promise, source = promised.of(counted, OneWayDraw.of_counted(counted)), counted
     else:
@@ -245,7 +245,7 @@ def table_of_columns(table: Path, told: ReleaseOptions) -> None:
     signer = answer.signer
     large = _streamed(table, told) if counted is None else None
     if large is None and table.is_dir():
-        raise OutOfRange("a folder is released into a file", came="none", where="--out")
+        raise OutOfRange("a folder must be released into a file", came="none", where="--out")
     with progress_bar(f"Checking {table.name}" if large is not None else f"Checking and noising {table.name}"):
         source: Any = large
         if large is None:
@@ -286,7 +286,7 @@ def table_of_measures(table: Path, counted: "dict[str, CountedTable]", told: Rel
     refuse("does not go with sums and counts together", told.once, *beside)
     if told.promised.stated is not None:
         remedy = "Leave out --promise: several --mean say all that is promised."
-        raise OutOfRange("several amounts are promised by --mean", came="--promise", remedy=remedy)
+        raise OutOfRange("several amounts must be promised by --mean", came="--promise", remedy=remedy)
     for one in counted.values():
         check_fits(answer, one, (), ())
     if told.memory.ledger is not None:
@@ -390,7 +390,7 @@ def check_counted_before(people: PersonOptions, key: Path | None) -> None:
             "counted.json."
         )
         raise OutOfRange(
-            "a ledger counts persons by a key, or keeps a table that was counted before",
+            "a ledger needs a counting key for persons, or a table that was counted before",
             came="--person",
             where="--ledger",
             remedy=remedy,

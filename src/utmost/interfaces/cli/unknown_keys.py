@@ -38,12 +38,12 @@ class UnknownKeys:
     """A column of keys that nobody listed, and the promise with which some of them are named."""
 
     column: Annotated[
-        str | None, option("COLUMN", "Column whose values nobody can list, to be named.", "--unknown-keys")
+        str | None, option("COLUMN", "Column whose values nobody can list; frequent ones are named.", "--unknown-keys")
     ] = None
     delta: Annotated[str | None, option("NUMBER", "Chance of naming a key of one person alone: 1e-6.")] = None
     shares: Annotated[
         int | None,
-        option("N", "Shares that a person divides over the keys: 60."),
+        option("N", "Equal parts that a person divides among their keys: 60."),
     ] = None
 
     def check_unused(self, level: options.AskedLevel) -> None:

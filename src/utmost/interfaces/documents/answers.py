@@ -141,7 +141,7 @@ def saved_mechanism(path: Path, space: Space | None = None) -> SavedMechanism:
     mechanism = read_design(path)
     if isinstance(mechanism, Optimum):
         if space is not None:
-            raise OutOfRange("a design names its own space", came="another", where="--space")
+            raise OutOfRange("a design holds its own space: no other may be named", came="another", where="--space")
         return _of_design(mechanism, digest)
     if space is None:
         raise OutOfRange("a channel says nothing of distances: name its space", came="none", where="--space")
@@ -300,7 +300,7 @@ def _check_declared(request: Asked, names: list[str]) -> None:
     if request.id_column is not None and request.id_column not in request.public:
         raise OutOfRange("what tells persons apart must be public, so that answers can be found again", where="--id")
     if request.kept is not None and request.id_column is None:
-        raise OutOfRange("kept answers are found by the column that tells persons apart", came="none", where="--id")
+        raise OutOfRange("kept answers need the column that tells persons apart", came="none", where="--id")
 
 
 def _kept_answers(saved: SavedMechanism, path: Path, person: str, answer: str) -> dict[str, str]:

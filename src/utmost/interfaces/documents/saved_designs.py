@@ -60,7 +60,7 @@ def design_writer(mechanism: Optimum | Channel, path: Path, loss: str | None = N
         written = designs.document(mechanism, loss_name(consumer, space) if loss is None else loss)
         return lambda file: write_json(written, file)
     if ending not in files.TEXT:
-        raise OutOfRange("a design is written as .json, its mechanism as .csv", came=path.name, where="--out")
+        raise OutOfRange("a design must be written as .json, its mechanism as .csv", came=path.name, where="--out")
     channel = mechanism.channel
     return lambda file: channel_files.write(channel, file, path)
 

@@ -51,7 +51,7 @@ def verified(
     document = whole_document(release)
     if document is not None and not (document["kind"] == KEYS_KIND and statement is not None):
         if of is not None:
-            raise OutOfRange("a clean table is compared with its release", came="a release", where=str(release))
+            raise OutOfRange("a clean table must be compared with its release", came="a release", where=str(release))
         if statement is not None:
             remedy = "Leave it out: the release holds its statement."
             raise OutOfRange("a release by a plan is one file", came=str(statement), where="--statement", remedy=remedy)
@@ -62,7 +62,7 @@ def verified(
         _check_unchanged(release, spelled, facts)
         return _of_withheld(release, spelled, path, facts, of, public_key)
     if (facts["kind"] == CLEAN_KIND) != (of is not None):
-        raise OutOfRange("a clean table is compared with its release", came=str(of or "none"), where="--release")
+        raise OutOfRange("a clean table must be compared with its release", came=str(of or "none"), where="--release")
     if of is not None:
         _check_unchanged(release, spelled, facts)
         return _of_clean(release, spelled, path, facts, of, public_key)
@@ -146,7 +146,7 @@ def _of_withheld(
     """The findings on a table with withheld cells, beside the whole release where it is at hand."""
     whole = None if of is None else read_release(of)
     if whole is not None and not isinstance(whole, Answer):
-        raise OutOfRange("withheld cells are compared with a release", came=type(whole).__name__, where="--release")
+        raise OutOfRange("withheld cells must be compared with a release", came=type(whole).__name__, where="--release")
     described = check_withheld(facts, files.read(spelled), whole)
     stated = stated_release(facts)
     verdict = f"no shown cell breaks it; {described.shown} of {described.cells} are shown"

@@ -1,7 +1,6 @@
 """The numbered results of the four papers: every theorem, lemma, figure, table and algorithm has its row.
 
-A result that says nothing which could be tested is listed with that reason; one that says again what another says,
-with the other's name.
+A result that cannot be tested is listed with the reason; a result that repeats another, with the name of the other.
 """
 
 from collections import Counter

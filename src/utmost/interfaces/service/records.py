@@ -182,7 +182,7 @@ class Records:
 
         def work(table: RecordTable) -> None:
             if table.ask(f"SELECT count(*) FROM {_TABLE}")[0][0]:
-                raise OutOfRange("records are put back to where there are none", came="some", where=other.place)
+                raise OutOfRange("records must be put back to a place without any", came="some", where=other.place)
             for kind, name, body, mac in rows:
                 table.run(f"INSERT INTO {_TABLE} VALUES (?, ?, ?, ?)", (kind, name, bytes(body), bytes(mac)))
 

@@ -93,7 +93,9 @@ class Settings:
             raise OutOfRange("an OpenID provider needs an issuer, and an audience or a client", came="one of the two")
         if self.oidc_client and not self.address:
             remedy = "Give the address under which browsers reach this service: --address https://ledger.example."
-            raise OutOfRange("people come back from an OpenID provider to an address", came="none", remedy=remedy)
+            raise OutOfRange(
+                "an OpenID provider needs an address to which people come back", came="none", remedy=remedy
+            )
         if self.webhook and not self.webhook.startswith(("https://", "http://")):
             raise OutOfRange("a webhook must be an address", where="webhook", remedy="Begin it with https://.")
         if self.mail_to and not (self.mail_from and self.smtp):

@@ -68,7 +68,7 @@ def cells_table(
     names = tuple(adapter.names(table))
     if (counts is None) == (nested is None):
         came = "neither" if counts is None else "both"
-        raise OutOfRange("one of counts= and nested= says which columns count", came=came)
+        raise OutOfRange("only one of counts= and nested= can say which columns count", came=came)
     axis, columns = (None, [str(counts)]) if nested is None else _nested_axis(nested, declared)
     read = [name for place, keys in enumerate(declared.axes) if place != axis for name in keys.columns]
     for name in (*read, *columns):

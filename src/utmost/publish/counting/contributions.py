@@ -96,17 +96,17 @@ def count_contributions(
     if counting != Counting(counting.person, counting.each_row, neighbours=counting.neighbours):
         remedy = "Pass ut.Counting(person=...) alone: the limits stand in place of a bound."
         raise OutOfRange(
-            "bounds are chosen by persons, each with all events", came="more", where="counting", remedy=remedy
+            "bounds must be chosen by persons, each with all events", came="more", where="counting", remedy=remedy
         )
     if counting.each_row and (bound != PER_CELL or spec.values is None):
         remedy = 'Pass bound="per_cell" and measure=ut.sum("income"): the limits are those of one amount.'
         raise OutOfRange("of rows that are persons the size of an amount is bounded", came=bound, remedy=remedy)
     if replace(spec, values=None, step=None, each=None, missing=None) != EVENTS:
         remedy = "Leave per_cell=, in_all=, most_events= and distinct values out of the measure."
-        raise OutOfRange("a bound is chosen of events or of sums", came="more", where="measure", remedy=remedy)
+        raise OutOfRange("a bound must be of events or of sums", came="more", where="measure", remedy=remedy)
     if bound == AT_MOST and spec != EVENTS:
         remedy = "Leave measure= out: at_most is chosen by where a person has events."
-        raise OutOfRange("at_most is of events", came="amounts", remedy=remedy)
+        raise OutOfRange("at_most needs events", came="amounts", remedy=remedy)
     if isinstance(limits, str) or not isinstance(limits, Sequence):
         raise wrong_kind("limits", "a list of bounds", limits)
     largest = limits[-1] if bound != AT_MOST and limits else None

@@ -189,7 +189,11 @@ class CountedTable(ProvedTable, Display):
             )
         if unit.exactly and not proved.exactly:
             remedy = "Pass the table's own unit; or a table with dataclasses.replace(table, unit=) at your word."
-            raise OutOfRange("a count does not prove that nobody is left out", came="exactly=True", remedy=remedy)
+            raise OutOfRange(
+                "exactly=True needs more than a count, which cannot prove that nobody is left out",
+                came="exactly=True",
+                remedy=remedy,
+            )
         if unit.exactly and (unit.sensitivity, unit.cells, unit.reach) != (
             proved.sensitivity,
             proved.cells,

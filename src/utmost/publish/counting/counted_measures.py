@@ -246,7 +246,7 @@ class CountedMeasure:
             came = "no values=" if words.values is None else "no each=" if words.each is None else "per_cell="
             came = "more than one event of a row" if each_row and most > 1 else came
             remedy = 'Pass values="amount", each=(0, 1000), most_events=5, say; what a person may change follows.'
-            raise OutOfRange("sums and counts together are of amounts between two ends", came=came, remedy=remedy)
+            raise OutOfRange("sums and counts together need amounts between two ends", came=came, remedy=remedy)
         step = 1 if words.step is None else words.step
         plain = Amount(name or words.values, step)
         low, high = _ends(words.each, "each", plain)
@@ -263,7 +263,9 @@ class CountedMeasure:
         if words != MeasureSpec(distinct=words.distinct, of=words.of, at_most=words.at_most) or words.of is None:
             came = "no declared values" if words.of is None else "values=, step=, each=, per_cell= or most_events="
             remedy = 'Pass ut.distinct("product", of=["tea", "milk"], at_most=3), say.'
-            raise OutOfRange("distinct values are those of a declared list, and nothing else", came=came, remedy=remedy)
+            raise OutOfRange(
+                "distinct values must be those of a declared list, and nothing else", came=came, remedy=remedy
+            )
         if not isinstance(words.distinct, str) or not words.distinct:
             raise wrong_kind("distinct", "the name of a column", words.distinct)
         if each_row and most > 1:

@@ -361,8 +361,11 @@ def open_log(
         first = {**opening, "key": log.key.fingerprint}
         store.transact(lambda rows: _begin(rows, log, first), write=True)
     store.transact(lambda rows: _check_key(rows, log.key), write=False)
-    log.witness = log.read(lambda transaction: witness(transaction.state))
-    rows = log.read(lambda transaction: transaction.rows.events() if transaction.state.number == 1 else [])
+
+    def begun(transaction: Transaction) -> tuple[Witness | None, list[StoredRow]]:
+        return witness(transaction.state), transaction.rows.events() if transaction.state.number == 1 else []
+
+    log.witness, rows = log.read(begun)
     if rows and log.witness is not None and log.witness.last() is None:
         log.witness.settle(rows)
     return log

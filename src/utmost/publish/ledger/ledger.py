@@ -392,7 +392,9 @@ class Ledger(Responding, Accounts, Display):
         """
         if any(release.name == name for release in self.releases):
             remedy = "Give the table of several amounts another name, in the same dataset."
-            raise AlreadyPublished("a name must stand for one thing", came="a release", where=repr(name), remedy=remedy)
+            raise AlreadyPublished(
+                "a name must stand for one release or one mechanism", came="a release", where=repr(name), remedy=remedy
+            )
         requests = means_requests(
             name, tables, level(epsilon), dataset=dataset, version=version, request=request, independent=independent
         )
@@ -471,7 +473,7 @@ class Ledger(Responding, Accounts, Display):
         return relaxed
 
     def __getitem__(self, key: str | tuple[str, int]) -> Release:
-        """The history of a release, the newest version; or of a name and a version. It has no level of its own.
+        """The history of a release: its newest version, or that of a pair (name, version). It has no level of its own.
 
         Raises:
             NotPublished: where there is none.

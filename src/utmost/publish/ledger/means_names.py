@@ -22,8 +22,9 @@ def releases_of_means(releases: Iterable[Published], name: str, version: int | N
         releases: Releases of the ledger, in the order published.
         version: Version of the data; the newest where None.
     """
-    found = dict[str, Published]()
-    for release in releases:
+    found, beginning = dict[str, Published](), release_name(name, "")
+    # The promise of no other release is read.
+    for release in [release for release in releases if release.name.startswith(beginning)]:
         noise = release.noise
         amount = noise.unit.amount if isinstance(noise, SumNoise) and noise.unit.is_shared else None
         is_amount = amount is not None and release.name == release_name(name, amount.name)

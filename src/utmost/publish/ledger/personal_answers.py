@@ -203,7 +203,9 @@ class ResponseRequest:
     def _kept(self, state: State) -> KeptMechanism | None:
         """The mechanism under the name; None where it is yet to be bound to it."""
         if (self.name, 1) in state.releases:
-            raise AlreadyPublished("a name must stand for one thing", came="a release", where=repr(self.name))
+            raise AlreadyPublished(
+                "a name must stand for one release or one mechanism", came="a release", where=repr(self.name)
+            )
         meant = state.version_meant(self.name, self.version)
         if meant is None:
             return None

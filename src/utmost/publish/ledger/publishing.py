@@ -191,14 +191,14 @@ def _climbed(
         item: The release, which was answered at the first level.
         response: That answer.
     """
+    promise, public, stop = source.promise, source.labels(), Stop(tuple(ladder), True, CONFIDENCE)
     for level in ladder:
         if level != ladder[0]:
             release = transaction.state.releases[item]
             response = answer_more(transaction, release, level, source.columns, randomness, progress)
-        stop = Stop(tuple(ladder), True, CONFIDENCE)
-        facts = replace(transaction.state.ledger_facts(transaction.state.releases[item], level), stop=stop)
-        answer = source.answer(level, response, facts)
-        is_met = until.is_met(answer.table, answer.columns, answer.noise)  # of what is published, and nothing else
+        released = promise.lasting_noise.written(level, response)
+        # The rule is given what is published, and nothing else.
+        is_met = until.is_met({**public, **released}, tuple(released), promise.at_stop(level, stop))
         if is_met or level == ladder[-1]:
             break
     words = {"level": level_text(level), "promised": level_text(ladder[-1]), "met": is_met}
@@ -243,7 +243,9 @@ def check_new(source: Source) -> None:
 def requested_version(state: State, request: PublishRequest) -> Published | None:
     """The release that is requested again; None for one that is yet to be made."""
     if (request.name, 1) in state.mechanisms:
-        raise AlreadyPublished("a name must stand for one thing", came="a mechanism", where=repr(request.name))
+        raise AlreadyPublished(
+            "a name must stand for one release or one mechanism", came="a mechanism", where=repr(request.name)
+        )
     wanted = request.version
     answered = state.requests.get(request.request) if request.request is not None else None
     if answered is not None:
@@ -330,7 +332,9 @@ def check_dataset(state: State, request: PublishRequest) -> None:
     """All versions of a release spend one budget, and all that spend one budget protect against one relation."""
     if releases_of_means(state.releases.values(), request.name, None):
         came, remedy = "a table of several amounts", "Take another name, and the dataset of that table."
-        raise AlreadyPublished("a name must stand for one thing", came=came, where=repr(request.name), remedy=remedy)
+        raise AlreadyPublished(
+            "a name must stand for one release or one mechanism", came=came, where=repr(request.name), remedy=remedy
+        )
     first = state.releases.get((request.name, 1))
     if first is not None and first.dataset != request.dataset:
         raise OutOfRange(

@@ -132,4 +132,6 @@ def check_one_dataset(requests: Sequence[PublishRequest]) -> None:
     """Check that all requests spend one dataset, and declare alike whether it is of other individuals."""
     if len({(request.dataset, request.independent) for request in requests}) != 1:
         remedy = "Name one dataset for all, and say of all alike whether it is of other individuals."
-        raise OutOfRange("measures that are published together spend one dataset", where="dataset", remedy=remedy)
+        raise OutOfRange(
+            "measures that are published together must spend the budget of one dataset", where="dataset", remedy=remedy
+        )

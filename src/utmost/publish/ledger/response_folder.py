@@ -128,7 +128,7 @@ class ResponseFolder:
             the folder of its files.
 
         Raises:
-            DataChanged: for a frame that holds anything else, another column among it; nothing of it is kept. Public
+            DataChanged: for a frame with any other content or column; nothing of it is kept. Public
                 columns are taken as they are.
             NeedsTable: for a level that was not answered.
             LedgerDamaged: for a folder of the level whose manifest is gone.

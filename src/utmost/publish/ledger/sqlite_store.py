@@ -40,9 +40,9 @@ _ASKED = "SELECT name FROM sqlite_master WHERE type = 'table'"
 FileMark = tuple[int, ...]
 """Marks by which a file is known to be changed, or another one: device, inode, size, and times of change in ns."""
 
-# Connections that wait for the next reader or writer of a file; how many of one file, and of how many files.
+# Connections that wait for the next reader or writer of a file; how many of them, and for how many such places.
 _idle: dict[tuple[str, float, bool], list[tuple[int, FileMark, sqlite3.Connection]]] = {}
-_MOST_IDLE, _MOST_FILES = 4, 16
+_MOST_IDLE, _MOST_FILES = 4, 32
 # A change just after the last one may bear its time, since clocks of files tick: so long files must have been quiet for
 # readers. Who writes has the lock, and SQLite compares the file's own counter of changes with that of its last commit.
 _QUIET = 50_000_000
@@ -237,7 +237,7 @@ def _keep(place: tuple[str, float, bool], mark: FileMark | None, connection: sql
     """Keep a connection for the next transaction, by how the file was before it was read, or after it was written."""
     if mark is None or os.name != "posix":
         return False
-    if len(_idle) >= _MOST_FILES:
+    if place not in _idle and len(_idle) >= _MOST_FILES:
         forget_idle()
     waiting = _idle.setdefault(place, [])
     if len(waiting) >= _MOST_IDLE:

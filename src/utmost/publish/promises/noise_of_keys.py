@@ -102,7 +102,7 @@ class NamingNoise(Noise):
         """Nothing: there may be no key."""
 
     def check_tightened(self, level: Level, where: str) -> None:
-        """Refused: keys are named at one level."""
+        """Refused: keys must be named at one level."""
         raise _once(level, where)
 
     def bound(self) -> tuple[float, str]:
@@ -380,7 +380,7 @@ def named_columns(columns: Sequence[str]) -> tuple[str, ...]:
 
 def _once(level: Level, where: str) -> Unsupported:
     remedy = "Publish counts of the keys that were named, which relax; or a new version, whose level adds up."
-    return Unsupported("keys are named at one level", came=level, where=repr(where), remedy=remedy)
+    return Unsupported("keys must be named at one level", came=level, where=repr(where), remedy=remedy)
 
 
 def _number_of(column: Sequence[Any]) -> int:

@@ -133,6 +133,8 @@ def named_cell_noise(
     """
     if not isinstance(universe, Texts | Tuples):
         remedy = "Take Texts or Tuples; or name_cells, which remembers nothing."
-        raise Unsupported("a promise says its universe", came=type(universe).__name__, where="universe", remedy=remedy)
+        raise Unsupported(
+            "a promise must say its universe", came=type(universe).__name__, where="universe", remedy=remedy
+        )
     unit = Unit(1, keys_of_one(keys))
     return NamedCellNoise(unit, named_columns(columns), universe, false_wish(false_names))

@@ -202,7 +202,7 @@ class OneDraw(ColumnNoise):
         if whom.is_shared or whom.is_distinct:
             what = "sums and counts that are noised together" if whom.is_shared else "distinct counts"
             remedy = "Release them by a plan, without once=True."
-            raise Unsupported("one draw is of counts, or of sums", came=what, remedy=remedy)
+            raise Unsupported("one draw must be of counts, or of sums", came=what, remedy=remedy)
         if first is not None and first > whom.sensitivity:
             raise OutOfRange("the first step may be as wide as the sensitivity", came=first, where="step")
         object.__setattr__(self, "unit", whom)

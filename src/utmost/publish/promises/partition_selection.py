@@ -227,7 +227,7 @@ class KeySelection(Display, ProcessMemory):
         """
         if epsilon is not None and level(epsilon) != self._level:
             raise Unsupported(
-                "keys are named at one epsilon; only delta can grow without a loss",
+                "keys must be named at one epsilon; only delta can grow without a loss",
                 came=str(level(epsilon)),
                 where="KeySelection",
                 remedy="Choose epsilon once; relax the counts of the keys that were named.",

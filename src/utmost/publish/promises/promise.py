@@ -343,7 +343,9 @@ class Promise(Display):
             return promise
         names = _listed(columns) or (counted.column,)
         if len(names) != 1:
-            raise OutOfRange("a counted table has one column of counts", came=f"{len(names)} names", where="columns")
+            raise OutOfRange(
+                "a counted table must have one column of counts", came=f"{len(names)} names", where="columns"
+            )
         labels, listed, dropped = counted_labels(counted), listed_names(public, "public"), listed_names(drop, "drop")
         shown = [*(name for name in labels if name not in dropped), *sorted({*listed} - {*labels})]
         promise = cls(names, public=shown, drop=drop, noise=drawn, until=until).of_table(counted)
@@ -363,7 +365,7 @@ class Promise(Display):
         """
         path = Path(path)
         if path.suffix.lower() != ".json":
-            raise OutOfRange("a promise is written as .json", came=path.name, where="path")
+            raise OutOfRange("a promise must be written as .json", came=path.name, where="path")
         write_together({path: lambda file: write_json(PROMISE_FORM.document(self), file)}, overwrite=overwrite)
 
     def check(self, table: Any) -> None:
@@ -438,7 +440,7 @@ class Promise(Display):
         self.check_fixed("once=True")
         if isinstance(self.noise, Noise) and self.noise.is_bounded:
             remedy = "Publish it in a ledger, or promise it without largest=."
-            raise OutOfRange("a largest value is the bound of a ledger", came="once", where="promise", remedy=remedy)
+            raise OutOfRange("a largest value goes with a ledger alone", came="once", where="promise", remedy=remedy)
         return self._with({"noise": least_once(self.noise, cost, relaxable=truth(relaxable, "relaxable"))})
 
     def at(self, epsilon: Number | Level | None = None, *, confidence: Number = "0.95") -> NoiseAtLevel:
@@ -533,7 +535,7 @@ def _identifiers(columns: str | Sequence[str]) -> tuple[str, ...]:
         came = type(columns).__name__
         raise OutOfRange("the identifier must be named by text", came=came, where="id_column")
     if len(set(names)) != len(names):
-        raise OutOfRange("identifiers are one or more columns, each once", came=str(names), where="id_column")
+        raise OutOfRange("identifiers must be one or more columns, each once", came=str(names), where="id_column")
     return tuple(names)
 
 

@@ -6,7 +6,7 @@ margins, sentences. It needs no data and no solver. What follows from nothing is
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -32,7 +32,7 @@ from utmost.publish.promises.codec import (
 from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.noise_at_level import CellNoiseAtLevel, Margin, NoiseAtLevel
 from utmost.publish.promises.promise import Promise
-from utmost.publish.promises.promised_noise import Noise
+from utmost.publish.promises.promised_noise import CONFIDENCE, Noise
 from utmost.publish.promises.statement_kinds import KINDS_BESIDE_TABLES, STATEMENT_KIND
 from utmost.publish.promises.table_statements import cells_digest, outcome_line, taken_for_granted
 from utmost.tables.files.json_files import read_json
@@ -182,8 +182,12 @@ class Statement:
         check_table(columns, stated, table, self._margins(), self.promise.public, digested=digested)
         if isinstance(noise, CellNoiseAtLevel) or self.promise.noise.is_in_steps:
             until, stop = self.promise.until, None if self.ledger is None else self.ledger.stop
-            said = None if stop is None else stop.is_met
-            if until is not None and said is not None and until.is_met(table, columns, noise) != said:
+            if (
+                until is not None
+                and stop is not None
+                and stop.is_met is not None
+                and self._is_met(table) != stop.is_met
+            ):
                 required = "the rule must be met, or not, as it was stated"
                 raise BadTable(required, came="the contrary", where="stopped")
             step = None if noise.unit.step == 1 else noise.unit.step
@@ -191,6 +195,14 @@ class Statement:
             for name in columns:
                 _check_cells(adapter_of(table).column(table, name), width, name)
         return noise
+
+    def _is_met(self, table: Any) -> bool:
+        """Whether a table meets the rule of the promise, which has read margins of 95 %, whatever others are stated."""
+        until, stop = self.promise.until, None if self.ledger is None else self.ledger.stop
+        assert until is not None, "a rule stopped it"
+        assert stop is not None, "a rule stopped it"
+        read = self.promise.at_stop(self.level, replace(stop, confidence=CONFIDENCE))
+        return until.is_met(table, self.promise.columns, read)
 
     @classmethod
     def of_facts(cls, document: Mapping[str, Any]) -> "Statement":

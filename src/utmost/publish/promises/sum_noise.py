@@ -171,7 +171,9 @@ class SumNoise(LatticeNoise):
     def released(self, columns: tuple[str, ...]) -> tuple[str, ...]:
         """The measured sums; a plan names them itself."""
         if columns not in ((), (MEASURED,)):
-            raise OutOfRange("a plan says itself what is measured", came="columns beside it", where="plan")
+            raise OutOfRange(
+                "a plan needs no columns: it says what is measured", came="columns beside it", where="plan"
+            )
         return (MEASURED,)
 
     def rows_of(self, table: Any, columns: Sequence[str]) -> CountedTable:

@@ -111,9 +111,9 @@ def outcome_line(level: Level) -> str:
 
     >>> from utmost.exact import level
     >>> outcome_line(level("1/16"))
-    'The chance of this outcome changes by a factor of at most 1.07 (epsilon = 0.0625).'
+    'The chance of this outcome is multiplied or divided by at most 1.07 (epsilon = 0.0625).'
     """
-    return f"The chance of this outcome changes by a factor of at most {factor_text(level)} ({level_name(level)})."
+    return f"The chance of this outcome is multiplied or divided by at most {factor_text(level)} ({level_name(level)})."
 
 
 _CHANGES = {

@@ -178,7 +178,7 @@ class NoiseTogetherAtLevel(Display):
         )
 
     def drawn_for(self, column: int) -> str:
-        """The distribution of one column's noise, in plain words: the sums of its own group."""
+        """The distribution of the noise of one column, for the sums of its group, in plain words."""
         if self.way.kind != "signed":
             return self.drawn
         ends = list(accumulate(self.way.groups))

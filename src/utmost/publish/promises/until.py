@@ -24,7 +24,7 @@ from utmost.core.noise.integer_law import IntegerLaw
 from utmost.errors import OutOfRange, Unsupported
 from utmost.publish.promises.cell_noise import CellNoise
 from utmost.publish.promises.noise_at_level import NoiseAtLevel
-from utmost.publish.promises.promised_noise import PlannedNoise
+from utmost.publish.promises.promised_noise import CONFIDENCE, PlannedNoise
 from utmost.tables.frames.any_table import adapter_of
 
 if TYPE_CHECKING:  # who releases a table of columns waits for no domain
@@ -33,15 +33,15 @@ if TYPE_CHECKING:  # who releases a table of columns waits for no domain
 MOST_STEPS = 16
 """The most levels of a ladder."""
 
-Labels = tuple[tuple[str, tuple[str, ...]], ...]
+LabelChoice = tuple[tuple[str, tuple[str, ...]], ...]
 """Labels by public column, as a value that can be hashed."""
 
 
-def _written_labels(where: Labels) -> dict[str, list[str]]:
+def _written_labels(where: LabelChoice) -> dict[str, list[str]]:
     return {name: list(labels) for name, labels in where}
 
 
-def _read_labels(fact: Any, name: str) -> Labels:
+def _read_labels(fact: Any, name: str) -> LabelChoice:
     return tuple((text(column, name), tuple(map(str, labels))) for column, labels in mapping(fact, name).items())
 
 
@@ -58,7 +58,9 @@ class Until(Display):
     _shown = ("share", "where", "steps")
 
     share: Fraction = field(metadata=form("margin as a share of the released value", write=str, read=written_number))
-    where: Labels = field(metadata=form("cells that must be so accurate", write=_written_labels, read=_read_labels))
+    where: LabelChoice = field(
+        metadata=form("cells that must be so accurate", write=_written_labels, read=_read_labels)
+    )
     steps: int = field(metadata=form("levels, each twice the one before"))
 
     def __post_init__(self) -> None:
@@ -92,10 +94,11 @@ class Until(Display):
         """The rule in words.
 
         >>> within("10 %", {"sex": "women"}).words
-        'every cell where sex is women lies within 10 % of its released value'
+        'the margin of every cell where sex is women is at most 10 % of its released value'
         """
         chosen = " and ".join(f"{name} is {' or '.join(labels)}" for name, labels in self.where)
-        return f"every cell{f' where {chosen}' if chosen else ''} lies within {self.percent} of its released value"
+        cells = f"every cell where {chosen}" if chosen else "every cell"
+        return f"the margin of {cells} is at most {self.percent} of its released value"
 
     @property
     def percent(self) -> str:
@@ -125,7 +128,7 @@ class Until(Display):
                 raise OutOfRange("cells are chosen by public columns", came=repr(name), where="until", remedy=remedy)
 
     def chosen(self, table: Any) -> NDArray[np.bool_] | None:
-        """Which rows the rule reads; None for all.
+        """The rows that the rule reads; None for all.
 
         Raises:
             OutOfRange: for labels that no row has together.
@@ -147,7 +150,7 @@ class Until(Display):
         Args:
             table: Table as it is published.
             columns: Its released columns.
-            noise: Their noise, with the margins.
+            noise: Their noise, with the margins that the rule reads: those of 95 %, whatever others are shown.
         """
         adapter, rows = adapter_of(table), self.chosen(table)
         for name, margin in noise.bars(columns).values():
@@ -165,8 +168,8 @@ class Until(Display):
     def cell_confidence(self, noise: PlannedNoise, levels: Sequence[Level], confidence: Fraction) -> Fraction:
         """The confidence, at each level by itself, of margins that hold with ``confidence`` where the rule stops.
 
-        On the integers: the miss of one level counts at most once and a half, and what is left of it is added up
-        exactly. Else the misses of all levels add up.
+        On the integers it follows from the tails of each level: for 10 % the miss of one level counts about once and a
+        half. Else the misses of all levels add up.
 
         Source: proofs/theory/accuracy-first.md.
 
@@ -216,9 +219,9 @@ def within(share: Number, where: "Where | None" = None, *, steps: int = 7) -> Un
     """The rule "every cell is within 10 %": a release climbs a ladder of levels, and stops where it is so accurate.
 
     Passed as ``until`` to a `Promise`, it makes ``epsilon`` the most that a release may spend: levels from epsilon / 64
-    up are answered in turn, until each chosen cell's margin is at most this share of its released value, else up to
-    epsilon itself. Only the level that was reached is spent. The margins hold, with their confidence, at the level
-    where the rule stops; those of a level that was chosen beforehand would not.
+    up are answered in turn, until the margin of each chosen cell, at 95 %, is at most this share of its released value,
+    else up to epsilon itself. Only the level that was reached is spent. The margins hold, with their confidence, at the
+    level where the rule stops; those of a level that was chosen beforehand would not.
 
     Args:
         share: Margin that is wanted, as a share of the released value: "10 %" or 0.1.
@@ -265,27 +268,32 @@ def _cell_confidence(noise: PlannedNoise, share: Fraction, levels: tuple[Level, 
     if not isinstance(noise, CellNoise) or noise.grid is not None or noise.unit.step != 1:
         return 1 - least
     laws = [noise.at(level, confidence).drawn for level in levels]
+    read: list[int] | None = None
+    if confidence != CONFIDENCE:  # the rule has read the margins of 95 %
+        sure = _cell_confidence(noise, share, levels, CONFIDENCE)
+        read = [law.margin(sure) for law in laws]
     holds, fails = 0, _PARTS + 1
     while fails - holds > 1:  # whichever part it ends with was found to hold
         part = (holds + fails) // 2
-        if _most_missed(laws, share, miss * part / _PARTS) <= miss:
+        if _most_missed(laws, share, miss * part / _PARTS, read) <= miss:
             holds = part
         else:
             fails = part
     return 1 - max(least, miss * holds / _PARTS)
 
 
-def _most_missed(laws: Sequence[IntegerLaw], share: Fraction, each: Fraction) -> Fraction:
+def _most_missed(laws: Sequence[IntegerLaw], share: Fraction, each: Fraction, read: Sequence[int] | None) -> Fraction:
     """A bound on the chance that a cell's margin is missed where the rule stops, whatever its true value.
 
     Args:
         laws: Noise of each level of the ladder.
         each: Chance that the margin of one level is missed.
+        read: Margins that the rule has read; None for these.
 
     Source: proofs/theory/accuracy-first.md, Theorem 3, whose letters these are.
     """
     t = [law.margin(1 - each) for law in laws]
-    n = [-(-margin * share.denominator // share.numerator) for margin in t]
+    n = [-(-margin * share.denominator // share.numerator) for margin in (t if read is None else read)]
 
     def tail(i: int, least: int) -> Interval:
         return laws[i].tail_interval(max(t[i] + 1, least))

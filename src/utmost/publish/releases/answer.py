@@ -525,7 +525,7 @@ class Answer(Display, Generic[TableT_co]):
             return files.columns(sums.with_means(chosen) if averaged else sums[chosen])
         if self.is_drawn_later:
             came, remedy = "one that is drawn while it is evaluated", "Evaluate answer.table with its engine."
-            raise Unsupported("a table is converted where its values are at hand", came=came, remedy=remedy)
+            raise Unsupported("converting a table needs its values at hand", came=came, remedy=remedy)
         return files.columns(self.table)
 
     @property
@@ -542,7 +542,7 @@ class Answer(Display, Generic[TableT_co]):
         if (sums := self._sums_of_plan) is not None:
             return sums
         raise Unsupported(
-            f"{verb} is asked of sums over a declared domain",
+            f"{verb} needs sums over a declared domain",
             came="a table of cells",
             remedy=remedy or "Count the table over a domain and release it by a plan; of a table ask total and ratio.",
         )

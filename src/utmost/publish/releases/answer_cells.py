@@ -163,7 +163,7 @@ class AnswerCells(LabelledCells):
             raise Unsupported("the cells that are read must have independent noise", came=came, remedy=remedy)
         if answer.is_drawn_later:
             came, remedy = "one that is drawn while it is written", "Write it to a file, and read that."
-            raise Unsupported("a release is read where its values are at hand", came=came, remedy=remedy)
+            raise Unsupported("reading a release needs its values at hand", came=came, remedy=remedy)
         is_whole = noise.grid is None and noise.unit.step.denominator == 1
         numbers = cell_numbers(answer.table, columns, is_whole=is_whole)
         return cls(answer, numbers, _texts(answer.table, columns), noise)

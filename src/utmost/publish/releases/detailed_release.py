@@ -180,7 +180,7 @@ def detailed_unit(unit: Unit) -> Unit:
     """
     if unit.is_distinct or unit.is_shared:
         came = "distinct values" if unit.is_distinct else "sums and counts together"
-        raise Unsupported("details are sums of cells of counts or amounts", came=came)
+        raise Unsupported("details must be sums of cells of counts or amounts", came=came)
     if unit.cells == 1:
         # Who is in a group without a breakdown is not counted in these rows, so that their total is not public.
         return replace(unit, exactly=False) if unit.exactly else unit
@@ -288,7 +288,7 @@ class DetailedSums(Display):
         if given is not None or hold is not None:
             came = "public facts" if hold is None else "a table that is held"
             remedy = "Leave it out: error bars of both stages together are stated nowhere."
-            raise Unsupported("a release in two stages is cleaned as it is", came=came, remedy=remedy)
+            raise Unsupported("a release in two stages must be cleaned as it is", came=came, remedy=remedy)
         both, groups = self.together, self.first.domain.family(self.rule.group)
         laws = [*both.laws(both.domain.finest).values(), *self.first.laws(groups).values()]
         return CleanProblem.of(

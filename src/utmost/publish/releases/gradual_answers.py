@@ -223,7 +223,9 @@ class LaidOut:
         lengths = {column.shape for column in released.values()}
         if len(lengths) != 1 or len(next(iter(lengths))) > 1:
             remedy = "Save them one by one."
-            raise Unsupported("columns of one length make a table", came="other shapes", where="save", remedy=remedy)
+            raise Unsupported(
+                "the columns of a table must have one length", came="other shapes", where="save", remedy=remedy
+            )
         rows = next(iter(released.values())).size
         beside = {named(name): column for name, column in public.items()}
         _check_beside(beside, {*released, *places, *(f"{name}_margin" for name in released)}, rows)

@@ -180,7 +180,7 @@ class GradualRelease(AnsweredLevels):
         pairs = {(self._units[name], column.lattice) for name, column in self._columns.items()}
         if len(pairs) > 1:
             remedy = "Make a release of each kind of column."
-            raise Unsupported("a statement is of columns of one kind", came="several", where="save", remedy=remedy)
+            raise Unsupported("a statement must be of columns of one kind", came="several", where="save", remedy=remedy)
         return next(iter(pairs))
 
     def _wanted(self, levels: Any) -> dict[Any, Any]:

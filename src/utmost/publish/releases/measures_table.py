@@ -59,7 +59,7 @@ class MeasuresTable:
                 raise wrong_kind("releases", "releases of `ut.mean`, by name", release)
         first, *others = self.releases.values() or [None]
         if first is None or not all(release.unit.is_shared for release in self.releases.values()):
-            raise OutOfRange("one table is of sums and counts that were noised together", came="others or none")
+            raise OutOfRange("one table must be of sums and counts that were noised together", came="others or none")
         alike = [
             (_seen(one), one.level, one.confidence, _whom(one), one.promise.with_noise(first.promise.noise))
             for one in (first, *others)
@@ -71,7 +71,7 @@ class MeasuresTable:
             required = "the amounts of one table are counted over the same axes, of the same persons, at one level"
             raise OutOfRange(required, came="others", remedy="Count them by ut.count_measures.")
         if first.promise.part is not None:
-            raise OutOfRange("one table is of releases of no part", came="others")
+            raise OutOfRange("one table must be of releases of no part", came="others")
         histories = [_history(release) for release in self.releases.values()]
         if any(history != histories[0] for history in histories):
             required = "the amounts of one table have the same history in a ledger"
@@ -268,7 +268,7 @@ def check_tables(tables: Mapping[str, CountedTable]) -> None:
             raise wrong_kind("tables", "counted tables by name", table)
         amount = table.unit.amount if table.unit.is_shared else None
         if amount is None or amount.name != name:
-            required = "one table is of sums and counts that were noised together, each by the name of its amount"
+            required = "one table must be of sums and counts that were noised together, each by the name of its amount"
             remedy = 'Count them by ut.count_measures: {"income": ut.mean("income", each=(0, 1000))}.'
             raise OutOfRange(required, came=repr(name), where="tables", remedy=remedy)
     if not tables:

@@ -438,7 +438,7 @@ class NoisySums(Display):
         if (name is None) == (sums is None):
             remedy = "Pass the name of a level whose labels are numbers, or a release of sums."
             raise OutOfRange(
-                "a mean is of one of name and sums", came="neither" if name is None else "both", remedy=remedy
+                "a mean needs one of name and sums", came="neither" if name is None else "both", remedy=remedy
             )
         chosen: Where = {} if where is None else where
         counts = self.counted_form(chosen)
@@ -508,7 +508,7 @@ class NoisySums(Display):
         taken = set(adapter_of(table).names(table))
         if taken & set(names):
             came = repr(min(taken & set(names)))
-            raise OutOfRange("means stand in columns of their own names", came=came, remedy="Rename the level.")
+            raise OutOfRange("means need columns of their own names", came=came, remedy="Rename the level.")
         shown_means = [_shown_mean(bar) for bar in self.group_means(family)]
         ends: list[list[float | None]] = [list(listed) for listed in zip(*shown_means, strict=True)]
         shown: LabelledTable = with_blanks(
@@ -603,7 +603,7 @@ class NoisySums(Display):
         text(name, "name")
         if self.unit.amount is not None:
             remedy = "Count the individuals by bins of the amount: its spread is that of the axis."
-            raise OutOfRange("a variance is over individuals that are counted", came="sums of amounts", remedy=remedy)
+            raise OutOfRange("a variance needs individuals that are counted", came="sums of amounts", remedy=remedy)
         place, level = self.domain.level_named(name)
         chosen: Where = {} if where is None else mapping(where, "where")
         everybody, axis = selected(self.domain, chosen), self.domain.axes[place]
@@ -779,7 +779,7 @@ class NoisySums(Display):
         iterable(families, "families")
         if self._amounts is not None:
             remedy = "Take rows out of a saved table by their counts: these are noisy already, so it costs nothing."
-            raise Unsupported("cells are withheld of counts, or of sums", came="both, noised together", remedy=remedy)
+            raise Unsupported("withheld cells must be counts, or sums", came="both, noised together", remedy=remedy)
         cells = []
         for family, narrow in (narrowed(self.domain, name) for name in families):
             columns, law = self._estimated(family), max(self.laws(family).values(), key=lambda law: law.variance)
@@ -795,7 +795,8 @@ class NoisySums(Display):
             hold: one table whose sums stay as released, rounded; "total" makes most other sums better, too.
 
         Raises:
-            NotDetermined: for distinct counts; where the cells are open and more than 65 536.
+            NotDetermined: for distinct counts; where the cells are open and more than 65 536, or hat functions were
+                measured.
             SolverFailed: where a program fails.
             OutOfRange, WrongKind, Infeasible: for invalid facts, and facts that hold of no table.
 

@@ -56,7 +56,7 @@ def checked_table(table: object, promise: Promise, at: Level, confidence: Number
     rows = promise.rows_of(table)
     if hasattr(type(rows), "pieces"):  # a file; of the class, since a frame has its columns as attributes
         if not isinstance(at_level, CellNoiseAtLevel):
-            raise Unsupported("a file is noised piece by piece, cell by cell", came=noise.kind, where="promise")
+            raise Unsupported("a file this large must be noised cell by cell", came=noise.kind, where="promise")
         from utmost.publish.releases.streamed import CheckedPieces
 
         return CheckedPieces.of(rows, promise, at_level)

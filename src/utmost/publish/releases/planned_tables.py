@@ -22,7 +22,7 @@ def plan_for(wanted: Workload, table: object, epsilon: Level) -> Plan:
     if not isinstance(table, CountedTable):
         remedy = "Count it with ut.count_table; or pass ut.choose_plan(wanted, unit, epsilon=...), a plan."
         raise WrongKind(
-            "sums are wanted of a counted table, which has a unit",
+            "wanted sums need a counted table, which has a unit",
             came=type(table).__name__,
             where="table",
             remedy=remedy,

@@ -113,7 +113,7 @@ def _ordered(domain: Domain, level_name: str) -> tuple[int, int, Axis, Sequence[
     axis = domain.axes[place]
     if axis.edges is None or axis.other is not None:
         raise OutOfRange(
-            "quantiles and cumulative sums are of an axis of bins, where no label takes in what lies outside",
+            "quantiles and cumulative sums need an axis of bins, without a label for what lies outside",
             came="another axis",
             where=repr(level_name),
             remedy="Declare it by bins; open ends take in what is below and above.",

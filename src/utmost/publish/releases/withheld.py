@@ -120,7 +120,7 @@ def withheld_table(
     if is_engine_table(table):
         remedy = "Save the release, and read it again: ut.read_release(path).withhold(...)."
         came = "a frame that an engine evaluates"
-        raise Unsupported("cells are withheld of a table in memory", came=came, where="withhold", remedy=remedy)
+        raise Unsupported("withholding cells needs a table in memory", came=came, where="withhold", remedy=remedy)
     adapter = adapter_of(table)
     values = {name: _numbers(adapter.column(table, name)) for name in released}
     shown = {name: rule.shows(column, np.full(len(column), noise.margin)) for name, column in values.items()}
@@ -211,7 +211,9 @@ class WithheldTables(Display, Mapping[str, WithheldTable[LabelledTable]]):
         optional(family, text, "family")
         if family is None and len(self.tables) > 1:
             remedy = f"Pass family={self.families[0]!r}, say: each table is a file."
-            raise OutOfRange("a file has one table", came=f"{len(self.tables)} families", where="save", remedy=remedy)
+            raise OutOfRange(
+                "a file can hold one table", came=f"{len(self.tables)} families", where="save", remedy=remedy
+            )
         chosen = self[self.families[0] if family is None else family]
         return chosen.save(path, format=format, sign=sign, overwrite=overwrite)
 

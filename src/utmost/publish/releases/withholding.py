@@ -85,9 +85,7 @@ class WithholdingRule(Display):
             )
         if complementary and mark == UNRELIABLE:
             remedy = f"Leave one of the two out: a cell marked {UNRELIABLE!r} is there to be read."
-            raise OutOfRange(
-                "further cells are withheld beside blanks alone", came="marks", where="mark", remedy=remedy
-            )
+            raise OutOfRange("complementary cells need blanks, not marks", came="marks", where="mark", remedy=remedy)
         return cls(read["below"], read["relative_margin"], complementary, mark)
 
     @property

@@ -189,14 +189,14 @@ def bound_costs(
         raise OutOfRange("contributions must be released, or public by your word", came=came, remedy=remedy)
     if persons is not None and (not public or persons < 1):
         remedy = "Of a release leave persons= out: it is of the persons themselves."
-        raise OutOfRange("persons= is of public contributions", came=persons, remedy=remedy)
+        raise OutOfRange("persons= goes with public contributions", came=persons, remedy=remedy)
     fixed: dict[str, Number | None] = {AT_MOST: at_most, PER_CELL: per_cell, IN_ALL: None}
     if histogram.name == IN_ALL and not at_most is per_cell is None:
         remedy = "Leave at_most= and per_cell= out."
         raise OutOfRange("what is bounded in all has the noise of that bound", came="another bound", remedy=remedy)
     if fixed[histogram.name] is not None:
         remedy = f"Leave {histogram.name}= out: these contributions are to choose it."
-        raise OutOfRange("the bound that is to be chosen has no value", came=f"{histogram.name}=", remedy=remedy)
+        raise OutOfRange("the bound that is to be chosen must have no value", came=f"{histogram.name}=", remedy=remedy)
     width, chosen = exact(step, "step"), domain.finest if family is None else domain.family(family)
     groups, needs = prod(domain.group_shape(chosen)), _needs(histogram.bounds, width)
     each = 1.0 if histogram.name != AT_MOST or per_cell is None else float(exact(per_cell, PER_CELL))
@@ -293,7 +293,7 @@ def _axis(labels: Mapping[str, Sequence[Any]]) -> tuple[str, tuple[Fraction, ...
     name = next(iter(labels), "")
     if len(labels) != 1 or name not in (AT_MOST, PER_CELL, IN_ALL) or labels[name][-1] != MORE:
         remedy = "Release what ut.count_contributions, or utmost count --contributions at-most=1,2,5, counts."
-        raise OutOfRange("contributions are counted by their bounds", came="another table", remedy=remedy)
+        raise OutOfRange("contributions must be counted by their bounds", came="another table", remedy=remedy)
     return name, tuple(exact(bound, name) for bound in labels[name][:-1])
 
 

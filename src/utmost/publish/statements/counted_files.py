@@ -112,5 +112,5 @@ def measured_table(path: Path) -> CountedTable:
     """
     if path.suffix.lower() != ".json":
         remedy = "Bring the .json that was published, as utmost count wrote it."
-        raise Unsupported("a release by a plan measures a counted table", came=path.name, remedy=remedy)
+        raise Unsupported("a release by a plan needs a counted table", came=path.name, remedy=remedy)
     return COUNTED_FORM.read(path)

@@ -92,8 +92,8 @@ def save_plan(plan: Plan, path: Path | str, *, overwrite: bool = False) -> None:
     instance(plan, Plan, "plan")
     file = Path(path_argument(path, "path"))
     if file.suffix.lower() != ".json":
-        raise OutOfRange("a plan is written as .json", came=file.name, where="path")
+        raise OutOfRange("a plan must be written as .json", came=file.name, where="path")
     if plan.workload is None or plan.level is None or plan.tuned_at is None:
         remedy = "Make it by `choose_plan`, or pass a workload and a level to `Plan`."
-        raise OutOfRange("a plan that is saved names what is wanted, and its level", came="neither", remedy=remedy)
+        raise OutOfRange("a plan that is saved must name the wanted sums and its level", came="neither", remedy=remedy)
     write_together({file: partial(write_json, PLAN_FORM.document(plan))}, overwrite=truth(overwrite, "overwrite"))

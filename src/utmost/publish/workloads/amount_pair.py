@@ -145,7 +145,7 @@ class AmountPair:
         if family[self.place] not in (_BOTH, _ADDED):
             came = self.domain.family_name(family)
             remedy = f"Name the table without {self.amount.name!r}: all parts are meant."
-            raise OutOfRange("the parts of an amount are measured together", came=repr(came), remedy=remedy)
+            raise OutOfRange("the parts of an amount must be measured together", came=repr(came), remedy=remedy)
         return with_level(family, self.place, _BOTH)
 
     def seen(self, family: Family) -> Family:

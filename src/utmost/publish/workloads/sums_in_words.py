@@ -165,7 +165,7 @@ def _scanned(domain: Domain, text: str) -> tuple[tuple[Any, ...], Number | None]
         name = _longest(text, at, levels)
         if name is None and _piece(text, at) in ("ranges", "prefixes"):
             remedy = f'Write "{_piece(text, at)} of age by sex" for those within each sex.'
-            raise OutOfRange("ranges and prefixes stand at the beginning", came=repr(text), remedy=remedy)
+            raise OutOfRange("ranges and prefixes must stand at the beginning", came=repr(text), remedy=remedy)
         if name is None:
             domain.level_named(_piece(text, at))  # refuses, and names the nearest
         assert name is not None
@@ -200,7 +200,7 @@ def _pair_of(domain: Domain, text: str) -> tuple[str, Any]:
         at += len(text[at:]) - len(text[at:].lstrip(", "))
     ranges = [piece_read for piece_read in pieces if isinstance(piece_read, slice)]
     if ranges and len(pieces) > 1:
-        raise OutOfRange("a selection takes one range of a level", came=f"{len(pieces)}", where=repr(name))
+        raise OutOfRange("a selection can take one range of a level", came=f"{len(pieces)}", where=repr(name))
     return name, ranges[0] if ranges else pieces
 
 
@@ -228,7 +228,7 @@ def _one(domain: Domain, name: str, piece: str) -> Any:
     if ".." in piece:
         if domain.axes[axis].edges is None:
             remedy = "Name its labels, with commas between them."
-            raise OutOfRange("only bins are taken by a range", came=repr(piece), where=repr(name), remedy=remedy)
+            raise OutOfRange("only bins can be taken by a range", came=repr(piece), where=repr(name), remedy=remedy)
         low, _, high = piece.partition("..")
         reads = (lambda end: end) if domain.axes[axis].clock is not None else (lambda end: exact(end, name))
         edges = slice(*(reads(end.strip()) if end.strip() else None for end in (low, high)))

@@ -22,7 +22,7 @@ from utmost.core.exact.arrays import frozen, unpickler
 from utmost.core.exact.display import Display
 from utmost.core.exact.numbers import Number, exact
 from utmost.errors import NotANumber, OutOfRange, Unsupported, WrongKind
-from utmost.tables.axes.clock import DAY, Clock, Period, read_time, time_at
+from utmost.tables.axes.clock import Clock, Period, read_time, time_at
 from utmost.tables.axes.hat_functions import (
     CLASS_MARK,
     DIFFERENCE,
@@ -32,6 +32,7 @@ from utmost.tables.axes.hat_functions import (
     hat_count,
     hat_rows,
 )
+from utmost.tables.axes.time_patterns import DAY
 from utmost.tables.cells.spelling import PLAIN, Spelling
 
 Label = str | int | bool

@@ -21,11 +21,9 @@ from numpy.typing import NDArray
 
 from utmost.core.exact.numbers import first_integer
 from utmost.errors import OutOfRange
-from utmost.tables.axes.time_patterns import time_pattern
+from utmost.tables.axes.time_patterns import DAY, EPOCH, first_second, time_pattern
 
-DAY = 86_400
 UNITS = ("hour", "day", "week", "month", "quarter", "half year", "year")
-_EPOCH = date(1970, 1, 1).toordinal()
 _MONTHS = {"month": 1, "quarter": 3, "half year": 6, "year": 12}
 _SECONDS = {"hour": 3600, "day": DAY, "week": 7 * DAY}
 LEAST_SECONDS = {**_SECONDS, "month": 28 * DAY, "quarter": 90 * DAY, "half year": 181 * DAY, "year": 365 * DAY}
@@ -108,7 +106,7 @@ class Period:
             offset = _MONDAY if self.unit == "week" else 0
             return second - (second - offset) % _SECONDS[self.unit]
         day, months = _day(second), _MONTHS[self.unit]
-        return _second_of(date(day.year, (day.month - 1) // months * months + 1, 1))
+        return first_second(date(day.year, (day.month - 1) // months * months + 1, 1))
 
     def label(self, low: int, high: int) -> str:
         """The label of a period between two edges.
@@ -169,7 +167,7 @@ class Clock:
         if isinstance(cell, datetime):
             return self._second(cell)
         if isinstance(cell, date):
-            return _second_of(cell), _second_of(cell) + DAY
+            return first_second(cell), first_second(cell) + DAY
         if type(cell).__name__ == "Period" and hasattr(cell, "start_time"):
             return _whole_seconds(cell.start_time), _whole_seconds(cell.end_time) + 1
         return None
@@ -313,7 +311,7 @@ def _period_spelled(parts: dict[str, int]) -> Span | None:
             start = date.fromisocalendar(parts["year"], parts["week"], 1)
         else:
             start = date(parts["year"], 1 + (number - 1 if unit != "year" else 0) * _MONTHS[unit], 1)
-        low, high = Period(unit).edges(_second_of(start), _second_of(start) + 1)
+        low, high = Period(unit).edges(first_second(start), first_second(start) + 1)
     except (ValueError, OutOfRange):
         return None
     return low, high
@@ -332,15 +330,11 @@ def _of_numpy(cell: np.datetime64) -> Any:
 
 
 def _whole_seconds(time: datetime) -> int:
-    return _second_of(time.date()) + time.hour * 3600 + time.minute * 60 + time.second
-
-
-def _second_of(day: date) -> int:
-    return (day.toordinal() - _EPOCH) * DAY
+    return first_second(time.date()) + time.hour * 3600 + time.minute * 60 + time.second
 
 
 def _day(second: int) -> date:
-    return date.fromordinal(second // DAY + _EPOCH)
+    return date.fromordinal(second // DAY + EPOCH)
 
 
 def _months_later(second: int, months: int) -> int:
@@ -348,9 +342,9 @@ def _months_later(second: int, months: int) -> int:
     year, month = divmod(day.year * 12 + day.month - 1 + months, 12)
     if year > 9999:
         raise OutOfRange("periods must end before the year 10000", came=year, where="stop")
-    return _second_of(date(year, month + 1, 1))
+    return first_second(date(year, month + 1, 1))
 
 
 def _in_calendar(second: int) -> int:
     """The second, or the nearest one two days within the years that a calendar has."""
-    return min(max(second, _second_of(date(1, 1, 3))), _second_of(date(9999, 12, 29)))
+    return min(max(second, first_second(date(1, 1, 3))), first_second(date(9999, 12, 29)))

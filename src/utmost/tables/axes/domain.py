@@ -132,7 +132,9 @@ class Domain(Display):
         for word in words_in(str(name), levels.__contains__) if is_text else _words(name):
             axis, level = self.level_named(word)
             if levels_taken[axis] < len(self.axes[axis].levels):
-                raise OutOfRange("a family takes one level of each axis", came=f"{word!r} beside another of its axis")
+                raise OutOfRange(
+                    "a family can take one level of each axis", came=f"{word!r} beside another of its axis"
+                )
             levels_taken[axis] = level
         return tuple(levels_taken)
 
@@ -424,7 +426,9 @@ def _which(labels: Sequence[str | None]) -> str:
 def _between(axis: Axis, wanted: slice, name: str) -> NDArray[np.bool_]:
     edges = axis.edges
     if edges is None or wanted.step is not None:
-        raise OutOfRange("only bins are taken by a slice of edges, without a step", came=str(wanted), where=repr(name))
+        raise OutOfRange(
+            "only bins can be taken by a slice of edges, without a step", came=str(wanted), where=repr(name)
+        )
     places = []
     for end, open_end in ((wanted.start, 0), (wanted.stop, len(edges) - 1)):
         edge = None if end is None else axis.edge(end)

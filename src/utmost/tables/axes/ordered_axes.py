@@ -82,7 +82,11 @@ def bins(
     finest = tuple(bottom + step * place for place in range(int(count) + 1))
     if groups is not None:
         if fanout is not None:
-            raise OutOfRange("groups= stand in place of runs", came=f"fanout={fanout}", remedy="Leave one of them out.")
+            raise OutOfRange(
+                "groups= can stand in place of runs, not beside them",
+                came=f"fanout={fanout}",
+                remedy="Leave one of them out.",
+            )
         return _listed(finest, mapping(groups, "groups"), None, ends, spelling, column)
     runs = [1]
     while ends["other"] is None and runs[-1] * growth < count and count % (runs[-1] * growth) == 0:

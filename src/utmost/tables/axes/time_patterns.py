@@ -31,7 +31,8 @@ _DIRECTIVES = {
     "S": ("second", r"\d\d?", 2),
     "f": ("fraction", r"\d{1,9}", 0),
 }
-_DAY, _HOUR = 86_400, 3600
+DAY, _HOUR = 86_400, 3600
+EPOCH = date(1970, 1, 1).toordinal()
 _REMEDY = 'Write "%d.%m.%Y", "%m/%d/%y %H:%M", "%b %d %Y" or "Q%q %Y", say.'
 
 
@@ -83,7 +84,7 @@ def time_pattern(text: str) -> TimePattern:
             continue
         if part[1:] not in _DIRECTIVES:
             known = ", ".join(f"%{name}" for name in _DIRECTIVES)
-            raise OutOfRange(f"a pattern is made of {known}", came=repr(part), where="pattern", remedy=_REMEDY)
+            raise OutOfRange(f"a pattern must be made of {known}", came=repr(part), where="pattern", remedy=_REMEDY)
         name, form, digits = _DIRECTIVES[part[1:]]
         # Beside other digits only a fixed number of them can be told apart.
         is_fixed = any(is_numeric[beside] for beside in (at - 1, at + 1) if 0 <= beside < len(parts))
@@ -121,25 +122,22 @@ def _span(parts: dict[str, str]) -> tuple[int, int]:
         first = date(year, 1, 1).toordinal() + number("day_of_year") - 1
         if date.fromordinal(first).year != year:
             raise ValueError
-        start = (first - _EPOCH) * _DAY
+        start = (first - EPOCH) * DAY
     else:
         if not {"month", "short_month", "long_month"} & set(parts):
             return _months(year, 1, 12)
         month = number("month") if "month" in parts else _month_named(parts)
         if "day" not in parts:
             return _months(year, month, 1)
-        start = _start(date(year, month, number("day")))
+        start = first_second(date(year, month, number("day")))
     if not {"hour", "hour_of_12"} & set(parts):
-        return start, start + _DAY
+        return start, start + DAY
     hour = number("hour") if "hour" in parts else _of_24(number("hour_of_12"), parts["half"])
     minute, second = (number(name) if name in parts else 0 for name in ("minute", "second"))
     if hour > 23 or minute > 59 or second > 59:
         raise ValueError
     start += hour * _HOUR + minute * 60 + second
     return start, start + (1 if "minute" in parts else _HOUR)
-
-
-_EPOCH = date(1970, 1, 1).toordinal()
 
 
 def _month_named(parts: dict[str, str]) -> int:
@@ -152,10 +150,11 @@ def _of_24(hour: int, half: str) -> int:
     return hour % 12 + 12 * half.startswith("p")
 
 
-def _start(day: date) -> int:
-    return (day.toordinal() - _EPOCH) * _DAY
+def first_second(day: date) -> int:
+    """The first second of a day, from 1970 on."""
+    return (day.toordinal() - EPOCH) * DAY
 
 
 def _months(year: int, month: int, count: int) -> tuple[int, int]:
     years, later = divmod(month - 1 + count, 12)
-    return _start(date(year, month, 1)), _start(date(year + years, later + 1, 1))
+    return first_second(date(year, month, 1)), first_second(date(year + years, later + 1, 1))

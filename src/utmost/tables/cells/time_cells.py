@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import BadTable
 from utmost.tables.axes.axes import Axis, label_text
-from utmost.tables.axes.clock import DAY
+from utmost.tables.axes.time_patterns import DAY
 from utmost.tables.cells.cell_values import is_masked_array, kind_of
 from utmost.tables.cells.columns import is_marked, is_missing
 from utmost.tables.cells.event_codes import OUTSIDE, PlaceReader, by_cell, check_type, missing_place

@@ -41,7 +41,7 @@ class DuckRelation(LocalFrame):
     def __post_init__(self) -> None:
         version = extra("duckdb", "duckdb").__version__
         if int(version.partition(".")[0]) < _LEAST or not hasattr(self.native, "_con"):
-            raise Unsupported(f"relations are read by DuckDB {_LEAST} or later", came=version, remedy="Update DuckDB.")
+            raise Unsupported(f"relations need DuckDB {_LEAST} or later", came=version, remedy="Update DuckDB.")
 
     def schema(self) -> Any:
         """The Arrow schema of the rows; integers of 128 bits are marked as undeclared.

@@ -26,7 +26,7 @@ class LazyPolars(LocalFrame):
         version = extra("polars", "tables").__version__
         if int(version.partition(".")[0]) < _LEAST:
             remedy = "Update Polars, or collect the frame first."
-            raise Unsupported(f"lazy frames are read by Polars {_LEAST} or later", came=version, remedy=remedy)
+            raise Unsupported(f"lazy frames need Polars {_LEAST} or later", came=version, remedy=remedy)
 
     def schema(self) -> Any:
         """The Arrow schema of the rows."""

@@ -58,7 +58,9 @@ class SparkRows:
         Raises:
             Unsupported: Always, since the rows are on other machines.
         """
-        raise Unsupported("rows of Spark are written by Spark", came="a dataframe", remedy="Call its write.parquet().")
+        raise Unsupported(
+            "rows of Spark must be written by Spark", came="a dataframe", remedy="Call its write.parquet()."
+        )
 
     def written(self, folder: Path) -> None:
         """Let the workers write files; the folder must be one that they share."""

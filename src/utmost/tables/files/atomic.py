@@ -75,19 +75,22 @@ def check_free_name(path: Path, *, overwrite: bool, draws: bool = False) -> None
         return check_absent(path, draws=draws)
     _check_folder(path.parent)
     if os.path.lexists(path) and (path.is_symlink() or not path.is_file()):
-        raise Unsupported("only a file is written over", came="something else of this name", where=str(path))
+        raise Unsupported("only a file can be written over", came="something else of this name", where=str(path))
 
 
 def _check_folder(folder: Path) -> None:
     """Check, before anything is drawn, that the folder exists and may be written into."""
     if not folder.is_dir():
         remedy = "Make it first."
-        raise Unsupported("a file is written into an existing folder", where=str(folder), remedy=remedy)
+        raise Unsupported("a file must go into an existing folder", where=str(folder), remedy=remedy)
     if not os.access(folder, os.W_OK | os.X_OK):
         where = str(folder.absolute() if folder == Path() else folder)
         remedy = "Name a folder where you may write."
         raise Unsupported(
-            "a file is written into a folder", came="one that you may not write", where=where, remedy=remedy
+            "a file must go into a folder where you may write",
+            came="one that you may not write",
+            where=where,
+            remedy=remedy,
         )
 
 

@@ -226,20 +226,22 @@ def check_same_kind(source: Path, out: Path) -> None:
     """Check that the table of ``source`` can be written to ``out``: a large file only in its own format."""
     if ending_of(out) not in (*PARQUET, *TEXT, *JSON_LINES, *FEATHER, *EXCEL) or out.suffix.lower() == ZIP:
         wanted = ", ".join(FORMATS.values())
-        raise Unsupported("a table is written in a known format", came=out.name, remedy=f"End it in {wanted}.")
+        raise Unsupported("a table must be written in a known format", came=out.name, remedy=f"End it in {wanted}.")
     if ending_of(out) in (*PARQUET, *FEATHER):
         extra("pyarrow", "tables")
     if ending_of(out) in EXCEL:
         extra("xlsxwriter", "excel")
     if source.is_dir() and out.suffix.lower() not in PARQUET:
         remedy = f"Give a name that ends in {' or '.join(PARQUET)}."
-        raise Unsupported("a directory of Parquet files is written as one", came=out.name, remedy=remedy)
+        raise Unsupported("a directory of Parquet files must be written as one", came=out.name, remedy=remedy)
     is_large = source.is_file() and source.stat().st_size >= LARGE
     for endings in (PARQUET, TEXT) if is_large else ():
         if ending_of(source) in endings and (ending_of(out) not in endings or out.suffix.lower() == GZ):
             wanted = " or ".join(ending for ending in endings if ending)
             raise Unsupported(
-                "a large file is written as it was read", came=out.name, remedy=f"Give a name that ends in {wanted}."
+                "a large file must be written as it was read",
+                came=out.name,
+                remedy=f"Give a name that ends in {wanted}.",
             )
 
 

@@ -22,10 +22,7 @@ from utmost.tables.files.atomic import Writer, check_free_name, write_together
 from utmost.tables.files.json_files import encoded
 from utmost.tables.files.sidecars import check_free, publish
 from utmost.tables.files.signatures import Signer, signature_path, signer_of
-from utmost.tables.files.text_files import FormattedFile
-
-PIPE = "-"
-"""The name of standard output."""
+from utmost.tables.files.text_files import PIPE, FormattedFile
 
 _TABLES = Path("table.csv")
 
@@ -81,7 +78,7 @@ def saved(
     out, key = _destination(path, named_format, sign, overwrite=may_overwrite, is_document=document is not None)
     if str(out) == PIPE:
         if publication.owner_only:
-            raise OutOfRange("true values are kept in a file of their owner", came="standard output", where="path")
+            raise OutOfRange("true values must be kept in a file of their owner", came="standard output", where="path")
         content = io.BytesIO()
         files.write(publication.table, content, Path("table" + files.FORMATS[named_format or "csv"]))
         stream = getattr(sys.stdout, "buffer", None)
@@ -134,7 +131,7 @@ def _destination(
     key = None if sign is None else Path(os.fsdecode(as_path(sign, "sign")))
     if str(out) == PIPE:
         if key is not None:
-            raise OutOfRange("a statement is signed in a file", came="standard output", where="sign")
+            raise OutOfRange("a signed statement must go to a file", came="standard output", where="sign")
         files.check_same_kind(_TABLES, Path("table" + files.FORMATS[format or "csv"]))
         # The standard output of a notebook takes text only.
         if format in ("feather", "parquet", "xlsx") and getattr(sys.stdout, "buffer", None) is None:

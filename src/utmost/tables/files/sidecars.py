@@ -40,7 +40,7 @@ def check_free(
     """
     if out is None:
         if sign is not None:
-            raise OutOfRange("a statement is signed in a file", came="no --out", where="--sign")
+            raise OutOfRange("a signed statement must go to a file", came="no --out", where="--sign")
         return
     files.check_same_kind(source, out)
     for path in (out, sidecar_path(out), signature_path(sidecar_path(out))):
@@ -142,7 +142,7 @@ def statement_beside(table: Path) -> Path:
     if not beside.is_file():
         remedy = "Get it from where the table was published; or name it: statement=."
         raise BadTable(
-            "a released table has its statement beside it",
+            "a released table must have its statement beside it",
             came=f"no {beside.name[-80:]}",
             where=str(table),
             remedy=remedy,

@@ -91,7 +91,7 @@ def check_fits(columns: Mapping[str, Iterable[Any]], numbers: int) -> None:
 
 def _check_width(columns: int) -> None:
     if columns > _COLUMNS:
-        raise BadTable(f"a sheet of Excel has at most {_COLUMNS} columns", came=columns, remedy="Write .parquet.")
+        raise BadTable(f"a sheet of Excel can have at most {_COLUMNS} columns", came=columns, remedy="Write .parquet.")
 
 
 def _lines(statement: Mapping[str, Any]) -> Iterator[list[str]]:
@@ -257,7 +257,9 @@ def check_statement(path: Path, statement: Mapping[str, Any]) -> None:
                 if not lines.items() <= expected.items():
                     raise BadTable("a workbook must say what its statement says", came="another", where=str(path))
             elif not (sheet.title == VALUES or sheet.title.startswith(f"{VALUES} ")):
-                raise BadTable("a workbook has values and a statement alone", came=repr(sheet.title), where=str(path))
+                raise BadTable(
+                    "a workbook must hold values and a statement alone", came=repr(sheet.title), where=str(path)
+                )
             elif any(cell.data_type == "f" for row in sheet.iter_rows() for cell in row):
                 raise BadTable("released values must be no formulas", came="one", where=f"{path}, {sheet.title}")
 

@@ -12,6 +12,9 @@ from utmost.errors import BadTable, OutOfRange
 from utmost.tables.cells.spelling import PLAIN, Spelling
 
 GZ, ZIP = ".gz", ".zip"
+PIPE = "-"
+"""The name of the pipe: standard input where something is read, standard output where something is written."""
+
 SEPARATORS = ",;\t|"
 """Separators in the order of the search: the first one that the header has outside of quotes is taken."""
 

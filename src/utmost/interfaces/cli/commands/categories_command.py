@@ -98,7 +98,9 @@ def categories(
     """
     if survey is not None:
         if short or level.is_given or any(setting is not None for setting in (labels, categories, size, save)):
-            raise OutOfRange("a survey says labels, level and blocks itself", came="another", where="--survey")
+            raise OutOfRange(
+                "a survey holds labels, level and blocks: no option may repeat them", came="another", where="--survey"
+            )
         saved = SURVEY.read(survey)
         names = list(saved.labels)
         how: CategoryReport = saved.how
@@ -203,7 +205,7 @@ def _draw(
 ) -> None:
     """A report for each row, in the order of the rows."""
     if column is None:
-        raise OutOfRange("reports are drawn of one column", came="no --column")
+        raise OutOfRange("the column of the categories must be named", came="no --column")
     file = table_options.output(out, form)
     table_options.check_output(file)
     numbers = {name: k for k, name in enumerate(names)}

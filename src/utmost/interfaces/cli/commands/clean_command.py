@@ -63,7 +63,9 @@ def clean(
     domain = released.domain
     words = _only_table(released) if want is None else read_family(domain, want)
     if not all(isinstance(word, str) for word in words):
-        raise OutOfRange("a clean table is of whole levels", came=repr(want), where="--want")
+        raise OutOfRange(
+            "--want of a clean table must name whole levels, without labels", came=repr(want), where="--want"
+        )
     chosen = domain.family(words)
     whole = released.clean(None if given is None else _facts(given), hold=hold)
     columns, report = beside_estimates(released, whole, chosen), whole.said(None, chosen)

@@ -35,7 +35,7 @@ FIRST = (
 AS_IN = {"utmost release": ("--by", "--mean", "--leave-out")}
 RARE = (
     *("--neighbours", "--most-events", "--in-all", "--measures", "--count-column", "--nested", "--part", "--together"),
-    *("--contributions", "--unknown-keys", "--delta", "--shares", "--epsilon", "--report"),
+    *("--contributions", "--unknown-keys", "--delta", "--shares", "--epsilon", "--report", "--individual"),
 )
 
 
@@ -84,7 +84,7 @@ def count(
     elif out is not None:
         check_absent(out)
     if contributions is not None and (part or together or unknown.column):
-        raise OutOfRange("contributions are counted by --person, --by and amounts alone", came="another option")
+        raise OutOfRange("--contributions goes with --person, --by and amounts alone", came="another option")
     if unknown.column is not None:
         _check_alone(part, together, neighbours, out)
         return unknown.name(events, people, level, out, spelling=spelling.cells, as_json=as_json, dry_run=dry_run)
@@ -123,7 +123,7 @@ def _write_report(counted: Any, path: Path) -> None:
         counted = next(iter(counted.values()))
     if counted.report is None:
         remedy = "A table that is counted already has none."
-        raise OutOfRange("the report is of events", came="a table of cells", where="--report", remedy=remedy)
+        raise OutOfRange("a counting report needs events", came="a table of cells", where="--report", remedy=remedy)
     facts_of_report = counted.report.facts()
     write_together({path: lambda file: write_json(facts_of_report, file)}, owner_only=True)
 
@@ -134,7 +134,7 @@ def _check_alone(part: str | None, together: str | None, neighbours: str, out: P
         came = "--part" if part is not None else "--together" if together is not None else "--neighbours"
         raise OutOfRange("keys are named for one individual added or removed, of all events", came=came)
     if out is not None and out.suffix.lower() != ".json":
-        raise OutOfRange("the domain of named keys is written as .json", came=out.name, where="--out")
+        raise OutOfRange("the domain of named keys must be written as .json", came=out.name, where="--out")
 
 
 def _give_parts(tables: dict[Any, CountedTable], part: str, out: Path | None, *, as_json: bool, dry_run: bool) -> None:
@@ -189,7 +189,7 @@ def _written_apart(
     what, each, option = named
     if out is None and not dry_run:
         remedy = f"With --out counted.json there is counted-{each}."
-        raise OutOfRange(f"{what} are counted into files", came="no --out", where=option, remedy=remedy)
+        raise OutOfRange(f"{what} must be counted into files", came="no --out", where=option, remedy=remedy)
     if out is None:
         return {}
     paths = {str(name): file_options.beside(out, re.sub(r"[^\w.]+", "-", str(name))) for name in tables}

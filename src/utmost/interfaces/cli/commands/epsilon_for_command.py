@@ -88,7 +88,7 @@ def epsilon_for(
         return answer.give(*_of_points(margin, confidence, plane.per or "1", dimensions))
     if sensitivity is None:
         raise OutOfRange(
-            "an error bar depends on what one individual changes",
+            "the margin needs to know what one individual changes",
             came="no --sensitivity",
             remedy="Add --sensitivity 1 if one person changes a cell by at most 1: you must know this to be true.",
         )

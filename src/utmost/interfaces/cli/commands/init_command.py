@@ -81,7 +81,7 @@ def init(
     if file is not None:
         if file.suffix.lower() != ".toml":
             remedy = f"Write --out {file.with_suffix('.toml')}."
-            raise OutOfRange("a recipe is written as .toml", came=file.name, where="--out", remedy=remedy)
+            raise OutOfRange("a recipe must be written as .toml", came=file.name, where="--out", remedy=remedy)
         check_absent(file)
     options_given = dict(options.given_options(choices))
     given, domain = _checked(choices, options_given, folder) if options_given else asked_recipe()

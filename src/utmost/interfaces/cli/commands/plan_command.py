@@ -133,7 +133,11 @@ def plan(
     with progress_bar("Searching for shares"):
         if share:
             if method == "rotated" and along is None:
-                raise OutOfRange("sums and differences are of whole rows", came="no --together", where="--method")
+                raise OutOfRange(
+                    "sums and differences need whole rows, which --together names",
+                    came="no --together",
+                    where="--method",
+                )
             rotated = along if method == "rotated" else None
             chosen = Plan(domain, unit, _shares(domain, share), workload, at, highest, rotated)
         else:

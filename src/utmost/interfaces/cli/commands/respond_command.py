@@ -18,6 +18,7 @@ from utmost.interfaces.documents.answers import Asked, SavedMechanism, answered_
 from utmost.interfaces.documents.reports import print_json
 from utmost.interfaces.documents.space_names import space_named
 from utmost.tables.files.sidecars import check_free, publish, sidecar_path
+from utmost.tables.files.text_files import PIPE
 
 MechanismFile = Annotated[
     file_options.File,
@@ -68,7 +69,7 @@ def respond(
     if table is None and any((column, public, drop, kept, out)):
         raise OutOfRange("--column, --public, --drop, --kept and --out need --file", came="no --file")
     if kept is not None and ledger.ledger is not None:
-        raise OutOfRange("answers are kept in a ledger or in a file", came="both", where="--kept")
+        raise OutOfRange("answers must be kept in a ledger or in a file, not in both", came="both", where="--kept")
     saved = saved_mechanism(design, None if space is None else space_named(space))
     book = ledger.kept(saved, design)
     if table is None:
@@ -85,7 +86,7 @@ def respond(
 def _check_ways(secret: str | None, table: Path | None, person: str | None, ledger: AnswersMemory) -> None:
     """One secret, or a table, or a person whose answer a ledger keeps."""
     if ledger.ledger is not None and person is None:
-        raise OutOfRange("a ledger keeps answers of persons: name them", came="none", where="--id")
+        raise OutOfRange("a ledger needs the persons whose answers it keeps", came="none", where="--id")
     if table is None and ledger.ledger is None and person is not None:
         raise OutOfRange("it needs --file or --ledger", came="neither", where="--id")
     if (secret is not None and table is not None) or (secret is None and table is None and ledger.ledger is None):
@@ -94,7 +95,7 @@ def _check_ways(secret: str | None, table: Path | None, person: str | None, ledg
 
 def _typed(text: str) -> str:
     """A secret or a person; other users of the machine, and the shell's history, do not see standard input."""
-    return sys.stdin.readline().strip() if text == file_options.PIPE else text
+    return sys.stdin.readline().strip() if text == PIPE else text
 
 
 def _answer(saved: SavedMechanism, secret: str, *, as_json: bool) -> None:

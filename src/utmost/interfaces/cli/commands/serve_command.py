@@ -80,7 +80,7 @@ def serve(
         float | None, option("NUMBER", "Requests a second for each token.", min=0.001, show_default="20")
     ] = None,
     new_admin_token: Annotated[
-        bool, flag("New admin token, printed: the last one has expired.", "--new-admin-token")
+        bool, flag("A new admin token to print, if the last one has expired.", "--new-admin-token")
     ] = False,
     oidc_issuer: Annotated[str | None, option("URL", "OpenID provider to accept, too.", "--oidc-issuer")] = None,
     oidc_audience: Annotated[

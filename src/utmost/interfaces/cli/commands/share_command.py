@@ -176,7 +176,7 @@ def _publish(
 def _check(publish: Path | None, relax: Path | None, memory: MemoryOfMany, sign: Path | None, *, dry_run: bool) -> None:
     """Check that the options go together."""
     if publish is not None and relax is not None:
-        raise OutOfRange("a ledger publishes, or relaxes", came="both")
+        raise OutOfRange("one call must publish or relax, not both", came="both")
     if publish is relax is None:
         options.refuse("needs --publish or --relax", memory)
         for name, given in (("--sign", sign is not None), ("--dry-run", dry_run)):
@@ -184,7 +184,7 @@ def _check(publish: Path | None, relax: Path | None, memory: MemoryOfMany, sign:
                 raise OutOfRange(f"{name} needs --publish")
     if relax is not None and memory.ledger is None:
         remedy = "Pass --ledger; each measure has the name of its plan there."
-        raise OutOfRange("measures are relaxed in a ledger", came="none", where="--relax", remedy=remedy)
+        raise OutOfRange("relaxing measures needs a ledger", came="none", where="--relax", remedy=remedy)
     if relax is not None and dry_run:
         raise OutOfRange("--dry-run needs --publish", came="--relax")
     if memory.ledger is None:

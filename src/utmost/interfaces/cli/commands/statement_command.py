@@ -92,7 +92,7 @@ def statement(
     )
     entry_file, page_file = file_options.file_of(out), file_options.file_of(html)
     if html is not None and page_file is None and (as_json or (out is not None and entry_file is None)):
-        raise OutOfRange("one of the two goes to standard output", came="both", where="--html")
+        raise OutOfRange("only one of the two can go to standard output", came="both", where="--html")
     _check_names(entry_file, page_file)
     if package is not None:
         _check_beside(package, release)

@@ -132,7 +132,7 @@ def total(
         published = Answer.of_sums(published.releases[mean])
     if not isinstance(published, Answer):
         remedy = "Ask the whole release; utmost read shows this one."
-        raise Unsupported("sums are of a released table, or of a release by a plan", came="another kind", remedy=remedy)
+        raise Unsupported("sums need a released table, or a release by a plan", came="another kind", remedy=remedy)
     read = published.table
     chosen = counted_selection(read, where)
     questions = {"--ratio or --over": ratio or over is not None, "--mean": mean is not None, "--sums": sums is not None}
@@ -179,7 +179,7 @@ def total(
         assert sums is not None
         other_sums = read_release(sums)
         if not isinstance(other_sums, Answer):
-            raise Unsupported("the sums of a mean are of a release by a plan", came="another kind", where="--sums")
+            raise Unsupported("--sums needs a release by a plan", came="another kind", where="--sums")
         bar = published.mean(sums=other_sums, where=chosen, confidence=confidence)
         report = _bar(bar, f"mean by {sums.name}, {question}", "mean")
     amount = None if events else read.unit.amount
@@ -197,7 +197,7 @@ def _write_tables(
 ) -> None:
     """Write the tables that were wanted of a release, or that another plan wants, or those that were noised."""
     if not isinstance(answered, Answer) or not answered.is_by_plan:
-        raise Unsupported("tables are of a release by a plan", came="another kind", where="--tables")
+        raise Unsupported("--tables needs a release by a plan", came="another kind", where="--tables")
     release = answered.table
     signer = None if sign is None else signer_of(sign)
     wanted = release.plan if plan is None else PLAN_FORM.read(plan)

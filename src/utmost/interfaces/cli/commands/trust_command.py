@@ -155,7 +155,7 @@ def _report(owner: Any, edges: Any, levels: dict[Any, Level], distances: dict[An
 def _draw(levels: dict[Any, Level], value: Path, sensitivity: str, file: Path | None) -> None:
     """Draw one noise process, and write the view of each recipient."""
     if file is None or file.suffix.lower() != ".json":
-        raise OutOfRange("the views are written as a .json file", came="another", where="--out")
+        raise OutOfRange("the views must be written as a .json file", came="another", where="--out")
     shared = TrustRelease(_integer(value), sensitivity, levels=levels)
     views = {str(recipient): int(seen) for recipient, seen in shared.views().items()}
     document = {"kind": "utmost trust views", "format": 1, "sensitivity": sensitivity, "views": views}

@@ -88,7 +88,7 @@ def _withheld(whole: Any, rule: WithholdingRule, families: list[str]) -> dict[st
         return dict(whole.table.withheld(rule, words or wanted_families(whole.table.plan)))
     if not isinstance(whole, Answer):
         remedy = "Give a released table, or a release by a plan; one in two stages withholds its fine cells itself."
-        raise Unsupported("cells are withheld of a release", came="one of another kind", remedy=remedy)
+        raise Unsupported("withholding cells needs a release", came="one of another kind", remedy=remedy)
     if families:
         raise OutOfRange("--want is for a release by a plan", came="a released table", where="--want")
     return {"": whole.withheld(rule)}
@@ -101,7 +101,7 @@ def _places(withheld: dict[str, WithheldTable[Any]], out: Path | None, folder: P
         return dict(zip(withheld, file_names(folder, withheld), strict=True))
     if len(withheld) > 1:
         remedy = "Name a folder: --tables DIR; or one table: --want."
-        raise OutOfRange("a file has one table", came=f"{len(withheld)} tables", where="--out", remedy=remedy)
+        raise OutOfRange("a file can hold one table", came=f"{len(withheld)} tables", where="--out", remedy=remedy)
     return {} if out is None else dict.fromkeys(withheld, out)
 
 

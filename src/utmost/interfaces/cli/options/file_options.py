@@ -13,7 +13,7 @@ import click
 
 from utmost.errors import OutOfRange
 from utmost.interfaces.cli.options.option_kinds import argument, option
-from utmost.tables.files.text_files import MemoryFile, unzipped
+from utmost.tables.files.text_files import PIPE, MemoryFile, unzipped
 
 if TYPE_CHECKING:
     File = Path
@@ -21,10 +21,6 @@ else:
 
     class File:
         """A file to read, as `readable` gives it."""
-
-
-PIPE = "-"
-"""The name of the pipe: standard input where something is read, standard output where something is written."""
 
 
 class StandardInput(MemoryFile):
@@ -98,7 +94,7 @@ DomainFile = Annotated[
 def beside(path: Path, name: str) -> Path:
     """The file of one of several: counted-visits.json of counted.json."""
     if not path.name:
-        raise OutOfRange("a file of several has a name", came=str(path), where="--out")
+        raise OutOfRange("several files need a name in --out", came=str(path), where="--out")
     return path.with_name(f"{path.stem}-{name}{path.suffix}")
 
 

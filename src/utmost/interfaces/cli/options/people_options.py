@@ -110,9 +110,7 @@ class People(PersonOptions):
         option("AXIS=NAMES", "Columns of counts, each within the next: outcome=admitted,applicants."),
     ] = None
 
-    individual: Annotated[
-        str | None, option("TEXT", 'Who one individual is, if the table was counted elsewhere: "one household".')
-    ] = None
+    individual: Annotated[str | None, option("TEXT", 'One individual, in words: "one household".')] = None
 
     @property
     def are_given(self) -> bool:
@@ -151,7 +149,7 @@ class People(PersonOptions):
                     if name == "--person"
                     else "Add --at-most 1, say, the number of cells that one person may change."
                 )
-                raise OutOfRange("people are counted by --person and --at-most", came=f"no {name}", remedy=remedy)
+                raise OutOfRange("counting people needs --person and --at-most", came=f"no {name}", remedy=remedy)
         counting = Counting(self.person, self.each_row, self.at_most, together, neighbours, self.key)
         by = None if self.by is None else split_names(self.by)
         with (
@@ -213,14 +211,14 @@ class People(PersonOptions):
         if name not in ("at-most", "per-cell", "in-all"):
             remedy = "Write --contributions at-most=1,2,5,10, --contributions per-cell=10,100 or in-all=10,100."
             raise OutOfRange(
-                "contributions are of one bound", came=repr(bounds), where="--contributions", remedy=remedy
+                "--contributions must name one bound", came=repr(bounds), where="--contributions", remedy=remedy
             )
         taken = People(self.person, self.each_row, domain=self.domain, by=self.by, values=self.values, step=self.step)
         taken = replace(taken, each=self.each, leave_out=self.leave_out, neighbours=self.neighbours)
         if not self.are_events or self != taken:
             remedy = "Pass --person or --each-row, and of sums --values, --step and --each; the bounds are in "
             remedy += "--contributions."
-            raise OutOfRange("contributions are of persons with events", came="other options", remedy=remedy)
+            raise OutOfRange("contributions need persons with events", came="other options", remedy=remedy)
         limits: Any = split_names([listed])
         with progress_bar(f"Counting {events.name}") as progress:
             table = count_contributions(
@@ -358,7 +356,7 @@ class People(PersonOptions):
         from utmost.tables.files import files
 
         if self.counts is not None and self.nested is not None:
-            raise OutOfRange("one of --count-column and --nested says which columns count", came="both")
+            raise OutOfRange("only one of --count-column and --nested can say which columns count", came="both")
         if self.at_most is None:
             remedy = "Add --at-most 1, say: what one person changes in a table counted elsewhere is on your word."
             raise OutOfRange("a table of cells needs its unit", came="no --at-most", remedy=remedy)

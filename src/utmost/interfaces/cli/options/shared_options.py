@@ -193,7 +193,9 @@ class Output:
         if self.file is not None:
             if self.file.suffix.lower() != ".json":
                 remedy = f"Write --out {self.file.with_suffix('.json')}."
-                raise OutOfRange("the result is written as .json", came=self.file.name, where="--out", remedy=remedy)
+                raise OutOfRange(
+                    "the result must be written as .json", came=self.file.name, where="--out", remedy=remedy
+                )
             check_absent(self.file)
 
     @property

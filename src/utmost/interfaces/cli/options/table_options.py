@@ -202,7 +202,7 @@ def check_list(out: Path | None, endings: tuple[str, ...] = (".csv", ".tsv", ".t
     """Check that a list is written as its file's ending says."""
     file = file_options.file_of(out)
     if file is not None and file.suffix.lower() not in endings:
-        raise OutOfRange(f"the list is written as one of {', '.join(endings)}", came=file.name, where="--out")
+        raise OutOfRange(f"the list must be written as one of {', '.join(endings)}", came=file.name, where="--out")
 
 
 def give_rows(names: list[str], rows: Iterable[list[str]], out: Path, document: Callable[[TextIO], None]) -> None:

@@ -167,7 +167,7 @@ def check_document(out: Path | None, sign: Path | None, *, draws: bool = False) 
         Unsupported: where one of the files exists.
     """
     if out is None and sign is not None:
-        raise OutOfRange("a release is signed in a file", came="no --out", where="--sign")
+        raise OutOfRange("a signed release must go to a file", came="no --out", where="--sign")
     if out is not None:
         check_ending(out)
         for path in (out, signature_path(out)):
@@ -179,7 +179,9 @@ def check_ending(out: Path) -> None:
     if out.suffix.lower() != ".json":
         name = out.with_suffix(".json")
         remedy = f"Write --out {name}; utmost total {name} --tables DIR writes CSV files of it."
-        raise OutOfRange("a release of several tables is written as .json", came=out.name, where="--out", remedy=remedy)
+        raise OutOfRange(
+            "a release of several tables must be written as .json", came=out.name, where="--out", remedy=remedy
+        )
 
 
 def is_of_cells(plan: Plan) -> bool:
@@ -218,7 +220,7 @@ def tables_left_out(release: NoisySums, wanted: Plan) -> list[str]:
 def _table_files(plan: Plan, folder: Path) -> dict[Path, tuple[Any, ...]]:
     """A CSV file for each wanted table in a folder, with the words that name it."""
     if folder.exists() and not folder.is_dir():
-        raise OutOfRange("tables are written into a folder", came=folder.name, where="--tables")
+        raise OutOfRange("--tables must name a folder", came=folder.name, where="--tables")
     wanted = wanted_tables(plan)
     return dict(zip(file_names(folder, wanted), wanted.values(), strict=True))
 

@@ -25,7 +25,9 @@ def read_level(written: str | int | float) -> Level:
     read = level_from_text(text) if isinstance(text, str) and "log" in text else level(text)
     numbers = (read.power,) if read.base is None else (read.power, read.base)
     if max(part for number in numbers for part in number.as_integer_ratio()) >= _TOO_LONG:
-        raise NotALevel(f"a service reads levels of at most {_DIGITS} digits", came="a longer one", where="epsilon")
+        raise NotALevel(
+            f"a level in a request must have at most {_DIGITS} digits", came="a longer one", where="epsilon"
+        )
     return read
 
 

@@ -57,7 +57,7 @@ def of_part(text: str) -> tuple[str, str]:
     """
     partition, _, part = map(str.strip, text.partition("="))
     if not partition or not part or "=" in part:
-        raise OutOfRange("a part is written as partition = part", where="part", remedy="Write town = Bern.")
+        raise OutOfRange("a part must be written as partition = part", where="part", remedy="Write town = Bern.")
     return partition, part
 
 

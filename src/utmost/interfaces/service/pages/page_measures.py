@@ -84,7 +84,7 @@ def bring_tables(request: Request, service: Served, viewer: Viewer, sent: Sent) 
         _add(tables, asked.name, table)
         proposals[asked.name] = proposal.name
     if publications and relaxations:
-        raise OutOfRange("tables are published together, or relaxed together", came="both", where="proposal")
+        raise OutOfRange("tables must be published together, or relaxed together", came="both", where="proposal")
     viewer.check_role("relax" if relaxations else "publish")
     if relaxations:
         service.releases.relax_measures(viewer, sent.text("key"), relaxations, tables, proposals)

@@ -186,7 +186,7 @@ def shape(kind: str, size: str) -> Space:
     is_lattice = kind in ("grid", "manhattan")
     if kind not in SHAPES or len(numbers) != 1 + is_lattice or len(size.lower().split("x")) != len(numbers):
         remedy = "Write 4x4 for a lattice, and a number for everything else."
-        raise OutOfRange("a map is of a shape and a size", came=f"{kind} {size}"[:40], remedy=remedy)
+        raise OutOfRange("a map must have a shape and a size", came=f"{kind} {size}"[:40], remedy=remedy)
     secrets = prod(numbers) if kind != "hamming" else 2 ** min(numbers[0], 10)
     if not 2 <= secrets <= MOST_PLACES:
         remedy = "Larger maps are for the command line: utmost research capacity, utmost design."

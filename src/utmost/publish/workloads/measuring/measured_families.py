@@ -30,7 +30,7 @@ def measured_family(domain: Domain, name: Any) -> Family:
     for word in marked:
         axis, spacing = _read(domain, word)
         if levels[axis] != len(domain.axes[axis].levels):
-            raise OutOfRange("a family takes one level of each axis", came=f"{word!r} beside another of its axis")
+            raise OutOfRange("a family can take one level of each axis", came=f"{word!r} beside another of its axis")
         levels[axis] = -spacing
     return tuple(levels)
 
@@ -89,7 +89,7 @@ def place_of_hats(families: Iterable[Family]) -> int | None:
     places = {place for family in families for place, level in enumerate(family) if -WIDEST <= level < DIFFERENCE}
     if len(places) > 1:
         remedy = "Measure hat functions on one axis, and groups of the levels of the others."
-        raise Unsupported("hat functions are measured on one axis", came=f"{len(places)} axes", remedy=remedy)
+        raise Unsupported("hat functions can be measured on one axis", came=f"{len(places)} axes", remedy=remedy)
     return next(iter(places), None)
 
 

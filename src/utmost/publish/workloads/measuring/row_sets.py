@@ -28,7 +28,7 @@ def base_of(sets: Iterable[int]) -> int:
     if len(groups) < len(listed) and min(groups, default=0) != 1:
         remedy = "Give the values a share of the level, beside the same levels of the other axes or finer ones."
         raise Unsupported(
-            "hat functions are measured beside the values under them", came="hat functions alone", remedy=remedy
+            "hat functions must be measured beside the values under them", came="hat functions alone", remedy=remedy
         )
     return min(groups, default=0)
 

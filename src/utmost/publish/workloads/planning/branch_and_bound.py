@@ -197,7 +197,7 @@ def certified_shares(
     gap = read_tolerance(tolerance)
     if unit.exactly:
         remedy = "Leave exactly= out; what is certified then holds for less than is promised."
-        raise Unsupported("shares are certified where totals are not public", came="exactly=True", remedy=remedy)
+        raise Unsupported("certified shares need totals that are not public", came="exactly=True", remedy=remedy)
     chosen = candidate_families(workload) if families is None else named_candidates(workload, families)
     rules = rooms(unit, workload.domain.size)
     if families is None and any(room.free for room in rules):

@@ -21,7 +21,7 @@ from utmost.publish.workloads.bounds.one_way_volume import one_way_bound
 from utmost.publish.workloads.bounds.rotated_bounds import integer_rows_bound
 from utmost.publish.workloads.bounds.workload_evidence import WorkloadBounds
 from utmost.publish.workloads.measuring.marginal_spaces import is_vast
-from utmost.publish.workloads.measuring.measured_families import measured_family
+from utmost.publish.workloads.measuring.measured_families import is_hats, measured_family
 from utmost.publish.workloads.measuring.pair_axis import PairAxis
 from utmost.publish.workloads.measuring.product_rows import ProductRows, rows_of_facts
 from utmost.publish.workloads.measuring.wanted_sums import axes_in_order, is_unequal_tree, wants_marginals
@@ -438,7 +438,8 @@ class Plan(Display):
             reconstruction: Reconstruction of the release, where it is at hand.
 
         Raises:
-            NotDetermined: of distinct counts; where the measured families leave more than 65 536 cells open.
+            NotDetermined: of distinct counts; where the measured families leave more than 65 536 cells open, or any by
+                hat functions.
             Unsupported: for sums and counts that are noised together, and where other than groups and hat functions are
                 measured.
 
@@ -447,10 +448,10 @@ class Plan(Display):
         self.unit.check_adds(is_one_cell=False, came="a clean table, whose sums agree")
         if self.amount_pair is not None:
             remedy = "Count the two apart, by measures=, and clean each: count and sum of one table agree as they are."
-            raise Unsupported("clean tables are of counts, or of sums", came="both, noised together", remedy=remedy)
+            raise Unsupported("clean tables must be of counts, or of sums", came="both, noised together", remedy=remedy)
         if reconstruction is None:
             reconstruction = self.measurement.reconstruction(precision_weights(self.levels(level_of(1))))
-        if self.domain.size > _MOST_OPEN:
+        if self.domain.size > _MOST_OPEN or any(map(is_hats, self.shares)):
             reconstruction.check_family_determined(self.domain.finest)
         if not self.measurement.is_cleanable:
             raise not_cleanable()

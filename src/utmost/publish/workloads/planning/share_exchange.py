@@ -17,7 +17,7 @@ from utmost.publish.workloads.measuring.unit_charge import PLAIN, Room
 from utmost.publish.workloads.measuring.variance_components import VarianceComponents, relative_precision
 
 _SCAN = np.linspace(0, 1, 9)
-_GOLDEN = (5**0.5 - 1) / 2
+GOLDEN = (5**0.5 - 1) / 2
 _SWEEPS = 300
 _GAIN = 1e-9
 
@@ -215,14 +215,14 @@ def _without(error: WeighedError, shares: Floats, family: int, others: Array) ->
 
 def _golden(along: Callable[[Floats], Floats], low: Floats, high: Floats) -> tuple[Floats, Floats]:
     """Golden section on many lines at once; where, and how much."""
-    inner = high - _GOLDEN * (high - low)
-    outer = low + _GOLDEN * (high - low)
+    inner = high - GOLDEN * (high - low)
+    outer = low + GOLDEN * (high - low)
     at_inner, at_outer = along(inner), along(outer)
     # To a fifteen-thousandth of the line: shares are rounded to thousandths in the end.
     for _ in range(20):
         left = at_inner < at_outer
         low, high = np.where(left, low, inner), np.where(left, outer, high)
-        new = np.where(left, high - _GOLDEN * (high - low), low + _GOLDEN * (high - low))
+        new = np.where(left, high - GOLDEN * (high - low), low + GOLDEN * (high - low))
         at_new = along(new)
         inner, outer = np.where(left, new, outer), np.where(left, inner, new)
         at_inner, at_outer = np.where(left, at_new, at_outer), np.where(left, at_inner, at_new)

@@ -74,7 +74,11 @@ class SharedLevel(Display):
         relations = {plan.unit.neighbours for plan in stated.values()}
         if len(relations) > 1:
             remedy = "Count all measures with the same neighbours=."
-            raise OutOfRange("levels add up against one relation", came=" and ".join(sorted(relations)), remedy=remedy)
+            raise OutOfRange(
+                "levels that add up must have one neighbouring relation",
+                came=" and ".join(sorted(relations)),
+                remedy=remedy,
+            )
         object.__setattr__(self, "shares", shares)
         object.__setattr__(self, "plans", stated)
 
@@ -172,7 +176,7 @@ def _weights(plans: Any, weights: Any) -> dict[str, float]:
     if not isinstance(plans, Mapping) or not all(isinstance(name, str) and name for name in plans):
         raise wrong_kind("plans", "a mapping from names to plans", plans)
     if not 1 <= len(plans) <= _MOST:
-        raise OutOfRange(f"a level is shared by 1 to {_MOST} plans", came=len(plans))
+        raise OutOfRange(f"a level can be shared by 1 to {_MOST} plans", came=len(plans))
     for name, plan in plans.items():
         if not isinstance(plan, Plan):
             raise wrong_kind(f"the plan of {name!r}", "a Plan", plan)

@@ -10,12 +10,11 @@ from utmost.core.exact.numbers import Number
 from utmost.core.privacy.unit import Unit
 from utmost.publish.workloads.measuring.unequal_trees import TreeError
 from utmost.publish.workloads.measuring.unit_charge import Room, rooms
-from utmost.publish.workloads.planning.share_exchange import lattice_shares
+from utmost.publish.workloads.planning.share_exchange import GOLDEN, lattice_shares
 from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.domain import Family
 
 _SCAN = 9
-_GOLDEN = (5**0.5 - 1) / 2
 _SWEEPS = 100
 _LATTICE = 1000
 
@@ -82,7 +81,7 @@ def _exchanged(error: TreeError, shares: Floats, level: int, finer_level: int) -
     low, high = parts[max(best - 1, 0)], parts[min(best + 1, _SCAN - 1)]
     # Shares are rounded to thousandths in the end.
     while high - low > 1e-5:
-        inner, outer = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+        inner, outer = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
         if at(inner)[0] < at(outer)[0]:
             high = outer
         else:

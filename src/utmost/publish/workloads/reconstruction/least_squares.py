@@ -472,7 +472,7 @@ def not_cleanable() -> Unsupported:
     """The refusal of clean tables where marginal tables of a vast domain, differences or listed rows are measured."""
     remedy = 'Plan with method="independent", over a domain that can be laid out.'
     came = "listed rows, differences or a vast domain"
-    return Unsupported("clean tables are of groups and hat functions", came=came, remedy=remedy)
+    return Unsupported("clean tables must be of groups and hat functions", came=came, remedy=remedy)
 
 
 def _outer(vectors: Sequence[NDArray[Any]]) -> NDArray[Any]:

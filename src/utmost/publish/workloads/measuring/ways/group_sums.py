@@ -81,7 +81,7 @@ class GroupSums:
         place_of_hats(shares)
         unit.check_adds(is_one_cell=all(map(self.domain.is_of_cells, shares)), came="a plan that measures sums")
         if any(map(is_listed, shares)):
-            raise OutOfRange("classes of rows are measured where rows are listed", came="no rows", where="rows")
+            raise OutOfRange("classes of rows need listed rows", came="no rows", where="rows")
         total = sum(shares.values(), Fraction(0))
         # Shares of separate parts add up to more than 1 where no person is in all; a public total costs nothing.
         if total != 1 and not (total > 1 and self.charge(unit, shares) in ((0, 1) if unit.exactly else (1,))):

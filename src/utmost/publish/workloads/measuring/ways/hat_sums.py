@@ -41,7 +41,9 @@ class HatSums(GroupSums):
         """Check that these are hat functions and groups, and spend the level."""
         if any(map(is_difference, shares)):
             remedy = "Measure hat functions beside groups, or differences beside groups."
-            raise Unsupported("hat functions are measured beside groups", came="differences", remedy=remedy)
+            raise Unsupported(
+                "hat functions can be measured beside groups, not differences", came="differences", remedy=remedy
+            )
         GroupSums.check(self, unit, shares)
 
     def check_determined(self, workload: Workload, unit: Unit, shares: Shares) -> None:
