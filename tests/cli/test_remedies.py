@@ -243,7 +243,9 @@ def test_what_is_said_after_a_release_of_people_makes_a_ledger_of_it(run, made, 
     assert code == 0
     note = " ".join(note.split())
     kept = shlex.split(re.search(r"In a ledger \((.*?)\)", note)[1].replace("FILE", "x.db").replace("N", "a"))
-    recipe = shlex.split(re.search(r"then utmost (release TABLE --recipe \S+)\.$", note)[1].replace("TABLE", "visits.csv"))
+    recipe = shlex.split(
+        re.search(r"then utmost (release TABLE --recipe \S+)\.$", note)[1].replace("TABLE", "visits.csv")
+    )
     assert "write `utmost init` in place of `utmost release TABLE`" in note
     assert run("init", *shlex.split(PEOPLE), *kept)[0] == 0
     assert run(*recipe)[0] == 0

@@ -402,7 +402,9 @@ def by_promise_command(world):
 
 def by_release_command(world):
     """Options and a recipe, once and in a ledger, of cells and of sums."""
-    most = [name for name in FIELDS if name not in ("noise", "part", "keyed_by_id", "rows", "id_column", "until", "proved")]
+    most = [
+        name for name in FIELDS if name not in ("noise", "part", "keyed_by_id", "rows", "id_column", "until", "proved")
+    ]
     elsewhere = {"rows", "id_column", "keyed_by_id", "noise"}  # a promise in a file says them
     options = options_of(CELLS, *most)
     recipe = "".join(
@@ -489,7 +491,9 @@ def by_stopping(world):
         yield STOPPING, answer.promise, ()
     yield STOPPING, world.kept("r"), ()
     yield STOPPING, world.kept("s"), ()
-    most = [name for name in FIELDS if name not in ("noise", "part", "keyed_by_id", "rows", "id_column", "until", "proved")]
+    most = [
+        name for name in FIELDS if name not in ("noise", "part", "keyed_by_id", "rows", "id_column", "until", "proved")
+    ]
     options = [*options_of(STOPPING, *most), "--until", "10 %"]
     world.run(
         "promise", *options, "--rows", "observed", "--id", "id", "--largest", 1000, "--out", world.path / "q.json"

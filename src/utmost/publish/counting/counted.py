@@ -16,7 +16,7 @@ from utmost.core.privacy.unit import Unit
 from utmost.core.sampling.integers import narrowed
 from utmost.errors import BadTable, OutOfRange
 from utmost.publish.counting.counting_report import CountingReport
-from utmost.publish.counting.proved_table import ProvedTable, read_individual
+from utmost.publish.counting.proved_table import ProvedTable, read_individual, written_proved
 from utmost.publish.workloads.amount_pair import AmountPair
 from utmost.publish.workloads.row_unit import WholeRows
 from utmost.tables.axes.domain import Domain, Family
@@ -294,7 +294,12 @@ class CountedTable(ProvedTable, Display):
 
     def _about(self) -> dict[str, Any]:
         """Everything but the numbers, as JSON values."""
-        named = {"together": self.together, "measure": self.measure, "individual": self.individual, "proved": self.proved or None}
+        named = {
+            "together": self.together,
+            "measure": self.measure,
+            "individual": self.individual,
+            "proved": written_proved(self.proved),
+        }
         return {
             "unit": self.unit.facts(),
             "part": None if self.part is None else list(self.part),

@@ -21,13 +21,14 @@ from utmost.core.exact.numbers import Number
 from utmost.core.noise.costs import Cost
 from utmost.core.privacy.unit import Unit, read_unit
 from utmost.errors import OutOfRange, Unsupported, WrongKind
-from utmost.publish.counting.proved_table import ProvedTable, read_individual
+from utmost.publish.counting.proved_table import BY_COUNTING, ProvedTable, read_individual, read_proved, written_proved
 from utmost.publish.promises.cell_noise import CellNoise, least_once
 from utmost.publish.promises.codec import Form
 from utmost.publish.promises.declared_columns import RowsFrom, listed_names, rows_origin
 from utmost.publish.promises.noise_at_level import NoiseAtLevel
 from utmost.publish.promises.noise_kinds import noise_of_facts
 from utmost.publish.promises.promised_noise import Noise, PlannedNoise
+from utmost.publish.promises.table_statements import taken_for_granted
 from utmost.publish.promises.until import Stop, Until
 from utmost.tables.files.atomic import write_together
 from utmost.tables.files.json_files import write_json
@@ -62,14 +63,12 @@ _ROWS: dict[str | bool, str] = {
 
 
 _PROVED: dict[str | bool, str] = {
-    True: "proved: utmost counts the table, and keeps of each individual no more than this",
+    BY_COUNTING: "proved: utmost counts the table, and keeps of each individual no more than this",
     False: "declared by the publisher: nothing shows that utmost counted the table",
 }
 
 
-def _true(value: bool) -> bool | None:
-    """A truth as JSON, which is left out where it does not hold."""
-    return value or None
+_COUNTED = "Utmost counted the table, and so enforced what one individual changes."
 
 
 _INDIVIDUAL_HINT = "For example one household. A counted table says it itself."
@@ -120,7 +119,9 @@ class Promise(Display):
     keyed_by_id: bool = field(metadata=form("noise keyed by identifier: rows may come in any order"))
     part: Part | None = field(metadata=form("partition and part", write=list))
     individual: str | None = field(metadata=form("one individual is", hint=_INDIVIDUAL_HINT))
-    proved: bool = field(metadata=form("what one individual changes is", words=_PROVED, write=_true))
+    proved: bool = field(
+        metadata=form("what one individual changes is", words=_PROVED, write=written_proved, read=read_proved)
+    )
     noise: PlannedNoise = field(metadata=form("noise", write=_noise_facts, read=_read_noise))
     until: Until | None = field(metadata=form("stops as soon as it is accurate", write=Until.facts, read=_read_until))
 
@@ -279,6 +280,13 @@ class Promise(Display):
         return f"{self.noise.guarantee(level_of(epsilon), self.columns)} {self.sentences}".rstrip()
 
     @property
+    def assumed(self) -> str:
+        """The assumption about rows and public columns; empty where the noise says its own."""
+        if self.noise.names_rows or self.noise.is_by_plan:
+            return ""
+        return taken_for_granted(self.public, self.rows)
+
+    @property
     def texts(self) -> dict[str, str]:
         """The fields that are words for people, each under its title, with which they make a sentence."""
         named = {each.title: getattr(self, name) for name, each in json_forms(Promise).items() if each.hint}
@@ -286,8 +294,9 @@ class Promise(Display):
 
     @property
     def sentences(self) -> str:
-        """The same as sentences; empty where nobody said anything."""
-        return " ".join(f"{title[0].upper()}{title[1:]} {words}." for title, words in self.texts.items())
+        """The same as sentences, and whether the unit is proved; empty where nobody said anything."""
+        said = [f"{title[0].upper()}{title[1:]} {words}." for title, words in self.texts.items()]
+        return " ".join([*said, _COUNTED] if self.proved else said)
 
     def facts(self) -> dict[str, Any]:
         """The promise as JSON, numbers as text, so that none changes; `of_facts` reads it."""

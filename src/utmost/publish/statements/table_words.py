@@ -23,9 +23,7 @@ _EVERYBODY = "; every individual counts with all of that, so that the total is p
 
 DECLARED_ROWS = "the list of rows, which was fixed beforehand"
 
-NOTHING_UNPROTECTED = (
-    "nothing else; the publisher declared that the list of rows and the public columns do not depend on any one individual"
-)
+NOTHING_UNPROTECTED = "nothing else; the publisher declared that the list of rows and the public columns do not depend on any one individual"
 
 LONE_KEY = "with a chance of at most {delta}, a key that one individual alone holds is named"
 
@@ -33,7 +31,9 @@ NO_CHANGE = "nothing: noise was added to each true value as it was"
 
 COUNTED_ON_TRUST = "utmost counted the people, and so enforced what one individual changes"
 
-COUNTED_WITHIN = "utmost counted, and of each individual no more than is stated above; then noise was added to each count"
+COUNTED_WITHIN = (
+    "utmost counted, and of each individual no more than is stated above; then noise was added to each count"
+)
 
 AS_DRAWN = "noisy values are published as they are, so counts may be negative and sums need not agree"
 

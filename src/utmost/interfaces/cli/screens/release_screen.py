@@ -4,7 +4,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from utmost.interfaces.cli.options.table_options import TableAnswer, give_table
-from utmost.interfaces.cli.screens.screen import ADDS_UP, DRY, NOT_REMEMBERED, NOT_REMEMBERED_OF_PEOPLE, number, screen, shown_facts, watched
+from utmost.interfaces.cli.screens.screen import (
+    ADDS_UP,
+    DRY,
+    NOT_REMEMBERED,
+    NOT_REMEMBERED_OF_PEOPLE,
+    number,
+    screen,
+    shown_facts,
+    watched,
+)
 from utmost.interfaces.cli.screens.terminal import ScreenColumn, ScreenTable, ScreenText
 from utmost.interfaces.documents.reports import print_json
 from utmost.publish.promises.statement_kinds import STATEMENT_KIND
