@@ -6,7 +6,7 @@ from fractions import Fraction
 from time import monotonic
 
 from utmost.core.exact.levels import Level, level
-from utmost.errors import NotPublished, UtmostError
+from utmost.errors import UtmostError
 from utmost.interfaces.service.api.problems import said_of
 from utmost.interfaces.service.approvals import Proposal
 from utmost.publish.ledger.budgets import separate_from
@@ -66,19 +66,19 @@ def with_beside(
     for one in (proposal, *beside):
         at = one.release, one.version
         wanted[at] = max(one.level, wanted.get(at, one.level))
-    spending = seen.before.spending
-    for (name, version), level in wanted.items():
-        try:
-            known = max(ledger.release(name, version).levels)
-        except NotPublished:
-            spending = spending.plus(level)
+    spending, dataset = seen.before.spending, seen.before.dataset
+    there = {(known.name, known.version): known for known in ledger.releases if known.dataset == dataset}
+    for at, largest in wanted.items():
+        known = there.get(at)
+        if known is None or known.part is not None:
+            spending = spending.plus(largest)
         else:
-            spending = spending.minus(known).plus(max(known, level))
+            spending = spending.minus(known.spent).plus(max(known.spent, largest))
     together, warnings = replace(seen.before, spending=spending), seen.warnings
     if together.limit is not None and spending.exceeds(together.limit):
         warnings += (
-            f"What waits for {together.dataset} would together exceed its limit. Whoever brings a table first publishes "
-            "it; a table for which nothing is left is refused, approved or not.",
+            f"What waits for {dataset} would together exceed its limit. Whoever brings a table first publishes it; a "
+            "table for which nothing is left is refused, approved or not.",
         )
     return replace(seen, beside=tuple(beside), together=together, warnings=warnings)
 

@@ -381,8 +381,8 @@ class Promise(Display):
         """Check that it says what a table has to be promised, where that is a counted one.
 
         Raises:
-            OutOfRange: for another part or individual, a unit that no counting proved, a smaller unit than was proved, and labels neither public nor
-                dropped.
+            OutOfRange: for another part or individual, a unit that no counting proved, a smaller unit than was proved,
+                and labels neither public nor dropped.
         """
         counted: Any = table if isinstance(table, ProvedTable) else None
         if self.part != (None if counted is None else counted.part):
@@ -480,7 +480,7 @@ class Promise(Display):
         return self._with({"noise": noise})
 
     def of_table(self, table: Any) -> "Promise":
-        """This promise with what a counted table says of whom it counts: its part, who one individual is, and whether that is proved."""
+        """This promise with what a counted table says of whom it counts: part, individual, and whether it is proved."""
         if not isinstance(table, ProvedTable):
             return self
         counted: Any = table

@@ -200,7 +200,7 @@ def _split(tables: int, *, is_plain: bool) -> str:
 def _noised(
     release: "NoisySums", family: Any, law: Geometric, one: Mapping[str, Any]
 ) -> list[tuple[str, str, Callable[[Any], int | float], str]]:
-    """The names of a measured family, its sums in words, their margins and a sentence of them; of a pair of sums and counts both."""
+    """The names of a measured family, its sums, their margins and a sentence of these; a pair has both of its sums."""
     amounts, words = release.plan.amount_pair, release.plan.family_words(family)
     if amounts is None:
         sums = (
