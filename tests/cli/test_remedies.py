@@ -251,7 +251,7 @@ def test_what_is_said_after_a_release_of_people_makes_a_ledger_of_it(run, made, 
     assert run(*recipe)[0] == 0
     code, _, refused = run("release", "visits.csv", *shlex.split(PEOPLE), "--ledger", "y.db", "--create", "--name", "a")
     refused = " ".join(refused.split())
-    assert (code, " ".join(recipe[-2:]) in refused) == (2, True)
+    assert (code, f"TABLE {shlex.join(recipe[-2:])}" in refused) == (2, True)
     key, counting = re.search(r"`(head .*?)`, then utmost (count .*?); and release", refused).groups()
     os.system(key)
     counting = counting.replace("TABLE", "visits.csv").replace("--person ...", PEOPLE.replace(" --epsilon 1", ""))
@@ -263,4 +263,4 @@ def test_a_budget_makes_a_ledger_as_it_is_told(run, tmp_path):
     words = ["ledger", "budget", "--ledger", tmp_path / "new.db", "--dataset", "d"]
     code, _, refused = run(*words)
     more = re.search(r"to utmost ledger budget: (.*?)\)", " ".join(refused.split()))[1]
-    assert (code, run(*words, *shlex.split(more))[0]) == (2, 0)
+    assert (code, run(*words, *shlex.split(more))[0]) == (1, 0)
