@@ -253,11 +253,27 @@ def test_the_first_run_that_a_recipe_without_a_name_prints_works(run, job):
 
 
 def test_python_takes_the_secret_file_of_a_job_and_publishes_its_release_again(run, job):
-    ran(run, "init", *COUNT, "--epsilon", 1, "--ledger", "l.db", "--name", "a", "--out", "r.toml")
+    ran(
+        run,
+        "init",
+        "--person",
+        "who",
+        *BY,
+        "--in-all",
+        4,
+        "--epsilon",
+        1,
+        "--ledger",
+        "l.db",
+        "--name",
+        "a",
+        "--out",
+        "r.toml",
+    )
     ran(run, "release", "e.csv", "--recipe", "r.toml", "--out", "a.csv")
-    counting = ut.Counting("who", at_most=2, key="r.secret.toml")
+    counting = ut.Counting("who", key="r.secret.toml")
     domain = ut.Domain.of_facts(DOMAIN)
-    counted = ut.count_table(job / "e.csv", domain, counting, by=["region", "age"])
+    counted = ut.count_table(job / "e.csv", domain, counting, measure=ut.count(in_all=4), by=["region", "age"])
     with ut.Ledger.open("l.db", key="r.secret.toml") as ledger:
         plan = ut.choose_plan(ut.Workload(domain, {"region age": 1}), counted.unit, epsilon=1)
         with pytest.raises(AlreadyPublished) as caught:
