@@ -278,11 +278,11 @@ def test_python_takes_the_secret_file_of_a_job_and_publishes_its_release_again(r
         plan = ut.choose_plan(ut.Workload(domain, {"region age": 1}), counted.unit, epsilon=1)
         with pytest.raises(AlreadyPublished) as caught:
             ledger.publish("a", counted, ut.Promise(noise=plan), epsilon=1)
-        remedy = 'individual="one value of the column who, with all its events"'
-        assert "individual=None" in str(caught.value)
-        assert remedy in str(caught.value)
-        own = remedy.partition("=")[2].strip('"')
-        again = ledger.publish("a", counted, ut.Promise(noise=plan, individual=own), epsilon=1)
+        own = {"individual": "one value of the column who, with all its events", "proved": True}
+        assert "got individual=None, proved=False, published with individual='one value" in str(caught.value)
+        assert f"Promise it with individual={own['individual']!r}, proved=True" in str(caught.value)
+        again = ledger.publish("a", counted, ut.Promise(noise=plan, **own), epsilon=1)
+        assert ledger.publish("a", counted, plan, epsilon=1).table.measured.keys() == again.table.measured.keys()
         assert ledger.spent("a") == again.level
     for path, required in (("no.key", "key file"), ("no.toml", "secret file")):
         with pytest.raises(KeyRefused, match=required):

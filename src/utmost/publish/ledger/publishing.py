@@ -285,10 +285,13 @@ def check_repeated(
             remedy = f"It stays in its dataset: leave dataset= out. {_SUM_OF_BOTH}"
         required = "a release must keep its columns, promise and dataset, its identifiers and its noise"
         came = f"another {others[0]}" if others else None
-        if others[:1] == ["individual"]:
-            own = release.promise.individual
-            came = f"individual={request.promise.individual!r}, published with individual={own!r}"
-            remedy = "Leave individual= out." if own is None else f'Promise it with individual="{own}".'
+        if others and {*others} <= {"individual", "proved"}:
+            said, own = (
+                ", ".join(f"{name}={getattr(promise, name)!r}" for name in others)
+                for promise in (request.promise, release.promise)
+            )
+            came = f"{said}, published with {own}"
+            remedy = f"Promise it with {own}; of a counted table a plan in place of the promise says it itself."
         raise AlreadyPublished(required, came=came, where=where, remedy=remedy)
     check()
     level = release.level_of_answer(request.level)
