@@ -7,6 +7,7 @@ from typing import Any
 from utmost.errors import OutOfRange
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.detailed_release import DetailedSums
+from utmost.publish.releases.measures_table import MeasuresTable
 from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.publish.statements.table_words import beyond_unit
 from utmost.publish.workloads.sums_in_words import read_selection
@@ -14,7 +15,7 @@ from utmost.publish.workloads.sums_in_words import read_selection
 
 def counted_selection(sums: NoisySums, where: Iterable[str] | None) -> dict[str, Any]:
     """The cells of released sums that texts of the form COLUMN=LABELS take."""
-    texts, amounts = list(where or ()), sums.plan.amount_pair
+    texts, amounts = [text for text in where or () if text != "all"], sums.plan.amount_pair
     axes = [axis for axis in sums.domain.axes if amounts is None or axis.levels[0] != amounts.amount.name]
     if amounts is not None:
         amounts.check_where([text.partition("=")[0].strip() for text in texts])
@@ -40,10 +41,22 @@ def check_counted(columns: Iterable[str], where: Iterable[str]) -> None:
             raise OutOfRange("a column must have been counted to be asked for", came=repr(name), remedy=remedy)
 
 
+def quantity(published: NoisySums | MeasuresTable, amount: str | None = None) -> str:
+    """The numbers of which sums and ratios of a release are, in words: of an amount, or people or events."""
+    if isinstance(published, MeasuresTable):
+        return f"number of {next(iter(published.releases.values())).unit.counted}"
+    unit = published.unit
+    if unit.amount is None or (unit.is_shared and amount is None):
+        return f"number of {unit.counted}"
+    return f"number of different {unit.amount.name}" if unit.is_distinct else f"sum of {unit.amount.name}"
+
+
 def uncounted(published: Any) -> str:
     """The contributions that no figure of a release counts, in words; empty where nothing is cut."""
     if isinstance(published, DetailedSums):
         return beyond_unit(published.first.unit, "cell")
+    if isinstance(published, MeasuresTable):
+        return "; ".join(dict.fromkeys(beyond_unit(one.unit, "cell") for one in published.releases.values()))
     if not isinstance(published, Answer) or getattr(published.noise, "grid", None) is not None:
         return ""
     return beyond_unit(published.unit, "cell" if published.is_by_plan else "released cell")

@@ -371,7 +371,7 @@ def give_promised_measures(measures: MeasuresTable, answer: TableAnswer) -> None
 def measures_margins(measures: MeasuresTable, confidence: str) -> str:
     """The margins of the columns of several amounts, in words."""
     margins = ", ".join(" ".join(column_margin(*column)) for column in measures.column_bars().items())
-    return f"{margins}; each {percent(read_confidence(confidence))} sure"
+    return f"{margins}; each at {percent(read_confidence(confidence))} confidence"
 
 
 def shown_columns(table: Any) -> ScreenTable:
