@@ -16,7 +16,7 @@ from utmost.core.sampling.geometric_draws import TABLE
 from utmost.core.sampling.tail_sampler import TailSampler
 from utmost.exact import level
 from utmost.interfaces.interop.accounting import worst_pair
-from utmost.noise import DiscreteStaircase, Geometric, IntegerLaw, RepeatedSum
+from utmost.noise import DiscreteStaircase, Geometric, IntegerLaw, Laplace, RepeatedSum, Staircase
 from utmost.privacy_types import check_promise, delta, kept_level, tradeoff
 from utmost.sampling import sample
 from utmost.testing import SeededRandomness
@@ -184,3 +184,13 @@ def test_every_public_law_on_the_integers_is_drawn_above():
     public = {getattr(ut.noise, name) for name in ut.noise.__all__}
     kinds = {one for one in public if isinstance(one, type) and issubclass(one, IntegerLaw) and one is not IntegerLaw}
     assert kinds == {Geometric, DiscreteStaircase}
+
+
+@pytest.mark.parametrize(
+    "law",
+    [Geometric("1/2", 3), Laplace("1/2", 3), DiscreteStaircase(1, 5, step=4), Staircase(1, 2, gamma="1/3")],
+    ids=repr,
+)
+def test_a_law_is_made_again_of_its_parameters(law):
+    """Statements have them: a parameter that is left out makes another law."""
+    assert type(law)(law.level, **law.parameters) == law

@@ -259,7 +259,7 @@ class _Command(click.Command):
         if shared:
             elsewhere["utmost --help"] = [re.split("[ ,]", name, maxsplit=1)[0] for name, _ in shared]
         if self.rare:
-            elsewhere["rarely needed: docs/reference/cli.md"] = self.rare
+            elsewhere["rare; docs/reference/cli.md"] = self.rare
         for place, names in elsewhere.items():
             formatter.write_paragraph()
             formatter.write_text(f"Also ({place}): {', '.join(names)}.")
@@ -331,7 +331,7 @@ app = _Commands(
     params=[
         _first("--version", "Print the version.", is_flag=True),
         _first("--install-completion", "Install completion for this shell, or another.", **_SHELL),
-        _first("--show-completion", "Show what that would add, to copy it or to change it.", **_SHELL),
+        _first("--show-completion", "Show what that would add.", **_SHELL),
     ],
     help="Publish tables, counts and places with differential privacy, with a margin of error for each figure.\n\n"
     "A level is written 1, ln2 or alpha=1/2. A table is .csv, .tsv, .jsonl (also .csv.gz, .csv.zip), .json records, "

@@ -195,7 +195,7 @@ class Proposals:
         """A proposal, and the whole request to publish: what an approval is for; nothing more of a relaxation.
 
         Raises:
-            UnknownRecord: where there is none about a release that the token is for.
+            UnknownRecord: where no proposal has this name, or the token is not for its release.
         """
         self._check_sees(token)
 

@@ -44,7 +44,7 @@ def read_answer_request(members: Mapping[str, Any]) -> AnswerRequest:
 
 
 def served(request: PublishRequest) -> PublishRequest:
-    """The request, found to promise what a service can keep; a client, too, is told so by name.
+    """The request, once it promises what a service can keep; a refusal names the field, for a client as well.
 
     Raises:
         OutOfRange: where a service might take minutes to answer it. Unsupported: for noise of one level alone.

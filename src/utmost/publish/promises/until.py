@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.core.exact.arguments import mapping, sequence, text, wrong_kind
+from utmost.core.exact.arguments import instance, mapping, sequence, text, wrong_kind
 from utmost.core.exact.display import Display
 from utmost.core.exact.field_forms import arguments_of, facts_of, form
 from utmost.core.exact.intervals import Interval, round_up
@@ -64,6 +64,12 @@ class Until(Display):
     steps: int = field(metadata=form("levels, each twice the one before"))
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "share", exact(self.share, "share"))
+        for choice in instance(self.where, tuple, "where"):
+            if not (isinstance(choice, tuple) and [*map(type, choice)] == [str, tuple]):
+                raise wrong_kind(
+                    "where", 'pairs of a column and its labels; within("10 %", where=...) makes them', choice
+                )
         if not 0 < self.share <= 1:
             remedy = 'Pass within("10 %"), say.'
             raise OutOfRange("the margin must be a share above 0 % and up to 100 %", came=self.share, remedy=remedy)

@@ -7,6 +7,7 @@ from math import inf
 from typing import Any
 
 from utmost.core.exact.arguments import instance, integer, mapping, optional, truth, wrong_kind
+from utmost.core.exact.display import brief
 from utmost.core.exact.numbers import Number, exact, written_number
 from utmost.errors import OutOfRange
 from utmost.tables.axes.axes import MOST_VALUES, Axis, Edge, Label, beside, label_text, named_column, outside_label
@@ -74,7 +75,7 @@ def bins(
     if count.denominator != 1 or not 1 <= count <= MOST_VALUES:
         raise OutOfRange(
             f"the bins must be 1 to {MOST_VALUES} of one width, from the lowest edge to the highest",
-            came=f"{count} from {bottom} to {top}",
+            came=f"{brief(count)} from {brief(bottom)} to {brief(top)}",
             remedy="Choose edges whose distance is a multiple of the width.",
         )
     if growth < 2:

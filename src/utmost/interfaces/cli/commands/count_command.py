@@ -35,7 +35,7 @@ FIRST = (
 AS_IN = {"utmost release": ("--by", "--mean", "--leave-out")}
 RARE = (
     *("--neighbours", "--most-events", "--in-all", "--measures", "--count-column", "--nested", "--part", "--together"),
-    *("--contributions", "--unknown-keys", "--delta", "--shares", "--epsilon", "--report"),
+    *("--contributions", "--unknown-keys", "--delta", "--shares", "--epsilon", "--report", "--individual"),
 )
 
 

@@ -55,7 +55,7 @@ STEPS = (
 def demo(*, keep: Annotated[Path | None, option("DIR", "New folder in which the files stay.")] = None) -> None:
     """Count, release, read, relax, view and verify a public table in a few seconds.
 
-    Every step is shown as the command that you would type; its noise is drawn anew.
+    Each step is shown as a command; its noise is drawn anew.
     """
     begun = monotonic()
     with _folder(keep) as folder, chdir(folder):

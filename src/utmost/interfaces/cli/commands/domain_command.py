@@ -117,8 +117,8 @@ def propose(
 
     utmost domain propose codebook.csv --by region,sex --out domain.json
 
-    A table has the columns variable, code and label, with a row for each code, or all codes of a variable in one cell,
-    "1, men | 2, women". A range, 0-120, becomes groups of a round width. Read the proposal before you use it.
+    A table has a row for each code (columns variable, code, label), or all codes in one cell: 1, men | 2, women. Read
+    the proposal before you use it.
 
     More: docs/howto/count-people.md
     """

@@ -110,9 +110,7 @@ class People(PersonOptions):
         option("AXIS=NAMES", "Columns of counts, each within the next: outcome=admitted,applicants."),
     ] = None
 
-    individual: Annotated[
-        str | None, option("TEXT", 'Who one individual is, if the table was counted elsewhere: "one household".')
-    ] = None
+    individual: Annotated[str | None, option("TEXT", 'One individual, in words: "one household".')] = None
 
     @property
     def are_given(self) -> bool:

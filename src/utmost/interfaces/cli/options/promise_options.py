@@ -91,9 +91,7 @@ class PromiseTexts:
 
     title: ClassVar[str] = "Privacy unit"
 
-    individual: Annotated[
-        str | None, option("TEXT", 'Who one individual is, of a table that was counted elsewhere: "one household".')
-    ] = None
+    individual: Annotated[str | None, option("TEXT", 'One individual, in words: "one household".')] = None
 
     @property
     def given(self) -> dict[str, Any]:

@@ -66,7 +66,7 @@ def _options_of(command: click.Command) -> dict[str, click.Option]:
 
 
 def check_said_once(context: click.Context) -> None:
-    """Check that no option stands on the command line which the recipe has, so that a recipe means one thing.
+    """Check that no option stands both in the recipe and on the command line, so that a recipe means one thing.
 
     Raises:
         OutOfRange: naming the option.

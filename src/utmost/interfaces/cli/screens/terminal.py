@@ -202,7 +202,7 @@ class ScreenTable:
         return ScreenTable([ScreenColumn(style="dim"), ScreenColumn()], facts[:-1])
 
     def _widths(self, texts: list[list[ScreenText]], width: int) -> list[int]:
-        """The widths of the columns: their own, or, where these are too many, what the widest that wrap give up."""
+        """The widths of the columns; where a line is too narrow, the widest that can wrap give up some."""
         own = [max((text.width for text in column), default=0) for column in zip(*texts, strict=True)]
         widths = [max(each, column.least) for each, column in zip(own, self.columns, strict=True)]
         room = width - self._around()
