@@ -134,6 +134,13 @@ class MeasuresTable:
     @property
     def changes(self) -> str:
         """The most that one individual changes, in words: of amounts with the same bounds once."""
+        if all(release.unit.counted == "people" for release in self.releases.values()):
+            amounts = [_pair(release).amount for release in self.releases.values()]
+            owned = [
+                f"one {amount.name} (from {amount.text(amount.ends[0])} to {amount.text(amount.ends[1])})"
+                for amount in amounts
+            ]
+            return f"at most 1 group, where it counts once, with at most {' and '.join(owned)}"
         bounds: dict[str, list[str]] = {}
         for release in self.releases.values():
             bound, _, amount = release.unit.changes("cell").rpartition(" (")

@@ -134,7 +134,7 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
     exactly = "" if report["zero_bias_is_exact"] else "at most "
     rows = {
         "table": report["family"] or TOTAL,
-        "bias": f"a true zero is raised by {exactly}{number(report['zero_bias'], 4)} on average",
+        "bias": f"true zeros come out too high, by {exactly}{number(report['zero_bias'], 4)} on average",
         "largest move": f"{number(report['largest_move'], 3)}, of a measured sum, in rounding",
     }
     if "guarantee" in report:

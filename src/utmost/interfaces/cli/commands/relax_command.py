@@ -62,7 +62,15 @@ def relax(
         if people.are_events and people.mean is not None and len(people.mean) > 1:
             with options.protected(yes):
                 tables = _means_to_relax(table, people, spelling, secret_file_of(ledger.key_file))
-                return relax_means_in_ledger(opened, tables, question, signer, dry_run=dry_run)
+                try:
+                    return relax_means_in_ledger(opened, tables, question, signer, dry_run=dry_run)
+                except DataChanged as error:
+                    error.where = repr(question.name)
+                    error.remedy = (
+                        "The data or the counting options are others: repeat those of the release. Only changed data "
+                        "are a new version (--data-version), which adds its epsilon."
+                    )
+                    raise
         kept = question.release_in(opened)
         amounts = releases_of_means(opened.releases, question.name, question.version)
         if kept is None and amounts:

@@ -37,6 +37,7 @@ from utmost.publish.promises.promise import Promise
 from utmost.publish.releases.checked_sums import CheckedSums
 from utmost.publish.releases.measures_table import MeasuresTable
 from utmost.publish.releases.noisy_sums import NoisySums, SumsTable
+from utmost.publish.releases.release_facts import short_bar
 from utmost.publish.statements.stated_words import measures_in_words, sums_in_words
 from utmost.publish.workloads.measuring.unit_charge import charge_of
 from utmost.publish.workloads.planning.plan import Plan
@@ -480,7 +481,7 @@ def column_margin(column: str, bar: int | float) -> tuple[str, str]:
     (('count', '± 5'), ('income_mean', '± about 300 / count'))
     """
     mean, _, times = column.rpartition(" times ")
-    return (mean, f"± about {number(bar)} / {times}") if mean.endswith("_mean") else (column, f"± {number(bar)}")
+    return (mean, f"± about {short_bar(bar)} / {times}") if mean.endswith("_mean") else (column, f"± {short_bar(bar)}")
 
 
 def planned_margins(plan: Plan, at: Level, confidence: Fraction) -> str:
