@@ -52,11 +52,15 @@ def quantity(published: NoisySums | MeasuresTable, amount: str | None = None) ->
 
 
 def uncounted(published: Any) -> str:
-    """The contributions that no figure of a release counts, in words; empty where nothing is cut."""
+    """The contributions that no figure of a release counts, in words; empty where utmost cut nothing."""
     if isinstance(published, DetailedSums):
-        return beyond_unit(published.first.unit, "cell")
-    if isinstance(published, MeasuresTable):
-        return "; ".join(dict.fromkeys(beyond_unit(one.unit, "cell") for one in published.releases.values()))
-    if not isinstance(published, Answer) or getattr(published.noise, "grid", None) is not None:
+        promise, cell = published.first.promise, "cell"
+    elif isinstance(published, MeasuresTable):
+        promises = [release.promise for release in published.releases.values()]
+        words = [beyond_unit(promise, promise.unit, "cell") for promise in promises if promise.proved]
+        return "; ".join(dict.fromkeys(words))
+    elif isinstance(published, Answer) and getattr(published.noise, "grid", None) is None:
+        promise, cell = published.promise, "cell" if published.is_by_plan else "released cell"
+    else:
         return ""
-    return beyond_unit(published.unit, "cell" if published.is_by_plan else "released cell")
+    return beyond_unit(promise, promise.unit, cell) if promise.proved else ""
