@@ -25,7 +25,8 @@ LeftOut = Annotated[
     list[str] | None,
     option(
         "WHAT",
-        "Rows to remove. Write outside, amounts or nothing: values outside the domain, missing amounts, or no row.",
+        "Write outside to drop values outside the domain, amounts to leave missing ones out of sums and means (the "
+        "person still counts), or nothing.",
     ),
 ]
 
@@ -187,7 +188,9 @@ class People(PersonOptions):
         first: Any = tables
         while isinstance(first, dict):
             first = next(iter(first.values()))
-        show_report(first)
+        each = tables.items() if self.several is not None and part is None else [("", first)]
+        for name, counted in each:
+            show_report(counted, name)
         losses = (FewEventsKept, NothingCounted, RowsLeftOut)
         for warning in lost or ():
             if issubclass(warning.category, losses):
@@ -235,7 +238,7 @@ class People(PersonOptions):
                 outside=self.outside,
                 progress=progress,
             )
-        show_report(table)
+        show_report(table, "")
         return table
 
     @property
@@ -409,18 +412,23 @@ def _measures(path: Path) -> dict[str, Any]:
     return {name: MeasureSpec(**words) for name, words in facts.items()}
 
 
-def show_report(counted: "CountedTable") -> None:
-    """Show the report of a counting to the curator, on standard error: all of it on a terminal, one line in a job."""
+def show_report(counted: "CountedTable", measure: str) -> None:
+    """Show the report of a counting to the curator, on standard error: all of it on a terminal, one line in a job.
+
+    Args:
+        measure: Name of the measure, where several were counted; else empty.
+    """
     from utmost.interfaces.cli.screens.screen import facts, screen
     from utmost.interfaces.cli.screens.terminal import ScreenText
 
     if counted.report is None:
         return
+    named = f"{measure}: " if measure else ""
     terminal = screen(stderr=True)
-    if not (terminal.is_terminal and sys.stderr.isatty()):
-        sys.stderr.write(f"utmost: for the curator alone: {harmless(counted.report.line)}\n")
+    if terminal.is_terminal and sys.stderr.isatty():
+        terminal.print(ScreenText(f"{named}{counted.report.notice}", style="bold"), facts(counted.report.rows))
     else:
-        terminal.print(ScreenText(counted.report.notice, style="bold"), facts(counted.report.rows))
+        sys.stderr.write(f"utmost: for the curator alone: {harmless(named + counted.report.line)}\n")
 
 
 def split_names(texts: list[str]) -> list[str]:
