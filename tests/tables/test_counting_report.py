@@ -299,13 +299,13 @@ def counted():
 def test_the_report_is_shown_and_marked(counted, capsys, monkeypatch):
     for shown in (repr(counted), counted._repr_html_()):
         assert all(telling in shown for telling in TELLING)
-    show_report(counted)
+    show_report(counted, "")
     out, err = capsys.readouterr()
     assert (out, err.count("\n"), err.startswith("utmost: for the curator alone: ")) == ("", 1, True)  # no terminal
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "120")
-    show_report(counted)
+    show_report(counted, "")
     out, err = capsys.readouterr()
     assert out == ""
     assert all(telling in err for telling in TELLING)
