@@ -172,7 +172,7 @@ def test_a_counted_release_is_kept_in_a_ledger_and_relaxed(run, files, tmp_path)
     key, place = tmp_path / "key", ["--ledger", tmp_path / "ledger.db", "--name", "views"]
     key.write_bytes(b"k" * 32)
     code, _, err = run("release", events, *SAY, "--domain", domain, "--epsilon", 2, "--create", *place)
-    assert (code, "Count first: utmost count" in err) == (2, True)
+    assert (code, "Or count first by a key of your own" in err) == (2, True)
     counted = tmp_path / "counted.json"
     run("count", events, *SAY, "--domain", domain, "--out", counted, "--count-key", key)
     code, shown, err = run("release", counted, "--epsilon", 2, "--create", *place, "--columns", "views")

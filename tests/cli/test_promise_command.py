@@ -194,14 +194,10 @@ def test_a_plan_is_a_promise(run, tmp_path):
     domain, plan, path = tmp_path / "domain.json", tmp_path / "plan.json", tmp_path / "promise.json"
     domain.write_text('{"sex": ["men", "women"], "age": ["young", "old"]}')
     assert run("plan", domain, "--at-most", 1, "--want", "sex", "--want", "", "--epsilon", 1, "--out", plan)[0] == 0
-    whom = [
-        "--individual",
-        "one value of the column who, with all its events",
-    ]  # the counted table says it, a file must
-    assert run("promise", "--plan", plan, *whom, "--out", path)[0] == 0
     events, counted = tmp_path / "events.csv", tmp_path / "counted.json"
     events.write_text("who,sex,age\na,men,old\nb,women,old\n")
     assert run("count", events, "--person", "who", "--at-most", 1, "--domain", domain, "--out", counted)[0] == 0
+    assert run("promise", counted, "--plan", plan, "--out", path)[0] == 0  # the table says whom it counts
     at = [counted, "--epsilon", 1, "--dry-run", "--json"]
     by_plan, by_promise = (json.loads(run("release", *at, *say)[1]) for say in (["--plan", plan], ["--promise", path]))
     assert by_plan["shares"] == by_promise["shares"]

@@ -4,6 +4,7 @@ Each row is a command line with one usual mistake. `mended` reads the first thin
 add or write an option, leave one out, take the name that is meant, or run another command.
 """
 
+import os
 import re
 import shlex
 import shutil
@@ -229,3 +230,37 @@ def test_the_remedy_of_a_refusal_works(run, made, tmp_path, monkeypatch, name):
     assert again != words
     code, _, still = run(*again)
     assert code == 0, f"{shlex.join(words)}\n{err}\n{shlex.join(again)}\n{still}"
+
+
+PEOPLE = "--person who --at-most 2 --domain domain.json --epsilon 1"
+
+
+def test_what_is_said_after_a_release_of_people_makes_a_ledger_of_it(run, made, tmp_path, monkeypatch):
+    """The note after a release, and each way that the refusal of its options names, as printed."""
+    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    code, _, note = run("release", "visits.csv", *shlex.split(PEOPLE))
+    assert code == 0
+    note = " ".join(note.split())
+    kept = shlex.split(re.search(r"In a ledger \((.*?)\)", note)[1].replace("FILE", "x.db").replace("N", "a"))
+    recipe = shlex.split(
+        re.search(r"then utmost (release TABLE --recipe \S+)\.$", note)[1].replace("TABLE", "visits.csv")
+    )
+    assert "write `utmost init` in place of `utmost release TABLE`" in note
+    assert run("init", *shlex.split(PEOPLE), *kept)[0] == 0
+    assert run(*recipe)[0] == 0
+    code, _, refused = run("release", "visits.csv", *shlex.split(PEOPLE), "--ledger", "y.db", "--create", "--name", "a")
+    refused = " ".join(refused.split())
+    assert (code, f"TABLE {shlex.join(recipe[-2:])}" in refused) == (2, True)
+    key, counting = re.search(r"`(head .*?)`, then utmost (count .*?); and release", refused).groups()
+    os.system(key)
+    counting = counting.replace("TABLE", "visits.csv").replace("--person ...", PEOPLE.replace(" --epsilon 1", ""))
+    assert run(*shlex.split(counting.replace("counted.json", "again.json")))[0] == 0
+    assert run("release", "again.json", "--epsilon", 1, "--ledger", "y.db", "--create", "--name", "a")[0] == 0
+
+
+def test_a_budget_makes_a_ledger_as_it_is_told(run, tmp_path):
+    words = ["ledger", "budget", "--ledger", tmp_path / "new.db", "--dataset", "d"]
+    code, _, refused = run(*words)
+    more = re.search(r"to utmost ledger budget: (.*?)\)", " ".join(refused.split()))[1]
+    assert (code, run(*words, *shlex.split(more))[0]) == (1, 0)

@@ -57,7 +57,7 @@ def test_outside_nothing_is_said(curve, epsilon):
 
 def test_a_ray_of_a_tree_at_another_level_is_its_power():
     """What a warm start rests on: powers of extreme rays are private, and no other row of them is tight."""
-    left = searched(PrivacyType(PLACE, epsilon=1), FAR, gap=1e-6).left
+    left = searched(PrivacyType(PLACE, epsilon=1), FAR, gap=1e-6).results
     d = np.asarray(PLACE.distances, dtype=float)
     for t in (0.5, 2.0):
         powers = left.trees.rays**t

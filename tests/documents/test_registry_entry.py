@@ -2,6 +2,7 @@
 
 import json
 import string
+from dataclasses import replace
 from datetime import date
 from fractions import Fraction
 from html.parser import HTMLParser
@@ -410,3 +411,48 @@ def test_half_step_noise_on_a_grid_is_of_real_numbers():
     release = ut.release({"x": [1.5, 2.25]}, ut.Promise("x", noise=noise), epsilon=1, once=True)
     entry = registry_entry(stated_release(release.statement))
     assert "(x) hold real numbers" in entry["deployment"]["dp_variant"]["data_domain"]
+
+
+def test_only_what_utmost_counted_was_left_out_of():
+    """A counted table, one that was counted elsewhere, and one whose cells are declared over a domain."""
+    events, domain = {"who": ["ann", "ann", "ben"], "town": ["x", "y", "x"]}, ut.Domain(town=["x", "y"])
+    counted = ut.count_table(events, domain, ut.Counting("who", at_most=1))
+    elsewhere = ut.Promise("n", public="town", unit=ut.Unit(1, 1))
+    given = CountedTable(domain, [3, 4], ut.Unit(1, 1))
+    plan = ut.choose_plan(ut.Workload(domain, {"town": 1}), ut.Unit(1, 1), epsilon=1)
+    pages = {
+        "counted": ut.release(counted, ut.Promise.of_counted(counted), epsilon=1).statement,
+        "counted, by a plan": ut.release(counted, plan, epsilon=1).table.facts(),
+        "elsewhere": ut.release({"town": ["x", "y"], "n": [3, 4]}, elsewhere, epsilon=1).statement,
+        "elsewhere, over a domain": ut.release(given, ut.Promise.of_counted(given), epsilon=1).statement,
+        "elsewhere, by a plan": ut.release(given, plan, epsilon=1).table.facts(),
+    }
+    for name, statement in pages.items():
+        page = statement_page(stated_release(_saved(statement)))
+        is_counted = name.startswith("counted")
+        assert ("it is in no figure" in page, "Utmost counted the table" in page) == (is_counted, is_counted), name
+        assert ("nothing here shows that utmost counted this table. Ask who" in page) is not is_counted, name
+        assert ("noise was added to each true value as it was" in page) is (
+            name in ("elsewhere", "elsewhere, over a domain")
+        ), name
+        assert ("margin of the value that was counted" in page, "margin of the true value" in page) == (
+            is_counted,
+            not is_counted,
+        ), name
+    with pytest.raises(OutOfRange) as refused:
+        ut.release({"town": ["x", "y"], "n": [3, 4]}, replace(elsewhere, proved=True), epsilon=1)
+    assert "Leave proved= out" in refused.value.remedy
+
+
+def test_the_page_of_means_has_each_margin_once():
+    """Count, sum and mean of a group, which are the terminal's; the mean's is divided by the count."""
+    events = {"who": list(range(9)), "town": ["x", "y", "x"] * 3, "pay": [1, 5, 9] * 3}
+    counted = ut.count_table(
+        events, {"town": ["x", "y"]}, ut.Counting("who", at_most=1), measure=ut.mean("pay", each=(0, 9))
+    )
+    promise = ut.Promise.of_counted(counted)
+    answer = ut.release(counted, promise, epsilon=1)
+    facts = stated_release(_saved(SumsTable(answer.table, "town", False).statement({"of": "file", "sha256": "0" * 64})))
+    bars = {noise.name: (noise.within, dict(noise.bars)[Fraction(19, 20)]) for noise in facts.noises}
+    assert [noise.name for noise in facts.noises] == ["town: count", "town: pay_sum", "town: pay_mean"]
+    assert bars["town: pay_mean"] == ("± about {} / count", promise.margins(epsilon=1)["town: pay_mean times count"])

@@ -16,7 +16,7 @@ from utmost import losses, priors
 from utmost.channels import GeometricMatrix, geometric_channel, randomized_response
 
 # The sampler of a channel reads bits that the test wrote.
-from utmost.design.channels.channel_draws import ManyOutcomes
+from utmost.design.channels.channel_draws import RowSampler
 from utmost.errors import OutOfRange, PromiseBroken, Unsupported, WrongKind
 from utmost.optima import repair
 from utmost.spaces import counts, grid, points
@@ -49,7 +49,7 @@ def test_the_decision_tree_has_exactly_the_law_of_each_row(method, channel):
     it is the number of cuts passed. So the law is known from the smallest U at which each outcome begins, here to 320
     digits: an error of 2^-320 at most, and none where the cut has so many digits.
     """
-    sampler, scale = ManyOutcomes(channel.matrix), 1 << 320
+    sampler, scale = RowSampler(channel.matrix), 1 << 320
     for row, law in enumerate(channel.matrix.tolist()):
         ends = [0, *accumulate(law)]
         for cut in ends[1:-1]:
@@ -64,8 +64,8 @@ def test_the_decision_tree_has_exactly_the_law_of_each_row(method, channel):
 @given(channels(), st.lists(st.integers(0, (1 << 64) - 1), min_size=1, max_size=30), st.data())
 def test_both_methods_read_the_same_bits_alike(channel, words, data):
     """Also words at the cells of cuts, and with the bits all 0 or all 1 after them."""
-    sampler = ManyOutcomes(channel.matrix)
-    words += [min(max(u + d, 0), (1 << 64) - 1) for u in sampler._first.ravel().tolist() for d in (-1, 0, 1)]
+    sampler = RowSampler(channel.matrix)
+    words += [min(max(u + d, 0), (1 << 64) - 1) for u in sampler._cut_words.ravel().tolist() for d in (-1, 0, 1)]
     rows = np.array([data.draw(st.integers(0, channel.shape[0] - 1)) for _ in words])
     for then in (0, (1 << 64) - 1):
         one, other = (
@@ -90,7 +90,7 @@ def test_draws_fit_their_rows(method):
 def test_an_impossible_outcome_is_never_drawn_whatever_the_bits():
     """Columns of probability 0 at both ends and inside; a certain outcome is certain."""
     channel = ut.channels.Channel([[0, "1/2", 0, "1/2", 0], [0, 0, 1, 0, 0]])
-    sampler = ManyOutcomes(channel.matrix)
+    sampler = RowSampler(channel.matrix)
     for method in ("constant", "table"):
         for word in (0, 1, (1 << 63) - 1, 1 << 63, (1 << 64) - 1):
             for then in (0, (1 << 64) - 1):

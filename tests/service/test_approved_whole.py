@@ -5,6 +5,7 @@ import json
 import re
 from dataclasses import fields, replace
 from fractions import Fraction
+from hashlib import sha256
 
 import pytest
 
@@ -56,6 +57,7 @@ PROMISES = {
     "noise": (promised(), promised(unit=Unit(5, 3)), "5"),
     "part": (promised(), promised(part=("town", "Bern")), "Bern of town"),
     "individual": (promised(), promised(individual="one household"), "one household"),
+    "proved": (promised(), promised(proved=True), "proved: utmost counts the table"),
     "until": (promised(), promised(until=within("7 %", steps=3)), "7 % of its released value"),
 }
 UNITS = {
@@ -104,7 +106,7 @@ def as_promise(promise):
 def read(promise, **more):
     """What a page shows of a promise as words, without the text letter for letter."""
     shown = of_request(Terms(as_promise(promise), **more).request("x", ONE, 1).facts(), "Ada")
-    return [shown.guarantee, *(f"{line.of}: {line.words}" for line in shown.first),
+    return [shown.guarantee, *(f"{line.of}: {line.words}" for line in (*shown.first, *shown.experts)),
             *(f"{listed.of}: {name}" for listed in shown.lists for name in listed.names)]  # fmt: skip
 
 
@@ -196,7 +198,9 @@ def test_every_leaf_of_the_terms_is_shown(promise):
         if isinstance(noise.get("plan"), dict):
             noise["plan"] = json.dumps(noise["plan"])
         shown = of_request(told, "Ada")
-        words = [line.words for line in shown.first] + [name for listed in shown.lists for name in listed.names]
+        words = [line.words for line in (*shown.first, *shown.experts)] + [
+            name for listed in shown.lists for name in listed.names
+        ]
         assert any("zq-7" in line for line in words), (path, leaf)
         assert "zq-7" in exact_text(told)
         assert shown.digest != of_request(facts, "Ada").digest
@@ -332,7 +336,9 @@ def test_signs_that_do_not_show_are_written_out(service, who, grace):
 def test_every_field_of_a_release_that_is_relaxed_is_shown(service, who, published):
     release = service.ledger.release("admissions", 1)
     shown = of_release(release, ONE)
-    words = [line.words for line in shown.first] + [name for listed in shown.lists for name in listed.names]
+    words = [line.words for line in (*shown.first, *shown.experts)] + [
+        name for listed in shown.lists for name in listed.names
+    ]
     assert {"admitted", "department", "admissions", "3"} <= {*words}
     before = json.dumps([shown.kept()])
     promise, words = release.promise, {"columns": "admitted", "public": "department", "unit": Unit(1, 1)}
@@ -437,3 +443,40 @@ def test_a_list_reads_a_page_and_no_terms(service, who, monkeypatch):
     assert len(kinds) <= 4
     with pytest.raises(UnknownRecord):
         service.proposals.page(eve, everything[0])
+
+
+def test_the_page_names_what_else_waits_for_the_same_budget(service, who, grace, bearer):
+    """Two proposals, each within the limit, and together beyond it: both pages say so, until one is withdrawn."""
+    ada, limit = who("Ada", "curator"), level(1)
+    service.ledger.budget("loans", limit)
+    terms = replace(TERMS, dataset="loans")
+    made = [propose_by(service, ada, name, "publish", name, level("3/4"), terms=terms) for name in ("t1", "t2")]
+    service.proposals.decide(who("Grace", "approver"), made[0].name, "approved")
+    seen = " ".join(page_of(grace, made[1].name).split())
+    assert "t1, ε = 0.75" in seen
+    assert "at most</th><td>1.5<" in seen
+    assert "What waits for loans would together exceed its limit." in seen
+    some = Visitor(application(service, OPEN), bearer("Dan", "approver", ("t2",)))
+    told = " ".join(some.get(f"/proposal?name={made[1].name}").text.split())
+    assert ("t1" in told, "proposals that your token does not show" in told) == (False, False)  # nor the budget
+    service.proposals.withdraw(ada, made[0].name)
+    alone = page_of(grace, made[1].name)
+    assert ("t1" in alone, "together exceed" in alone) == (False, False)
+
+
+def test_the_page_of_a_relaxation_has_all_that_the_page_of_a_publication_has(service, who, published, grace):
+    """The levels so far and what they cost together, the whole request with its digest, and what an approver says."""
+    made = propose_by(service, who("Ada", "curator"), "1", "relax", "admissions", ONE)
+    seen = " ".join(page_of(grace, made.name).split())
+    for words in (
+        "It was answered at ε = 0.25. All its answers together cost the largest level, not the sum: ε = 1.",
+        "By approving you say that you asked Ada",
+        "All of it, letter for letter",
+        "The promise also assumes that",
+    ):
+        assert words in seen, words
+    exact = html.unescape(re.search(r'<pre class="exact">(.*?)</pre>', page_of(grace, made.name), re.DOTALL)[1])
+    digest = re.search(r"SHA-256 ([0-9a-f]{64})", seen)[1]
+    whole = json.loads(exact)
+    assert sha256(json.dumps(whole, sort_keys=True, separators=(",", ":")).encode()).hexdigest() == digest
+    assert (whole["level"], whole["name"], whole["promise"]["columns"]) == ("1", "admissions", ["admitted"])

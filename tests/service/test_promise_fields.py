@@ -68,6 +68,7 @@ OF_CELLS = {
     "keyed_by_id": True,
     "part": None,
     "individual": "one household",
+    "proved": False,
     "noise": CellNoise(ut.Unit(3, 2), largest=1000),
     "until": None,
 }
@@ -78,6 +79,7 @@ OF_SUMS = {
     "keyed_by_id": False,
     "part": PART.part,
     "individual": PART.individual,
+    "proved": True,
     "noise": SumNoise(PLAN, largest=1000),
     "until": None,
 }
@@ -89,11 +91,11 @@ SUMS = ut.Promise(**OF_SUMS, **TEXTS)
 BY_PLAN = ut.Promise(noise=PLAN).of_table(PART)
 CELLS_ONCE = CELLS.with_noise(CellNoise(ut.Unit(3, 2)))  # a largest value is the bound of a ledger
 OF_EVENTS = [
-    ut.Promise("count", public="sex", unit=ut.Unit(1, 1), individual=individual)
+    ut.Promise("count", public="sex", unit=ut.Unit(1, 1), individual=individual, proved=individual != "one household")
     for individual in ("one value of the column who, with all its events", "one row", "one household")
 ]
 ITEMS_ONCE = ITEMS.with_noise(CELLS_ONCE.noise)
-WHOLE = ut.Promise(noise=PLAN, individual=PART.individual)
+WHOLE = ut.Promise(noise=PLAN, individual=PART.individual, proved=True)
 UNPUBLISHED = {"drop", "id_column", "keyed_by_id"}
 """The names of columns that nobody sees: no statement tells them."""
 WORDS = ["individual", *TEXTS]
@@ -375,7 +377,7 @@ def listed(value):
 
 
 def by_promise_command(world):
-    every = [name for name in FIELDS if name not in ("noise", "part", "keyed_by_id", "until")]
+    every = [name for name in FIELDS if name not in ("noise", "part", "keyed_by_id", "until", "proved")]
     for promise, more in ((CELLS, ["--largest", 1000]), (ITEMS, ["--largest", 1000, "--noise", "items"])):
         path = world.path / f"{len(more)}.json"
         world.run("promise", *options_of(promise, *every), *more, "--out", path)
@@ -400,7 +402,9 @@ def by_promise_command(world):
 
 def by_release_command(world):
     """Options and a recipe, once and in a ledger, of cells and of sums."""
-    most = [name for name in FIELDS if name not in ("noise", "part", "keyed_by_id", "rows", "id_column", "until")]
+    most = [
+        name for name in FIELDS if name not in ("noise", "part", "keyed_by_id", "rows", "id_column", "until", "proved")
+    ]
     elsewhere = {"rows", "id_column", "keyed_by_id", "noise"}  # a promise in a file says them
     options = options_of(CELLS, *most)
     recipe = "".join(
@@ -487,7 +491,9 @@ def by_stopping(world):
         yield STOPPING, answer.promise, ()
     yield STOPPING, world.kept("r"), ()
     yield STOPPING, world.kept("s"), ()
-    most = [name for name in FIELDS if name not in ("noise", "part", "keyed_by_id", "rows", "id_column", "until")]
+    most = [
+        name for name in FIELDS if name not in ("noise", "part", "keyed_by_id", "rows", "id_column", "until", "proved")
+    ]
     options = [*options_of(STOPPING, *most), "--until", "10 %"]
     world.run(
         "promise", *options, "--rows", "observed", "--id", "id", "--largest", 1000, "--out", world.path / "q.json"

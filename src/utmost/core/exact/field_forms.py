@@ -26,7 +26,7 @@ class FieldForm:
 
     Attributes:
         title: A few words for people.
-        write: Function from the value to JSON; None is left out.
+        write: Function from the value to JSON; a value that is None, or is written as None, is left out.
         read: Function from JSON, and the name of the field, to the argument of the constructor.
         name: The name in JSON, where it is not that of the field.
         words: A sentence for each value that is a word or a truth.
@@ -84,8 +84,7 @@ def facts_of(record: Any) -> dict[str, Any]:
     facts: dict[str, Any] = {}
     for attribute, name, found in _forms(record):
         value = getattr(record, attribute)
-        if value is not None:
-            written = found.write(value)
+        if value is not None and (written := found.write(value)) is not None:
             facts |= written if found.parts else {name: written}
     return facts
 

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, overload
+from typing import overload
 
 import numpy as np
 
@@ -55,7 +55,9 @@ class VertexCertificate(Display):
     """Evidence that no mechanism of a type leaks more by a measure at a prior.
 
     Attributes:
-        ptype, measure, prior: Whose leakage, by what, and with what belief before.
+        ptype: Privacy type whose mechanisms leak.
+        measure: Measure of the leakage.
+        prior: (n,) belief before the outcome.
         mechanism: Mechanism, its columns multiples of vertices.
         dual: (n,) y with y . v >= phi(v) for every vertex v of the type.
         slack: Largest violation by floats: 0 if all is rational.
@@ -66,7 +68,7 @@ class VertexCertificate(Display):
     prior: Array
     mechanism: Channel
     dual: Array
-    slack: Any = 0
+    slack: float = 0
 
     @property
     def upper(self) -> Fraction | float:
@@ -125,7 +127,7 @@ def capacity_over_vertices(ptype: PrivacyType, measure: Measure, prior: object =
     used = np.flatnonzero(solution.primal > 0)
     matrix = n * columns[:, used] * solution.primal[used]
     dual = -solution.duals
-    slack: Any
+    slack: float
     if exactly and is_exact(gains):
         mechanism, slack = Channel(matrix), 0
     else:
@@ -160,8 +162,8 @@ def _program(columns: Array, gains: Array) -> LinearProgram:
 
 
 # A route whose proven gap is wider, relatively, gives way to the next one; the gap stays in the certificate.
-_NEAR = 1e-9
-_SMALL = 36
+_NARROW_GAP = 1e-9
+_FEW_SECRETS = 36
 
 Route = Callable[[PrivacyType, CapacityKind], CapacityCertificate | None]
 
@@ -176,30 +178,35 @@ def magnitude_route(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertifica
 
 def packing_route(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate | None:
     """The packing or covering program, where its answer can be completed to a mechanism."""
-    certificate = _enclosed(ptype, kind)
-    return certificate if certificate is not None and certificate.gap <= _NEAR * float(certificate.upper) else None
+    certificate = _bounds_of_packing(ptype, kind)
+    return (
+        certificate if certificate is not None and certificate.gap <= _NARROW_GAP * float(certificate.upper) else None
+    )
 
 
 def bound_route(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate | None:
     """Two bounds with a gap between them, where the type is too large for more: the narrowest that is known."""
     plain = [bound_on_lattice(ptype)] if kind == "additive" else []
-    certificates = [c for c in (_enclosed(ptype, kind), _scaled_down(ptype, kind), *plain) if c is not None]
+    certificates = [
+        c for c in (_bounds_of_packing(ptype, kind), _bounds_scaled_down(ptype, kind), *plain) if c is not None
+    ]
     return min(certificates, key=lambda certificate: certificate.gap, default=None)
 
 
 @lru_cache(maxsize=2)
-def _enclosed(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate | None:
+def _bounds_of_packing(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate | None:
     """The bounds of the packing and its completion: exact for small types, by envelopes for large ones."""
     similarity = Similarity.of(ptype)
     weights = packing(ptype, kind, similarity, Classes.of(similarity))
     if weights is None:
         return None
-    if weights.is_exact or ptype.space.size <= _SMALL:
+    if weights.is_exact or ptype.space.size <= _FEW_SECRETS:
         return by_packing(ptype, kind, similarity, weights)
     return by_envelope(ptype, kind, similarity, weights)
 
 
-def _scaled_down(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate | None:
+def _bounds_scaled_down(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate | None:
+    """The bounds of a dual and of the packing's weights, scaled down until a rest fits."""
     similarity = Similarity.of(ptype)
     classes = Classes.of(similarity)
     weights = packing(ptype, "multiplicative", similarity, classes)
@@ -217,7 +224,7 @@ def product_route(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate
     """Mechanisms and nonnegative duals of the parts of a product multiply, and so do the sums that they prove."""
     parts = product_parts(ptype)
     certificates = [] if parts is None else [shortest(part, kind)[1] for part in parts]
-    if not certificates or any(c.multipliers is not None or c.gap > _NEAR * float(c.upper) for c in certificates):
+    if not certificates or any(c.multipliers is not None or c.gap > _NARROW_GAP * float(c.upper) for c in certificates):
         return None
     mechanism, dual = (
         ProductMechanism(tuple(c.mechanism for c in certificates)),
@@ -313,10 +320,10 @@ def capacity(
             "a prior has a say only in the capacity of a type by a measure", came="a prior", where="capacity"
         )
     if isinstance(of, PrivacyType):
-        return _of_type(of, kind) if measure is None else _of_type_by(of, measure, kind, prior)
+        return _of_type(of, kind) if measure is None else _of_type_by_measure(of, measure, kind, prior)
     if measure is not None:
         return measure.capacity(of, kind)
-    return bayes_vulnerability.capacity(of) if kind == "multiplicative" else _added(as_channel(of))
+    return bayes_vulnerability.capacity(of) if kind == "multiplicative" else _additive_of_channel(as_channel(of))
 
 
 def _of_type(ptype: PrivacyType, kind: CapacityKind) -> TypeCapacity:
@@ -324,7 +331,7 @@ def _of_type(ptype: PrivacyType, kind: CapacityKind) -> TypeCapacity:
     return TypeCapacity.of(certificate, name)
 
 
-def _of_type_by(ptype: PrivacyType, measure: Measure, kind: CapacityKind, prior: object) -> Capacity:
+def _of_type_by_measure(ptype: PrivacyType, measure: Measure, kind: CapacityKind, prior: object) -> Capacity:
     if kind == "multiplicative":
         raise Unsupported(
             "the capacity of a type by a measure must be the additive one", came=kind, remedy='Write kind="additive".'
@@ -332,8 +339,8 @@ def _of_type_by(ptype: PrivacyType, measure: Measure, kind: CapacityKind, prior:
     return capacity_over_vertices(ptype, measure, prior)
 
 
-def _added(C: Channel) -> Capacity:
-    """The additive one of a channel: attained by the uniform prior and the exclusion of one secret."""
+def _additive_of_channel(C: Channel) -> Capacity:
+    """The additive capacity of a channel, attained by the uniform prior and the exclusion of one secret."""
     n = C.shape[0]
     value, gain, prior = 1 - total(C.matrix.min(axis=0)), exclusion_gain(n), priors.uniform(n)
     if not C.is_exact:

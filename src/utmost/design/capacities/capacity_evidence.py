@@ -44,7 +44,7 @@ from utmost.design.privacy_types.privacy_type import PrivacyType, power_interval
 from utmost.design.spaces.families import DiscreteMetric, EuclideanGridMetric, LineMetric
 from utmost.errors import PromiseBroken
 
-Around = tuple[Fraction, Fraction]
+Enclosure = tuple[Fraction, Fraction]
 
 LINE = "Corollary 20 of [fernandes2022] and its additive twin: the geometric mechanism leaks most on a line"
 EQUAL = "Corollary 22 of [fernandes2022], corrected: randomised response and its dual leak most on equal distances"
@@ -75,7 +75,7 @@ class UniformDual:
 class ProductDual(Display):
     """z = z_1 kron z_2 kron ... of nonnegative duals of the parts."""
 
-    parts: tuple[Any, ...]
+    parts: "tuple[Dual, ...]"
 
 
 Dual = Array | UniformDual | ProductDual
@@ -99,7 +99,7 @@ def certified_capacity(
     return Bounds(low, high) if exactly else Bounds(round_down(low), round_up(high))
 
 
-def attained(ptype: PrivacyType, kind: CapacityKind, mechanism: CapacityMechanism) -> Around:
+def attained(ptype: PrivacyType, kind: CapacityKind, mechanism: CapacityMechanism) -> Enclosure:
     """sum_y max_x M[x, y] (multiplicative) or sum_y min_x M[x, y] (additive), from below and from above.
 
     Raises:
@@ -108,7 +108,7 @@ def attained(ptype: PrivacyType, kind: CapacityKind, mechanism: CapacityMechanis
     if mechanism.shape[0] != ptype.space.size:
         raise PromiseBroken(f"the mechanism must have {ptype.space.size} rows", came=mechanism.shape[0])
     if isinstance(mechanism, Channel):
-        return _of_matrix(ptype, kind, mechanism)
+        return _attained_by_matrix(ptype, kind, mechanism)
     if isinstance(mechanism, ProductMechanism):
         parts = _parts(ptype, len(mechanism.parts))
         return _product([attained(part, kind, m) for part, m in zip(parts, mechanism.parts, strict=True)])
@@ -117,19 +117,21 @@ def attained(ptype: PrivacyType, kind: CapacityKind, mechanism: CapacityMechanis
     if own.level != ptype.level or not same_metric:
         raise PromiseBroken("the mechanism must be one of the privacy type", came=mechanism)
     if isinstance(mechanism, UniformMechanism):
-        return _of_uniform(ptype, kind, mechanism.sign)
+        return _uniform_value(ptype, kind, mechanism.sign)
     if isinstance(mechanism, LatticeMechanism):
-        # Private by Cauchy and Schwarz (see `lattice`): only the metric is looked at.
+        # Private by Cauchy and Schwarz (see `magnitude`): only the metric is checked.
         if kind != "additive" or not isinstance(ptype.space.metric, EuclideanGridMetric):
             raise PromiseBroken("the mechanism must be the additive one of a Euclidean lattice", came=ptype.space)
         return mechanism.least()
     if isinstance(mechanism, EnvelopeMechanism):
-        return _of_envelope(ptype, kind, mechanism)
+        return _attained_by_envelope(ptype, kind, mechanism)
     assert isinstance(mechanism, SimilarityMechanism), "there is no other mechanism"
-    return _of_kernel(ptype, kind, mechanism)
+    return _attained_by_similarity(ptype, kind, mechanism)
 
 
-def bounded(ptype: PrivacyType, kind: CapacityKind, dual: Dual, multipliers: PairMultipliers | None = None) -> Around:
+def bounded(
+    ptype: PrivacyType, kind: CapacityKind, dual: Dual, multipliers: PairMultipliers | None = None
+) -> Enclosure:
     """sum_x z_x, from below and from above, once z is known to be feasible.
 
     Raises:
@@ -139,7 +141,7 @@ def bounded(ptype: PrivacyType, kind: CapacityKind, dual: Dual, multipliers: Pai
         parts = _parts(ptype, len(dual.parts))
         return _product([bounded(part, kind, z) for part, z in zip(parts, dual.parts, strict=True)])
     if isinstance(dual, UniformDual):
-        return _of_uniform(ptype, kind, 1 if kind == "multiplicative" else -1)
+        return _uniform_value(ptype, kind, 1 if kind == "multiplicative" else -1)
     if dual.shape != (ptype.space.size,) or not holds_rationals(dual):
         raise PromiseBroken(f"the dual must hold {ptype.space.size} Fractions", came=dual.shape)
     if multipliers is not None:
@@ -150,7 +152,7 @@ def bounded(ptype: PrivacyType, kind: CapacityKind, dual: Dual, multipliers: Pai
     return total, total
 
 
-def _of_matrix(ptype: PrivacyType, kind: CapacityKind, channel: Channel) -> Around:
+def _attained_by_matrix(ptype: PrivacyType, kind: CapacityKind, channel: Channel) -> Enclosure:
     matrix = channel.matrix
     if not is_exact(matrix):
         raise PromiseBroken("a certified mechanism must hold Fractions", came=matrix.dtype)
@@ -160,7 +162,7 @@ def _of_matrix(ptype: PrivacyType, kind: CapacityKind, channel: Channel) -> Arou
     return total, total
 
 
-def _of_kernel(ptype: PrivacyType, kind: CapacityKind, mechanism: SimilarityMechanism) -> Around:
+def _attained_by_similarity(ptype: PrivacyType, kind: CapacityKind, mechanism: SimilarityMechanism) -> Enclosure:
     """Columns alpha^(+-d) w are private by the triangle inequality; their sums, and the rest, are looked at."""
     weights, sign = mechanism.weights, mechanism.sign
     if weights.shape != (ptype.space.size,) or not holds_rationals(weights) or (weights < 0).any():
@@ -185,7 +187,7 @@ def _of_kernel(ptype: PrivacyType, kind: CapacityKind, mechanism: SimilarityMech
     return totals[0] + extra[0], totals[1] + extra[1]
 
 
-def _of_envelope(ptype: PrivacyType, kind: CapacityKind, mechanism: EnvelopeMechanism) -> Around:
+def _attained_by_envelope(ptype: PrivacyType, kind: CapacityKind, mechanism: EnvelopeMechanism) -> Enclosure:
     """Columns are private by construction; the rest is looked at. Only the side that proves something is sharp."""
     facts = mechanism.facts()
     _check_rest(ptype, 1 - facts.most, 1 - facts.least)
@@ -209,7 +211,7 @@ def largest_power(ptype: PrivacyType) -> Fraction:
     return power_interval(ptype.level, shortest, 256).upper
 
 
-def _of_uniform(ptype: PrivacyType, kind: CapacityKind, sign: int) -> Around:
+def _uniform_value(ptype: PrivacyType, kind: CapacityKind, sign: int) -> Enclosure:
     """n / s: the columns alpha^(+-d) / s, or the dual 1 / s, of a space whose secrets are alike."""
     profile = distance_profile(ptype.space)
     if profile is None:
@@ -263,7 +265,7 @@ def _parts(ptype: PrivacyType, count: int) -> tuple[PrivacyType, ...]:
     return parts
 
 
-def _product(around: list[Around]) -> Around:
+def _product(around: list[Enclosure]) -> Enclosure:
     low, high = Fraction(1), Fraction(1)
     for below, above in around:
         low, high = low * below, high * above
@@ -278,7 +280,7 @@ class CapacityCertificate(Evidence):
         ptype: Privacy type.
         kind: "multiplicative" or "additive".
         mechanism: Mechanism of the type that leaks at least ``lower``.
-        dual: Proof that none leaks more than ``upper`` (see `checker`).
+        dual: Proof that none leaks more than ``upper``, as the module says.
         multipliers: Multipliers of single inequalities of privacy, if the dual has negative entries.
         bounds: Bounds that the two prove; equal if all is exact.
     """

@@ -170,7 +170,7 @@ def reduced_similarity(similarity: Similarity, classes: Classes, table: Array) -
     reduced = np.zeros((k, k), dtype=table.dtype) if table.dtype != object else np.full((k, k), Fraction(0))
     for a, x in enumerate(classes.representatives.tolist()):
         if table.dtype == object:
-            for (b, kind), count in _counted(classes.labels, similarity.kinds[x]).items():
+            for (b, kind), count in _pair_counts(classes.labels, similarity.kinds[x]).items():
                 reduced[a, b] += table[kind] * count
         else:
             reduced[a] = np.bincount(classes.labels, weights=table[similarity.kinds[x]], minlength=k)
@@ -188,7 +188,7 @@ def _remainder(low: Array, places: NDArray[np.int32], scaled: list[int], classes
     return [Fraction(unit - total, unit) for total in table_product(low, places, column)]
 
 
-def _counted(labels: NDArray[np.intp], kinds: NDArray[np.int32]) -> dict[tuple[int, int], int]:
+def _pair_counts(labels: NDArray[np.intp], kinds: NDArray[np.int32]) -> dict[tuple[int, int], int]:
     width = int(kinds.max(initial=0)) + 1
     codes, counts = np.unique(labels * width + kinds, return_counts=True)
     return {divmod(code, width): count for code, count in zip(codes.tolist(), counts.tolist(), strict=True)}
@@ -197,14 +197,14 @@ def _counted(labels: NDArray[np.intp], kinds: NDArray[np.int32]) -> dict[tuple[i
 def closed_form(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate | None:
     """The certificate of a capacity that has a closed form here, else None. Cost: O(1), or O(n^2) to find none."""
     if isinstance(ptype.space.metric, LineMetric):
-        return _line(ptype, kind)
+        return _on_line(ptype, kind)
     if distance_profile(ptype.space) is not None:
         mechanism = UniformMechanism(ptype, 1 if kind == "multiplicative" else -1)
         return CapacityCertificate(ptype, kind, mechanism, UniformDual())
     return None
 
 
-def _line(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate:
+def _on_line(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate:
     """The geometric mechanism; its scales, or the middle, as dual. Irrational ones are enclosed."""
     n = ptype.space.size - 1
     a: Any = ptype.level.alpha_fraction() if ptype.level.is_rational else ptype.level.alpha_interval(2 * BITS)
@@ -218,8 +218,8 @@ def _line(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate:
 def _scales(a: Any, n: int) -> Array:
     """The scales of the geometric mechanism on n + 1 counts: 1/(1+a) at the ends and (1-a)/(1+a) inside."""
     ends, inside = (1 / (1 + a), (1 - a) / (1 + a)) if n else (Fraction(1), Fraction(1))
-    scales = np.full(n + 1, _below(inside), dtype=object)
-    scales[[0, -1]] = _below(ends)
+    scales = np.full(n + 1, _lower_end(inside), dtype=object)
+    scales[[0, -1]] = _lower_end(ends)
     return scales
 
 
@@ -227,11 +227,11 @@ def _on_the_middle(a: Any, n: int) -> Array:
     """a^m on the middle count of 2m + 1, or a^(m+1) / (1 + a) on both middle counts of 2m + 2."""
     dual = np.full(n + 1, Fraction(0), dtype=object)
     m = n // 2
-    dual[[m, n - m]] = _below(a**m) if n % 2 == 0 else _below(a ** (m + 1) / (1 + a))
+    dual[[m, n - m]] = _lower_end(a**m) if n % 2 == 0 else _lower_end(a ** (m + 1) / (1 + a))
     return dual
 
 
-def _below(value: Any) -> Fraction:
+def _lower_end(value: Any) -> Fraction:
     return value if isinstance(value, Fraction) else value.lower
 
 
@@ -240,7 +240,7 @@ def _is_exact(value: Any) -> bool:
 
 
 # exp(-75) is below the last place of a float next to 1: a dual as small as this proves nothing more than 0 does.
-_FAR = 75.0
+_NEGLIGIBLE_EXPONENT = 75.0
 
 
 def on_lattice(ptype: PrivacyType) -> CapacityCertificate | None:
@@ -263,7 +263,7 @@ def _on_the_middle_points(ptype: PrivacyType, metric: EuclideanGridMetric) -> Ar
     """The largest feasible dual that is the same on the one, two or four middle points, and 0 elsewhere."""
     dual = np.full(metric.size, Fraction(0), dtype=object)
     radius = float(np.hypot(metric.rows - 1, metric.cols - 1)) / 2
-    if ptype.level.epsilon_float * radius > _FAR:
+    if ptype.level.epsilon_float * radius > _NEGLIGIBLE_EXPONENT:
         return dual
     rows, cols = ({(side - 1) // 2, side // 2} for side in (metric.rows, metric.cols))
     dual[[r * metric.cols + c for r in rows for c in cols]] = Fraction(1)

@@ -67,7 +67,7 @@ _MOST_ENTRIES = 4_000
 _MOST_ROWS = 60_000
 _LARGEST = 1e12
 # exp(-75) is far below the last place of a float next to 1.
-_FAR = 75.0
+_NEGLIGIBLE_EXPONENT = 75.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -140,7 +140,7 @@ def central_dual(ptype: PrivacyType, similarity: Similarity) -> Array:
     """
     radii = similarity.kinds.max(axis=1)
     dual = np.full(similarity.size, Fraction(0), dtype=object)
-    if similarity.level.epsilon_float * float(similarity.lengths[int(radii.min())]) < _FAR:
+    if similarity.level.epsilon_float * float(similarity.lengths[int(radii.min())]) < _NEGLIGIBLE_EXPONENT:
         dual[int(radii.argmin())] = Fraction(1)
     return lowered_dual(ptype, dual)
 
@@ -183,7 +183,7 @@ def _free_entries(
         high = np.maximum(low, high)
     if (low > high).any():
         return None
-    program = _completing(table, similarity, free, low, high, exactly)
+    program = _completion_program(table, similarity, free, low, high, exactly)
     try:
         solution = (solve_exactly if exactly else solve)(program)
     except (InfeasibleProgram, SolverFailed):
@@ -191,7 +191,7 @@ def _free_entries(
     return np.asarray(solution.primal.reshape(low.shape))
 
 
-def _completing(
+def _completion_program(
     table: Array, similarity: Similarity, free: Array, low: Array, high: Array, exactly: bool
 ) -> LinearProgram:
     """Entries m[x, j] with low <= m <= high, m[x] >= alpha^d(x, y) m[y] for free x and y, and rows that sum to 1."""
@@ -235,7 +235,7 @@ def by_envelope(
 ) -> CapacityCertificate | None:
     """The certificate of the moved columns; None where there are too many of them, or floats fail."""
     try:
-        heights = _Moving.of(ptype, kind, similarity, packed).heights()
+        heights = _MovedEntries.of(ptype, kind, similarity, packed).heights()
         return CapacityCertificate(ptype, kind, scaled_envelope(ptype, heights), packed.dual)
     except (PromiseBroken, SolverFailed, InfeasibleProgram):
         return None
@@ -252,13 +252,15 @@ def scaled_envelope(ptype: PrivacyType, heights: Floats) -> EnvelopeMechanism:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Moving:
+class _MovedEntries:
     """The variables: entries (x, c) for secrets x with z_x = 0 and columns c with w > 0, joined by symmetries.
 
     Attributes:
-        similarity: Similarity of the type. free, columns: Secrets. low, high: (f, k) bounds that the other rows set.
-        start: (n, k) the columns as they are.
-        entry: (f, k) which variable each entry is.
+        similarity: Similarity of the type.
+        free, columns: Secrets.
+        low, high: (f, k) bounds that the other rows set.
+        start: (n, k) columns before they are moved.
+        entry: (f, k) number of the variable of each entry.
     """
 
     similarity: Similarity
@@ -270,7 +272,7 @@ class _Moving:
     entry: NDArray[np.intp]
 
     @classmethod
-    def of(cls, ptype: PrivacyType, kind: CapacityKind, similarity: Similarity, packed: Packing) -> "_Moving":
+    def of(cls, ptype: PrivacyType, kind: CapacityKind, similarity: Similarity, packed: Packing) -> "_MovedEntries":
         weights = packed.weights.astype(np.float64)
         columns = np.flatnonzero(weights > 0)
         known, free = np.flatnonzero(packed.dual > 0), np.flatnonzero(packed.dual == 0)
@@ -336,14 +338,15 @@ class _Moving:
             np.concatenate([often, -np.ones(s), often, np.ones(s), np.ones(p), -powers[x, y][different]]),
             np.concatenate([np.full(s, -np.inf), np.ones(s), np.zeros(p)]),
             np.concatenate([np.ones(s), np.full(s, np.inf), np.full(p, np.inf)]),
-            column_lower=np.append(self._each(self.low, np.max), 0.0),
-            column_upper=np.append(np.maximum(self._each(self.high, np.min), self._each(self.low, np.max)), 1.0),
+            column_lower=np.append(self._per_variable(self.low, np.maximum), 0.0),
+            column_upper=np.append(
+                np.maximum(self._per_variable(self.high, np.minimum), self._per_variable(self.low, np.maximum)), 1.0
+            ),
         )
         return np.asarray(solve(program).primal[:-1][self.entry])
 
-    def _each(self, values: Floats, choose: object) -> Floats:
+    def _per_variable(self, values: Floats, choose: np.ufunc) -> Floats:
         """One value for each variable, of those that are equal but for rounding."""
         order = np.argsort(self.entry.ravel(), kind="stable")
         starts = np.searchsorted(self.entry.ravel()[order], np.arange(int(self.entry.max()) + 1))
-        reduce = np.maximum if choose is np.max else np.minimum
-        return np.asarray(reduce.reduceat(values.ravel()[order], starts))
+        return np.asarray(choose.reduceat(values.ravel()[order], starts))

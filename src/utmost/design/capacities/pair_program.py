@@ -186,7 +186,7 @@ def by_orbits(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate | N
     try:
         solution = (solve_exactly if exactly else solve)(_program(kind, similarity, pairs, triples, exactly))
         matrix = solution.primal[pairs.labels]
-        dual, multipliers = _spread(kind, pairs, triples, solution.duals)
+        dual, multipliers = _shared_duals(kind, pairs, triples, solution.duals)
         return certificate_of_answer(ptype, kind, matrix, dual, multipliers, exactly)
     except (InfeasibleProgram, SolverFailed, PromiseBroken):
         return None
@@ -232,8 +232,8 @@ class Triples:
         both = np.concatenate([edges, edges[:, ::-1]])
         x, y = np.repeat(both[:, 0], n), np.repeat(both[:, 1], n)
         j = np.tile(np.arange(n), len(both))
-        says = pairs.labels[x, j] != pairs.labels[y, j]  # a variable is never below alpha times itself
-        x, y, j = x[says], y[says], j[says]
+        is_constraint = pairs.labels[x, j] != pairs.labels[y, j]  # a variable is never below alpha times itself
+        x, y, j = x[is_constraint], y[is_constraint], j[is_constraint]
         return cls(x, y, j, np.column_stack([pairs.labels[x, j], pairs.labels[y, j], similarity.kinds[x, y]]))
 
 
@@ -261,7 +261,9 @@ def _program(
     return LinearProgram.of_triplets(cost, rows, columns, values, lower, upper)
 
 
-def _spread(kind: CapacityKind, pairs: PairClasses, triples: Triples, duals: Array) -> tuple[Array, PairMultipliers]:
+def _shared_duals(
+    kind: CapacityKind, pairs: PairClasses, triples: Triples, duals: Array
+) -> tuple[Array, PairMultipliers]:
     """The duals of the program shared among the secrets, and the triples, that became one row."""
     p = len(triples.counts)
     numbers = as_rationals(duals)
@@ -297,7 +299,7 @@ def by_edge_program(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertifica
     try:
         rows, solution = solve_lazily(ptype, kind, similarity, exactly)
         matrix = solution.primal.reshape(n, n)
-        dual, multipliers = _duals(kind, rows, solution.duals)
+        dual, multipliers = _split_duals(kind, rows, solution.duals)
         return certificate_of_answer(ptype, kind, matrix, dual, multipliers, exactly)
     except (InfeasibleProgram, SolverFailed, PromiseBroken):
         return None
@@ -313,7 +315,7 @@ def solve_lazily(
     """
     edges = ptype.space.edges
     both = np.concatenate([edges, edges[:, ::-1]])
-    rows, by_simplex = _star(kind, similarity.size), False
+    rows, by_simplex = _rows_at_own_secrets(kind, similarity.size), False
     for _ in range(_ROUNDS):
         solution = (solve_exactly if by_simplex else solve)(_edge_program(kind, similarity, rows, by_simplex))
         broken = _broken(similarity, both, solution.primal.reshape(similarity.size, -1), by_simplex)
@@ -326,7 +328,7 @@ def solve_lazily(
     raise SolverFailed("the program must need few of its rows", came=f"{len(rows)} after {_ROUNDS} rounds")
 
 
-def _star(kind: CapacityKind, n: int) -> PrivacyRows:
+def _rows_at_own_secrets(kind: CapacityKind, n: int) -> PrivacyRows:
     """m[x, j] >= alpha^d m[j, j] for every x and j (or m[j, j] >= alpha^d m[x, j])."""
     x, j = (part.ravel() for part in np.nonzero(~np.eye(n, dtype=bool)))
     return np.column_stack([x, j, j] if kind == "multiplicative" else [j, x, j])
@@ -361,7 +363,7 @@ def _edge_program(kind: CapacityKind, similarity: Similarity, rows: PrivacyRows,
     return LinearProgram.of_triplets(cost, at, columns, values, lower, upper)
 
 
-def _duals(kind: CapacityKind, rows: PrivacyRows, duals: Array) -> tuple[Array, PairMultipliers]:
+def _split_duals(kind: CapacityKind, rows: PrivacyRows, duals: Array) -> tuple[Array, PairMultipliers]:
     numbers = as_rationals(duals)
     dual = numbers[len(rows) :]
     used = np.flatnonzero(numbers[: len(rows)] > 0)

@@ -8,7 +8,6 @@ that the additive one is 1. (The magnitude of a disjoint union is the sum of the
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 from utmost.core.exact.arguments import instance
 from utmost.core.exact.display import Display
@@ -34,14 +33,14 @@ class PolicyCapacity(Display):
 
     kind: CapacityKind
     value: Fraction | float
-    lower: Any
+    lower: Fraction | float
     parts: tuple[TypeCapacity, ...]
 
     def verify(self) -> bool:
         """Whether the certificate of every part holds, and they prove both numbers."""
         if not self.parts:
             return self.kind == "additive" and self.value == self.lower == 1
-        low, high = _together(self.parts)
+        low, high = _summed_bounds(self.parts)
         is_bounded = self.lower <= low and high <= self.value
         return (
             is_bounded
@@ -68,11 +67,11 @@ def policy_capacity(ptype: PolicyType, kind: CapacityKind = "multiplicative") ->
     if kind == "additive" and len(kinds) > 1:
         return PolicyCapacity(kind, Fraction(1), Fraction(1), ())
     capacities = tuple(capacity(part, kind=kind) for part in kinds)
-    low, high = _together(capacities)
+    low, high = _summed_bounds(capacities)
     return PolicyCapacity(kind, high, low, capacities)
 
 
-def _together(parts: tuple[TypeCapacity, ...]) -> tuple[Fraction | float, Fraction | float]:
+def _summed_bounds(parts: tuple[TypeCapacity, ...]) -> tuple[Fraction | float, Fraction | float]:
     """The sums of the lower and of the upper bounds, floats rounded outward."""
     low, high = (sum((Fraction(end) for end in ends), Fraction(0)) for ends in zip(*map(_ends, parts), strict=True))
     exactly = all(isinstance(end, Fraction) for part in parts for end in _ends(part))

@@ -20,7 +20,7 @@ from utmost.design.spaces.families import EuclideanGridMetric, LineMetric
 from utmost.design.spaces.space import Space, TableMetric
 
 # What is fixed by a type is kept as long as the type is.
-_kept: WeakKeyDictionary[PrivacyType, "Similarity"] = WeakKeyDictionary()
+_similarities: WeakKeyDictionary[PrivacyType, "Similarity"] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,10 +47,10 @@ class Similarity:
     @classmethod
     def of(cls, ptype: PrivacyType) -> "Similarity":
         """The similarity of a type, made once. Cost: O(n^2) time and 4 n^2 bytes, as long as the type lives."""
-        if ptype not in _kept:
+        if ptype not in _similarities:
             kinds, lengths = _kinds(ptype.space)
-            _kept[ptype] = cls(ptype.level, frozen(kinds), lengths)
-        return _kept[ptype]
+            _similarities[ptype] = cls(ptype.level, frozen(kinds), lengths)
+        return _similarities[ptype]
 
     @property
     def size(self) -> int:

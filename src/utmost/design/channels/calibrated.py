@@ -23,7 +23,7 @@ from utmost.design.spaces.space import Space
 from utmost.errors import NotALoss, OutOfRange, Unsupported
 
 Tails = tuple[Number | None, Number | None]
-"""By how much each further outcome before the first and after the last one costs more; None or 0 where there is none.
+"""Rise of the cost with each further outcome before the first and after the last one; None or 0 for no tail.
 
 An outcome in a tail has the same likelihood ratios as the tail's first outcome for all secrets, up to the turn of a
 staircase: so folding a tail into one outcome loses little or nothing.
@@ -31,14 +31,14 @@ staircase: so folding a tail into one outcome loses little or nothing.
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Range:
-    """Outcomes by their steps and base weights; a column in a tail stands for itself and infinitely many after it.
+class WeightedOutcomes:
+    """Columns that weigh weights alpha^steps, before rows are normalised; one in a tail stands for infinitely many.
 
     Attributes:
-        steps: (n, w): each column has the weight weights alpha^steps.
-        weights: (w,).
-        falls: (w,): a column of a tail stands for steps s, s + fall, s + 2 fall, ..., others have 0.
-        owner: (w,): the outcome to which each column belongs.
+        steps: (n, w) powers of alpha.
+        weights: (w,) base weights.
+        falls: (w,): a column of a tail stands for steps s, s + fall, s + 2 fall, ...; 0 for any other column.
+        owner: (w,) number of the outcome to which each column belongs.
         names: Names of the outcomes, if there is a tail.
     """
 
@@ -72,7 +72,7 @@ class Range:
         return {power: coefficient for power, coefficient in total.items() if coefficient}
 
 
-def with_tails(costs: Array, weights: Array, tails: Tails, unit: Fraction, *, integer_steps: bool) -> Range:
+def with_tails(costs: Array, weights: Array, tails: Tails, unit: Fraction, *, integer_steps: bool) -> WeightedOutcomes:
     """The finite columns, and before and after them one period of each tail.
 
     Args:
@@ -83,16 +83,16 @@ def with_tails(costs: Array, weights: Array, tails: Tails, unit: Fraction, *, in
         integer_steps: Whether steps are integers, as those of a staircase are: a tail that rises by p/q of a unit then
             repeats itself after q outcomes, p steps lower; else after one.
     """
-    left, right = (_rise(tail, unit) for tail in tails)
-    before = [(costs[:, 0] + left * j, left) for j in range(_period(left, integer_steps), 0, -1)]
-    after = [(costs[:, -1] + right * j, right) for j in range(1, _period(right, integer_steps) + 1)]
+    left, right = (_tail_rise(tail, unit) for tail in tails)
+    before = [(costs[:, 0] + left * j, left) for j in range(_tail_period(left, integer_steps), 0, -1)]
+    after = [(costs[:, -1] + right * j, right) for j in range(1, _tail_period(right, integer_steps) + 1)]
     m = costs.shape[1]
     columns = [*(c for c, _ in before), *costs.T, *(c for c, _ in after)]
-    falls = [rise * _period(rise, integer_steps) for _, rise in before] + [Fraction(0)] * m
-    falls += [rise * _period(rise, integer_steps) for _, rise in after]
+    falls = [rise * _tail_period(rise, integer_steps) for _, rise in before] + [Fraction(0)] * m
+    falls += [rise * _tail_period(rise, integer_steps) for _, rise in after]
     owner = [0] * len(before) + [k + bool(before) for k in range(m)] + [m + bool(before)] * len(after)
     names = (*(["before"] if before else []), *range(m), *(["after"] if after else []))
-    return Range(
+    return WeightedOutcomes(
         np.array(columns, dtype=object).T.reshape(len(costs), -1),
         np.concatenate([weights[:1].repeat(len(before)), weights, weights[-1:].repeat(len(after))]),
         np.array(falls, dtype=object),
@@ -102,20 +102,21 @@ def with_tails(costs: Array, weights: Array, tails: Tails, unit: Fraction, *, in
 
 
 def _times_one_less_power(terms: dict[Fraction, Fraction], power: Fraction) -> dict[Fraction, Fraction]:
+    """The polynomial times 1 - X^power, as coefficients by exponent."""
     product = dict(terms)
     for at, coefficient in terms.items():
         product[at + power] = product.get(at + power, Fraction(0)) - coefficient
     return product
 
 
-def _rise(tail: Number | None, unit: Fraction) -> Fraction:
+def _tail_rise(tail: Number | None, unit: Fraction) -> Fraction:
     rise = exact(0 if tail is None else tail, "tails")
     if rise < 0:
         raise OutOfRange("costs must rise along a tail, or their sum is infinite", came=tail, where="tails")
     return rise / unit
 
 
-def _period(rise: Fraction, integer_steps: bool) -> int:
+def _tail_period(rise: Fraction, integer_steps: bool) -> int:
     return 0 if rise == 0 else rise.denominator if integer_steps else 1
 
 
@@ -160,8 +161,8 @@ def exponential_mechanism(
     cost, where = _read_costs(costs, space)
     weights = _read_base(base, cost.shape[1])
     unit = _sensitivity(cost, where)
-    wide = with_tails(as_rationals(cost) / unit, weights, _read_tails(tails), unit, integer_steps=False)
-    return _normalised(wide, level(epsilon, alpha), is_exact(cost))
+    weighted = with_tails(as_rationals(cost) / unit, weights, _read_tails(tails), unit, integer_steps=False)
+    return _normalised(weighted, level(epsilon, alpha), is_exact(cost))
 
 
 def abstract_staircase(
@@ -209,8 +210,8 @@ def abstract_staircase(
         raise Unsupported("an abstract staircase needs integer distances", came=repr(where))
     steps = np.frompyfunc(lambda t: Fraction(floor(t) + (t - floor(t) >= turn)), 1, 1)
     unit = _sensitivity(cost, where)
-    wide = with_tails(as_rationals(cost) / unit, weights, _read_tails(tails), unit, integer_steps=True)
-    return _normalised(replace(wide, steps=steps(wide.steps)), level(epsilon, alpha), is_exact(cost))
+    weighted = with_tails(as_rationals(cost) / unit, weights, _read_tails(tails), unit, integer_steps=True)
+    return _normalised(replace(weighted, steps=steps(weighted.steps)), level(epsilon, alpha), is_exact(cost))
 
 
 def _read_costs(costs: object, space: Space | None) -> tuple[Array, Space]:
@@ -253,21 +254,21 @@ def _sensitivity(cost: Array, space: Space) -> Fraction:
     return sensitivity
 
 
-def _normalised(wide: Range, at: Level, exactly: bool) -> Channel:
+def _normalised(weighted: WeightedOutcomes, at: Level, exactly: bool) -> Channel:
     """Rows proportional to weight alpha^step, at half the level unless every row has the same sum whatever alpha."""
-    used = at if wide.sums_agree() else at.scaled("1/2")
-    steps = wide.steps - wide.steps.min(axis=1)[:, None]  # so that no row vanishes
-    each = {step: used.scaled(step) for step in {*steps.flat, *wide.falls} if step}
-    if exactly and is_exact(wide.weights) and all(power.is_rational for power in each.values()):
+    used = at if weighted.sums_agree() else at.scaled("1/2")
+    steps = weighted.steps - weighted.steps.min(axis=1)[:, None]  # so that no row vanishes
+    each = {step: used.scaled(step) for step in {*steps.flat, *weighted.falls} if step}
+    if exactly and is_exact(weighted.weights) and all(power.is_rational for power in each.values()):
         power = np.frompyfunc(lambda step: each[step].alpha_fraction() if step else Fraction(1), 1, 1)
         powers, repeats, weights = (
             power(steps),
-            [1 / (1 - power(fall)) if fall else 1 for fall in wide.falls],
-            wide.weights,
+            [1 / (1 - power(fall)) if fall else 1 for fall in weighted.falls],
+            weighted.weights,
         )
     else:
-        rate, falls = used.epsilon_float, wide.falls.astype(np.float64)
-        powers, weights = np.exp(-rate * steps.astype(np.float64)), wide.weights.astype(np.float64)
+        rate, falls = used.epsilon_float, weighted.falls.astype(np.float64)
+        powers, weights = np.exp(-rate * steps.astype(np.float64)), weighted.weights.astype(np.float64)
         repeats = [-1 / np.expm1(-rate * fall) if fall else 1.0 for fall in falls]
-    joint: Array = wide.folded(np.asarray(powers * weights * np.array(repeats, dtype=powers.dtype)))
-    return stochastic(frozen(joint / joint.sum(axis=1)[:, None]), outcomes=wide.names)
+    joint: Array = weighted.folded(np.asarray(powers * weights * np.array(repeats, dtype=powers.dtype)))
+    return stochastic(frozen(joint / joint.sum(axis=1)[:, None]), outcomes=weighted.names)

@@ -132,7 +132,7 @@ class Channel(Display):
         for x in np.flatnonzero(wrong)[:1]:
             within = "" if is_exact(array) else f" within {tolerance}"
             raise NotAChannel(f"row {x} of the channel sums to {sums[x]}, expected 1{within}")
-        _keep(self, array, _names(secrets, array.shape[0], "secret"), _names(outcomes, array.shape[1], "outcome"))
+        _set_fields(self, array, _names(secrets, array.shape[0], "secret"), _names(outcomes, array.shape[1], "outcome"))
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -274,8 +274,8 @@ class Channel(Display):
 
         Cost: 10^6 draws by table in 0.1 to 0.3 seconds.
 
-        >>> told = Channel([["2/3", "1/3"], ["1/3", "2/3"]], secrets=["yes", "no"], outcomes=["yes", "no"])
-        >>> told.draw("yes") in ("yes", "no"), told.draw([0, 1, 1]).shape, told.draw(0, shape=5).max() <= 1
+        >>> survey = Channel([["2/3", "1/3"], ["1/3", "2/3"]], secrets=["yes", "no"], outcomes=["yes", "no"])
+        >>> survey.draw("yes") in ("yes", "no"), survey.draw([0, 1, 1]).shape, survey.draw(0, shape=5).max() <= 1
         (True, (3,), np.True_)
         """
         return self._drawing().draw(secrets, shape, randomness, method)
@@ -310,11 +310,11 @@ def stochastic(matrix: Array, secrets: ChannelLabels = None, outcomes: ChannelLa
     """A channel from a matrix that is row-stochastic by construction: our own algebra or a closed form. No check."""
     check_array(matrix, "channel", 2)
     channel = object.__new__(Channel)
-    _keep(channel, frozen(matrix), secrets, outcomes)
+    _set_fields(channel, frozen(matrix), secrets, outcomes)
     return channel
 
 
-def _keep(channel: Channel, matrix: Array, secrets: ChannelLabels, outcomes: ChannelLabels) -> None:
+def _set_fields(channel: Channel, matrix: Array, secrets: ChannelLabels, outcomes: ChannelLabels) -> None:
     object.__setattr__(channel, "matrix", matrix)
     object.__setattr__(channel, "secrets", secrets)
     object.__setattr__(channel, "outcomes", outcomes)

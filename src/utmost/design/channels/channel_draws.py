@@ -35,9 +35,10 @@ _LARGEST_WORD = (1 << 64) - 1
 _CONSTANT_UP_TO = 50_000_000
 # So many comparisons at once stay in the second-level cache.
 _AT_ONCE = 1 << 17
-_WIDE = 256
-_MOST = 10**9
-_KEPT = 8
+# Rows are compared in blocks that leave room for so many draws at once.
+_DRAWS_SIDE_BY_SIDE = 256
+_MOST_OUTCOMES = 10**9
+_KEPT_SAMPLERS = 8
 
 
 class OutcomeSampler(Protocol):
@@ -49,7 +50,7 @@ class OutcomeSampler(Protocol):
     def _numbers(self, rows: NDArray[np.intp], bits: Randomness, method: DrawMethod | None) -> NDArray[np.intp]: ...
 
 
-class Remapped(Protocol):
+class OutcomeRemap(Protocol):
     """Protocol of remaps from outcomes to actions."""
 
     @property
@@ -58,7 +59,7 @@ class Remapped(Protocol):
 
 
 class ChannelRows(Hashable, Protocol):
-    """A channel as its rows."""
+    """Protocol of channels as tables of rows."""
 
     @property
     def matrix(self) -> Array:
@@ -83,7 +84,7 @@ class NamedMechanism:
     mechanism: OutcomeSampler
     names: SecretNames = None
     answers: SecretNames = None
-    remap: Remapped | None = None
+    remap: OutcomeRemap | None = None
 
     def draw(self, secrets: Any, shape: Shape, randomness: Randomness | None, method: DrawMethod | None) -> Any:
         """Independent outcomes to be published: see `outcomes`.
@@ -112,15 +113,15 @@ class NamedMechanism:
             OutOfRange: for an unknown secret; the message names its place in the list.
         """
         asked, size = self._secret_rows(secrets), _sizes(shape)
-        if prod(size) * asked.rows.size > _MOST:
-            raise OutOfRange(f"at most {_MOST} outcomes can be drawn at once", came="more", where="draw")
+        if prod(size) * asked.rows.size > _MOST_OUTCOMES:
+            raise OutOfRange(f"at most {_MOST_OUTCOMES} outcomes can be drawn at once", came="more", where="draw")
         rows = np.broadcast_to(asked.rows, (*size, *asked.rows.shape)).reshape(-1)
         drawn = self.numbers(rows, randomness, method)
         answers = self.answers if asked.is_named else None
         if not size and asked.is_one:
             return int(drawn[0]) if answers is None else answers[int(drawn[0])]
         outcomes = drawn.reshape(*size, *(() if asked.is_one else asked.rows.shape))
-        return outcomes if answers is None else _by_name(answers)[outcomes]
+        return outcomes if answers is None else _as_array_of_names(answers)[outcomes]
 
     def rows(self, secrets: Any) -> NDArray[np.intp]:
         """The row of each secret of a list, which are given by number or by name.
@@ -162,7 +163,7 @@ class _SecretRows:
             secrets, is_one = secrets.item(), True
         if isinstance(secrets, range) and (secrets.start < 0 or secrets.stop > size):
             raise OutOfRange(f"secrets must lie in 0..{size - 1}", came="a longer range", where="draw")
-        values = _values([secrets] if is_one else secrets)
+        values = _integers_or_objects([secrets] if is_one else secrets)
         named = names is not None and (values.dtype.kind not in "iu" or _has_numbers(names))
         if not named:
             _check_positions(values, size, names is not None)
@@ -170,7 +171,7 @@ class _SecretRows:
         return cls(rows.reshape(()) if is_one else rows, named and not isinstance(names, range), is_one)
 
 
-def _values(secrets: Any) -> NDArray[Any]:
+def _integers_or_objects(secrets: Any) -> NDArray[Any]:
     """Integers as an array of integers, anything else as an array of objects."""
     if isinstance(secrets, list | range):
         if not all(is_integer(x) for x in secrets):
@@ -206,7 +207,7 @@ def _positions(values: NDArray[Any], names: SecretNames) -> NDArray[np.intp]:
     return np.array(rows, np.intp).reshape(values.shape)
 
 
-def _by_name(answers: Sequence[Hashable]) -> NDArray[Any]:
+def _as_array_of_names(answers: Sequence[Hashable]) -> NDArray[Any]:
     return np.array(answers) if all(isinstance(name, str) for name in answers) else objects(answers)
 
 
@@ -245,12 +246,12 @@ def drawn_by_rows(
     return _sampler(channel).draw(rows, bits, method)
 
 
-@lru_cache(maxsize=_KEPT)
-def _sampler(channel: ChannelRows) -> "ManyOutcomes":
-    return ManyOutcomes(channel.matrix)
+@lru_cache(maxsize=_KEPT_SAMPLERS)
+def _sampler(channel: ChannelRows) -> "RowSampler":
+    return RowSampler(channel.matrix)
 
 
-class ManyOutcomes:
+class RowSampler:
     """Outcomes for arrays of rows of an exact channel.
 
     Args:
@@ -259,23 +260,23 @@ class ManyOutcomes:
     Cost: O(n m) once; then about 0.1 to 0.3 us a draw by table, 1 to 2 n m nanoseconds a draw in constant time.
     """
 
-    __slots__ = ("_ends", "_first", "_keys", "_shape", "_shift", "_small", "_totals")
+    __slots__ = ("_count_type", "_cut_numerators", "_cut_words", "_denominators", "_keys", "_shape", "_shift")
 
     def __init__(self, matrix: Array) -> None:
         n, m = matrix.shape
         self._shape = int(n), int(m)
-        self._small = np.min_scalar_type(self._shape[1])
-        rows = [_whole(row) for row in matrix.tolist()]
-        self._ends, self._totals = [ends for ends, _ in rows], [total for _, total in rows]
+        self._count_type = np.min_scalar_type(self._shape[1])
+        rows = [_integer_cuts(row) for row in matrix.tolist()]
+        self._cut_numerators, self._denominators = [ends for ends, _ in rows], [total for _, total in rows]
         first = [[min((end << 64) // total, _LARGEST_WORD) for end in ends] for ends, total in rows]
-        self._first = frozen(np.array(first, np.uint64).reshape(n, m - 1))
+        self._cut_words = frozen(np.array(first, np.uint64).reshape(n, m - 1))
         # A word is cut short by as many bits as the number of its row takes, and stands behind that number.
         self._shift = np.uint64(max(1, (n - 1).bit_length()))
-        self._keys = frozen(self._key(np.arange(n, dtype=np.uint64)[:, None], self._first).ravel())
+        self._keys = frozen(self._key(np.arange(n, dtype=np.uint64)[:, None], self._cut_words).ravel())
 
     def cuts(self, row: int, bits: int) -> list[Interval]:
         """T_1, ..., T_(m-1) of a row."""
-        ends, total = self._ends[row], self._totals[row]
+        ends, total = self._cut_numerators[row], self._denominators[row]
         return [Interval((end << bits) // total, -((-end << bits) // total), bits) for end in ends]
 
     def draw(self, rows: NDArray[np.intp], randomness: Randomness, method: DrawMethod | None) -> NDArray[np.intp]:
@@ -288,48 +289,47 @@ class ManyOutcomes:
         for start in range(0, rows.size, CHUNK):
             here = rows[start : start + CHUNK]
             words: NDArray[np.uint64] = randomness.words(here.size, 64)
-            index, unsure = (self._compared if constant else self._searched)(here, words)
+            index, unsure = (self._by_comparison if constant else self._by_search)(here, words)
             for place in np.flatnonzero(unsure).tolist():
-                index[place] = self._decided(int(here[place]), int(words[place]), randomness)
+                index[place] = self._decided_by_more_bits(int(here[place]), int(words[place]), randomness)
             outcomes[start : start + CHUNK] = index
         return outcomes
 
-    def _decided(self, row: int, word: int, randomness: Randomness) -> int:
+    def _decided_by_more_bits(self, row: int, word: int, randomness: Randomness) -> int:
         return Thresholds(lambda bits: self.cuts(row, bits)).decide(word, 64, randomness.word)
 
     def _key(self, rows: NDArray[np.uint64], words: NDArray[np.uint64]) -> NDArray[np.uint64]:
         return (rows << (np.uint64(64) - self._shift)) | (words >> self._shift)
 
-    def _searched(
+    def _by_search(
         self, rows: NDArray[np.intp], words: NDArray[np.uint64]
     ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-        """The number of truncated cuts that each word has passed in its row; and whether it ends in the cell of a
-        cut."""
+        """The number of truncated cuts at or below each word in its row; and whether the last of them equals it."""
         keys, before = self._key(rows.astype(np.uint64), words), rows * (self._shape[1] - 1)
         index = np.searchsorted(self._keys, keys, side="right") - before
         return index, (index > 0) & (self._keys[np.maximum(before + index - 1, 0)] == keys)
 
-    def _compared(
+    def _by_comparison(
         self, rows: NDArray[np.intp], words: NDArray[np.uint64]
     ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-        """The same of whole words, by comparing each with every cut of every row, whichever row is its own."""
+        """`_by_search` with whole words: each is compared with every cut of every row, so that time tells no row."""
         n, m = self._shape
         indices, unsure = np.zeros(rows.size, np.intp), np.zeros(rows.size, np.bool_)
-        block = max(1, min(n, _AT_ONCE // (m * min(rows.size, _WIDE))))
+        block = max(1, min(n, _AT_ONCE // (m * min(rows.size, _DRAWS_SIDE_BY_SIDE))))
         step = max(1, _AT_ONCE // (block * m))
         for at in range(0, rows.size, step):
             here = slice(at, at + step)
             for low in range(0, n, block):
-                cuts = self._first[low : low + block, :, None]
+                cuts = self._cut_words[low : low + block, :, None]
                 is_own = rows[here] == np.arange(low, low + len(cuts))[:, None]
                 # All rows are compared and the own one kept: no address depends on the row.
-                passed = np.add.reduce((words[here] >= cuts).view(np.uint8), axis=1, dtype=self._small)
+                passed = np.add.reduce((words[here] >= cuts).view(np.uint8), axis=1, dtype=self._count_type)
                 indices[here] += (passed * is_own).sum(axis=0, dtype=np.intp)
                 unsure[here] |= (np.logical_or.reduce(words[here] == cuts, axis=1) & is_own).any(axis=0)
         return indices, unsure
 
 
-def _whole(row: list[Fraction]) -> tuple[list[int], int]:
+def _integer_cuts(row: list[Fraction]) -> tuple[list[int], int]:
     """The cuts of a row as integers, over their common denominator."""
     total = lcm(*{p.denominator for p in row})
     ends = list(accumulate(p.numerator * (total // p.denominator) for p in row))

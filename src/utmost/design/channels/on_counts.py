@@ -101,23 +101,23 @@ class GeometricMatrix(Display):
 
     def product(self, columns: Array) -> Array:
         """G @ columns, for (n+1, m) or (n+1,). Cost: O(n m)."""
-        x = self._read(columns)
-        return frozen(self._sweep(x * _beside(self._scales_like(x), x)))
+        x = self._checked_columns(columns)
+        return frozen(self._sweep(x * _as_column(self._scales_like(x), x)))
 
     def transpose_product(self, columns: Array) -> Array:
         """G.T @ columns, for (n+1, m) or (n+1,). Cost: O(n m)."""
-        x = self._read(columns)
-        return frozen(self._sweep(x) * _beside(self._scales_like(x), x))
+        x = self._checked_columns(columns)
+        return frozen(self._sweep(x) * _as_column(self._scales_like(x), x))
 
     def inverse_product(self, columns: Array) -> Array:
         """G^{-1} @ columns, for (n+1, m) or (n+1,). Cost: O(n m)."""
-        x = self._read(columns)
-        return frozen(self._tridiagonal(x) / _beside(self._scales_like(x), x))
+        x = self._checked_columns(columns)
+        return frozen(self._tridiagonal(x) / _as_column(self._scales_like(x), x))
 
     def inverse_transpose_product(self, columns: Array) -> Array:
         """(G.T)^{-1} @ columns, for (n+1, m) or (n+1,). Cost: O(n m)."""
-        x = self._read(columns)
-        return frozen(self._tridiagonal(x / _beside(self._scales_like(x), x)))
+        x = self._checked_columns(columns)
+        return frozen(self._tridiagonal(x / _as_column(self._scales_like(x), x)))
 
     def draw(
         self,
@@ -191,14 +191,14 @@ class GeometricMatrix(Display):
         gap: Any = self._gap(floats=not is_exact(x))
         return np.asarray(t / gap)
 
-    def _read(self, columns: Array) -> Array:
+    def _checked_columns(self, columns: Array) -> Array:
         columns = as_array(columns, "columns")
         if columns.ndim not in (1, 2) or len(columns) != self.size:
             raise OutOfRange(f"columns must have {self.size} rows", came=f"shape {columns.shape}")
         return columns if not is_exact(columns) or self.level.is_rational else to_floats(columns)
 
 
-def _beside(scales: Array, x: Array) -> Array:
+def _as_column(scales: Array, x: Array) -> Array:
     return scales if x.ndim == 1 else scales[:, None]
 
 

@@ -48,8 +48,8 @@ class Capacity(Display, PickledByFields):
         return float(self.value)
 
 
-class Leaks(Protocol):
-    """Protocol of measures: the leakages of a channel at a prior."""
+class LeakageMeasure(Protocol):
+    """Protocol of measures that give the leakage of a channel at a prior."""
 
     def multiplicative_leakage(self, channel: object, prior: object = None) -> Fraction | float:
         """The factor by which the outcome improves the measure."""
@@ -76,7 +76,7 @@ class Attained(Display):
     gain: Array | None
     value: Fraction | float
     kind: CapacityKind
-    measure: Leaks
+    measure: LeakageMeasure
 
     def verify(self, tolerance: float = 1e-12) -> bool:
         """Whether the channel leaks the value at the prior, by the definition of leakage.
@@ -114,7 +114,7 @@ def total(values: Array) -> Fraction | float:
 
 
 Worth = Callable[[int, Any], Any]
-"""The worth of a set, from its size k and from sum_y max over the set of C[x, y]: larger for larger sums."""
+"""The worth of a set: a function of its size k and of sum_y max over the set of C[x, y], in which it does not fall."""
 
 
 def best_subset(matrix: Array, worth: Worth) -> tuple[int, ...]:
@@ -145,7 +145,7 @@ def best_subset(matrix: Array, worth: Worth) -> tuple[int, ...]:
         order = np.argsort(-gains, kind="stable")
         # What adds nothing now adds nothing later.
         left, gains = left[order][gains[order] > 0], gains[order][gains[order] > 0]
-        if not left.size or _bound(value, len(chosen), reached.sum(), gains) <= best[0]:
+        if not left.size or _bound_on_worth(value, len(chosen), reached.sum(), gains) <= best[0]:
             continue
         more, further = (*chosen, int(left[0])), np.maximum(reached, rows[left[0]])
         best = max(best, (value(len(more), further.sum()), more), key=lambda candidate: candidate[0])
@@ -154,8 +154,8 @@ def best_subset(matrix: Array, worth: Worth) -> tuple[int, ...]:
     return tuple(sorted(best[1]))
 
 
-def _bound(value: Worth, size: int, total: Any, gains: Array) -> Any:
-    """No set that holds the chosen rows, and some of those left, is worth more."""
+def _bound_on_worth(value: Worth, size: int, total: Any, gains: Array) -> Any:
+    """An upper bound on the worth of any set that holds the chosen rows and at least one of those left."""
     return max(value(size + j + 1, reached) for j, reached in enumerate(total + np.cumsum(gains)))
 
 
@@ -181,7 +181,7 @@ def corner_priors(payments: Array, is_gain: bool) -> Array:
     >>> [[str(p) for p in corner] for corner in corner_priors(as_array([[1, 0], [0, 1]]), True)]
     [['0', '1'], ['1/2', '1/2'], ['1', '0']]
     """
-    actions = _whole_columns(payments, 1 if is_gain else -1)
+    actions = _integer_columns(payments, 1 if is_gain else -1)
     corners: set[tuple[Fraction, ...]] = set()
     for best in actions:
         cuts = [tuple(a - b for a, b in zip(best, other, strict=True)) for other in actions if other != best]
@@ -190,8 +190,8 @@ def corner_priors(payments: Array, is_gain: bool) -> Array:
     return frozen(objects((p for corner in sorted(corners) for p in corner), (len(corners), len(payments))))
 
 
-def _whole_columns(payments: Array, sign: int) -> list[_IntegerRay]:
-    """Each action's payments as integers over one denominator; equal actions once."""
+def _integer_columns(payments: Array, sign: int) -> list[_IntegerRay]:
+    """The payments of each action as integers over one denominator; equal actions once."""
     rational = [[Fraction(x) for x in column] for column in payments.T]
     scale = sign * lcm(*(x.denominator for column in rational for x in column))
     return list(dict.fromkeys(tuple(int(x * scale) for x in column) for column in rational))
@@ -211,7 +211,7 @@ def _extreme_rays(n: int, cuts: list[_IntegerRay]) -> list[_IntegerRay]:
 
 
 def _new_rays(rays: list[_IntegerRay], sums: list[int], zeros: list[frozenset[int]], n: int) -> Iterator[_IntegerRay]:
-    """The cut of the new face with an edge: the zero combination of two adjacent rays on its two sides.
+    """The rays in which a new face cuts the edges between adjacent rays on its two sides.
 
     Two rays are adjacent when no third lies on every face on which both lie.
     """
@@ -229,7 +229,7 @@ def _dot(ray: _IntegerRay, cut: _IntegerRay) -> int:
 
 
 def best_of_corners(
-    C: Channel, measure: Leaks, kind: CapacityKind, corners: Iterable[Array], payments: Array | None = None
+    C: Channel, measure: LeakageMeasure, kind: CapacityKind, corners: Iterable[Array], payments: Array | None = None
 ) -> Capacity:
     """The largest leakage of a channel by a measure among some priors, with the prior that attains it.
 
@@ -252,15 +252,19 @@ def best_of_corners(
 def best_guess(C: Channel, kind: CapacityKind) -> Array:
     """The corner with the largest leakage for one guess of the secret: uniform on some set (see `best_subset`).
 
-    By factors it is that of the risk of a wrong guess; the chance of a right one is multiplied most on all secrets.
+    The multiplicative kind is that of Bayes risk. Bayes vulnerability needs no search: its multiplicative leakage is
+    largest at the uniform prior on all secrets.
     """
-    return uniform_on(best_subset(C.matrix, _factor if kind == "multiplicative" else _gained), C.shape[0])
+    return uniform_on(
+        best_subset(C.matrix, _multiplicative_leakage_on_set if kind == "multiplicative" else _additive_leakage_on_set),
+        C.shape[0],
+    )
 
 
 def uniform_on_sets(n: int) -> Iterator[Array]:
-    """The uniform distributions on the 2^n - 1 sets of secrets: the corners where the order of the secrets matters.
+    """The uniform distributions on the 2^n - 1 nonempty sets of secrets.
 
-    So it is for the guessing entropy, which is linear wherever the order of the probabilities is one.
+    They are the corners for guessing entropy, which is linear on each region where the probabilities have one order.
     """
     for chosen in range(1, 1 << n):
         yield uniform_on([x for x in range(n) if chosen >> x & 1], n)
@@ -273,11 +277,11 @@ def uniform_on(inside: Sequence[int], n: int) -> Array:
     return frozen(prior)
 
 
-def _gained(size: int, right: Fraction | float) -> Fraction | float:
+def _additive_leakage_on_set(size: int, right: Fraction | float) -> Fraction | float:
     """The additive leakage of one guess at the uniform prior on a set: right/size - 1/size."""
     return (right - 1) / size
 
 
-def _factor(size: int, right: Fraction | float) -> Fraction | float:
+def _multiplicative_leakage_on_set(size: int, right: Fraction | float) -> Fraction | float:
     """The multiplicative leakage of the risk: (1 - 1/size) / (1 - right/size)."""
     return 1 if size == 1 else inf if size - right <= 0 else (size - 1) / (size - right)

@@ -21,7 +21,7 @@ from utmost.design.leakage.channel_capacity import (
 from utmost.design.leakage.measures import Measure, columns_of, columns_or_prior
 from utmost.errors import OutOfRange, SolverFailed
 
-_ROUNDS, _POLISH_EVERY = 20_000, 20
+_MOST_ROUNDS, _NEWTON_EVERY = 20_000, 20
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -70,11 +70,11 @@ def shannon_capacity(channel: Channel, gap: float = 1e-9) -> Capacity:
     rows = matrix[:, matrix.sum(axis=0) > 0]
     prior = np.full(len(rows), 1 / len(rows))
     best = bounds_at(rows, prior)
-    for turn in range(_ROUNDS):
+    for turn in range(_MOST_ROUNDS):
         if best.upper - best.lower <= gap:
             return Capacity(best.lower, channel, best)
-        if turn % _POLISH_EVERY == _POLISH_EVERY - 1:
-            prior = _polished(rows, prior)
+        if turn % _NEWTON_EVERY == _NEWTON_EVERY - 1:
+            prior = _newton_steps(rows, prior)
         else:
             weights = prior * np.exp2(_divergences(rows, prior))
             prior = weights / weights.sum()
@@ -114,12 +114,12 @@ def _information(rows: Floats, prior: Floats) -> float:
     return float(prior[used] @ _divergences(rows[used], prior[used]))
 
 
-def _polished(rows: Floats, prior: Floats) -> Floats:
-    """Newton steps among the secrets in use: one that runs out is left out, one that promises most comes in."""
+def _newton_steps(rows: Floats, prior: Floats) -> Floats:
+    """The prior after Newton steps on its support: a secret that falls to 0 leaves, the most informative one enters."""
     p = np.where(prior > 1e-9 * prior.max(), prior, 0.0)  # shares of next to nothing may come in again
     p = p / p.sum()
     for _ in range(20 + 5 * len(p)):
-        moved = _stepped(rows, p)
+        moved = _damped_step(rows, p)
         if moved is not None:
             p = moved
             continue
@@ -133,11 +133,11 @@ def _polished(rows: Floats, prior: Floats) -> Floats:
     return p if there.upper - there.lower < here.upper - here.lower else prior
 
 
-def _stepped(rows: Floats, p: Floats) -> Floats | None:
+def _damped_step(rows: Floats, p: Floats) -> Floats | None:
     """p after the part of a Newton step that stays in the simplex and gains information; None where no part does."""
     used = np.flatnonzero(p > 0)
     step = np.zeros(len(p))
-    step[used] = _newton(rows[used], p[used])
+    step[used] = _newton_direction(rows[used], p[used])
     falling = used[step[used] < 0]
     limits = -p[falling] / step[falling]
     part, information = min(1.0, limits.min(initial=1.0)), _information(rows, p)
@@ -153,7 +153,7 @@ def _stepped(rows: Floats, p: Floats) -> Floats | None:
     return None
 
 
-def _newton(rows: Floats, p: Floats) -> Floats:
+def _newton_direction(rows: Floats, p: Floats) -> Floats:
     """The step to where D_x = lambda for every secret, to first order, that keeps the sum of p."""
     k, q = len(p), p @ rows
     shown = q > 0
@@ -186,14 +186,14 @@ class ShannonEntropy(Measure):
     def of_columns(self, J: Array) -> Array:
         """sum_x J[x, y] log2(w_y / J[x, y])."""
         joint = to_floats(J) if is_exact(J) else J
-        return np.asarray(_relative(joint, np.broadcast_to(joint.sum(axis=0), joint.shape), sign=-1).sum(axis=0))
+        return np.asarray(_log_ratio_terms(joint, np.broadcast_to(joint.sum(axis=0), joint.shape), sign=-1).sum(axis=0))
 
     def additive_leakage(self, channel: object, prior: object = None) -> float:
         """The mutual information sum J[x, y] log2(J[x, y] / (p_x w_y)), without the cancellation of a difference."""
         joint = columns_of(channel, prior)
         J = to_floats(joint) if is_exact(joint) else joint
         independent = J.sum(axis=1)[:, None] * J.sum(axis=0)[None, :]
-        return max(0.0, float(_relative(J, independent, sign=1).sum()))
+        return max(0.0, float(_log_ratio_terms(J, independent, sign=1).sum()))
 
     def capacity(self, channel: object, kind: CapacityKind = "multiplicative") -> Capacity:
         """The additive one is the Shannon capacity in bits, with a proof of how near it is: see `shannon_capacity`."""
@@ -238,7 +238,7 @@ class GuessingEntropy(Measure):
         return best_of_corners(C, self, kind, uniform_on_sets(C.shape[0]))
 
 
-def _relative(J: Any, other: Any, sign: int) -> Any:
+def _log_ratio_terms(J: Any, other: Any, sign: int) -> Any:
     """J log2(J / other) or its negative, 0 where J is 0."""
     safe = np.where(J > 0, J, 1.0)
     return np.where(J > 0, sign * J * np.log2(safe / np.where(J > 0, other, 1.0)), 0.0)

@@ -79,14 +79,14 @@ class Hyper(Display, PickledByFields):
         tolerance = real(tolerance, "tolerance")
         if self.shape != other.shape:
             return False
-        left = list(range(self.shape[1]))
+        unmatched = list(range(self.shape[1]))
         for y in range(other.shape[1]):
-            far = abs(self.posteriors[:, left] - other.posteriors[:, y][:, None]).max(axis=0)
-            gaps = np.maximum(far, abs(self.weights[left] - other.weights[y]))
+            far = abs(self.posteriors[:, unmatched] - other.posteriors[:, y][:, None]).max(axis=0)
+            gaps = np.maximum(far, abs(self.weights[unmatched] - other.weights[y]))
             near = int(np.argmin(gaps))
             if gaps[near] > tolerance:
                 return False
-            del left[near]
+            del unmatched[near]
         return True
 
     def __repr__(self) -> str:
@@ -133,7 +133,7 @@ def joint(channel: Channel | object, prior: object) -> Array:
 
 
 def as_prior(prior: object) -> Array:
-    """A prior, checked; of a consumer, its own."""
+    """A checked prior, or the prior of a consumer."""
     return prior.prior if isinstance(prior, Consumer) else check_prior(prior)
 
 

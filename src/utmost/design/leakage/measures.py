@@ -8,6 +8,7 @@ from math import inf
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from utmost.core.exact.arrays import Array, as_array, check_array, is_exact, same_numbers, to_floats
 from utmost.core.exact.display import Display
@@ -91,7 +92,7 @@ class Measure(Display, ABC):
         ratio = large / small
         return ratio if isinstance(ratio, Fraction) else max(ratio, 1.0)
 
-    def strategy(self, channel: object, prior: object = None) -> Any:
+    def strategy(self, channel: object, prior: object = None) -> Remap | NDArray[np.intp]:
         """The best action for each outcome, which attains the posterior measure.
 
         Raises:
@@ -134,13 +135,14 @@ def columns_of(channel: object, prior: object = None) -> Array:
 
 
 def columns_or_prior(channel: object, prior: object = None) -> Array:
-    """The same, or of a prior alone the one column that is left where nothing is seen."""
+    """`columns_of` a channel and a prior; a prior alone becomes the single column (n, 1) of a blind guess."""
     if prior is None and not hasattr(channel, "posteriors"):
         return as_prior(channel)[:, None]
     return columns_of(channel, prior)
 
 
 TIE = 2.0**-44
+"""Relative distance at which two float64 scores count as equal."""
 
 
 def scores(payments: Array, joint: Array) -> Array:
@@ -175,7 +177,7 @@ def least_actions(scored: Array, tie: float = TIE) -> Remap:
 
 
 class Rule(Protocol):
-    """Payments for any number of secrets."""
+    """Protocol of rules that give payments for any number of secrets."""
 
     def matrix(self, secrets: int, /) -> Array:
         """The (n, k) payments for n secrets."""
@@ -398,4 +400,4 @@ bayes_vulnerability = PaidMeasure(losses.nib, True, "Bayes vulnerability", "the 
 """V(p) = max_x p_x: the chance to guess the secret in one try."""
 
 bayes_risk = PaidMeasure(losses.binary, False, "Bayes risk", "the chance to fail to guess the secret in one try")
-"""U(p) = 1 - max_x p_x: the chance to fail at that."""
+"""U(p) = 1 - max_x p_x: the chance to fail to guess the secret in one try."""

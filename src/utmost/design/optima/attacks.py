@@ -33,7 +33,7 @@ _MOST_EXACT = 250_000
 # Beyond so many secrets the exponential mechanism takes seconds to form.
 _MOST_COSTS = 100
 # Relative errors of sums of n terms that are not negative, and of exp of numbers up to 745, in units of 2^-52.
-_OF_POWERS = 1024
+_ERRORS_OF_POWERS = 1024
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -49,9 +49,9 @@ class Odds(Display):
 
     secret: int
     outcome: int
-    before: Any
-    after: Any
-    factor: Any
+    before: Fraction | float
+    after: Fraction | float
+    factor: Fraction | float
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -73,10 +73,10 @@ class Attack(Display):
     """
 
     mechanism: str
-    prior_vulnerability: Any
-    vulnerability: Any
-    prior_error: Any
-    error: Any
+    prior_vulnerability: Fraction | float
+    vulnerability: Fraction | float
+    prior_error: Fraction | float
+    error: Fraction | float
     loss: Fraction | float
     odds: Odds | None
     others: tuple["Attack", ...] = ()
@@ -125,14 +125,14 @@ def attack(
         channel, consumer, belief = channel.to_floats(), consumer.to_floats(), as_array(to_floats(belief))
     by = l_uncertainty(consumer if loss is None else loss)
     matrix, weights = same_numbers(channel.matrix, belief)
-    slack = (n + m + _OF_POWERS) * 2.0**-52  # a unit for each term of a sum, and for what powers were off before
+    slack = (n + m + _ERRORS_OF_POWERS) * 2.0**-52  # a unit for each term of a sum, and for what powers were off before
     return Attack(
         mechanism,
         known,
-        _up(bayes_vulnerability.posterior(channel, belief), slack, most=1.0),
-        _down(by.prior(belief), slack),
-        _down(by.posterior(channel, belief), slack),
-        _up(l_uncertainty(consumer).posterior(channel, consumer), slack),
+        _rounded_up(bayes_vulnerability.posterior(channel, belief), slack, most=1.0),
+        _rounded_down(by.prior(belief), slack),
+        _rounded_down(by.posterior(channel, belief), slack),
+        _rounded_up(l_uncertainty(consumer).posterior(channel, consumer), slack),
         _worst_odds(matrix, weights, slack),
     )
 
@@ -190,16 +190,16 @@ def _worst_odds(matrix: Array, prior: Array, slack: float) -> Odds | None:
     possible = (matrix > 0) & (prior > 0)[:, None] & (others > 0)
     if not possible.any():
         return None
-    # What no other secret may show proves this one.
+    # An outcome that no other secret gives proves this one.
     some, certain = possible & (rest > 0), possible & (rest == 0)
     factor = np.zeros(matrix.shape, matrix.dtype)
     with np.errstate(over="ignore"):
         factor[some] = matrix[some] * np.broadcast_to(others, matrix.shape)[some] / rest[some]
     x, y = divmod(int((certain if certain.any() else factor).argmax()), matrix.shape[1])
-    at = prior[x] * matrix[x, y]
-    before, after = (p if isinstance(p, Fraction) else float(p) for p in (prior[x], at / (at + rest[x, y])))
-    worst = math.inf if certain.any() else _up(factor[x, y], slack)
-    return Odds(x, y, before, _up(after, slack, most=1.0), worst)
+    own = prior[x] * matrix[x, y]
+    before, after = (p if isinstance(p, Fraction) else float(p) for p in (prior[x], own / (own + rest[x, y])))
+    worst = math.inf if certain.any() else _rounded_up(factor[x, y], slack)
+    return Odds(x, y, before, _rounded_up(after, slack, most=1.0), worst)
 
 
 def _all_but_one(columns: Array) -> Array:
@@ -212,11 +212,11 @@ def _all_but_one(columns: Array) -> Array:
     return np.asarray(before + after)
 
 
-def _up(value: Any, slack: float, most: float = math.inf) -> Fraction | float:
+def _rounded_up(value: Any, slack: float, most: float = math.inf) -> Fraction | float:
     if isinstance(value, Fraction):
         return value
     return min(math.nextafter(float(value) * (1 + slack), math.inf), most)
 
 
-def _down(value: Any, slack: float) -> Fraction | float:
+def _rounded_down(value: Any, slack: float) -> Fraction | float:
     return value if isinstance(value, Fraction) else max(math.nextafter(float(value) * (1 - slack), -math.inf), 0.0)

@@ -42,48 +42,47 @@ from utmost.design.spaces.consumer import Consumer
 from utmost.design.spaces.families import LineMetric
 from utmost.errors import OutOfRange, PromiseBroken
 
-# What is fixed by a type is kept as long as the type is: powers, from below and from above, by length and by pair.
-# A power from below and above, and floats farther out still. Floats stay floats: a Fraction takes longer to form than
-# the power, and few are looked at.
-_Ends = tuple[Fraction | float, Fraction | float, float, float]
-_kept: WeakKeyDictionary[PrivacyType, dict[Length | float, _Ends]] = WeakKeyDictionary()
-_kept_pairs: WeakKeyDictionary[PrivacyType, dict[int, _Ends]] = WeakKeyDictionary()
-_kept_edges: WeakKeyDictionary[PrivacyType, tuple[list[_Ends], NDArray[np.intp]]] = WeakKeyDictionary()
+# Bounds of a power from below and from above, and floats at or beyond these. Floats stay floats: a Fraction takes
+# longer to form than the power, and few are read. Bounds are kept as long as their type, by length and by pair.
+_PowerBounds = tuple[Fraction | float, Fraction | float, float, float]
+_kept_powers: WeakKeyDictionary[PrivacyType, dict[Length | float, _PowerBounds]] = WeakKeyDictionary()
+_kept_pairs: WeakKeyDictionary[PrivacyType, dict[int, _PowerBounds]] = WeakKeyDictionary()
+_kept_edges: WeakKeyDictionary[PrivacyType, tuple[list[_PowerBounds], NDArray[np.intp]]] = WeakKeyDictionary()
 
 
 def alpha_above(ptype: PrivacyType, i: int, j: int) -> Fraction:
     """alpha^d(i, j) or a float just above it: whatever keeps this factor is private."""
-    return Fraction(_between(ptype, ptype.space.length(i, j))[1])
+    return Fraction(_power_bounds(ptype, ptype.space.length(i, j))[1])
 
 
 def alpha_below(ptype: PrivacyType, i: int, j: int) -> Fraction:
     """alpha^d(i, j) or a float just below it: whatever is private keeps this factor."""
-    return Fraction(_between(ptype, ptype.space.length(i, j))[0])
+    return Fraction(_power_bounds(ptype, ptype.space.length(i, j))[0])
 
 
 def alphas_above(ptype: PrivacyType, pairs: NDArray[np.intp]) -> Array:
     """`alpha_above` of many pairs (m, 2), as an object array (m,). Cost: one power for each distinct length."""
-    return _of_pairs(ptype, pairs, 1)
+    return _one_side_of_pairs(ptype, pairs, 1)
 
 
 def alphas_below(ptype: PrivacyType, pairs: NDArray[np.intp]) -> Array:
     """`alpha_below` of many pairs (m, 2), as an object array (m,)."""
-    return _of_pairs(ptype, pairs, 0)
+    return _one_side_of_pairs(ptype, pairs, 0)
 
 
 def largest_alpha(ptype: PrivacyType) -> Fraction:
     """The largest `alpha_above` of an edge; 0 without one."""
-    ends, _ = _ends_of_pairs(ptype, ptype.space.edges)
+    ends, _ = _bounds_of_pairs(ptype, ptype.space.edges)
     most = max((end[3] for end in ends), default=0.0)
     return Fraction(max((end[1] for end in ends if end[3] == most), default=0))
 
 
-def _of_pairs(ptype: PrivacyType, pairs: NDArray[np.intp], side: int) -> Array:
-    ends, where = _ends_of_pairs(ptype, pairs)
+def _one_side_of_pairs(ptype: PrivacyType, pairs: NDArray[np.intp], side: int) -> Array:
+    ends, where = _bounds_of_pairs(ptype, pairs)
     return np.asarray(objects(Fraction(end[side]) for end in ends)[where])
 
 
-def _ends_of_pairs(ptype: PrivacyType, pairs: NDArray[np.intp]) -> tuple[list[_Ends], NDArray[np.intp]]:
+def _bounds_of_pairs(ptype: PrivacyType, pairs: NDArray[np.intp]) -> tuple[list[_PowerBounds], NDArray[np.intp]]:
     """The distinct pairs with their bounds, and the index of each pair among them."""
     # A design asks for its edges half a dozen times.
     are_edges, ends_of_edges = pairs is ptype.space.edges, _kept_edges.get(ptype)
@@ -96,8 +95,8 @@ def _ends_of_pairs(ptype: PrivacyType, pairs: NDArray[np.intp]) -> tuple[list[_E
     if new:
         # Floats are looked up as such: one that equals a Fraction is found under the same key.
         lengths = np.asarray(ptype.space.metric.lengths(*np.divmod(np.array(new), n))).tolist()
-        # Of one length for many pairs: on a grid of 400 places there are some hundred, and 80 000 pairs.
-        powers = _powers(ptype, lengths)
+        # Many pairs share a length: on a grid of 400 places 80 000 pairs have some hundred lengths.
+        powers = _known_powers(ptype, lengths)
         known.update((code, powers[d]) for code, d in zip(new, lengths, strict=True))
     ends = [known[code] for code in codes]
     if are_edges:
@@ -107,39 +106,39 @@ def _ends_of_pairs(ptype: PrivacyType, pairs: NDArray[np.intp]) -> tuple[list[_E
 
 def _near_alphas(ptype: PrivacyType, pairs: NDArray[np.intp]) -> Floats:
     """Floats at or below `alphas_below` of many pairs."""
-    ends, where = _ends_of_pairs(ptype, pairs)
+    ends, where = _bounds_of_pairs(ptype, pairs)
     return np.array([end[2] for end in ends], dtype=np.float64)[where]
 
 
 def near_alphas_above(ptype: PrivacyType, pairs: NDArray[np.intp]) -> Floats:
     """`alphas_above` as the nearest floats."""
-    ends, where = _ends_of_pairs(ptype, pairs)
+    ends, where = _bounds_of_pairs(ptype, pairs)
     return np.array([float(end[1]) for end in ends], dtype=np.float64)[where]
 
 
-def _between(ptype: PrivacyType, length: Length) -> _Ends:
-    return _powers(ptype, [length])[length]
+def _power_bounds(ptype: PrivacyType, length: Length) -> _PowerBounds:
+    return _known_powers(ptype, [length])[length]
 
 
-def _powers(ptype: PrivacyType, lengths: Sequence[Length | float]) -> dict[Length | float, _Ends]:
+def _known_powers(ptype: PrivacyType, lengths: Sequence[Length | float]) -> dict[Length | float, _PowerBounds]:
     """The known powers of the type's alpha, with those of the lengths."""
-    powers = _kept.setdefault(ptype, {})
+    powers = _kept_powers.setdefault(ptype, {})
     new = [length for length in dict.fromkeys(lengths) if length not in powers]
     powers.update(zip(new, _enclosed(ptype.level, new), strict=True))
     return powers
 
 
-def _enclosed(level: Level, lengths: Sequence[Length | float]) -> list[_Ends]:
+def _enclosed(level: Level, lengths: Sequence[Length | float]) -> list[_PowerBounds]:
     """alpha^length twice where it is rational, else the floats around it."""
     if level.base is not None or any(isinstance(length, Surd) or length == 0 for length in lengths):
-        return [_enclosed_by_itself(level, length) for length in lengths]
+        return [_enclosed_one(level, length) for length in lengths]
     power = -fmpq(*level.power.as_integer_ratio())
     floats = exp_floats(power * fmpq(*length.as_integer_ratio()) for length in lengths if not isinstance(length, Surd))
     pairs = zip(lengths, floats, strict=True)
-    return [(*ends, *ends) if ends else _enclosed_by_itself(level, length) for length, ends in pairs]
+    return [(*ends, *ends) if ends else _enclosed_one(level, length) for length, ends in pairs]
 
 
-def _enclosed_by_itself(level: Level, length: Length | float) -> _Ends:
+def _enclosed_one(level: Level, length: Length | float) -> _PowerBounds:
     """Bounds of an irrational power, with enough bits that they are neighbouring floats."""
     length = length if isinstance(length, Surd) else Fraction(length)
     if level.base is not None and not isinstance(length, Surd) and level.scaled(length).is_rational:
@@ -165,7 +164,7 @@ _BLOCK = 1 << 20
 def doubtful_ratios(ptype: PrivacyType, matrix: Array, scale: Any = None) -> Iterator[tuple[int, int, int, Fraction]]:
     """(x, y, r, alpha^d(x, y)) for all essential edges in both directions where X[x, r] >= alpha^d X[y, r] is not sure.
 
-    Where X[y, r] is 0 it is: nothing is asked of X[x, r].
+    It is sure where X[y, r] is 0, whatever X[x, r] is.
 
     Args:
         ptype: Space and level.
@@ -176,7 +175,7 @@ def doubtful_ratios(ptype: PrivacyType, matrix: Array, scale: Any = None) -> Ite
     # Python rounds a quotient of integers to the nearest float, as it does a Fraction, in a tenth of the time.
     near, empty = (matrix if scale is None else matrix / scale).astype(np.float64), matrix == 0
     edges = ptype.space.edges
-    ends, where = _ends_of_pairs(ptype, edges)
+    ends, where = _bounds_of_pairs(ptype, edges)
     above = np.array([end[3] for end in ends], dtype=np.float64)[where]
     step = max(1, _BLOCK // max(1, matrix.shape[1]))
     for start in range(0, len(edges), step):
@@ -274,8 +273,8 @@ def certified_bounds(
     Raises:
         PromiseBroken: when the channel is not private, or the dual is not feasible.
     """
-    # A number that nothing is asked of proves nothing, and an outcome that is left out costs
-    # something.
+    # Sizes come first: a dual entry without a constraint would raise the bound for nothing, and an outcome that is left
+    # out would cost nothing.
     n, k = ptype.space.size, consumer.actions
     if consumer.secrets != n:
         raise PromiseBroken(f"the consumer must have {n} secrets", came=consumer.secrets)
@@ -358,7 +357,7 @@ def _loss(consumer: Consumer, chances: Array, scale: Array, exactly: bool) -> Fr
 
 def edge_bound(
     ptype: PrivacyType, consumer: Consumer, dual: Array, multipliers: Array | Multipliers, exactly: bool
-) -> Any:
+) -> Fraction | float:
     """sum_x mu_x, once the multipliers, (edges, 2, actions) or a list, prove it a lower bound.
 
     Raises:
@@ -402,7 +401,7 @@ def edge_slacks(
 
 
 def as_list(ptype: PrivacyType, multipliers: Array | Multipliers) -> Multipliers:
-    """A list as it is, and of a table (edges, 2, actions) what is not zero."""
+    """Multipliers as a list; a table (edges, 2, actions) becomes the list of its entries that are not zero."""
     if isinstance(multipliers, Multipliers):
         return multipliers
     e, side, action = np.nonzero(multipliers)

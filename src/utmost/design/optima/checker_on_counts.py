@@ -13,7 +13,8 @@ Source: linear programming duality; the program is (2) to (6) of [ghosh2009], ra
 """
 
 import math
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
@@ -157,23 +158,22 @@ def dual_bound(level: Level, consumer: Consumer, dual: Array, exactly: bool) -> 
 
 def exact_slacks(level: Level, rows: LossRows, dual: Array) -> Array:
     """f_0 for every action, as integers scaled by a common positive factor."""
-    sums = exact_flows(level, rows, dual)
-    for last in sums:
-        f: Array = last
+    # Only the last of the flows is kept: all together are n + 1 rows of long integers.
+    (f,) = deque(exact_flows(level, rows, dual), maxlen=1)
     return f
 
 
-def exact_flows(level: Level, rows: LossRows, dual: Array) -> Any:
+def exact_flows(level: Level, rows: LossRows, dual: Array) -> Iterator[Array]:
     """f_n, ..., f_0 in turn, each for all actions, as integers: f_x times some D (s t)^(n-x), where alpha = s/t."""
     alpha, n = level.alpha_fraction(), rows.secrets - 1
     s: Any = fmpz(alpha.numerator)
     t: Any = fmpz(alpha.denominator)
     scale = math.lcm(rows.denominator, *(mu.denominator for mu in dual))
     # All over one denominator: from here on integers.
-    owed = objects(fmpz(mu.numerator * (scale // mu.denominator)) for mu in dual)
+    prices = objects(fmpz(mu.numerator * (scale // mu.denominator)) for mu in dual)
     f, power, step = 0 * rows.row(n), fmpz(1), fmpz(scale // rows.denominator)
     for x in range(n, -1, -1):
-        f = (rows.row(x) * step - owed[x]) * power + f * np.where(f >= 0, s * s, t * t)
+        f = (rows.row(x) * step - prices[x]) * power + f * np.where(f >= 0, s * s, t * t)
         power *= s * t
         yield f
 

@@ -23,7 +23,7 @@ tridiagonal:
     mu_y = p_y l(y, a(y)) + alpha / (1 - alpha^2) * sum over neighbours z of y of (S_z(a(y)) - S_z(a(z))).
 
 The sum of mu is the loss, whatever the consumer. The remap is optimal exactly when every column of p l - mu is
-nonnegative on all private columns, which `line_check` decides in O(n) a column. So the optimal dual is unique, ties or
+nonnegative on all private columns, which `dual_bound` decides in O(n) a column. So the optimal dual is unique, ties or
 not.
 """
 
@@ -66,35 +66,37 @@ def exact_scores(level: Level, consumer: Consumer) -> tuple[Iterator[Array], int
     return _scores(rows, lambda v: v * s // t, scale), int(scale) * rows.denominator
 
 
-def _scores(rows: LossRows, faded: Callable[[Array], Array], scale: Any) -> Iterator[Array]:
-    """scale * S_y; ``faded`` multiplies by alpha. Every sqrt(n)-th U is kept, the stretches between are repeated."""
+def _scores(rows: LossRows, times_alpha: Callable[[Array], Array], scale: Any) -> Iterator[Array]:
+    """scale * S_y for every y. Every sqrt(n)-th U is kept, and the stretches between are computed again."""
     n = rows.secrets - 1
     stride = max(1, math.isqrt(n))
-    restarts = _kept(rows, faded, scale, stride)
+    restarts = _restarts(rows, times_alpha, scale, stride)
     left = 0 * rows.row(0)
     for start in range(0, n + 1, stride):
-        right = _stretch(rows, faded, scale, restarts.pop(), range(start, min(start + stride, n + 1)))
+        right = _stretch(rows, times_alpha, scale, restarts.pop(), range(start, min(start + stride, n + 1)))
         for y in range(start, min(start + stride, n + 1)):
-            left = faded(left) + scale * rows.row(y)
+            left = times_alpha(left) + scale * rows.row(y)
             yield left + right.pop()
 
 
-def _kept(rows: LossRows, faded: Callable[[Array], Array], scale: Any, stride: int) -> list[Array]:
+def _restarts(rows: LossRows, times_alpha: Callable[[Array], Array], scale: Any, stride: int) -> list[Array]:
     """U at the last y of each stretch, the leftmost stretch last."""
     n = rows.secrets - 1
     up, restarts = 0 * rows.row(n), []
     for y in range(n, -1, -1):
         if y == n or (y + 1) % stride == 0:
             restarts.append(up)
-        up = faded(up + scale * rows.row(y))
+        up = times_alpha(up + scale * rows.row(y))
     return restarts
 
 
-def _stretch(rows: LossRows, faded: Callable[[Array], Array], scale: Any, last: Array, where: range) -> list[Array]:
+def _stretch(
+    rows: LossRows, times_alpha: Callable[[Array], Array], scale: Any, last: Array, where: range
+) -> list[Array]:
     """U_y for the y of a stretch, the first of them last."""
     values = [last]
     for y in reversed(where[1:]):
-        values.append(faded(values[-1] + scale * rows.row(y)))
+        values.append(times_alpha(values[-1] + scale * rows.row(y)))
     return values
 
 
@@ -165,9 +167,9 @@ def exact_design(level: Level, consumer: Consumer) -> GeometricDesign:
     """
     alpha, rows = level.alpha_fraction(), integer_rows(consumer)
     swept, scale = exact_scores(level, consumer)
-    actions, ties, regrets, _ = _swept(rows, swept, 0)
+    actions, ties, regrets, _ = _best_actions(rows, swept, 0)
     s, t = alpha.numerator, alpha.denominator
-    own = [Fraction(int(loss), rows.denominator) for loss in _diagonal(rows, actions)]
+    own = [Fraction(int(loss), rows.denominator) for loss in _own_losses(rows, actions)]
     dual = objects(
         here + Fraction(s * t * int(regret), scale * (t * t - s * s)) for here, regret in zip(own, regrets, strict=True)
     )
@@ -177,13 +179,13 @@ def exact_design(level: Level, consumer: Consumer) -> GeometricDesign:
 def float_design(level: Level, consumer: Consumer) -> GeometricDesign:
     """The design in float64. Cost: O(n k) time and O(sqrt(n) k) memory."""
     rows = float_rows(consumer)
-    actions, ties, regrets, best = _swept(rows, float_scores(level, consumer), _TIE)
+    actions, ties, regrets, best = _best_actions(rows, float_scores(level, consumer), _TIE)
     factor = float(level.alpha) / -np.expm1(-2 * level.epsilon_float)
-    dual = np.array(_diagonal(rows, actions)) + factor * np.array(regrets)
+    dual = np.array(_own_losses(rows, actions)) + factor * np.array(regrets)
     return GeometricDesign(actions, ties, dual, np.array(best))
 
 
-def _swept(
+def _best_actions(
     rows: LossRows, swept: Iterator[Array], tolerance: float
 ) -> tuple[Array, tuple[int, ...], list[Any], list[Any]]:
     """The best actions, the ties, the neighbours' regrets at each other's action, and the best scores."""
@@ -205,6 +207,6 @@ def _swept(
     return actions, tuple(ties), regrets, best
 
 
-def _diagonal(rows: LossRows, actions: Array) -> list[Any]:
+def _own_losses(rows: LossRows, actions: Array) -> list[Any]:
     """p_y l(y, a(y)) for every y."""
     return [rows.prior[y] * rows.loss_row(y)[action] for y, action in enumerate(actions)]

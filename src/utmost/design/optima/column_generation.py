@@ -27,9 +27,9 @@ from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.design.spaces.consumer import Consumer
 from utmost.errors import SolverFailed, WrongKind
 
-_AIM = 0.6  # of the gap that is asked for: what the loop stops at, so that rounding has room
-_NEAR = 2.0  # times the level: what is found at levels farther away misleads
-_ROUGH = (1e-2, 1e-4)  # gaps at which prices say which places without mass count; the first parts near ones, too
+_AIM_SHARE = 0.6  # of the gap that is asked for: what the loop stops at, so that rounding has room
+_NEAR_LEVELS = 2.0  # times the level: what is found at levels farther away misleads
+_ROUGH_GAPS = (1e-2, 1e-4)  # gaps at which prices say which places without mass count; the first parts near ones, too
 
 
 def certificate_of_rays(
@@ -46,8 +46,9 @@ def certificate_of_rays(
             places that count so far, where some have no mass, and of near places taken for one at first. A search that
             those have led astray begins again, and so does the count.
 
-    Returns: what was reached, with the bounds that it proves: where rounding stops the search before the gap is small
-        enough, and when it is interrupted from the keyboard, these are farther apart.
+    Returns:
+        The best certificate found. Its bounds are farther apart than the gap where rounding stops the search early, and
+        when it is interrupted from the keyboard.
 
     Raises:
         SolverFailed: when no bound was found at all.
@@ -86,26 +87,26 @@ def searched(
         ptype, consumer, gap, progress: See there.
         starts: Results of one or two searches on this space, at any levels, for any consumers, nearest first.
     """
-    program, starts = RayProgram.of(ptype, consumer), _near(starts, ptype)
+    program, starts = RayProgram.of(ptype, consumer), _near_starts(starts, ptype)
     merged = [] if starts else merging_circles(-np.log(program.factors), program.prior)
     compile_if_it_pays(int((program.prior > 0).sum()))
     # Products of a few hundred rows: threads that wait for each other cost more than they save.
     with one_blas_thread():
-        search, whole = _ended(program, _in_turn(program, starts, merged, gap), progress)
+        search, whole = _last_search(program, _searches(program, starts, merged, gap), progress)
         # Losses that differ as much between near places as between any (binary ones) may be led astray by merged ones.
         if whole and merged and search.gap > search.aim(gap):
             try:
-                again, whole = _ended(program, _in_turn(program, (), [], gap), progress)
+                again, whole = _last_search(program, _searches(program, (), [], gap), progress)
                 search = min(search, again, key=lambda ended: ended.gap)
             except KeyboardInterrupt:
                 whole = False
-        return SearchedCertificate(_certified(ptype, consumer, search), whole, search.left())
+        return SearchedCertificate(_certified(ptype, consumer, search), whole, search.results())
 
 
-def _ended(
+def _last_search(
     program: RayProgram, searches: Iterator[tuple[RaySearch, float]], progress: GapProgress | None
 ) -> tuple[RaySearch, bool]:
-    """The last of some searches, each run to its gap; or the best so far, and that they were interrupted."""
+    """The last of some searches, each run to its gap, and True; once interrupted, the best so far, and False."""
     search = None
     try:
         for search, aim in searches:
@@ -125,20 +126,20 @@ def _ended(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SearchedCertificate:
-    """A certificate, and what the search for it has left.
+    """A certificate, and the results of its search with which others can start.
 
     Attributes:
         certificate: Certificate as `certificate_of_rays` returns it.
         is_whole: Whether the search was not interrupted.
-        left: Start for other searches.
+        results: Start for other searches.
     """
 
     certificate: Certificate
     is_whole: bool
-    left: SearchResults
+    results: SearchResults
 
 
-def _in_turn(
+def _searches(
     program: RayProgram, starts: Sequence[SearchResults], merged: Sequence[Indices], gap: float
 ) -> Iterator[tuple[RaySearch, float]]:
     """One search after another, each begun with what the one before has found, and the gap that it is to be run to.
@@ -148,17 +149,17 @@ def _in_turn(
     search, places = None, np.flatnonzero(program.prior > 0)
     if starts:
         search = RaySearch.begun(program, np.unique(np.concatenate([places, *(start.places for start in starts)])))
-        search.go_on(starts)
+        search.start_from(starts)
     else:
         for near in [*merged, None]:
             fewer, at = (program, places) if near is None else (program.gathered(near), np.unique(near))
             search = RaySearch.begun(fewer, at) if search is None else search.parted(fewer, at)
             if near is not None:
-                yield search, _ROUGH[0]
+                yield search, _ROUGH_GAPS[0]
     assert search is not None
     # Prices that are nearly right say which places without mass count, and the right ones whether all do.
-    rough = _ROUGH if len(search.places) < len(program.prior) else ()
-    for aim in [*(wide for wide in rough if wide > gap), _AIM * gap]:
+    rough = _ROUGH_GAPS if len(search.places) < len(program.prior) else ()
+    for aim in [*(wide for wide in rough if wide > gap), _AIM_SHARE * gap]:
         yield search, aim
         while len(short := search.short_places()):
             search = search.wider(short)
@@ -182,9 +183,9 @@ def _certified(ptype: PrivacyType, consumer: Consumer, search: RaySearch) -> Cer
     return Certificate(ptype, consumer, mu, matrix=roomy_matrix(ptype, search.channel()), multipliers=multipliers)
 
 
-def _near(starts: Sequence[SearchResults], ptype: PrivacyType) -> Sequence[SearchResults]:
-    """Those of a level near enough for what they found to lead the right way."""
+def _near_starts(starts: Sequence[SearchResults], ptype: PrivacyType) -> Sequence[SearchResults]:
+    """The starts at levels so near that their rays and prices lead the right way."""
     now = ptype.level.epsilon_float
-    near = [start for start in starts if 1 / _NEAR <= start.epsilon / now <= _NEAR]
+    near = [start for start in starts if 1 / _NEAR_LEVELS <= start.epsilon / now <= _NEAR_LEVELS]
     farthest = float(np.asarray(ptype.space.distances, dtype=np.float64).max())
     return near if max((*(start.epsilon for start in near), now)) * farthest <= FARTHEST else []

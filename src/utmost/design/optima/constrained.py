@@ -108,7 +108,7 @@ def constraint_rows(constraints: Sequence[Constraint], n: int) -> list[Constrain
     return [row for constraint in constraints for row in _ROWS[constraint](n)]
 
 
-def _above(larger: MatrixEntry, smaller: MatrixEntry) -> ConstraintRow:
+def _is_larger(larger: MatrixEntry, smaller: MatrixEntry) -> ConstraintRow:
     return ConstraintRow(((larger, 1), (smaller, -1)))
 
 
@@ -118,7 +118,7 @@ def _symmetry(n: int) -> Iterator[ConstraintRow]:
     return (ConstraintRow(((entry, 1), (mirrored, -1)), is_equal=True) for entry, mirrored in pairs if entry < mirrored)
 
 
-def _outward(x: int, n: int) -> Iterator[tuple[int, int]]:
+def _steps_outward(x: int, n: int) -> Iterator[tuple[int, int]]:
     """Neighbours on the way out from x to both ends: the nearer and the farther."""
     yield from ((k, k - 1) for k in range(x, 0, -1))
     yield from ((k, k + 1) for k in range(x, n - 1))
@@ -126,13 +126,13 @@ def _outward(x: int, n: int) -> Iterator[tuple[int, int]]:
 
 _ROWS = {
     Constraint.WEAK_HONESTY: lambda n: (ConstraintRow((((x, x), 1),), Fraction(1, n)) for x in range(n)),
-    Constraint.ROW_HONESTY: lambda n: (_above((x, x), (z, x)) for x in range(n) for z in range(n) if z != x),
-    Constraint.COLUMN_HONESTY: lambda n: (_above((x, x), (x, r)) for x in range(n) for r in range(n) if r != x),
+    Constraint.ROW_HONESTY: lambda n: (_is_larger((x, x), (z, x)) for x in range(n) for z in range(n) if z != x),
+    Constraint.COLUMN_HONESTY: lambda n: (_is_larger((x, x), (x, r)) for x in range(n) for r in range(n) if r != x),
     Constraint.ROW_MONOTONICITY: lambda n: (
-        _above((near, x), (far, x)) for x in range(n) for near, far in _outward(x, n)
+        _is_larger((near, x), (far, x)) for x in range(n) for near, far in _steps_outward(x, n)
     ),
     Constraint.COLUMN_MONOTONICITY: lambda n: (
-        _above((x, near), (x, far)) for x in range(n) for near, far in _outward(x, n)
+        _is_larger((x, near), (x, far)) for x in range(n) for near, far in _steps_outward(x, n)
     ),
     Constraint.FAIRNESS: lambda n: (
         ConstraintRow((((x, x), 1), ((x + 1, x + 1), -1)), is_equal=True) for x in range(n - 1)
@@ -183,9 +183,9 @@ class ConstrainedCertificate(Evidence):
         """
         rows = constraint_rows(self.constraints, self.ptype.space.size)
         check_private(self.ptype, self.matrix)
-        _check_kept(rows, self.matrix)
+        _check_constraints(rows, self.matrix)
         # The mechanism is checked before the bound: a bound beside one that is not private would prove nothing.
-        lower = _proven(self.ptype, self.consumer, rows, self.dual, self.multipliers, self.prices)
+        lower = _proven_bound(self.ptype, self.consumer, rows, self.dual, self.multipliers, self.prices)
         exactly = self.consumer.is_exact and self.ptype.level.is_rational
         upper = matrix_loss(self.consumer, self.matrix, exactly)
         return Bounds(lower if exactly else round_down(lower), upper)
@@ -208,7 +208,7 @@ def constrained_slacks(
     return slack
 
 
-def _proven(
+def _proven_bound(
     ptype: PrivacyType,
     consumer: Consumer,
     rows: Sequence[ConstraintRow],
@@ -227,7 +227,7 @@ def _proven(
     return sum(dual, Fraction(0)) + sum((y * row.least for row, y in zip(rows, prices, strict=True)), Fraction(0))
 
 
-def _check_kept(rows: Sequence[ConstraintRow], matrix: Array) -> None:
+def _check_constraints(rows: Sequence[ConstraintRow], matrix: Array) -> None:
     for row in rows:
         value = sum((coefficient * matrix[entry] for entry, coefficient in row.entries), Fraction(0))
         if value < row.least or (row.is_equal and value != row.least):

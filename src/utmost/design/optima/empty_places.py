@@ -25,7 +25,7 @@ def highest(rows: Floats, factors: Floats) -> Floats:
 
 
 def lowest(rows: Floats, factors: Floats) -> Floats:
-    """(m, k): the least.
+    """(m, k): the least that m further places can have beside rows (t, k), by factors (m, t).
 
     >>> lowest(np.array([[0.5], [0.3]]), np.array([[0.5, 0.25]])).tolist()
     [[0.25]]
@@ -54,7 +54,7 @@ def short_places(rows: Floats, places: NDArray[np.intp], factors: Floats) -> NDA
 
 
 def filled(rows: Floats, places: NDArray[np.intp], factors: Floats) -> tuple[Floats, NDArray[np.intp]]:
-    """A channel (n, k) that has these rows (t, k) in some places and keeps all factors; and where it could not go on.
+    """A channel (n, k) with these rows (t, k) at some places that keeps all factors; and the places left out of it.
 
     The place that has least left to choose comes next. Its row lies as far between the lowest and the highest as its
     sum says. Where there is none, it is left out, with zeros.

@@ -79,16 +79,16 @@ class Forest:
         return cls(factors, weights, parents, kinds, roots, stars[roots], np.zeros(k), np.full(k, -np.inf))
 
     def price(self, prices: Floats, which: PlaceNumbers, most: int, slack: float) -> int:
-        """Pivot the trees of some actions, at one row of prices each: how many pivots it took."""
+        """Pivot the trees of some actions, at one row of prices each, and return the number of pivots."""
         return int(
-            tree_pricing.price_trees(self._arrays(self.factors), np.ascontiguousarray(prices), which, most, slack)
+            tree_pricing.price_trees(self._as_trees(self.factors), np.ascontiguousarray(prices), which, most, slack)
         )
 
     def lacks(self, prices: Floats, level: float) -> Floats:
         """(n,) by how much each place's price must be lowered at most so that the trees prove a level of all rays."""
         lacks = np.zeros(len(self.weights))
         tree_pricing.serve_trees(
-            self._arrays(self.factors), np.ascontiguousarray(prices), level, lacks, np.empty((0, 0))
+            self._as_trees(self.factors), np.ascontiguousarray(prices), level, lacks, np.empty((0, 0))
         )
         return lacks
 
@@ -127,7 +127,7 @@ class Forest:
         return Forest(others.factors, others.weights, parents, kinds, roots, rays, np.zeros(k), np.full(k, -np.inf))
 
     def copied(self) -> "Forest":
-        """The same, to be kept."""
+        """A copy of all that pricing changes."""
         return Forest(
             self.factors,
             self.weights,
@@ -150,14 +150,14 @@ class Forest:
         """
         k, n = self.parents.shape
         values = np.zeros((k, n))
-        tree_pricing.serve_trees(self._arrays(factors), np.ascontiguousarray(prices), 0.0, np.zeros(n), values)
+        tree_pricing.serve_trees(self._as_trees(factors), np.ascontiguousarray(prices), 0.0, np.zeros(n), values)
         action, place = np.nonzero(values)
         above, is_sink = self.parents[action, place], self.kinds[action, place] > 0
         return Multipliers(
             np.where(is_sink, place, above), np.where(is_sink, above, place), action, values[action, place]
         )
 
-    def _arrays(self, factors: Floats) -> Trees:
-        """The arrays themselves, with these factors."""
+    def _as_trees(self, factors: Floats) -> Trees:
+        """The arrays themselves, not copies, with these factors: pricing writes into them."""
         names = ("weights", "parents", "kinds", "roots", "rays", "ratios", "proven")
         return Trees(factors, *(getattr(self, name) for name in names))

@@ -9,8 +9,8 @@ from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import pairwise
-from typing import Any
 
 from utmost.core.exact.arguments import instance, optional, real, sequence, text
 from utmost.core.exact.display import Display
@@ -29,7 +29,7 @@ from utmost.errors import OutOfRange
 
 TurnProgress = Callable[[int, int, float], object]
 
-_DRAWN_TO = 1e-3  # of the loss: a curve is drawn no finer
+_CURVE_GAP = 1e-3  # of the loss: a curve is drawn no finer
 
 
 @progress_bar("Designing")
@@ -44,7 +44,8 @@ def designs_in_turn(
         progress: Function that receives, where columns are generated, the number of the problem, from 1, the number of
             rounds and the relative gap so far.
 
-    Returns: what `optimal_mechanism` would, but for the gap. An interruption from the keyboard ends the list with the
+    Returns:
+        The designs of `optimal_mechanism`, to the gap. An interruption from the keyboard ends the list with the
         best mechanism so far for the problem at hand.
 
     Raises:
@@ -68,15 +69,15 @@ def designs_in_turn(
     optimums: list[Optimum] = []
     before: tuple[SearchResults, ...] = ()
     for number, (ptype, consumer) in enumerate(problems, 1):
-        design, search = _begun(ptype, consumer, gap, before, _numbered(progress, number))
+        design, search = _design_from(ptype, consumer, gap, before, _progress_of_problem(progress, number))
         optimums.append(design)
-        before = before if search is None else (search.left,)
+        before = before if search is None else (search.results,)
         if search is not None and not search.is_whole:
             break
     return tuple(optimums)
 
 
-def _begun(
+def _design_from(
     ptype: PrivacyType,
     consumer: Consumer,
     gap: float,
@@ -90,7 +91,7 @@ def _begun(
     return Optimum(search.certificate, "column generation"), search
 
 
-def _numbered(progress: TurnProgress | None, number: int) -> Callable[[int, float], object] | None:
+def _progress_of_problem(progress: TurnProgress | None, number: int) -> Callable[[int, float], object] | None:
     return None if progress is None else lambda rounds, gap: progress(number, rounds, gap)
 
 
@@ -112,12 +113,12 @@ class LossCurve(Display):
         return tuple(design.certificate.ptype.level for design in self.designs)
 
     @property
-    def losses(self) -> tuple[Any, ...]:
+    def losses(self) -> tuple[Fraction | float, ...]:
         """The losses of the mechanisms: exact, or rounded up."""
         return tuple(design.loss for design in self.designs)
 
     @property
-    def lower(self) -> tuple[Any, ...]:
+    def lower(self) -> tuple[Fraction | float, ...]:
         """No private mechanism loses less: numbers rounded down, or exact."""
         return tuple(design.lower for design in self.designs)
 
@@ -151,7 +152,7 @@ def loss_curve(
     consumer: Consumer,
     levels: Sequence[Number | Level],
     *,
-    gap: float = _DRAWN_TO,
+    gap: float = _CURVE_GAP,
     progress: TurnProgress | None = None,
 ) -> LossCurve:
     """The least expected loss of a consumer at each of several levels.
@@ -184,14 +185,14 @@ def loss_curve(
         raise OutOfRange("a curve needs a level", came="none")
     at = sorted({level_per(level, unit=space.unit) for level in levels})
     optimums: dict[int, Optimum] = {}
-    left: dict[int, SearchResults] = {}
+    results: dict[int, SearchResults] = {}
     for number, (place, around) in enumerate(_halving(len(at)), 1):
-        starts = [left[other] for other in sorted(around, key=lambda other: abs(other - place)) if other in left]
-        optimums[place], search = _begun(
-            PrivacyType(space, at[place]), consumer, gap, starts, _numbered(progress, number)
+        starts = [results[other] for other in sorted(around, key=lambda other: abs(other - place)) if other in results]
+        optimums[place], search = _design_from(
+            PrivacyType(space, at[place]), consumer, gap, starts, _progress_of_problem(progress, number)
         )
         if search is not None:
-            left[place] = search.left
+            results[place] = search.results
             if not search.is_whole:
                 break
     return LossCurve(tuple(optimums[place] for place in sorted(optimums)))
@@ -222,7 +223,8 @@ def even_levels_between(
     """Levels at equal distances, from the first epsilon to the last.
 
     Args:
-        first, last: Epsilons. steps: how many levels, two at least.
+        first, last: Epsilons.
+        steps: Number of levels, two at least.
         per, unit: Arguments of `utmost.spaces.level_per`.
 
     >>> [str(level.epsilon) for level in even_levels_between("1/2", 2, 4)]

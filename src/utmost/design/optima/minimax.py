@@ -154,7 +154,7 @@ def minimax_mechanism(
         most = (_MOST_RATIONAL if rational else _MOST_IRRATIONAL) * (_REMAPS_ARE_QUICKER if remapped else 1)
         exactly = consumer.secrets * consumer.actions * len(secrets) <= most
     if not exactly:
-        return _near(ptype, consumer, secrets, remapped)
+        return _in_floats(ptype, consumer, secrets, remapped)
     matrix, remap, weights = (_by_remap if remapped else _by_channel)(ptype, consumer, secrets)
     belief = np.full(ptype.space.size, Fraction(0), dtype=object)
     belief[list(secrets)] = weights
@@ -166,7 +166,7 @@ def minimax_mechanism(
     return MinimaxOptimum(ptype, secrets, matrix, remap, worst if rational else round_up(worst), certificate)
 
 
-def _near(ptype: PrivacyType, consumer: Consumer, secrets: tuple[int, ...], remapped: bool) -> MinimaxOptimum:
+def _in_floats(ptype: PrivacyType, consumer: Consumer, secrets: tuple[int, ...], remapped: bool) -> MinimaxOptimum:
     """The same from the solver's floats: the channel made exactly private, the worst prior by its duals."""
     if remapped:
         G = GeometricMatrix(consumer.secrets, ptype.level).matrix().astype(np.float64)
@@ -204,7 +204,7 @@ def _remap_program(G: Array, loss: Array, secrets: tuple[int, ...]) -> LinearPro
     for place, i in enumerate(secrets):
         paid = np.append(-np.outer(G[i], loss[i]).ravel(), units[:1])
         entries.append((np.full(n * k + 1, n + place), np.arange(n * k + 1), paid))
-    return _least_top(n * k, entries, n, len(secrets))
+    return _least_largest_loss(n * k, entries, n, len(secrets))
 
 
 def _by_channel(ptype: PrivacyType, consumer: Consumer, secrets: tuple[int, ...]) -> tuple[Array, None, Array]:
@@ -224,10 +224,10 @@ def _channel_program(ptype: PrivacyType, consumer: Consumer, secrets: tuple[int,
     for place, i in enumerate(secrets):
         columns = np.append(np.arange(i * k, i * k + k), size)
         entries.append((np.full(k + 1, m + place), columns, np.append(-loss[i], [Fraction(1)])))
-    return _least_top(size, entries, 0, len(secrets), base)
+    return _least_largest_loss(size, entries, 0, len(secrets), base)
 
 
-def _least_top(
+def _least_largest_loss(
     size: int, entries: list[tuple[Array, Array, Array]], sums: int, tops: int, base: LinearProgram | None = None
 ) -> LinearProgram:
     """minimise the last of size + 1 variables, a free one; ``sums`` rows equal 1 (or are base's), ``tops`` are >= 0."""

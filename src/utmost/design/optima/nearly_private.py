@@ -45,7 +45,7 @@ def repair(
     """An exactly private channel next to a nearly private matrix: what a solver or a printed table gives, made safe.
 
     Exact entries are kept as they are; float entries are rounded to multiples of 2^-60, with each row's sum made 1 in
-    its largest entry. What then breaks the promise is corrected by mixing in a channel that says nothing.
+    its largest entry. What then violations the promise is corrected by mixing in a channel that says nothing.
 
     Args:
         ptype: Promise.
@@ -66,23 +66,23 @@ def repair(
     instance(ptype, PrivacyType, "ptype")
     tolerance = real(tolerance, "tolerance")
     near, names = _near_channel(channel, ptype.space.size, tolerance)
-    start = near if is_exact(near) else _shares(_units(near, _GRID), _GRID)
+    start = near if is_exact(near) else _fractions_of(_units(near, _GRID), _GRID)
     # In rationals: how far the matrix that would be handed out breaks privacy, and not the float beside it.
-    breaks, largest = _breaks(ptype, start)
-    repaired, share = _corrected(start, breaks, largest)
+    violations, largest = _violations(ptype, start)
+    repaired, share = _mixed_with_constant(start, violations, largest)
     rationals = as_rationals(near)
-    change, rounding = _distance(repaired, rationals), _distance(start, rationals)
+    change, rounding = _largest_variation(repaired, rationals), _largest_variation(start, rationals)
     if within is not None and change > exact(within, "within"):
         raise PromiseBroken(
             f"the matrix must be within {within} of a private channel", came=float(change), where="repair"
         )
-    return Repair(stochastic(frozen(repaired), *names), change, share + rounding, sum(breaks, Fraction(0)), share)
+    return Repair(stochastic(frozen(repaired), *names), change, share + rounding, sum(violations, Fraction(0)), share)
 
 
 def private_matrix(ptype: PrivacyType, near: Array) -> Array:
     r"""An exactly private channel of Fractions next to a float matrix that is nearly one.
 
-    Entries are rounded to multiples of 2^-60, and each row's largest entry makes its sum 1. If column r then breaks
+    Entries are rounded to multiples of 2^-60, and each row's largest entry makes its sum 1. If column r then violations
     privacy by delta_r, the constant c_r = delta_r / (1 - alpha) is added to all its entries, where alpha is the largest
     factor of an edge: a constant column of height 1 has the slack 1 - alpha. Last, everything is divided by
     1 + sum_r c_r, which changes no ratio.
@@ -90,10 +90,10 @@ def private_matrix(ptype: PrivacyType, near: Array) -> Array:
     Cost: O(edges k) float operations, and exact ones where floats leave doubt.
     """
     units = _units(near, _GRID)
-    breaks, largest = _breaks(ptype, units, _GRID)
+    violations, largest = _violations(ptype, units, _GRID)
     # A constant c added to a whole column adds c (1 - alpha) to each of its gaps: so much mends the worst of them.
-    raised = objects(ceil(broken / (1 - largest)) if broken else 0 for broken in breaks)
-    return _shares(units + raised, _GRID + int(raised.sum()))
+    raised = objects(ceil(broken / (1 - largest)) if broken else 0 for broken in violations)
+    return _fractions_of(units + raised, _GRID + int(raised.sum()))
 
 
 def roomy_matrix(ptype: PrivacyType, near: Array) -> Array:
@@ -113,9 +113,9 @@ def roomy_matrix(ptype: PrivacyType, near: Array) -> Array:
         return private_matrix(ptype, near)
     total = _GRID - up * int(used.sum())
     raised = _units(near / near.sum(axis=1)[:, None], total) + np.where(used, up, 0).astype(object)
-    matrix = _shares(raised, _GRID)
-    breaks, _ = _breaks(ptype, matrix)
-    return private_matrix(ptype, near) if any(breaks) else matrix
+    matrix = _fractions_of(raised, _GRID)
+    violations, _ = _violations(ptype, matrix)
+    return private_matrix(ptype, near) if any(violations) else matrix
 
 
 def feasible_dual(
@@ -133,26 +133,26 @@ def feasible_dual(
     return mu, nonnegative
 
 
-def _breaks(ptype: PrivacyType, matrix: Array, scale: int | None = None) -> tuple[list[Fraction], Fraction]:
+def _violations(ptype: PrivacyType, matrix: Array, scale: int | None = None) -> tuple[list[Fraction], Fraction]:
     """The largest violation of privacy in each column, and the largest factor of an edge."""
-    breaks = [Fraction(0)] * matrix.shape[1]
+    violations = [Fraction(0)] * matrix.shape[1]
     for x, y, r, factor in doubtful_ratios(ptype, matrix, scale):
         if not at_most(factor, matrix[y, r], matrix[x, r]):
-            breaks[r] = max(breaks[r], factor * matrix[y, r] - matrix[x, r])
-    return breaks, largest_alpha(ptype)
+            violations[r] = max(violations[r], factor * matrix[y, r] - matrix[x, r])
+    return violations, largest_alpha(ptype)
 
 
-def _corrected(matrix: Array, breaks: list[Fraction], largest: Fraction) -> tuple[Array, Fraction]:
+def _mixed_with_constant(matrix: Array, violations: list[Fraction], largest: Fraction) -> tuple[Array, Fraction]:
     """(1 - theta) X + theta times the constant channel, and theta: see `private_matrix`."""
-    total = sum(breaks, Fraction(0))
+    total = sum(violations, Fraction(0))
     if total == 0:
         return matrix, Fraction(0)
     theta = total / (total + 1 - largest)
-    share = objects(delta / total for delta in breaks)
+    share = objects(delta / total for delta in violations)
     return np.asarray((1 - theta) * matrix + theta * share), theta
 
 
-def _distance(first: Array, second: Array) -> Fraction:
+def _largest_variation(first: Array, second: Array) -> Fraction:
     """The largest total variation distance of two rows."""
     return Fraction(max(abs(first - second).sum(axis=1))) / 2
 
@@ -176,7 +176,7 @@ def _near_channel(
     return near, names
 
 
-def _shares(units: Array, total: int) -> Array:
+def _fractions_of(units: Array, total: int) -> Array:
     return objects((Fraction(unit, total) for unit in units.ravel().tolist()), units.shape)
 
 

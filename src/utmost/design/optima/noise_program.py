@@ -36,10 +36,10 @@ ProgramRow = tuple[dict[int, Any], Any, Any]
 
 @dataclass(frozen=True, slots=True)
 class NoiseProgram:
-    """One of the two finite programs. Its variables are
+    """One of the two finite programs.
 
-    the T (2w+1) numbers p_t(x) / alpha^(|x| // D), row by row, so that all are of one size;
-    the T masses outside the window, which are 0 with tails; and c.
+    Its variables are the T (2w+1) numbers p_t(x) / alpha^(|x| // D), row by row, so that all are of one size; the T
+    masses outside the window, which are 0 with tails; and c.
 
     Attributes:
         sensitivity: D >= 1.
@@ -91,7 +91,7 @@ class NoiseProgram:
 
     def program(self) -> LinearProgram:
         """The program as data for a solver."""
-        rows = [*self._privacy(), *self._masses(), *self._payments()]
+        rows = [*self._privacy_rows(), *self._mass_rows(), *self._cost_rows()]
         n = self.outputs * self._width
         number: Callable[[Any], Any] = Fraction if self.is_exact else float
         outside = [0 if self.has_tails else math.inf] * self.outputs
@@ -112,7 +112,7 @@ class NoiseProgram:
         probabilities: Array = np.maximum(inside, 0) * sizes  # a solver's zero may be a hair below it
         return probabilities
 
-    def _privacy(self) -> Iterator[ProgramRow]:
+    def _privacy_rows(self) -> Iterator[ProgramRow]:
         """p_t(x) - alpha p_{t-g}(x + g) >= 0, unless both places lie in one tail, where it repeats one nearer by."""
         w, D = self.window, self.sensitivity
         reach = w + D if self.has_tails else w
@@ -124,7 +124,7 @@ class NoiseProgram:
                         if mine != theirs:  # a place and its repetition are alpha apart, as they may be
                             yield {mine: 1, theirs: -self.ratio * there / here}, 0, math.inf
 
-    def _masses(self) -> Iterator[ProgramRow]:
+    def _mass_rows(self) -> Iterator[ProgramRow]:
         tail = self.ratio / (1 - self.ratio) if self.has_tails else 0
         w = self.window
         for t in range(self.outputs):
@@ -134,7 +134,7 @@ class NoiseProgram:
             row = {self._column(t, x): times * self._size(x) for x, times in repeats.items()}
             yield {**row, self._width * self.outputs + t: 1}, 1, 1
 
-    def _payments(self) -> Iterator[ProgramRow]:
+    def _cost_rows(self) -> Iterator[ProgramRow]:
         places = range(-self.window, self.window + 1)
         for t in range(self.outputs):
             row = {self._column(t, x): -cost * self._size(x) for x, cost in zip(places, self.costs, strict=False)}

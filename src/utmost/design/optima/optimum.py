@@ -42,7 +42,7 @@ from utmost.errors import NotMonotone, OutOfRange, PromiseBroken, SolverFailed, 
 
 DesignMethod = Literal["auto", "theorem", "program", "columns"]
 # Beyond this many digit operations, seconds become minutes and exact designs have to be asked for.
-_MOST_DIGITS = 5e9
+_MOST_DIGIT_OPERATIONS = 5e9
 _MOST_EXACT_VARIABLES = 2_000
 # Beyond this many rows the simplex method takes minutes, and column generation seconds.
 _MOST_SIMPLEX_ROWS = 50_000
@@ -156,8 +156,8 @@ class Optimum(Display, PickledByFields):
 
         >>> from utmost.design.spaces import losses, priors
         >>> found = optimal_mechanism(PrivacyType(counts(3), alpha="1/2"), Consumer(priors.uniform(4), losses.absolute))
-        >>> told = found.attack()
-        >>> str(told.prior_vulnerability), str(told.vulnerability), [other.mechanism for other in told.others]
+        >>> facts = found.attack()
+        >>> str(facts.prior_vulnerability), str(facts.vulnerability), [other.mechanism for other in facts.others]
         ('1/4', '1/2', ['geometric noise', 'exponential mechanism'])
         """
         certificate = self.certificate
@@ -281,7 +281,11 @@ def optimal_mechanism(
     if method == "theorem" and theorem is None:
         raise NotMonotone("the theorem needs counts and a loss that is unimodal with ordered modes", came=consumer.rule)
     if is_line and method in ("auto", "theorem"):
-        wanted = exactly if exactly is not None else rational and _digits(ptype, consumer) <= _MOST_DIGITS
+        wanted = (
+            exactly
+            if exactly is not None
+            else rational and _digit_operations(ptype, consumer) <= _MOST_DIGIT_OPERATIONS
+        )
         certificate = _closed_form(ptype, consumer, wanted, theorem is not None)
         if certificate is not None:
             return Optimum(certificate if theorem is None else certificate.with_theorem(*theorem), "closed form")
@@ -368,7 +372,7 @@ def is_reached_exactly(ptype: PrivacyType, consumer: Consumer) -> bool:
     return _is_small(ptype, consumer) and consumer.is_exact and _has_rational_factors(ptype)
 
 
-def _digits(ptype: PrivacyType, consumer: Consumer) -> float:
+def _digit_operations(ptype: PrivacyType, consumer: Consumer) -> float:
     """The work of an exact design: products, times the bits of alpha^n and of the prior's common denominator."""
     n, bits = consumer.secrets, ptype.level.alpha_fraction().denominator.bit_length()
     common = math.lcm(*{p.denominator for p in consumer.prior.tolist()}).bit_length()

@@ -55,13 +55,13 @@ def discounted(
         raise OutOfRange("the ratio of a tail must lie in [0, 1)", came=ratio)
     total, weight, k = 0 * ratio, 1 + 0 * ratio, 0
     while ratio and not _is_closed(cost, x + k * stride, stride, settled):
-        total, weight, k = total + weight * _at(cost, x + k * stride, ratio), weight * ratio, k + 1
+        total, weight, k = total + weight * _cost_at(cost, x + k * stride, ratio), weight * ratio, k + 1
         if k > _MOST_TERMS:
             raise Unsupported("the tail must end within a million terms", came=f"ratio {ratio}")
         # What is left is below the rounding of the sum, for a cost that grows slower than its weights fall.
         if weight < 2.0**-120 and not _has_closed_form(cost, settled):
             return float(total)
-    return total + weight * _closed(cost, x + k * stride, stride, ratio, settled)
+    return total + weight * _closed_form(cost, x + k * stride, stride, ratio, settled)
 
 
 def _has_closed_form(cost: Cost, settled: int | None) -> bool:
@@ -73,9 +73,9 @@ def _is_closed(cost: Cost, x: int, stride: int, settled: int | None) -> bool:
     return _has_closed_form(cost, settled) and x * stride >= 0 and abs(x) >= (settled or 0)
 
 
-def _closed(cost: Cost, x: int, stride: int, ratio: Fraction | float, settled: int | None) -> Fraction | float:
+def _closed_form(cost: Cost, x: int, stride: int, ratio: Fraction | float, settled: int | None) -> Fraction | float:
     if not ratio or settled is not None:
-        return _at(cost, x, ratio) / (1 - ratio)
+        return _cost_at(cost, x, ratio) / (1 - ratio)
     assert isinstance(cost, Moment)
     m = cost.order.numerator
     tail: Fraction | float = sum(
@@ -90,7 +90,7 @@ def _power_series(order: int, ratio: Fraction | float) -> Fraction | float:
     return series
 
 
-def _at(cost: Cost, x: int, ratio: Fraction | float) -> Fraction | float:
+def _cost_at(cost: Cost, x: int, ratio: Fraction | float) -> Fraction | float:
     """L(x) in the ratio's kind of number."""
     value = cost(x)
     if isinstance(ratio, Fraction) and not isinstance(value, float):
@@ -224,7 +224,7 @@ class PeriodicNoise:
         worst = Fraction(1)
         for gap in range(-D, D + 1):
             theirs = probabilities[(np.arange(len(self.pmf)) - gap) % len(self.pmf)]
-            for move in self._moves(gap, D):
+            for move in self._noise_shifts(gap, D):
                 mine = probabilities[:, max(0, -move) : probabilities.shape[1] - max(0, move)]
                 worst = min(worst, _least_ratio(mine, theirs[:, max(0, move) :][:, : mine.shape[1]]))
         return worst
@@ -278,7 +278,7 @@ class PeriodicNoise:
             weight = weight + beta * discounted(cost, x + P, P, beta, settled)
         return weight + beta * discounted(cost, x - P, -P, beta, settled) if k < P else weight
 
-    def _moves(self, gap: int, D: int) -> list[int]:
+    def _noise_shifts(self, gap: int, D: int) -> list[int]:
         """How far apart two noise values may be that release the same for outputs ``gap`` apart."""
         if self.numbers == "integers":
             return [gap]
@@ -316,7 +316,7 @@ def translated(noise: PeriodicNoise, by: int) -> PeriodicNoise:
     >>> translated(two, 1).pmf.tolist() == two.pmf[::-1].tolist()
     True
     """
-    return _like(noise, np.roll(noise.pmf, -by, axis=0))
+    return _with_pmf(noise, np.roll(noise.pmf, -by, axis=0))
 
 
 def mixed(families: Sequence[PeriodicNoise], weights: object | None = None) -> PeriodicNoise:
@@ -333,10 +333,10 @@ def mixed(families: Sequence[PeriodicNoise], weights: object | None = None) -> P
     """
     first = families[0]
     for other in families:
-        if _shape(other) != _shape(first):
-            raise OutOfRange("families to be mixed must share period, window and tail", came=_shape(other))
+        if _common_parameters(other) != _common_parameters(first):
+            raise OutOfRange("families to be mixed must share period, window and tail", came=_common_parameters(other))
     *rows, shares = same_numbers(*(family.pmf for family in families), _weights(weights, len(families)))
-    return _like(first, sum(share * pmf for share, pmf in zip(shares, rows, strict=True)))
+    return _with_pmf(first, sum(share * pmf for share, pmf in zip(shares, rows, strict=True)))
 
 
 def averaged_translates(
@@ -373,17 +373,17 @@ def averaged_translates(
     """
     promised, T = level(epsilon, alpha), len(noise.pmf)
     noise.check_keeps(sensitivity, promised, tolerance=tolerance)
-    alone = _like(noise, noise.pmf.sum(axis=0, keepdims=True) / T)
+    alone = _with_pmf(noise, noise.pmf.sum(axis=0, keepdims=True) / T)
     rounding = 0 if noise.is_exact else Fraction(T, 1 << 50)
     alone.check_keeps(sensitivity, promised, tolerance=exact(tolerance, "tolerance") + rounding)
     return alone
 
 
-def _like(noise: PeriodicNoise, pmf: Array) -> PeriodicNoise:
+def _with_pmf(noise: PeriodicNoise, pmf: Array) -> PeriodicNoise:
     return PeriodicNoise(pmf, noise.start, period=noise.period, ratio=noise.ratio, numbers=noise.numbers)
 
 
-def _shape(noise: PeriodicNoise) -> tuple[object, ...]:
+def _common_parameters(noise: PeriodicNoise) -> tuple[object, ...]:
     return noise.pmf.shape, noise.start, noise.period, noise.ratio, noise.numbers
 
 

@@ -27,7 +27,7 @@ from utmost.design.spaces.consumer import Consumer
 from utmost.design.spaces.policies import PolicyPart
 from utmost.errors import OutOfRange
 
-_SHORT = 1 << 60
+_DENOMINATOR = 1 << 60
 
 Bound = tuple[int, int, Fraction]
 
@@ -51,7 +51,7 @@ class PolicyOptimum(Display):
     consumer: Consumer
     channel: Channel
     loss: Fraction | float
-    lower: Any
+    lower: Fraction | float
     parts: tuple[Optimum, ...]
 
     def verify(self) -> bool:
@@ -67,9 +67,9 @@ class PolicyOptimum(Display):
         if not matrix_loss(self.consumer, matrix, exactly=True) <= self.loss:
             return False
         if not self.parts:
-            return bool(self.lower <= _solved(self.consumer, _bounds(self.ptype)[0]).value)
-        is_proved = all(_is_of(part, own) for part, own in zip(self.parts, _consumers(self), strict=True))
-        return is_proved and bool(self.lower <= _together(self.ptype, self.consumer, self.parts)[0])
+            return bool(self.lower <= _solved(self.consumer, _rounded_factors(self.ptype)[0]).value)
+        is_proved = all(_certifies(part, own) for part, own in zip(self.parts, _types_and_consumers(self), strict=True))
+        return is_proved and bool(self.lower <= _bounds_from_parts(self.ptype, self.consumer, self.parts)[0])
 
 
 def policy_mechanism(ptype: PolicyType, consumer: Consumer) -> PolicyOptimum:
@@ -104,18 +104,18 @@ def _by_parts(ptype: PolicyType, consumer: Consumer) -> PolicyOptimum:
     rows: list[Any] = [None] * consumer.secrets
     optimums = []
     for part, kind in zip(ptype.policy.parts, ptype.parts, strict=True):
-        best = optimal_mechanism(kind, _of_part(part, consumer)[1])
+        best = optimal_mechanism(kind, _consumer_of_part(part, consumer)[1])
         optimums.append(best)
         proved = best.certificate.matrix  # exactly private, where the channel of an inexact consumer is rounded
         matrix = best.channel.matrix if proved is None else proved
         for row, members in zip(matrix, part.classes, strict=True):
             for x in members:
                 rows[x] = row
-    lower, loss = _together(ptype, consumer, tuple(optimums))
+    lower, loss = _bounds_from_parts(ptype, consumer, tuple(optimums))
     return PolicyOptimum(ptype, consumer, Channel(np.stack(rows)), loss, lower, tuple(optimums))
 
 
-def _together(ptype: PolicyType, consumer: Consumer, parts: tuple[Optimum, ...]) -> tuple[Any, Any]:
+def _bounds_from_parts(ptype: PolicyType, consumer: Consumer, parts: tuple[Optimum, ...]) -> tuple[Any, Any]:
     """Bounds of the whole from the optima of the parts; floats are rounded outward.
 
     The consumer of a part, with floats, is not quite the consumer on it. In each class every row of a channel sums to
@@ -123,25 +123,25 @@ def _together(ptype: PolicyType, consumer: Consumer, parts: tuple[Optimum, ...])
     """
     low, high = Fraction(0), Fraction(0)
     for part, best in zip(ptype.policy.parts, parts, strict=True):
-        mass, own = _of_part(part, consumer)
+        mass, own = _consumer_of_part(part, consumer)
         off = Fraction(0)
         for c, members in enumerate(part.classes):
             truly = sum(as_rationals(consumer.prior[[x]]) * as_rationals(consumer.loss[x]) for x in members)
             taken = Fraction(mass) * Fraction(own.prior[c]) * as_rationals(own.loss[c])
-            # Of a row of probabilities, the average of differences is at most the largest.
+            # The average of differences over a row of probabilities is at most the largest.
             off += max(abs(truly - taken))
         low, high = low + Fraction(mass) * Fraction(best.lower) - off, high + Fraction(mass) * Fraction(best.loss) + off
     exactly = consumer.is_exact and all(isinstance(end, Fraction) for best in parts for end in (best.lower, best.loss))
     return (low, high) if exactly else (round_down(max(low, Fraction(0))), round_up(high))
 
 
-def _consumers(optimum: PolicyOptimum) -> list[tuple[PrivacyType, Consumer]]:
+def _types_and_consumers(optimum: PolicyOptimum) -> list[tuple[PrivacyType, Consumer]]:
     """The type and the consumer of each part."""
     parts = zip(optimum.ptype.parts, optimum.ptype.policy.parts, strict=True)
-    return [(kind, _of_part(part, optimum.consumer)[1]) for kind, part in parts]
+    return [(kind, _consumer_of_part(part, optimum.consumer)[1]) for kind, part in parts]
 
 
-def _is_of(best: Optimum, own: tuple[PrivacyType, Consumer]) -> bool:
+def _certifies(best: Optimum, own: tuple[PrivacyType, Consumer]) -> bool:
     """Whether the certificate of an optimum holds, and is of this type and consumer."""
     kind, consumer = own
     proof = best.certificate
@@ -150,7 +150,7 @@ def _is_of(best: Optimum, own: tuple[PrivacyType, Consumer]) -> bool:
     return is_alike and all(np.array_equal(stated, own_values) for stated, own_values in same) and proof.verify()
 
 
-def _of_part(part: PolicyPart, consumer: Consumer) -> tuple[Any, Consumer]:
+def _consumer_of_part(part: PolicyPart, consumer: Consumer) -> tuple[Any, Consumer]:
     """The chance of a part, and the consumer of its classes."""
     masses, losses = [], []
     for members in part.classes:
@@ -166,18 +166,23 @@ def _of_part(part: PolicyPart, consumer: Consumer) -> tuple[Any, Consumer]:
 
 
 def _by_program(ptype: PolicyType, consumer: Consumer) -> PolicyOptimum:
-    below, above = _bounds(ptype)
+    below, above = _rounded_factors(ptype)
     taken = _solved(consumer, above)
     k = consumer.actions
     lower = taken.value if above == below else _solved(consumer, below).value
     return PolicyOptimum(ptype, consumer, Channel(taken.primal.reshape(-1, k)), taken.value, lower, ())
 
 
-def _bounds(ptype: PolicyType) -> tuple[list[Bound], list[Bound]]:
+def _rounded_factors(ptype: PolicyType) -> tuple[list[Bound], list[Bound]]:
     """Each pair of secrets that is bound, with alpha^d rounded down, and rounded up."""
     bounds = [(x, z, ptype.factors(length)) for x, z, length in ptype.bounds()]
-    above = [(x, z, Fraction(-(-high * _SHORT // 1), _SHORT) if low < high else high) for x, z, (low, high) in bounds]
-    below = [(x, z, Fraction(low * _SHORT // 1, _SHORT) if low < high else low) for x, z, (low, high) in bounds]
+    above = [
+        (x, z, Fraction(-(-high * _DENOMINATOR // 1), _DENOMINATOR) if low < high else high)
+        for x, z, (low, high) in bounds
+    ]
+    below = [
+        (x, z, Fraction(low * _DENOMINATOR // 1, _DENOMINATOR) if low < high else low) for x, z, (low, high) in bounds
+    ]
     return below, above
 
 

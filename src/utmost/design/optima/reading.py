@@ -170,7 +170,7 @@ def read(noise: Level | IntegerLaw, consumer: Consumer, response: int, confidenc
     least = scores.min()
     # Actions that rounding alone tells apart are ties.
     equal = np.flatnonzero(scores <= (least if is_exact(scores) else least * (1 + 2.0**-44)))
-    first, last, mass = _shortest(belief, share)
+    first, last, mass = _shortest_interval(belief, share)
     ties = tuple(int(r) for r in equal) if len(equal) > 1 else ()
     return Reading(int(equal[0]), ties, belief, (first, last), _plain(mass), _plain(scores[equal[0]]))
 
@@ -227,11 +227,11 @@ def _likelihood(noise: Level | IntegerLaw, response: int, size: int) -> Array:
 
 
 def _plain(number: Any) -> Fraction | float:
-    """A number of its kind, without NumPy's dress."""
+    """A Fraction as it is, any other number as a Python float."""
     return number if isinstance(number, Fraction) else float(number)
 
 
-def _shortest(belief: Array, share: Fraction) -> tuple[int, int, Any]:
+def _shortest_interval(belief: Array, share: Fraction) -> tuple[int, int, Any]:
     """The shortest run with at least this mass, by two pointers over the sums."""
     sums = np.concatenate([np.zeros(1, dtype=belief.dtype), np.cumsum(belief)])
     wanted: Any = share if is_exact(belief) else min(float(share), float(to_floats(sums)[-1]))
@@ -247,7 +247,7 @@ def _shortest(belief: Array, share: Fraction) -> tuple[int, int, Any]:
     return best[0], best[1], sums[best[1] + 1] - sums[best[0]]
 
 
-_NAMED = {losses.absolute: costs.absolute, losses.squared: costs.squared}
+_COST_OF_LOSS = {losses.absolute: costs.absolute, losses.squared: costs.squared}
 
 
 # 1.6 GB of float64, and more of Fractions.
@@ -274,7 +274,7 @@ def folded_channel(law: Law, size: int) -> Channel:
     """
     instance(law, Law, "law")
     size = integer(size, "size")
-    noise, period, b = _periodic(law)
+    noise, period, b = _period_of(law)
     n = natural(size, "size", least=1) - 1
     z = folded_responses(law, size)
     if len(z) * (n + 1) > _MOST_ENTRIES:
@@ -294,7 +294,7 @@ def folded_responses(law: Law, size: int) -> Array:
     >>> folded_responses(DiscreteStaircase(alpha="1/2", sensitivity=2, step=1), 2).tolist()
     [-1, 0, 1, 2]
     """
-    _, period, _ = _periodic(law)
+    _, period, _ = _period_of(law)
     return np.arange(1 - period, natural(size, "size", least=1) - 1 + period)
 
 
@@ -321,14 +321,14 @@ def face_value_of_noise(law: Law, consumer: Consumer) -> Fraction | float:
         wrong: Fraction | float = 1 - law.pmf(0)
         return wrong
     loss = rule.rule
-    return law.expected_cost(_NAMED.get(rule, lambda x: (_at(loss, x) + _at(loss, -x)) / 2))
+    return law.expected_cost(_COST_OF_LOSS.get(rule, lambda x: (_loss_of_gap(loss, x) + _loss_of_gap(loss, -x)) / 2))
 
 
-def _at(loss: Any, gap: Any) -> Any:
+def _loss_of_gap(loss: Any, gap: Any) -> Any:
     return np.asarray(loss(0, np.asarray(gap)), dtype=np.float64)
 
 
-def _periodic(law: Law) -> tuple[IntegerLaw, int, Any]:
+def _period_of(law: Law) -> tuple[IntegerLaw, int, Any]:
     """The law, its period, and the factor from one period to the next."""
     if not isinstance(law, IntegerLaw) or law.periodicity is None:
         raise Unsupported("only periodic noise on the integers folds into finitely many outcomes", came=law)

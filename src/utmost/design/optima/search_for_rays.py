@@ -35,9 +35,9 @@ _LATE = 1e-2  # the gap from which trees stop sooner, and rays are sought betwee
 _FEW_ACTIONS = 0.05  # of all: so few that rays for them are sought between the best and the latest prices
 _BETWEEN = tuple(share / 10 for share in range(9, -1, -1))  # of the best prices
 _WAVES = (0.04, 0.15, 0.4)  # of the actions: who comes later begins at the trees of who came first
-_COLUMNS = 8  # kept for each place
-_LEFT = 2  # rays for each place that the next search begins with
-_SHARES = (0.0, 0.002, 0.02, 0.1, 0.5)  # of the actions, from the worst: levels that are tried for the bound
+_RAYS_PER_PLACE = 8  # kept for each place
+_RAYS_HANDED_ON = 2  # rays for each place that the next search begins with
+_LEVEL_SHARES = (0.0, 0.002, 0.02, 0.1, 0.5)  # of the actions, from the worst: levels that are tried for the bound
 _STALLED = 150  # rounds without a better bound
 _LEAST_SLACK = 1e-11
 
@@ -118,11 +118,11 @@ class RaySearch:
     costs: Floats
     forest: Forest
     rays: Floats  # (n, N)
-    spent: Floats  # (N,) the least cost of each
+    ray_costs: Floats  # (N,) the least cost of each
     waves: list[PlaceNumbers]
     marks: Floats
     upper: float
-    blind: float  # the least loss of a channel that says nothing
+    blind_loss: float  # the least loss of a channel that says nothing
     room: float  # 1 - alpha along the shortest edge
     best: _Bound | None = None
     shares: CentralShares | None = None
@@ -151,11 +151,11 @@ class RaySearch:
         waves = [wave for wave in np.split(order, [int(share * len(costs)) for share in _WAVES]) if len(wave)]
         forest = Forest.of_stars(factors, weights, costs)
         room = 1 - float(np.where(np.eye(len(factors)) > 0, 0.0, factors).max())
-        spent, blind = (costs @ rays).min(axis=0), max(float(costs.sum(axis=1).min()), _NOTHING)
+        ray_costs, blind_loss = (costs @ rays).min(axis=0), max(float(costs.sum(axis=1).min()), _NOTHING)
         marks = random.random(len(factors))
-        return cls(program, places, costs, forest, rays, spent, waves, marks, blind, blind, room)
+        return cls(program, places, costs, forest, rays, ray_costs, waves, marks, blind_loss, blind_loss, room)
 
-    def go_on(self, starts: Sequence[SearchResults]) -> None:
+    def start_from(self, starts: Sequence[SearchResults]) -> None:
         """Begin with the rays and trees that other searches on this space have found, and at prices between theirs.
 
         The logarithm of an extreme ray changes by epsilon d along each arc of its tree. So at another level the ray of
@@ -165,14 +165,14 @@ class RaySearch:
         powers = [now / at for at in levels]
         prices = [self._at_places(start.prices * (start.scale / self.program.scale), start.places) for start in starts]
         rays = [
-            self._spread(columns**power, start.places)
+            self._extended(columns**power, start.places)
             for start, power in zip(starts, powers, strict=True)
             for columns in (start.rays, start.trees.rays.T)
         ]
         # With a price on either side the error is of the second order in their distance.
         share = (now - levels[0]) / (levels[-1] - levels[0]) if levels[-1] != levels[0] else 0.0
         nearest = replace(starts[0].trees, rays=starts[0].trees.rays ** powers[0])
-        self._begin(rays, nearest, starts[0].places, (1 - share) * prices[0] + share * prices[-1])
+        self._take_up(rays, nearest, starts[0].places, (1 - share) * prices[0] + share * prices[-1])
 
     def wider(self, more: Indices) -> "RaySearch":
         """The search over further places, too, from what this one has found."""
@@ -181,23 +181,23 @@ class RaySearch:
         search = RaySearch.begun(
             self.program, everywhere if self.fruitless > _STALLED else np.union1d(self.places, more)
         )
-        left = self.left()
-        search._follow(self, left, search._at_places(left.prices, left.places))
+        results = self.results()
+        search._continue_from(self, results, search._at_places(results.prices, results.places))
         return search
 
     def parted(self, program: RayProgram, places: Indices) -> "RaySearch":
         """The search in which fewer places are taken for one, from what this one has found."""
-        search, left, everywhere = RaySearch.begun(program, places), self.left(), np.zeros(len(program.prior))
-        everywhere[left.places] = left.prices
+        search, results, everywhere = RaySearch.begun(program, places), self.results(), np.zeros(len(program.prior))
+        everywhere[results.places] = results.prices
         own = share_by_mass(everywhere, self.program.near, program.masses)
-        search._follow(self, left, sum_at_centres(own, program.near)[places])
+        search._continue_from(self, results, sum_at_centres(own, program.near)[places])
         # Parted places have prices that are far from right yet, and trees would walk far.
         search.early = search.rounds + _EARLY_PARTED
         return search
 
-    def _follow(self, before: "RaySearch", left: SearchResults, prices: Floats) -> None:
+    def _continue_from(self, before: "RaySearch", results: SearchResults, prices: Floats) -> None:
         """Begin with what a search over fewer places has left, and at prices (n,)."""
-        self._begin([self._spread(left.rays, left.places)], left.trees, left.places, prices)
+        self._take_up([self._extended(results.rays, results.places)], results.trees, results.places, prices)
         self.rounds, self.before, before.before = before.rounds, before, None
 
     def short_places(self) -> Indices:
@@ -221,7 +221,7 @@ class RaySearch:
         own[np.searchsorted(self.places, at)] = prices
         return own
 
-    def _spread(self, rays: Floats, at: Indices) -> Floats:
+    def _extended(self, rays: Floats, at: Indices) -> Floats:
         """Rays (t, N) of some of these places, in the others as high as they may be, and as low."""
         new = np.setdiff1d(self.places, at)
         if not len(new):
@@ -232,7 +232,7 @@ class RaySearch:
         spread[:, own], spread[0, further], spread[1, further] = rays, highest(rays, factors), lowest(rays, factors)
         return np.concatenate([*spread], axis=1)
 
-    def _begin(self, rays: list[Floats], trees: Forest, at: Indices, prices: Floats) -> None:
+    def _take_up(self, rays: list[Floats], trees: Forest, at: Indices, prices: Floats) -> None:
         """Begin with rays (n, N), with each action's best tree of those at some places, and at prices."""
         forest = trees.grown(self.forest, np.searchsorted(self.places, at))
         pool = [np.asarray(some / (self.forest.weights @ some)) for some in (*rays, forest.rays.T)]
@@ -240,17 +240,17 @@ class RaySearch:
         # Rays are told apart by one random combination of their entries: a comparison of numbers in place of vectors.
         _, first = np.unique(np.round(self.marks @ columns, 10), return_index=True)
         self.rays = np.ascontiguousarray(columns[:, np.sort(first)])
-        self.spent = (self.costs @ self.rays).min(axis=0)
+        self.ray_costs = (self.costs @ self.rays).min(axis=0)
         self.guess, self.early = prices, 0
         best = ((self.costs - prices) @ forest.rays.T).argmin(axis=1)
         self.forest.adopt(forest, best.astype(np.int32))
 
-    def left(self) -> SearchResults:
+    def results(self) -> SearchResults:
         """The most active rays, the trees of the best bound and its prices."""
         assert self.best is not None
         assert self.shares is not None
         n, active = len(self.rays), self.shares.shares / self.shares.excess
-        keep = np.sort(np.argsort(-active)[: _LEFT * n])
+        keep = np.sort(np.argsort(-active)[: _RAYS_HANDED_ON * n])
         rays, program = self.rays[:, : len(active)][:, keep], self.program
         return SearchResults(program.epsilon, program.scale, self.places, rays, self.best.trees, self.best.prices)
 
@@ -276,7 +276,7 @@ class RaySearch:
     def round(self) -> None:
         """Take in the rays of the round before, share the places out among all, and price the actions."""
         if self.best is not None:
-            self._add()
+            self._add_rays()
         self._solve()
         self._price()
         self.rounds += 1
@@ -288,20 +288,19 @@ class RaySearch:
     def _solve(self) -> None:
         """The shares of the rays at hand, and the prices of the places."""
         wanted = max(0.1 * min(self.gap, 0.1 * abs(self.upper)), 0.1 * _NOTHING)
-        # What the sums may be off is paid for at `blind / room` below, and must stay a hundredth of the gap.
-        exactness = min(max(1e-2 * wanted / self.blind * self.room, 1e-12), 1e-6)
+        # What the sums may be off is paid for at `blind_loss / room` below, and must stay a hundredth of the gap.
+        exactness = min(max(1e-2 * wanted / self.blind_loss * self.room, 1e-12), 1e-6)
         near = None if self.shares is None else (self.begun_at, self.shares.prices)
-        self.shares = central_shares(self.rays, self.spent, self.forest.weights, wanted, exactness, near)
+        self.shares = central_shares(self.rays, self.ray_costs, self.forest.weights, wanted, exactness, near)
         # What the sums are off is made up for by a column that says nothing.
-        made_up = 2 * self.shares.error / self.room * self.blind
-        total_cost = float(self.spent @ self.shares.shares) + made_up
+        made_up = 2 * self.shares.error / self.room * self.blind_loss
+        total_cost = float(self.ray_costs @ self.shares.shares) + made_up
         if self.best_rays is None or total_cost < self.upper:
-            self.best_rays = self.rays, self.spent
+            self.best_rays = self.rays, self.ray_costs
         self.upper = min(self.upper, total_cost)
 
     def _price(self) -> None:
-        """Find each action's best ray at smoothed prices, and what the trees prove; at the latest prices, too, where
-        trees have little to walk."""
+        """Find rays and a bound at smoothed prices; at the latest prices, too, where trees have little to walk."""
         assert self.shares is not None
         prices, best, self.new = self.shares.prices, self.best, []
         # The best prices so far may be wild ones of an early round, beside which no others prove anything.
@@ -329,7 +328,7 @@ class RaySearch:
             self.new.append(forest.rays[which])
 
     def _price_at(self, prices: Floats) -> int:
-        """The same at these prices: how many steps it took."""
+        """Find each action's best ray and a bound at these prices, and return the number of steps of the trees."""
         early, steps = self.rounds < self.early, 0
         for which in self.waves if early else [np.arange(len(self.costs), dtype=np.int32)]:
             at = self.costs[which] - prices
@@ -364,13 +363,13 @@ class RaySearch:
         at = self.costs - prices
         # A few trees that prove little would pull the level down for all: lower their places' prices instead, where
         # that costs less.
-        for level in {float(np.quantile(self.forest.ratios, share)) for share in _SHARES}:
+        for level in {float(np.quantile(self.forest.ratios, share)) for share in _LEVEL_SHARES}:
             value = float(prices.sum()) + level - float(self.forest.lacks(at, level).sum())
             if value > best[1]:
                 best = level, value
         return best
 
-    def _add(self) -> None:
+    def _add_rays(self) -> None:
         """New rays of negative ratio, each once and for its cheapest action; the least active old ones go."""
         assert self.shares is not None
         new = np.concatenate(self.new)
@@ -379,22 +378,22 @@ class RaySearch:
         first = first[~np.isin(marks, np.round(self.marks @ self.rays, 12))]
         self.idle = len(first) == 0
         new = np.ascontiguousarray(new[first].T)
-        room, shares = _COLUMNS * len(self.rays), self.shares.shares
+        room, shares = _RAYS_PER_PLACE * len(self.rays), self.shares.shares
         if self.rays.shape[1] > room:
             # The constant ray stays: with it the shares can always add up.
             active = self.shares.shares / self.shares.excess
             active[self.rays.min(axis=0) == self.rays.max(axis=0)] = np.inf
             keep = np.sort(np.argsort(-active)[:room])
-            self.rays, self.spent, shares = self.rays[:, keep], self.spent[keep], shares[keep]
+            self.rays, self.ray_costs, shares = self.rays[:, keep], self.ray_costs[keep], shares[keep]
         self.rays = np.concatenate([self.rays, new], axis=1)
-        self.spent = np.concatenate([self.spent, (self.costs @ new).min(axis=0)])
+        self.ray_costs = np.concatenate([self.ray_costs, (self.costs @ new).min(axis=0)])
         self.begun_at = np.concatenate([shares, np.zeros(new.shape[1])])
 
     def columns(self) -> Floats:
         """(n, k): the best channel that the rays at hand make."""
-        weights, (rays, spent) = self.forest.weights, self.best_rays or (self.rays, self.spent)
+        weights, (rays, ray_costs) = self.forest.weights, self.best_rays or (self.rays, self.ray_costs)
         # A hundredth of the gap is left to the middle of the face.
-        near = central_shares(rays, spent, weights, 1e-2 * self.gap + 0.1 * _NOTHING)
+        near = central_shares(rays, ray_costs, weights, 1e-2 * self.gap + 0.1 * _NOTHING)
         shares = exact_sums(rays, weights, near.shares)
         channel = np.zeros((len(rays), len(self.costs)))
         np.add.at(channel.T, (self.costs @ rays).argmin(axis=0), (rays * shares).T)

@@ -19,7 +19,7 @@ Source: [gupte2010], Theorem 2; the vertices that are not derivable are those of
 **Whether a consumer's optimal channel is the only one.**
 
 On counts, where the remapped geometric mechanism is optimal, its dual mu is the only one, and the columns r of all
-optimal channels are the private columns v with sum_x (p_x l(x, r) - mu_x) v_x = 0. With the flows f of `line_check`,
+optimal channels are the private columns v with sum_x (p_x l(x, r) - mu_x) v_x = 0. With the flows f of `exact_flows`,
 such a v is forced to fall by alpha across an edge where f > 0 and to rise by 1/alpha where f < 0, and is free where
 f = 0; and v = 0 unless f_0 = 0. So these columns span a space of dimension 1 + (number of zero flows), and the optimal
 channels form a polytope whose dimension is the sum of these over all actions, less the n + 1 sums of rows. It is 0
@@ -118,14 +118,14 @@ def check_lemmas(pattern: NDArray[np.str_]) -> tuple[LemmaCheck, ...]:
     one_sided = [i for i, row in enumerate(used) if len(set(row)) == 1 and row[0] in (DOWN, UP)]
     disordered = [i for i, row in enumerate(used) if not _is_ordered(row)]
     stalled = [i for i in range(1, len(used)) if down[i] < down[i - 1] + (slack[i] == 0)]
-    misplaced = [r for r, column in enumerate(_expected(used).T) if (column != used[:, r]).any()]
+    misplaced = [r for r, column in enumerate(_expected_pattern(used).T) if (column != used[:, r]).any()]
     return (
-        _check("5.4", "no row is all down or all up", one_sided, "row"),
-        _check("5.5", "each row is down..., at most one slack, up...", disordered, "row"),
-        _check("5.6", "each row has more downs than the last, or as many and a slack", stalled, "row"),
+        _lemma_check("5.4", "no row is all down or all up", one_sided, "row"),
+        _lemma_check("5.5", "each row is down..., at most one slack, up...", disordered, "row"),
+        _lemma_check("5.6", "each row has more downs than the last, or as many and a slack", stalled, "row"),
         LemmaCheck("5.7", "there are at least as many slacks as zero columns", s >= z, "" if s >= z else f"{s} < {z}"),
         LemmaCheck("5.8", "there are as many slacks as zero columns", s == z, "" if s == z else f"{s} and {z}"),
-        _check("5.9", "each column is up..., its slacks, down...", misplaced, "column in use"),
+        _lemma_check("5.9", "each column is up..., its slacks, down...", misplaced, "column in use"),
     )
 
 
@@ -167,7 +167,7 @@ def _is_ordered(row: NDArray[np.str_]) -> bool:
     return ranks == sorted(ranks) and ranks.count(1) <= 1
 
 
-def _expected(used: NDArray[np.str_]) -> NDArray[np.str_]:
+def _expected_pattern(used: NDArray[np.str_]) -> NDArray[np.str_]:
     """The pattern of Lemma 5.9 with the same slacks in each column."""
     pattern = np.full(used.shape, DOWN, dtype="<U5")
     start = 0
@@ -178,7 +178,7 @@ def _expected(used: NDArray[np.str_]) -> NDArray[np.str_]:
     return pattern
 
 
-def _check(lemma: str, says: str, failing: list[int], what: str) -> LemmaCheck:
+def _lemma_check(lemma: str, says: str, failing: list[int], what: str) -> LemmaCheck:
     return LemmaCheck(lemma, says, not failing, "" if not failing else f"{what} {failing[0]}")
 
 
@@ -304,11 +304,11 @@ def uniqueness(ptype: PrivacyType, consumer: Consumer) -> Uniqueness:
         design = exact_design(ptype.level, consumer)
         flows = np.array(list(exact_flows(ptype.level, integer_rows(consumer), design.dual)), dtype=object)
         if (flows[-1] >= 0).all():
-            return _on_counts(flows)
+            return _uniqueness_on_counts(flows)
     return Uniqueness(_is_only_vertex(ptype, consumer), consumer.secrets * consumer.actions)
 
 
-def _on_counts(flows: Array) -> Uniqueness:
+def _uniqueness_on_counts(flows: Array) -> Uniqueness:
     """The verdict from the flows (n+1, k), f_n first."""
     n, k = len(flows) - 1, flows.shape[1]
     open_columns, zeros = flows[-1] == 0, (flows[:-1] == 0).sum(axis=0)

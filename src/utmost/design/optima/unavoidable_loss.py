@@ -183,17 +183,17 @@ def gradual_loss(
     if loose_level.epsilon_float > _LOOSEST:
         raise Unsupported(f"the program takes levels up to {_LOOSEST}", came=loose_level)
     forms = PairForms(D, math.exp(-strict_level.epsilon_float), math.exp(-loose_level.epsilon_float), periods * D)
-    rows = _privacy(forms)
+    rows = _privacy_forms(forms)
     lower = [0.0] * len(rows)
-    costs = _costs(forms, int(cost.order))
+    costs = _expected_costs(forms, int(cost.order))
     for which, at, form in zip(("strict", "loose"), (strict_level, loose_level), costs, strict=True):
         least = float(DiscreteStaircase(at, D, cost).expected_cost(cost))
         rows.append(combined((form, -1 / least), ({forms.size: 1.0}, 0.0 if keep == which else 1.0)))
         lower.append(-1.0 - (_SLACK if keep == which else 0.0))
-    return max(0.0, _solved(forms, rows, lower))
+    return max(0.0, _least_loss(forms, rows, lower))
 
 
-def _privacy(forms: PairForms) -> list[LinearForm]:
+def _privacy_forms(forms: PairForms) -> list[LinearForm]:
     """Forms that must not be negative."""
     D, rows = forms.period, []
     shifts = [d for d in range(-D, D + 1) if d]
@@ -217,22 +217,24 @@ def _privacy(forms: PairForms) -> list[LinearForm]:
     return rows
 
 
-def _costs(forms: PairForms, order: int) -> tuple[LinearForm, LinearForm]:
+def _expected_costs(forms: PairForms, order: int) -> tuple[LinearForm, LinearForm]:
     """E|V_1|^order and E|V_2|^order."""
     D, first, second = forms.period, [], []
     for v in range(1, forms.settled):
         first.append((forms.first(v), 2.0 * v**order))
     for v in range(forms.settled, forms.settled + D):
         slow, quick = forms.tails(v)
-        first.append((slow, 2 * _tail(v, D, forms.strict, order)))
-        first.append((quick, 2 * _tail(v, D, forms.loose, order)))
+        first.append((slow, 2 * _tail_moment(v, D, forms.strict, order)))
+        first.append((quick, 2 * _tail_moment(v, D, forms.loose, order)))
     for v in range(-forms.reach - D, forms.reach + D + 1):
         size = abs(v)
-        second.append((forms.second(v), _tail(size, D, forms.loose, order) if size > forms.reach else size**order))
+        second.append(
+            (forms.second(v), _tail_moment(size, D, forms.loose, order) if size > forms.reach else size**order)
+        )
     return combined(*first), combined(*((form, float(factor)) for form, factor in second))
 
 
-def _tail(x: int, D: int, b: float, order: int) -> float:
+def _tail_moment(x: int, D: int, b: float, order: int) -> float:
     """sum_k (x + kD)^order b^k."""
     once, twice = 1 / (1 - b), b / (1 - b) ** 2
     if order == 0:
@@ -242,8 +244,8 @@ def _tail(x: int, D: int, b: float, order: int) -> float:
     return x * x * once + 2 * x * D * twice + D * D * twice * (1 + b) / (1 - b)
 
 
-def _solved(forms: PairForms, rows: list[LinearForm], lower: list[float]) -> float:
-    fixed = [_costs(forms, 0)[1]]
+def _least_loss(forms: PairForms, rows: list[LinearForm], lower: list[float]) -> float:
+    fixed = [_expected_costs(forms, 0)[1]]
     for v in range(forms.last + 1):
         scale = forms.strict ** (v // forms.period)
         fixed.append(combined((forms.first(v), -1 / scale), (forms.sum_of_first(v), 1 / scale)))

@@ -2,7 +2,7 @@
 
 A test of X against X + s raises a false alarm with probability p and misses with probability beta. The smallest beta
 for each p is a convex curve from beta(0) <= 1 to beta(1) = 0, and its slopes are likelihood ratios; everything that
-this room says about a pair of hypotheses is read off it. A law of noise gives its own curve.
+this package says about a pair of hypotheses is read off it. A law of noise gives its own curve.
 """
 
 from bisect import bisect_left
@@ -72,7 +72,7 @@ class RowsCurve:
         return missed_by(p, q, false_alarm)
 
     def missed_exactly(self, false_alarm: Fraction) -> Fraction:
-        """The same for one rational probability; the rows must be Fractions."""
+        """The least missed-detection probability at a rational one, exactly; the rows must be Fractions."""
         spent = np.cumsum(self.p)
         last = bisect_left(spent, false_alarm)
         split = self.q[last] * (spent[last] - false_alarm) / self.p[last]
@@ -85,7 +85,7 @@ class RowsCurve:
         return sum((x for x in over if x > 0), Fraction(self.reveals))
 
     def excess_enclosed(self, level: Level | None, bits: int) -> Interval:
-        """The same as an interval, for any level; floats are taken for the rationals that they are."""
+        """`excess_exactly` as an interval, for any level; floats are taken for the rationals that they are."""
         factor = Interval.of(1, bits) if level is None else exp_interval(level.epsilon_interval(bits), bits)
         total = Interval.of(Fraction(self.reveals), bits)
         for p, q in zip(self.p, self.q, strict=True):

@@ -65,8 +65,8 @@ def steepest(logs: NDArray[np.float64], space: Space) -> float:
     return max((float((abs(gaps) / lengths).max()) for _, lengths, gaps in log_gaps(logs, space)), default=0.0)
 
 
-def suspects(matrix: Array, space: Space, slope: float | None) -> Iterator[Triple]:
-    """The triples (x, z, y) among which every one with log C[x, y] - log C[z, y] >= slope d(x, z) is.
+def candidate_triples(matrix: Array, space: Space, slope: float | None) -> Iterator[Triple]:
+    """Triples (x, z, y), among them all with log C[x, y] - log C[z, y] >= slope d(x, z).
 
     Args:
         matrix: (n, m), either kind of number.
@@ -212,7 +212,7 @@ class PrivacyType(Display, PickledByFields):
             raise OutOfRange(
                 "a privacy type needs a space",
                 came=type(space).__name__,
-                remedy="Write counts(n), say; of a policy a `PolicyType`.",
+                remedy="Write counts(n), say; for a policy make a `PolicyType`.",
             )
         object.__setattr__(self, "space", space)
         object.__setattr__(self, "level", level_per(epsilon, alpha, per=per, unit=space.unit))
@@ -281,7 +281,7 @@ class PrivacyType(Display, PickledByFields):
         allowance = cache(lambda x, z: Allowance(self.level, self.space.length(x, z)))
         return all(
             allowance(x, z).covers(matrix[x, y], matrix[z, y])
-            for x, z, y in suspects(matrix, self.space, self.level.epsilon_float)
+            for x, z, y in candidate_triples(matrix, self.space, self.level.epsilon_float)
         )
 
     def restrict(self, secrets: Sequence[int]) -> "PrivacyType":

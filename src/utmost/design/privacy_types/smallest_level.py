@@ -16,7 +16,7 @@ from utmost.core.noise.law import Law
 from utmost.core.noise.profile_law import ProfileLaw
 from utmost.design.channels.channel import Channel
 from utmost.design.privacy_types.curves import curve_distance
-from utmost.design.privacy_types.privacy_type import is_steeper, rows_of, suspects
+from utmost.design.privacy_types.privacy_type import candidate_triples, is_steeper, rows_of
 from utmost.design.spaces.space import Space
 from utmost.errors import OutOfRange, PromiseBroken
 
@@ -40,7 +40,7 @@ class SmallestEpsilon(Display):
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _LikelihoodRatio:
     """Two probabilities of one outcome, larger > smaller, and the distance of their secrets."""
 
     larger: Fraction
@@ -50,15 +50,15 @@ class _Place:
     outcome: int
 
     @property
-    def ratio(self) -> Fraction:
+    def value(self) -> Fraction:
         return self.larger / self.smaller
 
     @property
     def level(self) -> Level | None:
-        """The level that this place needs, where it is a power of a rational alpha."""
+        """The level that this ratio needs, where it is a power of a rational alpha."""
         if isinstance(self.length, Surd) or not self.smaller:
             return None
-        return Level.of_alpha(1 / self.ratio).scaled(1 / self.length)
+        return Level.of_alpha(1 / self.value).scaled(1 / self.length)
 
 
 def smallest_epsilon(channel: Channel | object, space: Space) -> SmallestEpsilon:
@@ -84,32 +84,32 @@ def smallest_epsilon(channel: Channel | object, space: Space) -> SmallestEpsilon
     instance(space, Space, "space")
     matrix = rows_of(channel, space)
     length = cache(space.length)
-    worst: _Place | None = None
-    for x, z, y in suspects(matrix, space, slope=None):
+    worst: _LikelihoodRatio | None = None
+    for x, z, y in candidate_triples(matrix, space, slope=None):
         larger, smaller = Fraction(matrix[x, y]), Fraction(matrix[z, y])
         if larger > smaller:
-            place = _Place(larger, smaller, length(x, z), (x, z), y)
-            worst = place if worst is None or _is_steeper(place, worst) else worst
-    return _answer(worst)
+            ratio = _LikelihoodRatio(larger, smaller, length(x, z), (x, z), y)
+            worst = ratio if worst is None or _is_steeper(ratio, worst) else worst
+    return _level_of_worst(worst)
 
 
-def _answer(worst: _Place | None) -> SmallestEpsilon:
+def _level_of_worst(worst: _LikelihoodRatio | None) -> SmallestEpsilon:
     if worst is None:
         return SmallestEpsilon(0.0, None, None, None)
     if not worst.smaller:
         return SmallestEpsilon(math.inf, None, worst.pair, worst.outcome)
-    bits = 256 + 2 * worst.ratio.numerator.bit_length()  # a ratio near 1 has a small logarithm
-    epsilon = log_interval(worst.ratio, bits) / _interval(worst.length, bits)
-    return SmallestEpsilon(_as_printed(epsilon), worst.level, worst.pair, worst.outcome)
+    bits = 256 + 2 * worst.value.numerator.bit_length()  # a ratio near 1 has a small logarithm
+    epsilon = log_interval(worst.value, bits) / _interval(worst.length, bits)
+    return SmallestEpsilon(_rounded_up_as_printed(epsilon), worst.level, worst.pair, worst.outcome)
 
 
-def _as_printed(epsilon: Interval) -> float:
+def _rounded_up_as_printed(epsilon: Interval) -> float:
     """epsilon rounded up, so that neither the float nor the decimal it prints, as levels read it, is below."""
     value = round_up(epsilon)
     return value if exact(value) >= epsilon.upper else math.nextafter(value, math.inf)
 
 
-def _is_steeper(first: _Place, second: _Place) -> bool:
+def _is_steeper(first: _LikelihoodRatio, second: _LikelihoodRatio) -> bool:
     """Whether one needs a larger epsilon than the other: decided exactly, but for ties along different surds."""
     if not first.smaller or not second.smaller:
         return not first.smaller and bool(second.smaller)
@@ -118,13 +118,13 @@ def _is_steeper(first: _Place, second: _Place) -> bool:
     first_level, second_level = first.level, second.level
     if first_level is not None and second_level is not None:
         return first_level > second_level
-    first_cross, second_cross = partial(_cross, first, second), partial(_cross, second, first)
+    first_cross, second_cross = partial(_cross_product, first, second), partial(_cross_product, second, first)
     # A doubled way has an equal slope, which no number of bits decides: a tie.
     return bool(is_lower(second_cross, first_cross, 2048))
 
 
-def _cross(mine: _Place, other: _Place, bits: int) -> Interval:
-    return log_interval(mine.ratio, bits) * _interval(other.length, bits)
+def _cross_product(mine: _LikelihoodRatio, other: _LikelihoodRatio, bits: int) -> Interval:
+    return log_interval(mine.value, bits) * _interval(other.length, bits)
 
 
 def _interval(length: Fraction | Surd, bits: int) -> Interval:

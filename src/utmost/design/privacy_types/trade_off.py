@@ -89,7 +89,7 @@ def on_curve(curve: Curve, false_alarm: object) -> Any:
 
 
 # Below half of the smallest float there is nothing left to decide: it rounds up to that float.
-_FINEST = 2200
+_MOST_BITS = 2200
 
 
 def delta(
@@ -153,14 +153,14 @@ def total_variation(law: Law | Any, shift: Number | None = None) -> Fraction | f
 
 def _level_or_zero(epsilon: Number | Level | None, alpha: Number | None) -> Level | None:
     """The level, or None for epsilon 0."""
-    if alpha is None and epsilon is not None and not isinstance(epsilon, Level) and _is(epsilon, 0):
+    if alpha is None and epsilon is not None and not isinstance(epsilon, Level) and _equals(epsilon, 0):
         return None
-    if epsilon is None and alpha is not None and _is(alpha, 1):
+    if epsilon is None and alpha is not None and _equals(alpha, 1):
         return None
     return level(epsilon, alpha)
 
 
-def _is(value: Number, number: int) -> bool:
+def _equals(value: Number, number: int) -> bool:
     try:
         return exact(value) == number
     except ValueError:
@@ -170,12 +170,12 @@ def _is(value: Number, number: int) -> bool:
 def _rounded_up(enclosed: Callable[[int], Interval]) -> float:
     """The float just above a number in [0, 1], from intervals fine enough to leave one or two candidates."""
     bits = 160
-    while (interval := _in_unit(enclosed, bits)).high - interval.low > interval.low >> 60 and bits < _FINEST:
+    while (interval := _within_unit(enclosed, bits)).high - interval.low > interval.low >> 60 and bits < _MOST_BITS:
         bits *= 2
     return max(0.0, round_up(interval))
 
 
-def _in_unit(enclosed: Callable[[int], Interval], bits: int) -> Interval:
+def _within_unit(enclosed: Callable[[int], Interval], bits: int) -> Interval:
     """The interval; all of [0, 1] where a divisor is too small for so many bits."""
     try:
         return enclosed(bits)

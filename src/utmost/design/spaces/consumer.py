@@ -13,8 +13,8 @@ from utmost.design.spaces.losses import Loss, from_function, loss_matrix
 from utmost.design.spaces.priors import prior as check_prior
 from utmost.errors import NotALoss
 
-# Up to this many entries the matrix of a named loss is computed once and kept; beyond, block by block when asked for.
-_KEPT = 1 << 18
+# The matrix of a named loss is kept up to this many entries; larger ones are computed block by block when asked for.
+_LARGEST_TABLE = 1 << 18
 
 
 @dataclass(frozen=True, slots=True, eq=False, init=False)
@@ -55,14 +55,14 @@ class Consumer(Display):
         if rule is None and actions is not None and table is not None and table.shape[1] != actions:
             raise NotALoss(f"the loss must have {actions} columns, one for each action", came=table.shape[1])
         exactly = is_exact(belief) and (is_exact(table) if table is not None else bool(rule and rule.exact))
-        self._keep(
+        self._set_fields(
             belief if exactly or not is_exact(belief) else to_floats(belief),
             rule,
-            table.shape[1] if table is not None else _width(len(belief), actions),
+            table.shape[1] if table is not None else _action_count(len(belief), actions),
             table if table is None or exactly or not is_exact(table) else to_floats(table),
         )
 
-    def _keep(self, prior: Array, rule: Loss | None, actions: int, table: Array | None) -> None:
+    def _set_fields(self, prior: Array, rule: Loss | None, actions: int, table: Array | None) -> None:
         object.__setattr__(self, "prior", prior)
         object.__setattr__(self, "rule", rule)
         object.__setattr__(self, "actions", int(actions))
@@ -90,7 +90,9 @@ class Consumer(Display):
             for part, size, name in ((secrets, self.secrets, "secrets"), (actions, self.actions, "actions"))
         )
         if self.table is not None:
-            return frozen(self.table[rows[:, None], columns[None, :]]) if not _all(secrets, actions) else self.table
+            return (
+                frozen(self.table[rows[:, None], columns[None, :]]) if not _are_whole(secrets, actions) else self.table
+            )
         assert self.rule is not None, "a consumer without a table has a rule"
         return self.rule.block(rows, columns, floats=not self.is_exact)
 
@@ -121,19 +123,19 @@ class Consumer(Display):
 def _rebuilt(prior: Array, rule: Loss | None, actions: int, table: Array | None) -> Consumer:
     """A consumer from parts that were checked before."""
     consumer = object.__new__(Consumer)
-    consumer._keep(frozen(prior), rule, actions, None if table is None else frozen(table))
+    consumer._set_fields(frozen(prior), rule, actions, None if table is None else frozen(table))
     return consumer
 
 
-def _width(secrets: int, actions: int | None) -> int:
+def _action_count(secrets: int, actions: int | None) -> int:
     return secrets if actions is None else natural(actions, "actions", least=1)
 
 
 def _small_table(rule: Loss, secrets: int, actions: int | None) -> Array | None:
     """The matrix of a loss that is small, or whose values alone decide its kind of number."""
-    k = _width(secrets, actions)
-    return rule.matrix(secrets, k) if secrets * k <= _KEPT or rule.exact is None else None
+    k = _action_count(secrets, actions)
+    return rule.matrix(secrets, k) if secrets * k <= _LARGEST_TABLE or rule.exact is None else None
 
 
-def _all(*choices: slice | Array) -> bool:
+def _are_whole(*choices: slice | Array) -> bool:
     return all(isinstance(choice, slice) and choice == slice(None) for choice in choices)

@@ -19,7 +19,7 @@ _SCALES: dict[str, dict[str, Fraction]] = {
     },
     "time": {"s": Fraction(1), "min": Fraction(60), "h": Fraction(3600)},
 }
-_SPELLED = {
+_SHORT_NAMES = {
     "metre": "m",
     "meter": "m",
     "kilometre": "km",
@@ -52,7 +52,7 @@ def unit_named(text: str) -> str:
     if not _UNIT.fullmatch(word):
         raise OutOfRange("a unit must be one word of at most 20 letters, such as m, km or min", came=text, where="unit")
     singular = word.removesuffix("s") if word != "s" else word
-    return _SPELLED.get(word, _SPELLED.get(singular, word))
+    return _SHORT_NAMES.get(word, _SHORT_NAMES.get(singular, word))
 
 
 def is_unit(text: str) -> bool:
@@ -116,7 +116,8 @@ def level_per(
 
     Args:
         epsilon: Number; "ln 2" or "1/2 ln 3", for which alpha is an exact power of a rational; or with its distance,
-            "1 per 200 m". alpha: exp(-epsilon), instead.
+            "1 per 200 m".
+        alpha: exp(-epsilon), in place of epsilon.
         per: Distance of that level, see `distance_in`; one unit by default.
         unit: Unit of the distances.
 
@@ -132,8 +133,8 @@ def level_per(
             raise NotALevel("a level is for one distance", came="two")
         epsilon, _, per = (part.strip() for part in re.split(r"\b(per)\b", epsilon, maxsplit=1))
     logarithm = _logarithm(epsilon) if isinstance(epsilon, str) and alpha is None else None
-    at = level(epsilon, alpha) if logarithm is None else logarithm
-    return at if per is None else at.scaled(1 / distance_in(per, unit))
+    stated = level(epsilon, alpha) if logarithm is None else logarithm
+    return stated if per is None else stated.scaled(1 / distance_in(per, unit))
 
 
 def _logarithm(text: str) -> Level | None:

@@ -166,23 +166,23 @@ class EuclideanGridMetric(Metric):
 
     def squares(self, x: Any, y: Any) -> Any:
         """The integers d(x, y)^2, elementwise."""
-        dr, dc = _steps(self.cols, x, y)
+        dr, dc = _row_and_column_steps(self.cols, x, y)
         return dr * dr + dc * dc
 
     def distance(self, x: Any, y: Any) -> Any:  # noqa: D102
         return np.sqrt(self.squares(x, y))
 
     def lengths(self, x: Any, y: Any) -> Any:  # noqa: D102
-        return _root(self.squares(x, y))
+        return _exact_roots(self.squares(x, y))
 
     def edges(self) -> NDArray[np.intp]:
         """Pairs with no lattice point on the segment between them: dr and dc have no common divisor."""
         x, y = np.triu_indices(self.size, k=1)
-        essential = np.gcd(*_steps(self.cols, x, y)) == 1
+        essential = np.gcd(*_row_and_column_steps(self.cols, x, y)) == 1
         return np.column_stack([x[essential], y[essential]])
 
     def labels(self) -> Sequence[Hashable]:  # noqa: D102
-        return _points(self.rows, self.cols)
+        return _grid_labels(self.rows, self.cols)
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +199,7 @@ class ManhattanGridMetric(Metric):
         return self.rows * self.cols
 
     def distance(self, x: Any, y: Any) -> Any:  # noqa: D102
-        return np.add(*_steps(self.cols, x, y))
+        return np.add(*_row_and_column_steps(self.cols, x, y))
 
     def edges(self) -> NDArray[np.intp]:
         """The neighbours in a row or in a column."""
@@ -210,14 +210,14 @@ class ManhattanGridMetric(Metric):
         return both[np.lexsort((both[:, 1], both[:, 0]))]
 
     def labels(self) -> Sequence[Hashable]:  # noqa: D102
-        return _points(self.rows, self.cols)
+        return _grid_labels(self.rows, self.cols)
 
 
-OfGrid = Literal["euclidean", "manhattan"]
+GridMetric = Literal["euclidean", "manhattan"]
 """The distances on a lattice."""
 
 
-def grid(rows: int, cols: int, metric: OfGrid = "euclidean") -> Space:
+def grid(rows: int, cols: int, metric: GridMetric = "euclidean") -> Space:
     """The rows x cols points of a lattice with step 1, labelled (row, column).
 
     For another step, scale the level: a step of 100 m at epsilon per metre is step 1 at 100 epsilon.
@@ -227,7 +227,7 @@ def grid(rows: int, cols: int, metric: OfGrid = "euclidean") -> Space:
     >>> grid(2, 2).distances[0].tolist(), grid(2, 3, metric="manhattan").distances[0].tolist()
     ([0.0, 1.0, 1.0, 1.414...], [0, 1, 2, 1, 2, 3])
     """
-    one_of(metric, OfGrid, "metric", "grid")
+    one_of(metric, GridMetric, "metric", "grid")
     kinds: dict[str, type[EuclideanGridMetric] | type[ManhattanGridMetric]] = {
         "euclidean": EuclideanGridMetric,
         "manhattan": ManhattanGridMetric,
@@ -235,13 +235,13 @@ def grid(rows: int, cols: int, metric: OfGrid = "euclidean") -> Space:
     return Space(kinds[metric](natural(rows, "rows", least=1), natural(cols, "cols", least=1)))
 
 
-_root = np.frompyfunc(lambda square: Surd.sqrt(int(square)).simplified(), 1, 1)
+_exact_roots = np.frompyfunc(lambda square: Surd.sqrt(int(square)).simplified(), 1, 1)
 
 
-def _steps(cols: int, x: Any, y: Any) -> tuple[Any, Any]:
+def _row_and_column_steps(cols: int, x: Any, y: Any) -> tuple[Any, Any]:
     (r, c), (s, t) = np.divmod(x, cols), np.divmod(y, cols)
     return np.abs(r - s), np.abs(c - t)
 
 
-def _points(rows: int, cols: int) -> tuple[tuple[int, int], ...]:
+def _grid_labels(rows: int, cols: int) -> tuple[tuple[int, int], ...]:
     return tuple((r, c) for r in range(rows) for c in range(cols))

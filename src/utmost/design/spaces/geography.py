@@ -35,8 +35,8 @@ from utmost.design.spaces.road_networks import is_network, network_steps
 from utmost.design.spaces.space import Space, TableMetric, distance_table
 from utmost.errors import BadTable, NotAMetric, OutOfRange, Unsupported
 
-_EARTH = 6_371_008.8  # the mean radius, in metres
-_OF_A_CENTRE = Fraction(1, 10**9)  # degrees by which two versions of h3 may round the centre of a cell apart
+_EARTH_RADIUS = 6_371_008.8  # the mean radius, in metres
+_CENTRE_TOLERANCE = Fraction(1, 10**9)  # degrees by which two versions of h3 may round the centre of a cell apart
 
 Way = Literal["great-circle", "geodesic", "metres", "roads", "cells"]
 
@@ -66,7 +66,7 @@ class Geography(Display, PickledByFields):
     metres: Fraction = Fraction(1)
 
     def part(self, rows: Sequence[int]) -> "Geography":
-        """The same for some of the places, in this order."""
+        """The geography of some of the places, in this order."""
         positions = None if self.positions is None else tuple(self.positions[k] for k in rows)
         table = None if self.table is None else _rows(self.table, rows)
         return replace(self, positions=positions, table=table)
@@ -76,9 +76,9 @@ class Geography(Display, PickledByFields):
 class Places(Space):
     """A space whose secrets are places with labels, made by `places`.
 
-    The promise is about places: the probabilities at two places at distance d differ by a factor of e^(epsilon d) at
-        most. A
-    position is first brought to its place (`nearest`), so two positions are as safe as their places are near.
+    The promise is about places: the probabilities at two places at distance d differ by a factor of at most
+    e^(epsilon d). A position is first replaced by its nearest place (`nearest`), so that two positions are protected
+    from each other as their places are.
 
     Attributes:
         geography: Positions of the places, and the unit of their distances.
@@ -139,7 +139,7 @@ class Places(Space):
         >>> towns.nearest(60.0, 10.0), towns.nearest([60, 61], [10, 5]).tolist()
         ('Oslo', ['Oslo', 'Bergen'])
         """
-        north, east = self._read(latitude, longitude)
+        north, east = self._read_positions(latitude, longitude)
         here = self._vectors(self.coordinates)
         there = self._vectors(np.column_stack([north.ravel(), east.ravel()]))
         middle = here - here.mean(axis=0)
@@ -200,7 +200,7 @@ class Places(Space):
         """
         name = text(name, "name")
         table = self.geography.table
-        if name not in _names(table):
+        if name not in _column_names(table):
             raise OutOfRange("the places' table must have this column", came=repr(name), where="column")
         values = table[name]
         return list(values.to_pylist() if hasattr(values, "to_pylist") else values)
@@ -216,7 +216,7 @@ class Places(Space):
         assert isinstance(restricted.metric, TableMetric)
         return Places(restricted.metric if part.way == "roads" else measured(labels, part), labels, part)
 
-    def _read(self, latitude: Any, longitude: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _read_positions(self, latitude: Any, longitude: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         if longitude is None:
             if not hasattr(latitude, "geometry"):
                 raise BadTable("a position must be a latitude and a longitude", came="one of them")
@@ -244,7 +244,7 @@ class Places(Space):
     def _least_reach(self) -> float:
         """10 km on the earth; in a plane, whose unit nobody says, a map of one place has no size."""
         if self.geography.in_degrees:
-            return 10_000 / _EARTH
+            return 10_000 / _EARTH_RADIUS
         return 0.0 if self.size > 1 else float("inf")
 
     def _reach(self, reach: float) -> float:
@@ -255,7 +255,7 @@ class Places(Space):
             metres = float("nan")
         if not metres > 0:
             raise OutOfRange("a reach must be a positive number", came=reach, where="reach")
-        return metres / _EARTH if self.geography.in_degrees else metres
+        return metres / _EARTH_RADIUS if self.geography.in_degrees else metres
 
     def _vectors(self, positions: NDArray[np.float64]) -> NDArray[np.float64]:
         """Points among which the nearest in space is the nearest place: on the sphere, or in the plane."""
@@ -323,7 +323,6 @@ def places(
     if among is not None:
         sequence_of(among, as_label, "among")
     both_ways = truth(both_ways, "both_ways")
-    # How distances are measured, as far as the kind of table decides it.
     if metric is not None:
         one_of(metric, Way, "metric", "places")
     network, cells = is_network(table), is_cells(table)
@@ -333,10 +332,8 @@ def places(
         raise OutOfRange("cells are counted between H3 cells", came=type(table).__name__, where="places")
     if cells and metric == "metres":
         raise OutOfRange("cells lie on the earth", came=metric, where="places")
-    stated: Way | None = metric
-    way = stated or ("roads" if network else "cells" if cells else None)
-    own = "cells" if way == "cells" else "m"
-    counted = unit_named(own if unit is None else unit)
+    way: Way | None = metric or ("roads" if network else "cells" if cells else None)
+    counted = unit_named(unit if unit is not None else "cells" if way == "cells" else "m")
     step = _step(rounded, counted)
     if way == "roads":
         labels, steps = network_steps(table, weight, step, among, both_ways)
@@ -344,10 +341,10 @@ def places(
     else:
         known = (
             places_of_cells(table)
-            if is_cells(table)
+            if cells
             else places_of_table(table, name, latitude, longitude, in_metres=way == "metres")
         )
-        known = known if among is None else _part(known, among)
+        known = known if among is None else _chosen_places(known, among)
         way = way or ("metres" if known.in_degrees is False else "great-circle")
         steps = _distance_steps(known, way, step, counted)
     degrees = way in ("great-circle", "geodesic") if known.in_degrees is None and way != "roads" else known.in_degrees
@@ -355,7 +352,7 @@ def places(
     metres = known.metres if way == "metres" else Fraction(1)
     where = Geography(counted, way, positions, degrees, known.table, known.crs, step, metres)
     labels = [label if isinstance(label, Hashable) else str(label) for label in known.labels]
-    return Places(_closed(labels, steps, where), labels, where)
+    return Places(_as_metric(labels, steps, where), labels, where)
 
 
 def check_geography(where: Geography) -> None:
@@ -400,9 +397,9 @@ def measured(labels: Sequence[Hashable], where: Geography) -> TableMetric:
             for pair, own in zip(where.positions, at_centres, strict=True)
             for a, b in zip(pair, own, strict=True)
         ]
-        if max(apart) > _OF_A_CENTRE:
+        if max(apart) > _CENTRE_TOLERANCE:
             raise BadTable("positions must be the centres of their cells", came="others", where="places")
-    return _closed(labels, _distance_steps(known, where.way, where.rounded, where.unit), where)
+    return _as_metric(labels, _distance_steps(known, where.way, where.rounded, where.unit), where)
 
 
 def _step(rounded: Number | None, unit: str) -> Fraction:
@@ -425,7 +422,7 @@ def _distance_steps(known: PlaceTable, way: str, step: Fraction, unit: str) -> A
             remedy = "Bring them to degrees first: to_crs(4326)."
             raise OutOfRange("great circles need latitudes and longitudes", came="a projected system", remedy=remedy)
         check_on_earth(known.labels, positions)
-        _check_apart(known.labels, list(map(_canonical, positions)))
+        _check_apart(known.labels, list(map(_unique_coordinates, positions)))
         return (geodesic_steps if way == "geodesic" else great_circle_steps)(positions, metres)
     if known.in_degrees:
         raise OutOfRange("distances in the plane need a projected system", came="degrees", where="places")
@@ -433,7 +430,7 @@ def _distance_steps(known: PlaceTable, way: str, step: Fraction, unit: str) -> A
     return plane_steps(positions, metres / known.metres)
 
 
-def _canonical(position: Coordinates) -> Coordinates:
+def _unique_coordinates(position: Coordinates) -> Coordinates:
     """One spelling for each point of the earth: longitudes once around, and none at the poles."""
     latitude, longitude = position
     return latitude, Fraction(0) if abs(latitude) == 90 else longitude % 360
@@ -451,7 +448,7 @@ def _check_apart(labels: Sequence[Hashable], positions: Sequence[Coordinates]) -
         first[position] = label
 
 
-def _closed(labels: Sequence[Hashable], steps: NDArray[np.int64], where: Geography) -> TableMetric:
+def _as_metric(labels: Sequence[Hashable], steps: NDArray[np.int64], where: Geography) -> TableMetric:
     """Distances in whole steps, made a metric by the paths through other places."""
     for x, y in np.argwhere((steps == 0) & ~np.eye(len(steps), dtype=bool))[:1]:
         raise NotAMetric(
@@ -464,7 +461,7 @@ def _closed(labels: Sequence[Hashable], steps: NDArray[np.int64], where: Geograp
     return TableMetric.trusted(frozen(table))
 
 
-def _part(known: PlaceTable, among: Sequence[Hashable]) -> PlaceTable:
+def _chosen_places(known: PlaceTable, among: Sequence[Hashable]) -> PlaceTable:
     """Some of the places, in this order."""
     number = {label: k for k, label in enumerate(known.labels)}
     for label in among:
@@ -478,7 +475,7 @@ def _part(known: PlaceTable, among: Sequence[Hashable]) -> PlaceTable:
     return replace(known, labels=list(among), positions=positions, table=None if table is None else _rows(table, rows))
 
 
-def _names(table: Any) -> list[Any]:
+def _column_names(table: Any) -> list[Any]:
     """The columns of a table of any kind; a GeoSeries has none."""
     for attribute in ("column_names", "columns"):  # Arrow's columns have no names of their own
         if hasattr(table, attribute):

@@ -38,14 +38,14 @@ def graph(edges: Any, weight: str | None = None) -> Space:
     >>> star.labels, star.length(1, 3)
     (('hub', 'a', 'b', 'c'), Fraction(3, 2))
     """
-    nodes, ends, lengths = _read(edges, weight)
-    order = _outward(nodes, ends)
+    nodes, ends, lengths = _read_edges(edges, weight)
+    order = _breadth_first_order(nodes, ends)
     table = _shortest_paths(len(nodes), [ends[k] for k in order], lengths[order])
-    roads = np.array(sorted({(min(e), max(e)) for e in ends}), dtype=np.intp)
-    return Space(TableMetric.trusted(table, roads), labels=nodes)
+    candidates = np.array(sorted({(min(e), max(e)) for e in ends}), dtype=np.intp)
+    return Space(TableMetric.trusted(table, candidates), labels=nodes)
 
 
-def _read(edges: Any, weight: str | None = None) -> tuple[list[Hashable], EdgeEnds, Array]:
+def _read_edges(edges: Any, weight: str | None = None) -> tuple[list[Hashable], EdgeEnds, Array]:
     """The nodes, the edges as pairs of their numbers, and the lengths in one kind of number."""
     number: dict[Any, int] = {}
     if hasattr(edges, "is_directed"):
@@ -53,7 +53,7 @@ def _read(edges: Any, weight: str | None = None) -> tuple[list[Hashable], EdgeEn
             remedy = "Take network.to_undirected(), or spaces.places(network, both_ways=True) for streets."
             raise NotAMetric("distances are symmetric, so a graph must be undirected", came=edges, remedy=remedy)
         number = {node: k for k, node in enumerate(edges.nodes)}
-        edges = _edges_of(edges, weight)
+        edges = _network_edges(edges, weight)
     elif weight is not None:
         raise OutOfRange("only a networkx graph has a weight by name", came=weight, where="weight")
     ends, lengths = [], []
@@ -69,14 +69,14 @@ def _read(edges: Any, weight: str | None = None) -> tuple[list[Hashable], EdgeEn
         lengths.append(length)
     if not number:
         raise NotAMetric("a graph needs at least one edge", came="none")
-    nodes, lengths_read = list(number), _positive(lengths, ends, list(number))
+    nodes, lengths_read = list(number), _positive_lengths(lengths, ends, list(number))
     if all(type(node) is int for node in nodes) and set(nodes) == set(range(len(nodes))):
         nodes, ends = sorted(nodes), [(nodes[u], nodes[v]) for u, v in ends]
     return nodes, ends, lengths_read
 
 
-def _edges_of(network: Any, weight: str | None) -> list[tuple[Hashable, Hashable, Any]]:
-    """The edges of a graph of networkx with their lengths, which are 1 where nobody named them and they are missing."""
+def _network_edges(network: Any, weight: str | None) -> list[tuple[Hashable, Hashable, Any]]:
+    """The edges of a networkx graph with their lengths; without a named attribute a missing length is 1."""
     if weight is None:
         return list(network.edges(data="weight", default=1))
     edges = [edge for edge in network.edges(data=weight) if edge[0] != edge[1]]
@@ -97,7 +97,7 @@ def edge_list(edges: Any) -> list[Any]:
     return list(edges)
 
 
-def _positive(lengths: list[Any], ends: EdgeEnds, nodes: list[Hashable]) -> Array:
+def _positive_lengths(lengths: list[Any], ends: EdgeEnds, nodes: list[Hashable]) -> Array:
     with refused_as(NotAMetric):
         array = as_array(lengths, "edge lengths")
     for k in np.flatnonzero(array <= 0)[:1]:
@@ -106,7 +106,7 @@ def _positive(lengths: list[Any], ends: EdgeEnds, nodes: list[Hashable]) -> Arra
     return array
 
 
-def _outward(nodes: list[Hashable], ends: EdgeEnds) -> list[int]:
+def _breadth_first_order(nodes: list[Hashable], ends: EdgeEnds) -> list[int]:
     """The edges in the order in which a breadth-first search from the first node meets them."""
     touching: list[list[int]] = [[] for _ in nodes]
     for k, (u, v) in enumerate(ends):
@@ -137,11 +137,11 @@ def _shortest_paths(n: int, ends: EdgeEnds, lengths: Array) -> Array:
     number_kind = np.float64 if not is_exact(lengths) else np.int64 if far < 2**60 else object
     paths = np.full((n, n), far, dtype=number_kind)
     np.fill_diagonal(paths, 0)
-    rounds = list(zip(ends, steps, strict=True))
+    outward = list(zip(ends, steps, strict=True))
     before = None
     while before is None or (before != paths).any():
         before = paths.copy()
-        for (u, v), step in [*reversed(rounds), *rounds]:
+        for (u, v), step in [*reversed(outward), *outward]:
             np.minimum(paths[v], paths[u] + step, out=paths[v])
             np.minimum(paths[u], paths[v] + step, out=paths[u])
     if not is_exact(lengths):

@@ -1,8 +1,6 @@
 """The algebra of losses: sums, multiples, fewer and more secrets; and whether a loss on counts is monotone.
 
-Matrices in, matrices out.
-
-Of a named loss the matrix is ``losses.binary.matrix(n)``, say.
+Functions take and return matrices; ``losses.binary.matrix(n)`` is the matrix of a named loss.
 """
 
 from collections.abc import Sequence
@@ -91,7 +89,9 @@ def lifted_loss(loss: object, secrets: Sequence[int], size: int) -> Array:
     for the lifted loss among all; the converse fails.
 
     Args:
-        loss: (k, actions). secrets: k different ones of 0, ..., size - 1. size: the number of all secrets.
+        loss: (k, actions).
+        secrets: k different numbers of 0, ..., size - 1.
+        size: Number of all secrets.
 
     Source: [fernandes2022], section IV-C, and theorem 6(5), the direction that holds.
 
@@ -110,14 +110,13 @@ def lifted_loss(loss: object, secrets: Sequence[int], size: int) -> Array:
     return frozen(lifted)
 
 
-# Rows are looked at this many entries at a time, so that a consumer on 10 000 counts needs no full matrix.
+# Rows are checked this many entries at a time, so that a consumer on 10 000 counts needs no full matrix.
 _ENTRIES = 1 << 18
 
 
 @dataclass(frozen=True, slots=True)
 class Breach:
-    """A violation of monotonicity: for this secret, the farther action costs too little compared with the nearer
-    one."""
+    """A violation of monotonicity: for this secret the farther action costs too little beside the nearer one."""
 
     secret: int
     nearer: int
@@ -170,26 +169,30 @@ def first_breach(loss: object, strict: bool = False, *, each_side: bool = False)
     """The first entry, in reading order, that breaks monotonicity; None where there is none."""
     strict, each_side = truth(strict, "strict"), truth(each_side, "each_side")
     if not isinstance(loss, Consumer):
-        return _breach(loss_matrix(loss), 0, strict, each_side)
+        return _first_breach_of_rows(loss_matrix(loss), 0, strict, each_side)
     if loss.rule is not None and loss.rule.of_difference:
         n, k = loss.secrets, loss.actions
         middle_row = loss.rule.block(np.array([n - 1]), np.arange(n + k - 1))  # every difference r - i, once
-        if _breach(middle_row, n - 1, strict, each_side) is None:
+        if _first_breach_of_rows(middle_row, n - 1, strict, each_side) is None:
             return None
     step = max(1, _ENTRIES // loss.actions)
     for start in range(0, loss.secrets, step):
-        breach = _breach(loss.loss_block(slice(start, start + step), slice(None)), start, strict, each_side)
+        breach = _first_breach_of_rows(
+            loss.loss_block(slice(start, start + step), slice(None)), start, strict, each_side
+        )
         if breach is not None:
             return breach
     return None
 
 
-def _breach(rows: Array, first: int, strict: bool, each_side: bool) -> Breach | None:
+def _first_breach_of_rows(rows: Array, first: int, strict: bool, each_side: bool) -> Breach | None:
     """The first breach in some rows of a loss matrix, which belong to the secrets first, first + 1, ...
 
     Answers side by side are compared, and answers equally far above and below: the rest follows.
     """
-    candidates = _steps(rows, first, strict) + ([] if each_side else _mirrors(rows, first))
+    candidates = _first_breach_on_a_side(rows, first, strict) + (
+        [] if each_side else _first_breach_of_mirrors(rows, first)
+    )
     if not candidates:
         return None
     row, farther, nearer = min(candidates)
@@ -197,7 +200,7 @@ def _breach(rows: Array, first: int, strict: bool, each_side: bool) -> Breach | 
     return Breach(first + row, nearer, farther, near, far)
 
 
-def _steps(rows: Array, first: int, strict: bool) -> list[tuple[int, int, int]]:
+def _first_breach_on_a_side(rows: Array, first: int, strict: bool) -> list[tuple[int, int, int]]:
     """The first (row, farther, nearer) with neighbouring answers on one side of i."""
     growth = rows[:, 1:] - rows[:, :-1]
     i, r = np.indices(growth.shape)
@@ -207,7 +210,7 @@ def _steps(rows: Array, first: int, strict: bool) -> list[tuple[int, int, int]]:
     return [(row, col + 1, col) if away[row, col] else (row, col, col + 1) for row, col in places]
 
 
-def _mirrors(rows: Array, first: int) -> list[tuple[int, int, int]]:
+def _first_breach_of_mirrors(rows: Array, first: int) -> list[tuple[int, int, int]]:
     """The first (row, farther, nearer) with answers equally far above and below i."""
     i, r = np.indices(rows.shape)
     opposite: Array = np.asarray(2 * (i + first) - r)

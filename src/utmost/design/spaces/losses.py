@@ -19,8 +19,8 @@ from utmost.design.spaces.space import Metric, Space
 from utmost.errors import NotALoss, NotANumber, OutOfRange
 
 # Python prints integers of up to 4300 digits, and a loss has its numbers in its name.
-_DIGITS = 4000
-_TOO_LONG = 10**_DIGITS
+_MOST_PRICE_DIGITS = 4000
+_FIRST_TOO_LONG = 10**_MOST_PRICE_DIGITS
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ def loss_matrix(values: object) -> Array:
 
 
 # A larger power is nobody's loss, and the work of an exact one grows with it without end.
-_LARGEST_POWER, _MOST_DIGITS = 1000, 100
+_LARGEST_POWER, _MOST_POWER_DIGITS = 1000, 100
 
 
 def power(p: Number) -> Loss:
@@ -123,8 +123,8 @@ def power(p: Number) -> Loss:
         raise NotALoss("the power must be positive", came=p)
     if exponent > _LARGEST_POWER:
         raise NotALoss(f"the power must be at most {_LARGEST_POWER}", came=p, where="power")
-    if max(exponent.numerator, exponent.denominator) >= 10**_MOST_DIGITS:
-        raise NotALoss(f"the power must be written in at most {_MOST_DIGITS} digits", came="more", where="power")
+    if max(exponent.numerator, exponent.denominator) >= 10**_MOST_POWER_DIGITS:
+        raise NotALoss(f"the power must be written in at most {_MOST_POWER_DIGITS} digits", came="more", where="power")
     whole = exponent.denominator == 1
     return Loss(partial(_power, exponent), f"power({_written(exponent)})", exact=whole, of_difference=True)
 
@@ -192,7 +192,7 @@ def from_function(function: Callable[[int, int], Any], name: str = "from_functio
     name = text(name, "name")
     if not callable(function):
         raise NotALoss("a loss must be a function of secret and action", came=function)
-    return Loss(partial(_elementwise, function), name)
+    return Loss(partial(_by_elements, function), name)
 
 
 def _absolute(i: Any, r: Any) -> Any:
@@ -239,7 +239,7 @@ def _distance(metric: Metric, i: Any, r: Any) -> Any:
     raise OutOfRange("secret and action must be numbers of elements of the space", came="others", where="distance")
 
 
-def _elementwise(function: Callable[[int, int], Any], i: Any, r: Any) -> Any:
+def _by_elements(function: Callable[[int, int], Any], i: Any, r: Any) -> Any:
     try:
         return np.frompyfunc(function, 2, 1)(i, r)
     except TypeError as error:
@@ -258,8 +258,10 @@ def _nonnegative(prices: list[Any], name: str) -> Array:
         array = as_array(prices, name, ndim=1)
     except NotANumber as error:
         raise NotALoss(f"{name} must be finite numbers", came=error.came, remedy=error.remedy) from None
-    if is_exact(array) and any(max(abs(price.numerator), price.denominator) >= _TOO_LONG for price in array.tolist()):
-        raise NotALoss(f"{name} must be written in at most {_DIGITS} digits", came="more")
+    if is_exact(array) and any(
+        max(abs(price.numerator), price.denominator) >= _FIRST_TOO_LONG for price in array.tolist()
+    ):
+        raise NotALoss(f"{name} must be written in at most {_MOST_PRICE_DIGITS} digits", came="more")
     for price in array[array < 0][:1]:
         raise NotALoss(f"{name} must not be negative", came=str(price))
     return array

@@ -15,9 +15,13 @@ from utmost.tables.files.json_files import read_json
 from utmost.tables.frames.any_table import adapter_of
 
 _DEGREES = ("epsg:4326", "ogc:crs84", "wgs84")
-_ALSO = {"name": ("id", "label", "place"), "latitude": ("lat",), "longitude": ("lon", "lng", "long")}
+_OTHER_NAMES = {"name": ("id", "label", "place"), "latitude": ("lat",), "longitude": ("lon", "lng", "long")}
 """Other common names of a column, which are looked for if the given name is missing."""
-_METRES = {"name": _ALSO["name"], "latitude": ("northing", "north", "y"), "longitude": ("easting", "east", "x")}
+_OTHER_NAMES_IN_METRES = {
+    "name": _OTHER_NAMES["name"],
+    "latitude": ("northing", "north", "y"),
+    "longitude": ("easting", "east", "x"),
+}
 """The same where coordinates are declared to be metres."""
 
 
@@ -59,28 +63,30 @@ def places_of_table(table: Any, name: str, latitude: str, longitude: str, *, in_
         if not isinstance(column, Hashable):
             raise WrongKind("a column must have a name", came=type(column).__name__, where="places")
     if hasattr(table, "crs") and hasattr(table, "geometry"):
-        return _of_geometry(table, name)
-    also = _METRES if in_metres else _ALSO
-    if isinstance(table, Mapping) and not ({latitude, longitude} <= set(table) or _are_columns(table, also)):
+        return _places_of_geometry(table, name)
+    other_names = _OTHER_NAMES_IN_METRES if in_metres else _OTHER_NAMES
+    if isinstance(table, Mapping) and not ({latitude, longitude} <= set(table) or _are_columns(table, other_names)):
         # A dict from each name to its latitude and longitude.
         for label, pair in table.items():
             if isinstance(pair, str | bytes | Mapping) or not hasattr(pair, "__len__") or len(pair) != 2:
                 remedy = "Pass {name: (latitude, longitude)}; or columns, which name=, latitude= and longitude= name."
                 required = "a dict of places must have a latitude and a longitude for each name"
                 raise BadTable(required, came=f"something else under {str(label)!r}", remedy=remedy)
-        return PlaceTable(list(table), _positions(list(table), [tuple(pair) for pair in table.values()]))
+        return PlaceTable(list(table), _exact_positions(list(table), [tuple(pair) for pair in table.values()]))
     adapter = adapter_of(table)
     names = adapter.names(table)
     columns = {"name": name, "latitude": latitude, "longitude": longitude}
-    name, latitude, longitude = (_column(what, column, names, also[what]) for what, column in columns.items())
+    name, latitude, longitude = (_column(what, column, names, other_names[what]) for what, column in columns.items())
     labels, north, east = (plain_cells(adapter.column(table, column)) for column in (name, latitude, longitude))
-    return PlaceTable(labels, _positions(labels, zip(north, east, strict=True)), table)
+    return PlaceTable(labels, _exact_positions(labels, zip(north, east, strict=True)), table)
 
 
-def _are_columns(table: Mapping[Any, Any], also: Mapping[str, Sequence[str]]) -> bool:
+def _are_columns(table: Mapping[Any, Any], other_names: Mapping[str, Sequence[str]]) -> bool:
     """Whether a dict holds columns that people call name, latitude and longitude, rather than a pair for each name."""
     named = {str(key).strip().casefold() for key in table}
-    return all(not named.isdisjoint({what, *also[what]}) for what in also) and not all(map(_is_pair, table.values()))
+    return all(not named.isdisjoint({what, *other_names[what]}) for what in other_names) and not all(
+        map(_is_pair, table.values())
+    )
 
 
 def _is_pair(value: Any) -> bool:
@@ -101,10 +107,10 @@ def _column(what: str, column: str, names: Sequence[str], others: Sequence[str])
     """
     if column in names:
         return column
-    also = [known for known in names if known.strip().casefold() in (what, *others)] if column == what else []
-    if len(also) == 1:
-        return also[0]
-    came = f"{' and '.join(map(repr, also))}" if also else f"none of {len(names)} columns named so"
+    matches = [known for known in names if known.strip().casefold() in (what, *others)] if column == what else []
+    if len(matches) == 1:
+        return matches[0]
+    came = f"{' and '.join(map(repr, matches))}" if matches else f"none of {len(names)} columns named so"
     raise BadTable(f"places need a column {column!r}", came=came, where="places", remedy=f"Pass {what}=, its name.")
 
 
@@ -125,7 +131,7 @@ def places_of_cells(cells: Sequence[Any]) -> PlaceTable:
         centres = [h3.cell_to_latlng(cell) for cell in texts]
     except (ValueError, OverflowError):
         raise BadTable("every cell must be an H3 cell", came="another") from None
-    return PlaceTable(list(cells), _positions(cells, centres), None, None, True)
+    return PlaceTable(list(cells), _exact_positions(cells, centres), None, None, True)
 
 
 def cell_steps(cells: Sequence[Any]) -> list[list[int]]:
@@ -172,7 +178,7 @@ def places_of_network(network: Any, places: Sequence[Hashable], latitude: str, l
             pairs = [(facts[north], facts[east]) for facts in attributes]
             in_degrees, metres = system(crs, projected_is_known=False)
             degrees = True if (north, east) == (latitude, longitude) and crs is None else in_degrees
-            return PlaceTable(places, _positions(places, pairs), None, crs, degrees, metres)
+            return PlaceTable(places, _exact_positions(places, pairs), None, crs, degrees, metres)
     return PlaceTable(places, None, None, crs)
 
 
@@ -188,14 +194,14 @@ def planar_points(table: Any) -> tuple[list[Hashable], list[tuple[float, float]]
         Unsupported: for coordinates in degrees.
         BadTable: for a place without geometry.
     """
-    points = _of_geometry(table, "")
+    points = _places_of_geometry(table, "")
     if points.in_degrees:
         remedy = "Take spaces.places, or table.to_crs(...) to a projected system."
         raise Unsupported("points in a plane need lengths", came="degrees", where="points", remedy=remedy)
     return list(points.labels), [(float(east), float(north)) for north, east in points.positions or ()]
 
 
-def _of_geometry(table: Any, name: str) -> PlaceTable:
+def _places_of_geometry(table: Any, name: str) -> PlaceTable:
     """A GeoSeries by its index, a GeoDataFrame by a column of names if it has it; areas stand at a point in them."""
     geometry = table.geometry
     if bool((geometry.isna() | geometry.is_empty).any()):
@@ -204,7 +210,7 @@ def _of_geometry(table: Any, name: str) -> PlaceTable:
     labels = list(table[name]) if name in getattr(table, "columns", ()) else list(table.index)
     in_degrees, metres = system(table.crs)
     pairs = zip(plain_cells(spots.y), plain_cells(spots.x), strict=True)
-    return PlaceTable(plain_cells(labels), _positions(labels, pairs), table, table.crs, in_degrees, metres)
+    return PlaceTable(plain_cells(labels), _exact_positions(labels, pairs), table, table.crs, in_degrees, metres)
 
 
 def system(crs: Any, projected_is_known: bool = True) -> tuple[bool | None, Fraction]:
@@ -227,7 +233,7 @@ def system(crs: Any, projected_is_known: bool = True) -> tuple[bool | None, Frac
     return False, exact(crs.axis_info[0].unit_conversion_factor)
 
 
-def _positions(labels: Any, pairs: Any) -> list[Coordinates]:
+def _exact_positions(labels: Any, pairs: Any) -> list[Coordinates]:
     positions = []
     for label, (north, east) in zip(labels, pairs, strict=True):
         try:
@@ -283,12 +289,12 @@ def _feature(feature: Any, where: str) -> dict[str, Any]:
     geometry = feature.get("geometry") if isinstance(feature, dict) else None
     position = geometry.get("coordinates") if isinstance(geometry, dict) and geometry.get("type") == "Point" else None
     if not isinstance(position, list) or not all(isinstance(number, int | float) for number in position[:2]):
-        remedy = "Of areas, geopandas takes a point in each: places(geopandas.read_file(...))."
+        remedy = "For areas, pass places(geopandas.read_file(...)): it takes a point in each."
         raise BadTable("every feature must be a point", came="another", where=where, remedy=remedy)
     if len(position) < 2:
         raise BadTable("a point must have a longitude and a latitude", came=len(position), where=where)
-    about = feature.get("properties") or {}
-    if not isinstance(about, dict):
-        raise BadTable("properties must have names", came=type(about).__name__, where=where)
+    properties = feature.get("properties") or {}
+    if not isinstance(properties, dict):
+        raise BadTable("properties must have names", came=type(properties).__name__, where=where)
     own = {"id": feature["id"]} if "id" in feature else {}
-    return {**own, **about, "latitude": position[1], "longitude": position[0]}
+    return {**own, **properties, "latitude": position[1], "longitude": position[0]}

@@ -67,7 +67,7 @@ class Policy(Display, PickledByFields):
     def __init__(self, distances: object, labels: Sequence[Hashable] | None = None) -> None:
         if labels is not None:
             sequence_of(labels, label, "labels")
-        table = _closed(_read(distances))
+        table = _shortest_paths(_checked_table(distances))
         names = tuple(range(len(table)) if labels is None else labels)
         if len(names) != len(table) or len(set(names)) != len(names):
             raise NotAMetric(f"a policy of {len(table)} secrets needs {len(table)} distinct labels", came=len(names))
@@ -96,7 +96,7 @@ class Policy(Display, PickledByFields):
             if not isinstance(edge, tuple | list) or len(edge) not in (2, 3) or not {*edge[:2]} <= {*number}:
                 raise NotAMetric("an edge must be two of the secrets and perhaps a length", where=f"edge {at + 1}")
             x, y = number[edge[0]], number[edge[1]]
-            length = _number(edge[2]) if len(edge) == 3 else Fraction(1)
+            length = _checked_distance(edge[2]) if len(edge) == 3 else Fraction(1)
             for start, end in ((x, y),) if directed else ((x, y), (y, x)):
                 table[start, end] = min(table[start, end], length)
         return cls(table, list(secrets))
@@ -107,17 +107,17 @@ class Policy(Display, PickledByFields):
         """Secrets that need no protection of each other: all infinitely far apart."""
         table = np.full((natural(size, "size", least=1),) * 2, math.inf, dtype=object)
         np.fill_diagonal(table, Fraction(0))
-        return cls._of_closed(table)
+        return cls._of_shortest_paths(table)
 
     @classmethod
     @fitting_memory("hidden")
     def hidden(cls, size: int) -> "Policy":
         """Secrets of which nothing may be told: all at distance 0."""
-        return cls._of_closed(np.full((natural(size, "size", least=1),) * 2, Fraction(0), dtype=object))
+        return cls._of_shortest_paths(np.full((natural(size, "size", least=1),) * 2, Fraction(0), dtype=object))
 
     @classmethod
-    def _of_closed(cls, table: Array) -> "Policy":
-        """The policy of distances that no way around shortens."""
+    def _of_shortest_paths(cls, table: Array) -> "Policy":
+        """The policy of a table that already holds shortest paths."""
         policy = object.__new__(cls)
         object.__setattr__(policy, "distances", frozen(table))
         object.__setattr__(policy, "labels", tuple(range(len(table))))
@@ -175,7 +175,7 @@ class Policy(Display, PickledByFields):
     @property
     def classes(self) -> tuple[tuple[int, ...], ...]:
         """Secrets at distance 0 of each other together: a mechanism must treat them alike."""
-        return _grouped(self.distances == 0)
+        return _equivalence_classes(self.distances == 0)
 
     @property
     def components(self) -> tuple[tuple[int, ...], ...]:
@@ -184,7 +184,7 @@ class Policy(Display, PickledByFields):
         joined = (self.distances != math.inf) | (self.distances != math.inf).T
         for k in range(len(joined)):
             joined = joined | (joined[:, k, None] & joined[None, k, :])
-        return _grouped(joined)
+        return _equivalence_classes(joined)
 
     @property
     def parts(self) -> tuple[PolicyPart, ...]:
@@ -204,18 +204,18 @@ class Policy(Display, PickledByFields):
         return tuple(parts)
 
 
-def _read(distances: object) -> Array:
+def _checked_table(distances: object) -> Array:
     raw = np.array(distances, dtype=object)
     if raw.ndim != 2 or raw.shape[0] != raw.shape[1] or not raw.size:
         raise NotAMetric("the distances of a policy must be a square matrix", came=f"shape {raw.shape}")
-    table = objects([_number(value) for value in raw.ravel().tolist()], raw.shape)
+    table = objects([_checked_distance(value) for value in raw.ravel().tolist()], raw.shape)
     for x in range(len(table)):
         if table[x, x] != 0:
             raise NotAMetric("d(x, x) = 0 must hold", came=f"d({x}, {x}) = {table[x, x]}")
     return table
 
 
-def _number(value: Any) -> Any:
+def _checked_distance(value: Any) -> Any:
     if isinstance(value, float | np.floating) and value == math.inf:
         return math.inf
     try:
@@ -227,8 +227,8 @@ def _number(value: Any) -> Any:
     return read
 
 
-def _closed(table: Array) -> Array:
-    """Shortest paths, with 0 both ways where it is 0 one way."""
+def _shortest_paths(table: Array) -> Array:
+    """Shortest paths; a distance that is 0 one way becomes 0 both ways, which shortens further ones."""
     while True:
         for k in range(len(table)):
             table = np.minimum(table, table[:, k, None] + table[None, k, :])
@@ -238,7 +238,7 @@ def _closed(table: Array) -> Array:
         table[equal] = Fraction(0)
 
 
-def _grouped(alike: Any) -> tuple[tuple[int, ...], ...]:
+def _equivalence_classes(alike: Any) -> tuple[tuple[int, ...], ...]:
     """The classes of an equivalence, in the order of their first members."""
     groups = {int(row.argmax()): tuple(np.flatnonzero(row).tolist()) for row in np.asarray(alike, dtype=bool)}
     return tuple(groups[first] for first in sorted(groups))

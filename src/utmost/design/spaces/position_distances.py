@@ -90,14 +90,14 @@ def geodesic_steps(positions: Sequence[Coordinates], step: Fraction) -> NDArray[
     """
     with working_precision(_BITS):
         points = [_on_ellipsoid(*position) for position in positions]
-        wide = arb(2 * _EQUATOR) / (1 - arb(fmpq(1000000000, _INVERSE_FLATTENING)))
-        scale = wide * arb(fmpq(step.denominator, step.numerator))
-        arcs = _symmetric(len(points), lambda x, y: _floor(_arc(points[x], points[y], wide) * scale))
+        diameter = arb(2 * _EQUATOR) / (1 - arb(fmpq(1000000000, _INVERSE_FLATTENING)))
+        scale = diameter * arb(fmpq(step.denominator, step.numerator))
+        arcs = _symmetric(len(points), lambda x, y: _floor(_arc(points[x], points[y], diameter) * scale))
     return np.maximum(arcs, great_circle_steps(positions, step))
 
 
 def _on_ellipsoid(latitude: Fraction, longitude: Fraction) -> BallVector:
-    """The position in space, in metres from the middle of the earth."""
+    """Cartesian coordinates in metres from the centre of the earth."""
     north, east = (arb(fmpq(d.numerator, 180 * d.denominator)) for d in (latitude, longitude))
     up, around = north.sin_pi(), north.cos_pi()
     flat = arb(fmpq(1000000000, _INVERSE_FLATTENING))
@@ -110,9 +110,9 @@ def _chord(u: BallVector, v: BallVector) -> arb:
     return sum(((a - b) * (a - b) for a, b in zip(u, v, strict=True)), arb(0)).nonnegative_part().sqrt()
 
 
-def _arc(u: BallVector, v: BallVector, wide: arb) -> arb:
-    """The angle that an arc of so wide a circle has over the chord; half of it, so that width times it is the arc."""
-    return (_chord(u, v) / wide).asin()
+def _arc(u: BallVector, v: BallVector, diameter: arb) -> arb:
+    """arcsin(chord / diameter): times the diameter of the circle it is the length of the arc over the chord."""
+    return (_chord(u, v) / diameter).asin()
 
 
 def _on_sphere(latitude: Fraction, longitude: Fraction) -> BallVector:
@@ -122,7 +122,7 @@ def _on_sphere(latitude: Fraction, longitude: Fraction) -> BallVector:
 
 
 def _half_angle(u: BallVector, v: BallVector) -> arb:
-    """Half the angle between two unit vectors, certain at both ends: atan2(|u - v|, |u + v|)."""
+    """Half the angle between two unit vectors: atan2(|u - v|, |u + v|), which cancels at no angle."""
     apart, along = arb(0), arb(0)
     for a, b in zip(u, v, strict=True):
         apart, along = apart + (a - b) * (a - b), along + (a + b) * (a + b)

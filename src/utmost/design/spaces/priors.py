@@ -108,7 +108,7 @@ def binomial(trials: int, p: Number) -> Array:
     if chance == 1:
         return frozen(binomial(n, 1 - chance)[::-1].copy())
     odds = chance / (1 - chance)
-    return _by_ratios([odds * (n - k) / (k + 1) for k in range(n)], chance)
+    return _prior_of_ratios([odds * (n - k) / (k + 1) for k in range(n)], chance)
 
 
 def truncated_poisson(rate: Number, size: int) -> Array:
@@ -125,10 +125,10 @@ def truncated_poisson(rate: Number, size: int) -> Array:
     mean, entries = _number(rate, "rate"), natural(size, "size", least=1)
     if mean < 0:
         raise OutOfRange("rate must not be negative", came=rate, where="priors.truncated_poisson")
-    return _by_ratios([mean / (k + 1) for k in range(entries - 1)], mean)
+    return _prior_of_ratios([mean / (k + 1) for k in range(entries - 1)], mean)
 
 
-def _by_ratios(ratios: list[Any], like: Any) -> Array:
+def _prior_of_ratios(ratios: list[Any], like: Any) -> Array:
     """The prior whose neighbouring entries have these ratios, all finite, built outward from its largest entry.
 
     Ratios of these laws decrease, so the largest entry comes after the last ratio above 1, and no product overflows.

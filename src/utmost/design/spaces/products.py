@@ -31,14 +31,14 @@ class SumMetric(Metric):
 
     def distance(self, x: Any, y: Any) -> Any:  # noqa: D102
         (a, b), (c, d) = self._parts(x), self._parts(y)
-        return _plus(self.first.distance(a, c), self.second.distance(b, d))
+        return _elementwise_sum(self.first.distance(a, c), self.second.distance(b, d))
 
     def lengths(self, x: Any, y: Any) -> Any:  # noqa: D102
         (a, b), (c, d) = self._parts(x), self._parts(y)
-        return _plus(self.first.lengths(a, c), self.second.lengths(b, d))
+        return _elementwise_sum(self.first.lengths(a, c), self.second.lengths(b, d))
 
     def edges(self) -> NDArray[np.intp]:
-        """The essential edges of one factor, the other part held: between others, one part can be changed first."""
+        """The essential edges of one factor with the other part fixed; where both differ, one may be changed first."""
         n, m = self.first.size, self.second.size
         across = self.first.edges()[:, None, :] * m + np.arange(m)[None, :, None]
         along = self.second.edges()[None, :, :] + np.arange(n)[:, None, None] * m
@@ -50,11 +50,11 @@ class SumMetric(Metric):
         return a, b
 
 
-Sum = Literal["sum", "max", "euclidean"]
+ProductMetric = Literal["sum", "max", "euclidean"]
 """How the distances of the parts of a product add up."""
 
 
-def product(*spaces: Space, metric: Sum = "sum") -> Space:
+def product(*spaces: Space, metric: ProductMetric = "sum") -> Space:
     """Secrets with one part from each space, such as a place and a time, labelled by the tuple of their parts' labels.
 
     Args:
@@ -74,29 +74,29 @@ def product(*spaces: Space, metric: Sum = "sum") -> Space:
     """
     for space in spaces:
         instance(space, Space, "every one of spaces")
-    one_of(metric, Sum, "metric", "product")
+    one_of(metric, ProductMetric, "metric", "product")
     if not spaces:
         raise NotAMetric("a product needs at least one space", came="none")
-    ways = {"sum": SumMetric, "max": _largest, "euclidean": _hypotenuse}
+    ways = {"sum": SumMetric, "max": _max_metric, "euclidean": _euclidean_metric}
     joined = spaces[0].metric
     for space in spaces[1:]:
         joined = ways[metric](joined, space.metric)
     return Space(joined, list(pairs(*(space.labels for space in spaces))))
 
 
-def _tables(first: Metric, second: Metric) -> tuple[Array, Array]:
+def _factor_tables(first: Metric, second: Metric) -> tuple[Array, Array]:
     """The distances of both factors, each over all pairs of secrets of the product."""
     a, b = (metric.length_table() for metric in (first, second))
     n, m = len(a), len(b)
-    return _one_kind(np.repeat(np.repeat(a, m, axis=0), m, axis=1), np.tile(b, (n, n)))
+    return _same_kind(np.repeat(np.repeat(a, m, axis=0), m, axis=1), np.tile(b, (n, n)))
 
 
-def _largest(first: Metric, second: Metric) -> TableMetric:
-    return TableMetric.trusted(distance_table(np.maximum(*_tables(first, second))))
+def _max_metric(first: Metric, second: Metric) -> TableMetric:
+    return TableMetric.trusted(distance_table(np.maximum(*_factor_tables(first, second))))
 
 
-def _hypotenuse(first: Metric, second: Metric) -> TableMetric:
-    a, b = _tables(first, second)
+def _euclidean_metric(first: Metric, second: Metric) -> TableMetric:
+    a, b = _factor_tables(first, second)
     squares = np.asarray(_squares(a) + _squares(b))
     return TableMetric.trusted(np.sqrt(squares) if squares.dtype == np.float64 else roots(squares))
 
@@ -130,14 +130,14 @@ def roots(squares: Array) -> Array:
     return frozen(objects((known[square] for square in squares.flat), squares.shape))
 
 
-def _plus(a: Any, b: Any) -> Any:
+def _elementwise_sum(a: Any, b: Any) -> Any:
     """Elementwise sums of lengths, as float64 where either is; a sum of surds that is rational becomes a Fraction."""
-    first, second = _one_kind(np.asarray(a), np.asarray(b))
+    first, second = _same_kind(np.asarray(a), np.asarray(b))
     total = np.asarray(first + second)
     return _simplified(total) if total.dtype == object else total[()]
 
 
-def _one_kind(a: Array, b: Array) -> tuple[Array, Array]:
+def _same_kind(a: Array, b: Array) -> tuple[Array, Array]:
     if np.float64 in (a.dtype, b.dtype):
         return a.astype(np.float64), b.astype(np.float64)
     return a, b
@@ -145,7 +145,7 @@ def _one_kind(a: Array, b: Array) -> tuple[Array, Array]:
 
 _simplified = np.frompyfunc(lambda d: d.simplified() if isinstance(d, Surd) else d, 1, 1)
 Point = Any
-"""A point as the function of a metric receives it: what stood in the list of points."""
+"""An element of the list of points, which a metric that is a function receives as it is."""
 
 
 def points(
@@ -190,22 +190,20 @@ def points(
             table = [[0 if i == j else metric(p, q) for j, q in enumerate(listed)] for i, p in enumerate(listed)]
         except Exception as error:  # the function is the user's, and so is what it raises
             raise NotAMetric("a metric must give a distance for every two places", came=quoted(error)) from error
-        return Space(table, _names(listed, labels))
+        return Space(table, _labels_of_points(listed, labels))
     with refused_as(NotAMetric):
         array = as_array(listed, "coordinates")
     if array.ndim not in (1, 2) or array.size == 0:
         raise NotAMetric("points need coordinates of shape (n, d) or (n,)", came=f"shape {array.shape}")
-    where, ways = (
-        (array if array.ndim == 2 else array[:, None]),
-        {"euclidean": _euclidean, "manhattan": _manhattan, "chebyshev": _chebyshev},
-    )
+    where = array if array.ndim == 2 else array[:, None]
+    ways = {"euclidean": _euclidean, "manhattan": _manhattan, "chebyshev": _chebyshev}
     if not isinstance(metric, str) or metric not in ways:
         raise OutOfRange('metric must be "euclidean", "manhattan", "chebyshev" or a function', came=metric)
     apart = abs(where[:, None, :] - where[None, :, :])
     same = (apart.sum(axis=2) == 0) & ~np.eye(len(where), dtype=bool)
     for x, y in np.argwhere(same)[:1]:
         raise NotAMetric("points must lie at different places", came=f"points {x} and {y} at {listed[x]!r}")
-    return Space(TableMetric.trusted(ways[metric](apart)), _names(listed, labels))
+    return Space(TableMetric.trusted(ways[metric](apart)), _labels_of_points(listed, labels))
 
 
 def _euclidean(apart: Array) -> Array:
@@ -221,7 +219,7 @@ def _chebyshev(apart: Array) -> Array:
     return distance_table(apart.max(axis=2))
 
 
-def _names(listed: list[Any], labels: Sequence[Hashable] | None) -> Sequence[Hashable] | None:
+def _labels_of_points(listed: list[Any], labels: Sequence[Hashable] | None) -> Sequence[Hashable] | None:
     """The labels asked for; else the points, where they can serve as names."""
     if labels is not None:
         return labels

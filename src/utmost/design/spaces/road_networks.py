@@ -1,6 +1,6 @@
 """Shortest paths along roads between some of the nodes of a network, in exact whole steps: Dijkstra's algorithm."""
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Sequence
 from fractions import Fraction
 from heapq import heappop, heappush
 from typing import Any
@@ -12,7 +12,7 @@ from utmost.core.exact.numbers import exact
 from utmost.errors import NotAMetric, NotANumber, OutOfRange
 
 # Roads are rounded down to this part of a step, and their sums to whole steps.
-_FINER = 1 << 10
+_PARTS_OF_A_STEP = 1 << 10
 
 Roads = list[list[tuple[int, int]]]
 """For each node the nodes that a road joins it to, and the length of that road."""
@@ -49,26 +49,28 @@ def network_steps(
             raise OutOfRange("every place must be a node of the network", came=str(node), where="among")
     if not chosen:
         raise NotAMetric("a network needs at least one place", came="none")
-    lengths = _lengths(network, weight, step / _FINER)
+    lengths = _street_lengths(network, weight, step / _PARTS_OF_A_STEP)
     if network.is_directed() and not both_ways:
         _check_both_ways(lengths)
     roads: Roads = [[] for _ in number]
     for (u, v), length in lengths.items():
         roads[number[u]].append((number[v], length))
         roads[number[v]].append((number[u], length))
-    rows = [_from(roads, number[node]) for node in chosen]
+    rows = [_shortest_paths_from(roads, number[node]) for node in chosen]
     ends = [number[node] for node in chosen]
     for x, row in enumerate(rows):
         for y, end in enumerate(ends):
             if row[end] is None:
                 raise NotAMetric("a network must be connected", came=f"no path from {chosen[x]!r} to {chosen[y]!r}")
-    return chosen, np.array([[min((row[end] or 0) // _FINER, 2**60) for end in ends] for row in rows], dtype=np.int64)
+    return chosen, np.array(
+        [[min((row[end] or 0) // _PARTS_OF_A_STEP, 2**60) for end in ends] for row in rows], dtype=np.int64
+    )
 
 
-def _lengths(network: Any, weight: str, step: Fraction) -> dict[tuple[Hashable, Hashable], int]:
-    """The shortest edge from each node to each next one, in whole steps; loops lead nowhere."""
+def _street_lengths(network: Any, weight: str, step: Fraction) -> dict[tuple[Hashable, Hashable], int]:
+    """The length of the shortest edge from each node to each neighbour, in whole steps; loops are passed over."""
     shortest: dict[tuple[Hashable, Hashable], int] = {}
-    for u, v, length in _edges(network, weight):
+    for u, v, length in network.edges(data=weight):
         try:
             steps = exact(length, "length") / step
         except NotANumber:
@@ -81,10 +83,6 @@ def _lengths(network: Any, weight: str, step: Fraction) -> dict[tuple[Hashable, 
     return shortest
 
 
-def _edges(network: Any, weight: str) -> Iterator[tuple[Hashable, Hashable, Any]]:
-    yield from network.edges(data=weight)
-
-
 def _check_both_ways(lengths: dict[tuple[Hashable, Hashable], int]) -> None:
     for (u, v), there in lengths.items():
         if lengths.get((v, u)) != there:
@@ -95,13 +93,13 @@ def _check_both_ways(lengths: dict[tuple[Hashable, Hashable], int]) -> None:
             )
 
 
-def _from(roads: Roads, start: int) -> list[int | None]:
+def _shortest_paths_from(roads: Roads, start: int) -> list[int | None]:
     """The shortest paths from one node: None where there is none."""
     settled: list[int | None] = [None] * len(roads)
     waiting = [(0, start)]
     while waiting:
         length, node = heappop(waiting)
-        # It was reached by a shorter way since.
+        # The heap keeps older, longer ways to a node that has been settled by a shorter one.
         if settled[node] is not None:
             continue
         settled[node] = length

@@ -80,14 +80,14 @@ class Metric(ABC):
 _BLOCK = 1 << 17
 # Beyond this relative distance of two sums, their floats decide which is larger.
 _FLOATS_DECIDE = 1e-12
-# Floats look first, and must hold the distances and their sums.
-_LARGEST = 10**300
+# Floats compare sums first, so that a sum of two distances must be a float.
+_LARGEST_DISTANCE = 10**300
 
 
 def has_intermediate(
     values: Array, pairs: NDArray[np.intp], strictly: bool = False, tolerance: float = 0.0
 ) -> NDArray[np.bool_]:
-    """Whether each pair x < y has a third z with d(x, z) + d(z, y) <= d(x, y), or strictly below it?
+    """Whether each pair x < y has a third secret z with d(x, z) + d(z, y) <= d(x, y), or strictly below it: (m,).
 
     Args:
         values: (n, n) symmetric distances: int64, float64, or objects (Fraction or Surd).
@@ -100,13 +100,13 @@ def has_intermediate(
     Cost: O(n m) additions; exact surds are added only where their floats are too near to decide.
     """
     if values.dtype == object:
-        # The same for Fractions, as integers over a common denominator, and for surds.
+        # Fractions become integers over a common denominator where these fit; the rest is compared pair by pair.
         if not any(isinstance(d, Surd) for d in values.flat):
             scale = lcm(*(d.denominator for d in values.flat))
             if scale * max(values.flat) < 2**60:
                 return has_intermediate((values * scale).astype(np.int64), pairs, strictly)
-        near = values.astype(np.float64)
-        return np.array([_one_intermediate(values, near, int(x), int(y), strictly) for x, y in pairs], dtype=bool)
+        floats = values.astype(np.float64)
+        return np.array([_one_intermediate(values, floats, int(x), int(y), strictly) for x, y in pairs], dtype=bool)
     if values.dtype == np.int64 and values.size and 4 * int(values.max()) < 2**31:
         # Half the memory, twice as fast; sums fit.
         values = values.astype(np.int32)
@@ -124,22 +124,22 @@ def has_intermediate(
 def _shortest_sums(values: Array, pairs: NDArray[np.intp]) -> Array:
     """min over z not in {x, y} of d(x, z) + d(z, y) for each pair; above every distance if there is no z."""
     n = len(values)
-    roads = values.copy()
-    np.fill_diagonal(roads, roads.max() + 1)  # so that z = x and z = y are longer than the direct way
+    direct = values.copy()
+    np.fill_diagonal(direct, direct.max() + 1)  # so that z = x and z = y are longer than the direct way
     if len(pairs) * n <= _BLOCK:
-        return np.asarray((roads[pairs[:, 0]] + roads[pairs[:, 1]]).min(axis=1))
+        return np.asarray((direct[pairs[:, 0]] + direct[pairs[:, 1]]).min(axis=1))
     best = np.empty(len(pairs), dtype=values.dtype)
     starts = np.searchsorted(pairs[:, 0], np.arange(n + 1))
     width = max(1, _BLOCK // n)
     for x in range(n):
         for start in range(starts[x], starts[x + 1], width):
             block = slice(start, min(start + width, starts[x + 1]))
-            best[block] = (roads[pairs[block, 1]] + roads[x]).min(axis=1)
+            best[block] = (direct[pairs[block, 1]] + direct[x]).min(axis=1)
     return best
 
 
 def _tied_sums(values: Array, pairs: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Whether a float sum that equals d(x, y) was not rounded down to it: the error of a sum is a float, and exact."""
+    """Whether some z has d(x, z) + d(z, y) <= d(x, y) before rounding, for pairs whose float sum equals d(x, y)."""
     answer = np.zeros(len(pairs), dtype=bool)
     for k, (x, y) in enumerate(pairs):
         first, second = values[x], values[y]
@@ -153,14 +153,14 @@ def _tied_sums(values: Array, pairs: NDArray[np.intp]) -> NDArray[np.bool_]:
     return answer
 
 
-def _one_intermediate(values: Array, near: Array, x: int, y: int, strictly: bool) -> bool:
-    sums = near[x] + near[y]
+def _one_intermediate(values: Array, floats: Array, x: int, y: int, strictly: bool) -> bool:
+    sums = floats[x] + floats[y]
     sums[[x, y]] = np.inf
     # Floats decide where they differ clearly; only the rest is added exactly.
-    slack = _FLOATS_DECIDE * near[x, y]
-    if (sums < near[x, y] - slack).any():
+    slack = _FLOATS_DECIDE * floats[x, y]
+    if (sums < floats[x, y] - slack).any():
         return True
-    for z in np.flatnonzero(sums <= near[x, y] + slack):
+    for z in np.flatnonzero(sums <= floats[x, y] + slack):
         sum_over_z: Any = values[x, z] + values[z, y]
         if sum_over_z < values[x, y] or (sum_over_z == values[x, y] and not strictly):
             return True
@@ -177,8 +177,8 @@ class TableMetric(Metric):
 
     Attributes:
         exact: Distances as they are known: int64, float64, or objects (Fraction or Surd).
-        shown: The same as numbers: the nearest float64 where a Surd is among them.
-        roads: Pairs among which the essential edges are, or None for all pairs.
+        numbers: `exact`, or the nearest float64 of all where one is a Surd.
+        edge_candidates: Pairs among which the essential edges are, or None for all pairs.
 
     Raises:
         NotAMetric: naming the pair or triple that breaks an axiom.
@@ -187,8 +187,8 @@ class TableMetric(Metric):
     """
 
     exact: Array
-    shown: Array
-    roads: NDArray[np.intp] | None
+    numbers: Array
+    edge_candidates: NDArray[np.intp] | None
 
     def __init__(self, distances: object, tolerance: float = 1e-12) -> None:
         values = distance_table(distances)
@@ -209,43 +209,47 @@ class TableMetric(Metric):
                     remedy=None if x == y or values[x, y] < 0 else "A `Policy` takes distances that are no metric.",
                 )
         _check_triangles(values, tolerance)
-        self._keep(values, None)
+        self._set_fields(values, None)
 
     @classmethod
-    def trusted(cls, values: Array, roads: NDArray[np.intp] | None = None) -> "TableMetric":
-        """A table that is a metric by construction: shortest paths along roads, or part of another metric's table."""
+    def trusted(cls, values: Array, edge_candidates: NDArray[np.intp] | None = None) -> "TableMetric":
+        """A table that is a metric by construction: shortest paths along edges, or part of another metric's table."""
         check_array(values, "distances", 2)
         metric = object.__new__(cls)
-        metric._keep(values, roads)
+        metric._set_fields(values, edge_candidates)
         return metric
 
-    def _keep(self, values: Array, roads: NDArray[np.intp] | None) -> None:
+    def _set_fields(self, values: Array, edge_candidates: NDArray[np.intp] | None) -> None:
         irrational = values.dtype == object and any(isinstance(d, Surd) for d in values.flat)
         object.__setattr__(self, "exact", frozen(values))
-        object.__setattr__(self, "shown", to_floats(values) if irrational else self.exact)
-        object.__setattr__(self, "roads", roads)
+        object.__setattr__(self, "numbers", to_floats(values) if irrational else self.exact)
+        object.__setattr__(self, "edge_candidates", edge_candidates)
 
     @property
     def size(self) -> int:  # noqa: D102
         return int(self.exact.shape[0])
 
     def distance(self, x: Any, y: Any) -> Any:  # noqa: D102
-        return self.shown[x, y]
+        return self.numbers[x, y]
 
     def lengths(self, x: Any, y: Any) -> Any:  # noqa: D102
         return self.exact[x, y]
 
     def table(self) -> Array:  # noqa: D102
-        return self.shown
+        return self.numbers
 
     def edges(self) -> NDArray[np.intp]:  # noqa: D102
         if self not in _kept_edges:
-            pairs = np.column_stack(np.triu_indices(self.size, k=1)) if self.roads is None else self.roads
+            pairs = (
+                np.column_stack(np.triu_indices(self.size, k=1))
+                if self.edge_candidates is None
+                else self.edge_candidates
+            )
             _kept_edges[self] = frozen(pairs[~has_intermediate(self.exact, pairs)])
         return _kept_edges[self]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return TableMetric.trusted, (self.exact, self.roads)
+        return TableMetric.trusted, (self.exact, self.edge_candidates)
 
     def __repr__(self) -> str:
         return f"TableMetric({self.size} secrets)"
@@ -260,25 +264,25 @@ def distance_table(distances: object) -> Array:
     Raises:
         NotAMetric: for what is no matrix of numbers, and for a distance above 10^300.
     """
-    if isinstance(distances, np.ndarray) and _are_short(distances):
+    if isinstance(distances, np.ndarray) and _fit_int64(distances):
         return distances.astype(np.int64)
     with refused_as(NotAMetric):
-        surds = _surd_table(distances)
+        surds = _table_of_surds(distances)
         array = as_array(distances, "distance matrix", ndim=2) if surds is None else surds
-    if (array > _LARGEST).any():
+    if (array > _LARGEST_DISTANCE).any():
         raise NotAMetric("a distance must be at most 10^300", came="more", remedy="Count distances in a larger unit.")
     if surds is None and is_exact(array) and all(d.denominator == 1 and abs(d) < 2**60 for d in array.flat):
         return array.astype(np.int64)
     return array
 
 
-def _are_short(array: Array) -> bool:
+def _fit_int64(array: Array) -> bool:
     """Whether these are integers in a table, so short that int64 holds sums of them."""
     is_table = array.dtype.kind in "iu" and array.ndim == 2 and array.size > 0
     return is_table and -(2**60) < int(array.min()) <= int(array.max()) < 2**60
 
 
-def _surd_table(distances: object) -> Array | None:
+def _table_of_surds(distances: object) -> Array | None:
     if not isinstance(distances, np.ndarray | list | tuple):
         return None
     raw = np.asarray(distances) if isinstance(distances, np.ndarray) else np.array(distances, dtype=object)
@@ -330,7 +334,7 @@ class Space(Display, PickledByFields):
         tolerance = real(tolerance, "tolerance")
         metric = distances if isinstance(distances, Metric) else TableMetric(distances, tolerance)
         object.__setattr__(self, "metric", metric)
-        object.__setattr__(self, "names", None if labels is None else _distinct(labels, metric.size))
+        object.__setattr__(self, "names", None if labels is None else _checked_labels(labels, metric.size))
 
     @property
     def size(self) -> int:
@@ -398,7 +402,7 @@ class Space(Display, PickledByFields):
         return written.format(self.metric) if written and self.names is None else f"Space({self.metric!r})"
 
 
-def _distinct(labels: Sequence[Hashable], size: int) -> tuple[Hashable, ...]:
+def _checked_labels(labels: Sequence[Hashable], size: int) -> tuple[Hashable, ...]:
     names = tuple(labels)
     if len(names) != size:
         raise NotAMetric(f"a space of {size} secrets needs {size} labels", came=len(names))

@@ -450,7 +450,7 @@ _CALLS = {
     'alpha="1/2"': "--epsilon alpha=1/2",
     "estimate_kernels (--estimate)": "--estimate",
     "estimate_kernels": "--estimate",
-    "create=True (utmost ledger budget --create)": "add --create to utmost ledger budget",
+    "create=True (utmost ledger budget --create)": "add --create (to utmost ledger budget: --create --limit 2)",
     "call resume (utmost ledger resume)": "call utmost ledger resume",
     "and call resume": "and call utmost ledger resume",
     ", or pass part={column: list of labels}": "",

@@ -388,8 +388,10 @@ def check_counted_before(people: PersonOptions, key: Path | None) -> None:
     """Check that a ledger, which may meet the events of a person again, counts them by a key, or gets them counted."""
     if people.person is not None and key is None:
         remedy = (
-            "Count first: utmost count TABLE --person ... --count-key count.key --out counted.json, and release "
-            "counted.json. Or pass --key-file release.secret.toml, which utmost init writes: it has a counting key."
+            "Write `utmost init` in place of `utmost release TABLE`, with the same options: it makes a counting key, "
+            "in release.secret.toml for --key-file. Then utmost release TABLE --recipe release.toml. Or count first by "
+            "a key of your own: `head -c 32 /dev/urandom > count.key`, then utmost count TABLE --person ... "
+            "--count-key count.key --out counted.json; and release counted.json."
         )
         raise OutOfRange(
             "a ledger needs a counting key for persons, or a table that was counted before",

@@ -41,9 +41,11 @@ def check_counted(columns: Iterable[str], where: Iterable[str]) -> None:
 
 
 def uncounted(published: Any) -> str:
-    """The contributions that no figure of a release counts, in words; empty where nothing is cut."""
+    """The contributions that no figure of a release counts, in words; empty where utmost cut nothing."""
     if isinstance(published, DetailedSums):
-        return beyond_unit(published.first.unit, "cell")
-    if not isinstance(published, Answer) or getattr(published.noise, "grid", None) is not None:
+        promise, cell = published.first.promise, "cell"
+    elif isinstance(published, Answer) and getattr(published.noise, "grid", None) is None:
+        promise, cell = published.promise, "cell" if published.is_by_plan else "released cell"
+    else:
         return ""
-    return beyond_unit(published.unit, "cell" if published.is_by_plan else "released cell")
+    return beyond_unit(promise, promise.unit, cell) if promise.proved else ""

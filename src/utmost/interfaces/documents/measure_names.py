@@ -5,12 +5,10 @@ from itertools import compress
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from utmost.core.exact.arrays import Array, as_array
 from utmost.design.capacities.capacity import capacity
-from utmost.design.channels.channel import Channel
-from utmost.design.leakage.entropies import GuessingEntropy, guessing_entropy, shannon_entropy
+from utmost.design.channels.channel import Channel, Remap
+from utmost.design.leakage.entropies import guessing_entropy, shannon_entropy
 from utmost.design.leakage.hypers import hyper, joint
 from utmost.design.leakage.measures import (
     Measure,
@@ -129,9 +127,10 @@ def _strategy(C: Channel, prior: Array, measure: Measure) -> list[dict[str, Any]
         return None
     outcomes = range(C.shape[1]) if C.outcomes is None else C.outcomes
     can_come = (joint(C, prior).sum(axis=0) > 0).tolist()
-    if isinstance(measure, GuessingEntropy):
+    if not isinstance(chosen, Remap):
+        # The strategy of guessing entropy is an order of all secrets.
         names = list(range(C.shape[0]) if C.secrets is None else C.secrets)
-        orders = np.asarray(chosen).T.tolist()
+        orders = chosen.T.tolist()
         listed = compress(zip(outcomes, orders, strict=True), can_come)
         return [{"outcome": str(y), "order": [str(names[x]) for x in order]} for y, order in listed]
     ties, actions = set(chosen.ties), chosen.actions.tolist()

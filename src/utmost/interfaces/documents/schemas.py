@@ -17,6 +17,7 @@ from utmost.core.exact.arguments import one_of
 from utmost.core.exact.field_forms import FieldForm
 from utmost.core.noise.costs import Cost
 from utmost.core.privacy.unit import Unit
+from utmost.publish.counting.proved_table import BY_COUNTING
 from utmost.publish.promises.noise_kinds import KINDS, kind_named
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.statement_kinds import FORMAT, VERSION
@@ -167,6 +168,7 @@ _PART_OF_FIELD = {
     "domain": _part("domain"),
     "noise": _part("noise"),
     "plan": _part("plan"),
+    "proved": {"const": BY_COUNTING},
     "universe": _part("universe"),
     "until": _part("until"),
 }
@@ -209,7 +211,7 @@ def _fields_of(kind: type) -> dict[str, tuple[Schema, bool]]:
             found |= {part: (_ROW_NOISE.get(part, _TEXT), part != "noise") for part in form.parts}
         else:
             can_be_none = NoneType in get_args(hint)
-            is_only_said_if_true = kind is Unit and hint is bool
+            is_only_said_if_true = hint is bool and (kind is Unit or form.write(False) is None)
             described = {**_of_hint(hint, name), "description": _title(form)}
             found[name] = (described, can_be_none or is_only_said_if_true)
     return found
@@ -574,6 +576,7 @@ def _documents() -> dict[str, Schema]:
                 "together": _TEXT,
                 "measure": _TEXT,
                 "individual": _TEXT,
+                "proved": {"const": BY_COUNTING},
                 "cells": _list(_WHOLE),
                 "places": _list(_COUNT),
                 "numbers": _list(_WHOLE),

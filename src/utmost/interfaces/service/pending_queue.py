@@ -78,10 +78,14 @@ def note_done(store: RecordTransaction, name: str) -> None:
     _note(store, name, None)
 
 
+def open_proposals(store: RecordTransaction) -> list[Waiting]:
+    """The proposals that wait for a decision or for their table: the first thousand."""
+    return [Waiting.of_kept(name, record) for name, record in store.all(_KIND, most=MOST_WAITING)]
+
+
 def undecided(store: RecordTransaction) -> list[Waiting]:
     """The proposals that wait for a decision, among the first thousand of all that waits."""
-    there = (Waiting.of_kept(name, record) for name, record in store.all(_KIND, most=MOST_WAITING))
-    return [waiting for waiting in there if waiting.verb == DECISION]
+    return [waiting for waiting in open_proposals(store) if waiting.verb == DECISION]
 
 
 def waits(store: RecordTransaction, name: str) -> bool:

@@ -1,6 +1,6 @@
 """The outcome of a publication or an approval before it is made: margins, budget before and after, and warnings."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from time import monotonic
@@ -8,6 +8,7 @@ from time import monotonic
 from utmost.core.exact.levels import Level, level
 from utmost.errors import UtmostError
 from utmost.interfaces.service.api.problems import said_of
+from utmost.interfaces.service.approvals import Proposal
 from utmost.publish.ledger.budgets import separate_from
 from utmost.publish.ledger.ledger import Ledger
 from utmost.publish.ledger.requests import AnswerRequest, PublishRequest
@@ -35,6 +36,8 @@ class ProposalPreview:
         further: Number of tables whose margins are not among these.
         before, after: the dataset's budget; None where it may not spend so much.
         others: Budgets of the other datasets that whoever looks may know.
+        beside: Other proposals on the dataset that wait for a decision or for their table.
+        together: the dataset's budget after this one and all of those; None where nothing else waits.
         problem: Reason why the proposal could not be carried out; empty where it could.
         warnings: Warnings of anything unusual.
     """
@@ -46,6 +49,38 @@ class ProposalPreview:
     warnings: tuple[str, ...] = ()
     others: tuple[Budget, ...] = ()
     further: int = 0
+    beside: tuple[Proposal, ...] = ()
+    together: Budget | None = None
+
+
+def with_beside(
+    ledger: Ledger, seen: ProposalPreview, proposal: Proposal, beside: Sequence[Proposal]
+) -> ProposalPreview:
+    """A preview with what else waits for the same dataset, and a warning where there is no room for all of it.
+
+    Releases of parts that share nobody are counted as if they shared everybody.
+    """
+    if seen.before is None or not beside:
+        return seen
+    wanted = dict[tuple[str, int], Level]()
+    for one in (proposal, *beside):
+        at = one.release, one.version
+        wanted[at] = max(one.level, wanted.get(at, one.level))
+    spending, dataset = seen.before.spending, seen.before.dataset
+    there = {(known.name, known.version): known for known in ledger.releases if known.dataset == dataset}
+    for at, largest in wanted.items():
+        known = there.get(at)
+        if known is None or known.part is not None:
+            spending = spending.plus(largest)
+        else:
+            spending = spending.minus(known.spent).plus(max(known.spent, largest))
+    together, warnings = replace(seen.before, spending=spending), seen.warnings
+    if together.limit is not None and spending.exceeds(together.limit):
+        warnings += (
+            f"What waits for {dataset} would together exceed its limit. Whoever brings a table first publishes it; a "
+            "table for which nothing is left is refused, approved or not.",
+        )
+    return replace(seen, beside=tuple(beside), together=together, warnings=warnings)
 
 
 def preview(

@@ -19,7 +19,7 @@ from utmost.interfaces.service.approvals import (
     verb_of,
 )
 from utmost.interfaces.service.pages.shown_promise import ShownPromise, of_release, of_request
-from utmost.interfaces.service.pending_queue import note_done, note_proposal, undecided, waits
+from utmost.interfaces.service.pending_queue import note_done, note_proposal, open_proposals, undecided, waits
 from utmost.interfaces.service.proposal_preview import UNREADABLE
 from utmost.interfaces.service.publish_requests import (
     LONGEST_REQUEST,
@@ -190,6 +190,32 @@ class Proposals:
             return [one for waiting in mine[:most] if (one := _proposal(store, waiting.name)) is not None]
 
         return self._context.records.read(work)
+
+    def beside(self, token: Token, name: str, dataset: str) -> list[Proposal]:
+        """The other proposals on a dataset that wait for a decision or for their table, oldest first.
+
+        Of releases that a token is for.
+
+        Cost: reads at most a thousand requests.
+        """
+        self._check_sees(token)
+
+        def work(store: RecordTransaction) -> list[tuple[Proposal, dict[str, Any]]]:
+            mine = [waiting for waiting in open_proposals(store) if token.may("list", waiting.release)]
+            there = [_proposal(store, waiting.name) for waiting in mine if waiting.name != name]
+            return [(one, store.get(_PUBLICATION, one.name) or {}) for one in there if one is not None]
+
+        found = [one for one, facts in self._context.records.read(work) if self._dataset(one, facts) == dataset]
+        return sorted(found, key=lambda one: one.number)
+
+    def _dataset(self, proposal: Proposal, facts: Mapping[str, Any]) -> Any:
+        """The dataset that a proposal would spend; None for the relaxation of a release that is not there."""
+        if proposal.verb == "publish":
+            return facts.get("dataset")
+        try:
+            return self._ledger.release(proposal.release, proposal.version).dataset
+        except NotPublished:
+            return None
 
     def one(self, token: Token, name: object) -> tuple[Proposal, dict[str, Any]]:
         """A proposal, and the whole request to publish: what an approval is for; nothing more of a relaxation.

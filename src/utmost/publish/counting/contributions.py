@@ -119,7 +119,7 @@ def count_contributions(
     unit = Unit(1, 1, counting.neighbours, nonnegative=counting.neighbours == "change-one")
     assert isinstance(flat, np.ndarray), "there are few bounds"
     axis = Domain({bound: plain(labels, other=MORE)})
-    return CountedTable(axis, flat, unit, kind, report=report, individual=counting.individual)
+    return CountedTable(axis, flat, unit, kind, report=report, individual=counting.individual, proved=True)
 
 
 def _bounds(listed: Sequence[Number], name: str, amount: Amount | None) -> tuple[int, ...]:

@@ -16,7 +16,7 @@ from utmost.core.privacy.unit import Unit
 from utmost.core.sampling.integers import narrowed
 from utmost.errors import BadTable, OutOfRange
 from utmost.publish.counting.counting_report import CountingReport
-from utmost.publish.counting.proved_table import ProvedTable, read_individual
+from utmost.publish.counting.proved_table import ProvedTable, read_individual, written_proved
 from utmost.publish.workloads.amount_pair import AmountPair
 from utmost.publish.workloads.row_unit import WholeRows
 from utmost.tables.axes.domain import Domain, Family
@@ -54,6 +54,7 @@ class CountedTable(ProvedTable, Display):
             written has it, nor a pickle or a copy of the table.
         measure: the name of what was counted, where several measures were counted in one pass.
         individual: who one individual is, in words; None where nobody said it.
+        proved: whether utmost counted it, and so kept of each individual no more than the unit says.
 
     Raises:
         BadTable: for cells of another shape, or that are no integers.
@@ -69,6 +70,7 @@ class CountedTable(ProvedTable, Display):
     report: CountingReport | None = field(default=None, repr=False, compare=False)
     measure: str | None = None
     individual: str | None = None
+    proved: bool = False
 
     def __post_init__(self) -> None:
         instance(self.domain, Domain, "domain")
@@ -79,6 +81,7 @@ class CountedTable(ProvedTable, Display):
         optional(self.together, text, "together")
         optional(self.measure, text, "measure")
         read_individual(self.individual)
+        truth(self.proved, "proved")
         if self.report is not None:
             instance(self.report, CountingReport, "report")
         if isinstance(self.cells, FewCells):
@@ -96,7 +99,7 @@ class CountedTable(ProvedTable, Display):
 
     def __reduce__(self) -> tuple[Any, ...]:
         parts = self.domain, self.cells, self.unit, self.kind, self.part, self.together
-        return CountedTable, (*parts, None, self.measure, self.individual)
+        return CountedTable, (*parts, None, self.measure, self.individual, self.proved)
 
     def __repr__(self) -> str:
         line = one_line(self)
@@ -291,11 +294,16 @@ class CountedTable(ProvedTable, Display):
 
     def _about(self) -> dict[str, Any]:
         """Everything but the numbers, as JSON values."""
-        named = {"together": self.together, "measure": self.measure, "individual": self.individual}
+        named = {
+            "together": self.together,
+            "measure": self.measure,
+            "individual": self.individual,
+            "proved": written_proved(self.proved),
+        }
         return {
             "unit": self.unit.facts(),
             "part": None if self.part is None else list(self.part),
-            **{name: words for name, words in named.items() if words is not None},
+            **{name: fact for name, fact in named.items() if fact is not None},
             "domain": self.domain.facts(),
         }
 

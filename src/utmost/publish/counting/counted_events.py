@@ -283,6 +283,7 @@ def _counted(
             report=report,
             measure=name,
             individual=counting.individual,
+            proved=True,
         )
         of_parts = {None: whole} if plan.part is None else _split(plan.part, cells, whole, axes, identity)
         for label, table in of_parts.items():

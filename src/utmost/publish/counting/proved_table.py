@@ -5,11 +5,30 @@ from utmost.errors import OutOfRange
 
 _LONGEST_INDIVIDUAL = 200
 
+BY_COUNTING = "by counting"
+"""The word in JSON for a unit that is proved, since utmost counted the table."""
+
 
 class ProvedTable:
     """A table that knows its own labels, and what one individual changes; `CountedTable` is one."""
 
     __slots__ = ()
+
+
+def read_proved(fact: object, name: str) -> bool:
+    """Whether a unit is proved, from JSON.
+
+    Raises:
+        OutOfRange: for another word.
+    """
+    if fact != BY_COUNTING:
+        raise OutOfRange(f'it must be "{BY_COUNTING}", or left out', came=repr(fact), where=name)
+    return True
+
+
+def written_proved(proved: bool) -> str | None:
+    """The same as JSON; None, which is left out, where the unit is declared."""
+    return BY_COUNTING if proved else None
 
 
 def read_individual(individual: str | None) -> str | None:

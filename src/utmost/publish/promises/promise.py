@@ -21,13 +21,14 @@ from utmost.core.exact.numbers import Number
 from utmost.core.noise.costs import Cost
 from utmost.core.privacy.unit import Unit, read_unit
 from utmost.errors import OutOfRange, Unsupported, WrongKind
-from utmost.publish.counting.proved_table import ProvedTable, read_individual
+from utmost.publish.counting.proved_table import BY_COUNTING, ProvedTable, read_individual, read_proved, written_proved
 from utmost.publish.promises.cell_noise import CellNoise, least_once
 from utmost.publish.promises.codec import Form
 from utmost.publish.promises.declared_columns import RowsFrom, listed_names, rows_origin
 from utmost.publish.promises.noise_at_level import NoiseAtLevel
 from utmost.publish.promises.noise_kinds import noise_of_facts
 from utmost.publish.promises.promised_noise import Noise, PlannedNoise
+from utmost.publish.promises.table_statements import taken_for_granted
 from utmost.publish.promises.until import Stop, Until
 from utmost.tables.files.atomic import write_together
 from utmost.tables.files.json_files import write_json
@@ -61,6 +62,15 @@ _ROWS: dict[str | bool, str] = {
 }
 
 
+_PROVED: dict[str | bool, str] = {
+    BY_COUNTING: "proved: utmost counts the table, and keeps of each individual no more than this",
+    False: "declared by the publisher: nothing shows that utmost counted the table",
+}
+
+
+_COUNTED = "Utmost counted the table, and so enforced what one individual changes."
+
+
 _INDIVIDUAL_HINT = "For example one household. A counted table says it itself."
 
 
@@ -81,6 +91,8 @@ class Promise(Display):
         part: Partition and part, where individuals were counted in parts that share nobody. Levels of parts do not add
             up, so it must be that of the counted table.
         individual: Who one individual is: "one household". A table that utmost counted says it itself.
+        proved: Whether utmost counts the table, which proves the unit. A counted table says it itself; no other table
+            can be released under such a promise.
         until: Rule by which a release stops before its epsilon is spent, as soon as it is accurate: `within`.
 
     Raises:
@@ -107,6 +119,9 @@ class Promise(Display):
     keyed_by_id: bool = field(metadata=form("noise keyed by identifier: rows may come in any order"))
     part: Part | None = field(metadata=form("partition and part", write=list))
     individual: str | None = field(metadata=form("one individual is", hint=_INDIVIDUAL_HINT))
+    proved: bool = field(
+        metadata=form("what one individual changes is", words=_PROVED, write=written_proved, read=read_proved)
+    )
     noise: PlannedNoise = field(metadata=form("noise", write=_noise_facts, read=_read_noise))
     until: Until | None = field(metadata=form("stops as soon as it is accurate", write=Until.facts, read=_read_until))
 
@@ -123,6 +138,7 @@ class Promise(Display):
         keyed_by_id: bool = False,
         part: Part | None = None,
         individual: str | None = None,
+        proved: bool = False,
         until: Until | None = None,
     ) -> None:
         drawn = _noise(unit, noise)
@@ -134,6 +150,7 @@ class Promise(Display):
         object.__setattr__(self, "keyed_by_id", truth(keyed_by_id, "keyed_by_id"))
         object.__setattr__(self, "part", read_part(part))
         object.__setattr__(self, "individual", read_individual(individual))
+        object.__setattr__(self, "proved", truth(proved, "proved"))
         object.__setattr__(self, "noise", drawn)
         object.__setattr__(self, "until", until)
         self._check()
@@ -264,6 +281,13 @@ class Promise(Display):
         return f"{self.noise.guarantee(level_of(epsilon), self.columns)} {self.sentences}".rstrip()
 
     @property
+    def assumed(self) -> str:
+        """The assumption about rows and public columns; empty where the noise says its own."""
+        if self.noise.names_rows or self.noise.is_by_plan:
+            return ""
+        return taken_for_granted(self.public, self.rows)
+
+    @property
     def texts(self) -> dict[str, str]:
         """The fields that are words for people, each under its title, with which they make a sentence."""
         named = {each.title: getattr(self, name) for name, each in json_forms(Promise).items() if each.hint}
@@ -271,8 +295,9 @@ class Promise(Display):
 
     @property
     def sentences(self) -> str:
-        """The same as sentences; empty where nobody said anything."""
-        return " ".join(f"{title[0].upper()}{title[1:]} {words}." for title, words in self.texts.items())
+        """The same as sentences, and whether the unit is proved; empty where nobody said anything."""
+        said = [f"{title[0].upper()}{title[1:]} {words}." for title, words in self.texts.items()]
+        return " ".join([*said, _COUNTED] if self.proved else said)
 
     def facts(self) -> dict[str, Any]:
         """The promise as JSON, numbers as text, so that none changes; `of_facts` reads it."""
@@ -299,7 +324,7 @@ class Promise(Display):
         noise: "PlannedNoise | Plan | None" = None,
         until: Until | None = None,
     ) -> "Promise":
-        """The promise of a counted table: its unit, its labels as public columns, its part, and who one individual is.
+        """The promise of a counted table: its unit, its labels as public columns, its part, and whom it counts.
 
         Args:
             table: Table that `count_table` gave.
@@ -357,8 +382,8 @@ class Promise(Display):
         """Check that it says what a table has to be promised, where that is a counted one.
 
         Raises:
-            OutOfRange: for another part or individual, a smaller unit than was proved, and labels neither public nor
-                dropped.
+            OutOfRange: for another part or individual, a unit that no counting proved, a smaller unit than was proved,
+                and labels neither public nor dropped.
         """
         counted: Any = table if isinstance(table, ProvedTable) else None
         if self.part != (None if counted is None else counted.part):
@@ -373,6 +398,10 @@ class Promise(Display):
             required = "the promise must not say another individual than was counted"
             remedy = f'Write individual="{counted.individual}", or leave it out.'
             raise OutOfRange(required, came=repr(self.individual), where="individual", remedy=remedy)
+        if self.proved and (counted is None or not counted.proved):
+            required, came = "the promise says that utmost counted the table", "a table that was counted elsewhere"
+            remedy = "Leave proved= out of the promise, or count the people: ut.count_table, utmost count."
+            raise OutOfRange(required, came=came, where="proved", remedy=remedy)
         self.noise.check_unit(counted)
         if counted is None or self.noise.is_by_plan or self.noise.labels_rows:
             return
@@ -452,11 +481,12 @@ class Promise(Display):
         return self._with({"noise": noise})
 
     def of_table(self, table: Any) -> "Promise":
-        """This promise with what a counted table says of whom it counts: its part, and who one individual is."""
+        """This promise with what a counted table says of whom it counts: part, individual, and whether it is proved."""
         if not isinstance(table, ProvedTable):
             return self
         counted: Any = table
-        return replace(self, part=counted.part, individual=counted.individual or self.individual)
+        said = counted.individual or self.individual
+        return replace(self, part=counted.part, individual=said, proved=counted.proved)
 
 
 def promise_for(promise: "Promise | Plan", table: Any) -> Promise:

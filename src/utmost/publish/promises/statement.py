@@ -34,7 +34,7 @@ from utmost.publish.promises.noise_at_level import CellNoiseAtLevel, Margin, Noi
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.promised_noise import CONFIDENCE, Noise
 from utmost.publish.promises.statement_kinds import KINDS_BESIDE_TABLES, STATEMENT_KIND
-from utmost.publish.promises.table_statements import cells_digest, outcome_line, taken_for_granted
+from utmost.publish.promises.table_statements import cells_digest, outcome_line
 from utmost.tables.files.json_files import read_json
 from utmost.tables.files.saving import Digest
 from utmost.tables.frames.any_table import adapter_of
@@ -111,9 +111,7 @@ class Statement:
         sentence = promise.guarantee(self.level if stop is None else stop.promised)
         if stop is not None:
             sentence = f"{sentence} {outcome_line(self.level)}"
-        if promise.noise.names_rows or promise.noise.is_by_plan:
-            return sentence
-        return f"{sentence} {taken_for_granted(promise.public, promise.rows)}"
+        return f"{sentence} {promise.assumed}".rstrip()
 
     def facts(self) -> dict[str, Any]:
         """The statement as JSON values."""

@@ -13,7 +13,7 @@ from typing import Any
 
 from utmost.core.exact.display import Display, few
 from utmost.core.exact.levels import Level
-from utmost.core.exact.written_levels import level_from_facts, level_from_text, level_words
+from utmost.core.exact.written_levels import factor_text, level_from_facts, level_from_text, level_words
 from utmost.publish.promises.ledger_facts import stated_stop
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.until import Stop, Until
@@ -90,7 +90,8 @@ class ReleaseFacts(Display):
         why: the theorem for which the noise was chosen.
         public: Columns published without noise.
         unprotected: Facts that the promise does not cover.
-        beyond: the part of what one individual has that no figure counts; empty where nothing is cut.
+        beyond: the part of what one individual has that no figure counts; or of a table that utmost did not count, who
+            declared how much that is; empty where nothing is cut.
         before: Steps on the data before the noise.
         after: Steps on noisy values before they are published, and numbers computed of them.
         composition: Division of the level, and the way in which releases add up.
@@ -131,6 +132,16 @@ class ReleaseFacts(Display):
     def individual(self) -> str | None:
         """Who one individual is; None where nobody said it."""
         return None if self.promise is None else self.promise.individual
+
+    @property
+    def is_proved(self) -> bool:
+        """Whether utmost counted the table, so that what one individual changes is no mere declaration."""
+        return self.promise is not None and self.promise.proved
+
+    @property
+    def beyond_label(self) -> str:
+        """The title of the fact about what one individual has beyond the unit."""
+        return "not counted" if self.is_proved else "on the publisher's word"
 
     @property
     def variant(self) -> str:
@@ -178,6 +189,7 @@ class ReleaseFacts(Display):
         yield Fact("neighbouring datasets", self.neighbours)
         yield Fact("definition", self._variant)
         yield Fact("level", self._at, is_first=True)
+        yield from self._of_participants()
         yield from self._stopped()
         if self.delta is not None:
             yield Fact("delta", f"{self.delta}, the chance that epsilon does not bound", is_first=True)
@@ -197,14 +209,22 @@ class ReleaseFacts(Display):
         if self.noises:
             yield Fact("margins" if len(self.noises) > 1 else "margin", self._bars, section=NOISE, is_first=True)
         if self.beyond:
-            yield Fact("not counted", self.beyond, section=HANDLED, is_first=True)
+            yield Fact(self.beyond_label, self.beyond, section=HANDLED, is_first=True)
         yield Fact("without noise", self.public, section=HANDLED, is_first=True)
-        yield Fact("not covered", self.unprotected, section=HANDLED)
+        yield Fact("not protected", self.unprotected, section=HANDLED)
         yield Fact("before the noise", self.before, section=HANDLED)
         yield Fact("after the noise", self.after, section=HANDLED)
         for line in self.on_trust:
             yield Fact("", line, section=TRUST)
         yield Fact("why this noise", self.why, section=ANNEX, is_first=True)
+
+    def _of_participants(self) -> Iterator[Fact]:
+        """The bound for what a person answered, where it is known that the person took part."""
+        if self.promise is None or self.per is not None or self.delta is not None:
+            return
+        steps = 2 if self.promise.unit.neighbours == "add-remove" else 1
+        factor = factor_text(self.level.scaled(steps))
+        yield Fact("if somebody knows that you took part", f"the factor for what you answered is up to {factor}")
 
     def _stopped(self) -> Iterator[Fact]:
         """The rule by which a level was reached, and what was promised beforehand; nothing for a chosen level."""

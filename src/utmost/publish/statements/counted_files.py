@@ -10,6 +10,7 @@ from utmost.core.exact import arguments
 from utmost.core.privacy.unit import Unit
 from utmost.errors import BadTable, Unsupported
 from utmost.publish.counting.counted import DOCUMENT_KIND, CountedTable
+from utmost.publish.counting.proved_table import read_proved
 from utmost.publish.promises.codec import Form
 from utmost.tables.axes.domain import Domain
 from utmost.tables.axes.few_cells import FewCells
@@ -57,6 +58,7 @@ def _value(facts: Mapping[str, Any]) -> CountedTable:
     proved = Unit.of_facts(unit)
     pair = None if part is None else (str(part[0]), str(part[1]))
     named: dict[str, Any] = {"part": pair, **{name: facts.get(name) for name in ("together", "measure", "individual")}}
+    named["proved"] = "proved" in facts and read_proved(facts["proved"], "proved")
     for name in ("measure", "individual"):
         if not isinstance(named[name], str | None):
             raise BadTable("a name in a counted table must be text", came=type(named[name]).__name__, where=name)

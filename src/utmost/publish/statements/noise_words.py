@@ -15,6 +15,7 @@ from utmost.publish.promises.together_at_level import NoiseTogetherAtLevel, nois
 from utmost.publish.releases.release_facts import MOST_BARS, StatedNoise
 from utmost.publish.statements.table_words import (
     CONFIDENCES,
+    COUNTED_WITHIN,
     NEGATIVE,
     NO_CHANGE,
     ONE_TOTAL,
@@ -27,6 +28,7 @@ from utmost.publish.statements.table_words import (
     neighbours_in_words,
     released_rows,
     table_domain,
+    trust_of_cells,
 )
 
 
@@ -98,11 +100,11 @@ def _of_one_draw(statement: Statement, at_level: OneDrawAtLevel) -> NoiseWords:
         neighbours=neighbours_in_words(unit),
         noises=(stated,),
         why=NOT_BETTER_KNOWN,
-        before=NO_CHANGE,
+        before=COUNTED_WITHIN if statement.promise.proved else NO_CHANGE,
         after=ONE_TOTAL if at_level.rows else NEGATIVE,
-        beyond=beyond_unit(unit, cell),
+        beyond=beyond_unit(statement.promise, unit, cell),
         composition="All released cells share the whole epsilon, in one draw.",
-        on_trust=ON_TRUST,
+        on_trust=trust_of_cells(statement.promise),
         domain=table_domain(statement, statement.promise.noise.subject),
     )
 

@@ -87,7 +87,7 @@ def statement_page(stated: ReleaseFacts, deployment: Deployment | None = None, *
         _paragraph(stated.guarantee),
         *(
             (_section(ASKED, _asked(stated, is_signed)) if title == ANNEX else "")
-            + _section(title, _rows(title, [*stated.of_section(title), *unsigned[title]]) + who[title])
+            + _section(title, _rows(title, [*stated.of_section(title), *unsigned[title]], stated) + who[title])
             for title in SECTIONS
         ),
         _footer(stated, is_signed),
@@ -100,7 +100,7 @@ def statement_page(stated: ReleaseFacts, deployment: Deployment | None = None, *
     )
 
 
-def _rows(title: str, facts: Sequence[Fact]) -> str:
+def _rows(title: str, facts: Sequence[Fact], stated: ReleaseFacts) -> str:
     """The facts under one title: a table; noise with its error bars; what is taken on trust as a list."""
     if title == TRUST:
         return f"<ul>{''.join(f'<li>{escape(sentence_of(fact.value))}</li>' for fact in facts)}</ul>"
@@ -108,9 +108,12 @@ def _rows(title: str, facts: Sequence[Fact]) -> str:
     if not barred:
         return _table("", ((fact.label, escape(fact.value)) for fact in facts))
     confidences = "".join(f"<th>± at {float(100 * sure):g} %</th>" for sure, _ in barred[0].bars)
+    true = "true value"
+    if stated.is_proved:
+        true = "value that was counted, of each individual no more than is stated above"
     words = (
-        "Noise is a random amount, added to the true value. In at least 95 of 100 releases a published value is within "
-        "its 95 % margin of the true one; this holds for each value by itself."
+        "Noise is a random amount, added before a value is published. In at least 95 of 100 releases a published value "
+        f"is within its 95 % margin of the {true}; this holds for each value by itself."
     )
     head = f"<thead><tr><th>published</th><th>noise, as experts write it</th>{confidences}</tr></thead>"
     cells = ((fact.label, escape(fact.value), *(short_bar(margin) for _, margin in fact.bars)) for fact in barred)

@@ -225,7 +225,7 @@ def _implementation(stated: ReleaseFacts) -> dict[str, str]:
     ]
     return {
         "preprocessing_and_hyperparameter_tuning": sentence_of(stated.before)
-        + (f" Not counted: {stated.beyond}." if stated.beyond else ""),
+        + (f" {sentence_of(stated.beyond_label)[:-1]}: {stated.beyond}." if stated.beyond else ""),
         "mechanisms": "\n".join(lines),
         "justification": f"Why this noise: {stated.why}.",
     }

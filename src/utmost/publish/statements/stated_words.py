@@ -24,6 +24,7 @@ from utmost.publish.promises.table_statements import outcome_line, promise_line
 from utmost.publish.promises.until import Stop
 from utmost.publish.releases.release_facts import MOST_BARS, ReleaseFacts, StatedNoise
 from utmost.publish.statements.table_words import (
+    AS_DRAWN,
     DECLARED_ROWS,
     LONE_KEY,
     NOTHING_UNPROTECTED,
@@ -52,10 +53,7 @@ SHARED_BUDGET = (
 )
 ADDS_UP = "Epsilon adds up with that of other releases of the same individuals."
 DRAWN_ONCE = f"The noise was drawn once. {ADDS_UP}"
-FEWER_LEVELS = (
-    "an answer at a smaller epsilon is the answer at a larger epsilon with more noise; noisy values are published as "
-    "they are, so counts may be negative and sums need not agree"
-)
+FEWER_LEVELS = f"an answer at a smaller epsilon is the answer at a larger epsilon with more noise; {AS_DRAWN}"
 
 
 def table_in_words(document: Mapping[str, Any]) -> ReleaseFacts:
@@ -136,9 +134,10 @@ def sums_in_words(statement: Mapping[str, Any], release: "NoisySums") -> Release
             f"{law!r}{'' if release.unit.step == 1 else f' in steps of {release.unit.text(1)}'}",
             "" if len(families) == 1 and one["share"] == "1" else f"{one['share']} of {whole}",
             bars(release.confidence, margin),
+            within,
         )
         for (family, law), one in zip(_laws(release), families, strict=True)
-        for name, sums, margin in _noised(release, family, law, one)
+        for name, sums, margin, within in _noised(release, family, law, one)
     )
     part = ""
     if release.promise.part is not None:
@@ -174,8 +173,8 @@ def sums_in_words(statement: Mapping[str, Any], release: "NoisySums") -> Release
         unprotected="nothing: the domain was declared beforehand, and every sum over it has noise",
         noises=noises,
         why=str(statement["noise"]["theorem"]),
-        beyond=beyond_unit(release.unit, "cell"),
-        before=f"{rounded(release.unit, 'cell')}{_bounded(release.unit)}; {_outside(release)}",
+        beyond=beyond_unit(release.promise, release.unit, "cell"),
+        before=f"{rounded(release.unit, 'cell')}{_bounded(release)}",
         after="nothing: each noisy cell is published as it is"
         if release.unit.is_distinct
         else _sums_of_cells(release.unit),
@@ -200,8 +199,8 @@ def _split(tables: int, *, is_plain: bool) -> str:
 
 def _noised(
     release: "NoisySums", family: Any, law: Geometric, one: Mapping[str, Any]
-) -> list[tuple[str, str, Callable[[Any], int | float]]]:
-    """The names of a measured family, its sums in words, and their margins; of a pair of sums and counts both."""
+) -> list[tuple[str, str, Callable[[Any], int | float], str]]:
+    """The names of a measured family, its sums, their margins and a sentence of these; a pair has both of its sums."""
     amounts, words = release.plan.amount_pair, release.plan.family_words(family)
     if amounts is None:
         sums = (
@@ -217,7 +216,7 @@ def _noised(
                 return release.unit.margin(law.margin(sure))
             return next(iter(release.widest_bars([family], None, sure, together=False).values()))
 
-        return [(words or "total", sums, margin)]
+        return [(words or "total", sums, margin, "± {}")]
     name, low, high = amounts.name(family) or "total", *map(release.unit.text, amounts.amount.ends)
     parts = (
         f"each computed from {'three' if amounts.amount.missing else 'two'} noisy sums: of the amounts above {low}, "
@@ -227,19 +226,26 @@ def _noised(
     def margin_of(column: str) -> Callable[[Any], int | float]:
         return lambda sure: dict(amounts.bars(law.ratio, sure))[column]
 
+    *_, mean = amounts.mean_columns
     what = {
         "count": "counts of events",
         f"{amounts.amount.name}_count": f"counts of events that have {amounts.amount.name}",
         f"{amounts.amount.name}_sum": f"sums of {amounts.amount.name}",
+        mean.name: f"means of {amounts.amount.name} ({_DIVIDED})",
     }
     return [
         (
-            f"{name}: {column.name}",
+            _column_of(name, column.name),
             f"the {one['sums'] // amounts.size} {what[column.name]} by {name}, {parts}",
             margin_of(column.name),
+            _within(column.name),
         )
-        for column in amounts.columns
+        for column in amounts.mean_columns
     ]
+
+
+_DIVIDED = "about the margin shown, divided by the number that the mean divides by"
+"""How far a mean is from the true one, which depends on the size of its group."""
 
 
 def _domain_words(release: "NoisySums") -> str:
@@ -265,10 +271,13 @@ def _sums_of_cells(unit: Unit) -> str:
     )
 
 
-def _bounded(unit: Unit) -> str:
-    """The bounds on amounts, where they were clipped one by one, else those on each individual."""
-    clipped = None if unit.amount is None else unit.amount.clipped
-    bounded = "each individual's contribution was limited to what is stated above"
+def _bounded(release: "NoisySums") -> str:
+    """The treatment of people's data: amounts that were clipped one by one, bounds, and values outside the domain."""
+    if not release.promise.proved:
+        return "nothing was left out by utmost, which was given a counted table"
+    amount = release.unit.amount
+    clipped = None if amount is None else amount.clipped
+    bounded = f"each individual's contribution was limited to what is stated above; {_outside(release)}"
     return bounded if clipped is None else f"{clipped}; {bounded}"
 
 
@@ -310,7 +319,7 @@ def level_in_ledger(ledger: LedgerFacts | None, own: Level) -> tuple[Level, tupl
         f"All answers of this release together cost the largest of their levels, {level_name(ledger.together)}, and "
         f"not the sum [koufogiannis2015]. {ADDS_UP}"
     )
-    return ledger.together, (adds, FEWER_LEVELS)
+    return ledger.together, (adds, FEWER_LEVELS if len(ledger.levels) > 1 else "")
 
 
 def sums_table_in_words(said: Mapping[str, Any]) -> ReleaseFacts:
@@ -323,8 +332,23 @@ def sums_table_in_words(said: Mapping[str, Any]) -> ReleaseFacts:
     family, labels = narrowed(release.domain, table.family)
     if family in release.plan.shares:
         return facts
-    own = _computed(release, family, labels)
+    own, amounts = _computed(release, family, labels), release.plan.amount_pair
+    if amounts is not None and not labels:
+        measured = {amounts.name(each) for each in release.plan.shares}
+        if release.domain.family_name(family) in measured and len(measured) == 1:
+            return replace(facts, noises=tuple(replace(one, law=facts.noises[0].law) for one in own))
     return replace(facts, released=f"{own[0].of}, of these: {facts.released}", noises=(*own, *facts.noises))
+
+
+def _column_of(table: str, column: str) -> str:
+    """A table with one of its columns, where it has several."""
+    return f"{table}: {column.partition(' times ')[0]}" if column else table
+
+
+def _within(column: str) -> str:
+    """The sentence of a margin: that of a mean is divided by a number of its group."""
+    _, _, number = column.rpartition(" times ")
+    return f"± about {{}} / {number}" if " times " in column else "± {}"
 
 
 def _computed(release: "NoisySums", family: Any, labels: Mapping[int, Any]) -> tuple[StatedNoise, ...]:
@@ -332,22 +356,25 @@ def _computed(release: "NoisySums", family: Any, labels: Mapping[int, Any]) -> t
     amounts, name = release.plan.amount_pair, release.domain.family_name(family)
     shape = release.domain.group_shape(family)
     count = prod(1 if axis in labels else groups for axis, groups in enumerate(shape))
-    columns: list[tuple[str, Any]] = [(f"{count} sums" if count > 1 else "one sum", None)]
+    columns: list[tuple[str, str, Any]] = [("", f"{count} sums" if count > 1 else "one sum", None)]
     if amounts is not None:
-        columns = [(f"{column.name}, {count} values", column.weights) for column in amounts.columns]
+        *plain, mean = amounts.mean_columns
+        columns = [(column.name, f"{column.name}, {count} values", column.weights) for column in plain]
+        columns.append((mean.name, f"{mean.name.partition(' times ')[0]}, {count} values ({_DIVIDED})", mean.weights))
 
     def margin_of(weights: Any) -> Callable[[Any], int | float]:
         return lambda sure: next(iter(release.widest_bars([family], weights, sure, together=False).values()))
 
     return tuple(
         StatedNoise(
-            name or "total",
+            _column_of(name or "total", column),
             f"this table: {words} by {name}" if name else f"this total: {words}",
             "computed from the noisy sums below",
             "",
             bars(release.confidence, margin_of(weights)),
+            _within(column),
         )
-        for words, weights in columns
+        for column, words, weights in columns
     )
 
 

@@ -10,6 +10,7 @@ from utmost.core.exact.written_levels import level_name
 from utmost.core.privacy.unit import Unit
 from utmost.core.sampling.grid import FARTHEST
 from utmost.publish.promises.noise_at_level import CellNoiseAtLevel
+from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.statement import ON_TRUST, Statement
 from utmost.publish.promises.table_statements import promise_line
 from utmost.publish.releases.release_facts import Bars, StatedNoise
@@ -22,13 +23,24 @@ _EVERYBODY = "; every individual counts with all of that, so that the total is p
 
 DECLARED_ROWS = "the list of rows, which was fixed beforehand"
 
-NOTHING_UNPROTECTED = "nothing: what is published without noise was declared to be the same without any one individual"
+NOTHING_UNPROTECTED = (
+    "nothing else; the publisher declared that the list of rows and the public columns do not depend on any one "
+    "individual"
+)
 
 LONE_KEY = "with a chance of at most {delta}, a key that one individual alone holds is named"
 
 NO_CHANGE = "nothing: noise was added to each true value as it was"
 
-NEGATIVE = "nothing: noisy values are published as they are, so counts may be negative and sums need not agree"
+COUNTED_ON_TRUST = "utmost counted the people, and so enforced what one individual changes"
+
+COUNTED_WITHIN = (
+    "utmost counted, and of each individual no more than is stated above; then noise was added to each count"
+)
+
+AS_DRAWN = "noisy values are published as they are, so counts may be negative and sums need not agree"
+
+NEGATIVE = f"nothing: {AS_DRAWN}"
 
 ONE_TOTAL = (
     "nothing: noisy values are published as they are, so counts may be negative; every table adds up to the total"
@@ -71,7 +83,7 @@ def words_of_cells(statement: Statement, at_level: CellNoiseAtLevel) -> NoiseWor
     """The sentences of noise that each cell gets by itself."""
     columns, unit = statement.promise.columns, at_level.unit
     if at_level.grid is None:
-        before = rounded(unit, "cell") + NO_CHANGE
+        before = rounded(unit, "cell") + (COUNTED_WITHIN if statement.promise.proved else NO_CHANGE)
     else:
         half = at_level.grid * FARTHEST
         before = f"each value was rounded to the nearest multiple of {at_level.grid}, by at most {half}"
@@ -97,9 +109,9 @@ def words_of_cells(statement: Statement, at_level: CellNoiseAtLevel) -> NoiseWor
         why=at_level.theorem,
         before=before,
         after=NEGATIVE,
-        beyond=beyond_unit(unit, "released cell") if at_level.grid is None else "",
+        beyond=beyond_unit(statement.promise, unit, "released cell") if at_level.grid is None else "",
         composition=_divided(unit),
-        on_trust=ON_TRUST,
+        on_trust=trust_of_cells(statement.promise),
         domain=table_domain(statement, numbers),
     )
 
@@ -134,8 +146,19 @@ def changes(unit: Unit, cell: str) -> str:
     return f"{verb} {unit.changes(cell)}{', and lowers none' * unit.nonnegative}{_EVERYBODY * unit.exactly}"
 
 
-def beyond_unit(unit: Unit, cell: str) -> str:
-    """The contributions that no figure counts: a rule of the unit, which is public, and no fact of the data."""
+def trust_of_cells(promise: Promise) -> tuple[str, ...]:
+    """Assumptions that no table of cells can show."""
+    return (COUNTED_ON_TRUST, *ON_TRUST[1:]) if promise.proved else ON_TRUST
+
+
+def beyond_unit(promise: Promise, unit: Unit, cell: str) -> str:
+    """The contributions that no figure counts, where utmost counted; else the one who declared that there are none.
+
+    A rule of the unit, which is public, and no fact of the data.
+    """
+    if not promise.proved:
+        bound = f"the publisher declared that one individual {changes(unit, cell)}"
+        return f"{bound}; nothing here shows that utmost counted this table. Ask who counted"
     return f"{unit.beyond(cell)}: it is in no figure, and no margin covers it"
 
 

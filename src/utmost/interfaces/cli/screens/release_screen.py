@@ -4,7 +4,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from utmost.interfaces.cli.options.table_options import TableAnswer, give_table
-from utmost.interfaces.cli.screens.screen import ADDS_UP, DRY, NOT_REMEMBERED, number, screen, shown_facts, watched
+from utmost.interfaces.cli.screens.screen import (
+    ADDS_UP,
+    DRY,
+    NOT_REMEMBERED,
+    NOT_REMEMBERED_OF_PEOPLE,
+    number,
+    screen,
+    shown_facts,
+    watched,
+)
 from utmost.interfaces.cli.screens.terminal import ScreenColumn, ScreenTable, ScreenText
 from utmost.interfaces.documents.reports import print_json
 from utmost.publish.promises.statement_kinds import STATEMENT_KIND
@@ -106,7 +115,9 @@ def give(release: Answer[Any], answer: TableAnswer, signer: Signer | None) -> No
 def _next(facts: ReleaseFacts) -> str:
     """The way to a release that is remembered, where there is one: no ledger keeps columns that change together."""
     is_together = str(facts.statement["promise"]["noise"]["kind"]).startswith("together")
-    return ADDS_UP if is_together else NOT_REMEMBERED
+    if is_together:
+        return ADDS_UP
+    return NOT_REMEMBERED_OF_PEOPLE if facts.is_proved else NOT_REMEMBERED
 
 
 def _in_words(statement: Mapping[str, Any]) -> ReleaseFacts:

@@ -23,6 +23,10 @@ NOT_REMEMBERED = (
     "Nothing remembers this release: every other release of the same people adds its epsilon to this one. In a ledger "
     "(--ledger FILE --create --name N) a more accurate one, later, costs the larger epsilon alone."
 )
+NOT_REMEMBERED_OF_PEOPLE = (
+    f"{NOT_REMEMBERED} Where --person or --each-row counts, write `utmost init` in place of `utmost release TABLE`, "
+    "with the same options and these; then utmost release TABLE --recipe release.toml."
+)
 ADDS_UP = "This release is not remembered: another release of the same people adds its epsilon."
 _IN_STATEMENT = frozenset({"level", "noise", "how it was drawn", "why this noise"})
 """Facts that the screen leaves to the statement, where one was written."""

@@ -23,6 +23,7 @@ from utmost.interfaces.cli.screens.screen import (
     ADDS_UP,
     DRY,
     NOT_REMEMBERED,
+    NOT_REMEMBERED_OF_PEOPLE,
     grid,
     number,
     percent,
@@ -450,7 +451,7 @@ def _said(release: NoisySums, headline: str, written: str = "") -> ScreenGroup:
         rows |= planned_gain(release.plan, release.level, release.confidence)
     facts = sums_in_words(release.statement, release)
     is_whole = not written and release.ledger_facts is None
-    then = NOT_REMEMBERED if release.ledger_facts is None else ""
+    then = "" if release.ledger_facts is not None else NOT_REMEMBERED_OF_PEOPLE if facts.is_proved else NOT_REMEMBERED
     return shown_facts(headline, facts, more=rows, written=written, is_whole=is_whole, then=then)
 
 

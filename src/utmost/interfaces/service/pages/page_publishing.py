@@ -95,6 +95,8 @@ def requested_publication(sent: FilledForm) -> PublishRequest:
         about["level"] = about["level"] or level_text(level)
     if part:
         promise = replace(promise, part=of_part(part))
+    if sent.ticked("proved"):
+        promise = replace(promise, proved=True)
     if texts := {name: value for name in PROMISE_TEXTS if (value := sent.optional(name)) is not None}:
         promise = Promise.of_facts(promise.facts() | texts)
     return read_request(about | {"promise": promise.facts()})

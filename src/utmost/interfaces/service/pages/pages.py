@@ -1,5 +1,6 @@
 """The pages of a service: what each role may see, as the API gives it, made for people."""
 
+import json
 import shlex
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
@@ -13,7 +14,7 @@ from starlette.exceptions import HTTPException
 
 from utmost.core.exact.levels import Level
 from utmost.core.exact.written_levels import level_text, level_words
-from utmost.errors import UtmostError
+from utmost.errors import NotPublished, UtmostError
 from utmost.interfaces.documents.statement_readers import stated_release
 from utmost.interfaces.figures import inline_svg as charts
 from utmost.interfaces.figures.inline_svg import short
@@ -23,7 +24,7 @@ from utmost.interfaces.service.api.request_models import SPELLED
 from utmost.interfaces.service.api.requested_levels import read_level
 from utmost.interfaces.service.api.response_models import columns, paged, statement_of
 from utmost.interfaces.service.api.routes import After, NextPage, Served, Version, trail_lines, version_name
-from utmost.interfaces.service.approvals import APPROVED, PROPOSED, Proposal
+from utmost.interfaces.service.approvals import APPROVED, PROPOSED, Proposal, request_digest, request_text
 from utmost.interfaces.service.pages.page_counted import rule_asked, sums_shown
 from utmost.interfaces.service.pages.page_downloads import NameQuery, downloads, endings
 from utmost.interfaces.service.pages.page_measures import MOST_ROWS
@@ -31,9 +32,9 @@ from utmost.interfaces.service.pages.page_publishing import known_datasets
 from utmost.interfaces.service.pages.page_rendering import WAITING, render, static_files
 from utmost.interfaces.service.pages.page_session import Viewer
 from utmost.interfaces.service.pages.page_tools import tools
-from utmost.interfaces.service.pages.shown_promise import exact_text, visible
+from utmost.interfaces.service.pages.shown_promise import exact_text, relaxed_facts, visible
 from utmost.interfaces.service.pending_queue import DECISION, TABLE
-from utmost.interfaces.service.proposal_preview import UNREADABLE, ProposalPreview, preview
+from utmost.interfaces.service.proposal_preview import UNREADABLE, ProposalPreview, preview, with_beside
 from utmost.interfaces.service.service import Service
 from utmost.interfaces.service.token_releases import View
 from utmost.publish.ledger.spending import Budget
@@ -185,7 +186,8 @@ def proposal_page(request: Request, service: Served, viewer: Viewer, name: NameQ
         "one": proposal,
         "promise": promise,
         "fixed": fixed,
-        "exact": exact_text(facts) if facts else "",
+        "sees_all": viewer.may("list"),
+        **_in_full(service, proposal, facts),
         "seen": _preview(service, viewer, proposal, facts) if proposal.state == PROPOSED else None,
         "decides": decides,
         "is_own": bool(_own(service, viewer, [proposal])),
@@ -194,6 +196,21 @@ def proposal_page(request: Request, service: Served, viewer: Viewer, name: NameQ
         "visible": visible,
     }
     return render(request, "proposal.html", viewer, **shown)
+
+
+def _in_full(service: Service, proposal: Proposal, facts: Mapping[str, Any]) -> dict[str, Any]:
+    """A request letter for letter; of a relaxation with the promise of its release, and the levels answered so far."""
+    shown: dict[str, Any] = {"exact": "", "size": proposal.size, "digest": proposal.digest, "answered": ()}
+    if proposal.verb == "publish":
+        return shown | ({"exact": exact_text(facts)} if facts else {})
+    try:
+        release = service.ledger.release(proposal.release, proposal.version)
+    except NotPublished:
+        return shown
+    text = request_text(relaxed_facts(release, proposal.level))
+    whole = json.loads(text)
+    shown |= {"exact": exact_text(whole), "size": len(text), "digest": request_digest(whole)}
+    return shown | {"answered": release.levels}
 
 
 def _preview(service: Service, viewer: Token, proposal: Proposal, facts: Mapping[str, Any]) -> ProposalPreview:
@@ -206,7 +223,11 @@ def _preview(service: Service, viewer: Token, proposal: Proposal, facts: Mapping
     def may_know(dataset: str) -> bool:
         return service.releases.may_know(viewer, verb, dataset, proposal.release)
 
-    return preview(service.ledger, request, may_know, sees_all=viewer.may(verb))
+    seen = preview(service.ledger, request, may_know, sees_all=viewer.may(verb))
+    if seen.before is None:
+        return seen
+    beside = service.proposals.beside(viewer, proposal.name, seen.before.dataset)
+    return with_beside(service.ledger, seen, proposal, beside)
 
 
 def _own(service: Service, viewer: Token, listed: Sequence[Proposal]) -> set[str]:

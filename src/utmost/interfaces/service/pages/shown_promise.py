@@ -14,7 +14,7 @@ from pydantic import Field
 
 from utmost.core.exact.field_forms import json_forms, rows_of
 from utmost.core.exact.levels import Level
-from utmost.core.exact.written_levels import level_from_text, level_words
+from utmost.core.exact.written_levels import level_from_text, level_text, level_words
 from utmost.core.privacy.unit import Unit
 from utmost.errors import UtmostError
 from utmost.interfaces.service.api.record_forms import JsonRecord
@@ -54,12 +54,14 @@ class ShownPromise(JsonRecord):
     Attributes:
         guarantee: Guarantee in one sentence; or a sentence that it cannot be read.
         first: whom it protects, what it assumes, and whose budget it spends.
+        experts: Facts of the noise that nobody needs to decide.
         lists: columns, what is measured, and every label.
         digest: Digest of the whole, see `request_digest`.
     """
 
     guarantee: Annotated[str, Field(examples=["Adding or removing any one individual changes ..."])]
     first: tuple[Line, ...]
+    experts: tuple[Line, ...]
     lists: tuple[Listed, ...]
     digest: Annotated[str, Field(examples=["9f86d081884c7d65"])]
 
@@ -73,7 +75,7 @@ def of_request(facts: Mapping[str, Any], proposer: str) -> ShownPromise:
     """
     try:
         request = read_request(facts)
-        guarantee = request.promise.guarantee(request.level)
+        guarantee = _guarantee(request.promise, request.level)
     except (UtmostError, *_UNREADABLE):
         guarantee = "This request cannot be read: nothing is promised by it, and it cannot be approved."
     promise = facts.get("promise")
@@ -86,10 +88,20 @@ def of_request(facts: Mapping[str, Any], proposer: str) -> ShownPromise:
 
 def of_release(release: Published, level: Level) -> ShownPromise:
     """The promise of a release that is to be relaxed to a level."""
+    whole, promise = relaxed_facts(release, level), release.promise
+    guarantee = _guarantee(promise, level)
+    return _shown(guarantee, promise.facts(), {name: whole[name] for name in whole if name != "promise"}, whole)
+
+
+def _guarantee(promise: Promise, level: Level) -> str:
+    """The guarantee with what it assumes, as a statement has it."""
+    return visible_line(f"{promise.guarantee(level)} {promise.assumed}".rstrip())
+
+
+def relaxed_facts(release: Published, level: Level) -> dict[str, Any]:
+    """All that the relaxation of a release to a level is for, as JSON."""
     facts = {name: fact for name, fact in release.request.facts().items() if name not in _OF_THE_FIRST_ANSWER}
-    facts["number of rows"] = release.rows
-    guarantee, promise = release.promise.guarantee(level), release.promise.facts()
-    return _shown(guarantee, promise, facts, promise | facts)
+    return facts | {"level": level_text(level), "number of rows": release.rows, "promise": release.promise.facts()}
 
 
 _OF_THE_FIRST_ANSWER = {"promise", "level", "request", "independent"}
@@ -110,18 +122,18 @@ def _shown(
     asked = dict(request)
     if asked.get("dataset") is not None and asked.get("dataset") == asked.get("name"):
         asked["dataset"] = f"{asked['dataset']}, a dataset of its own"
-    rows = [*_rows(Unit, {"nonnegative": False, "exactly": False} | unit), *_rows(PublishRequest, asked)]
-    rows += [
-        *_part(left),
-        *_until(left, request.get("level")),
-        *_rows(Promise, left),
-        *_rows(drawn, noise),
-        *_measured(plan),
-    ]
+    keyed = _taken(left, ["keyed_by_id"])
+    rows = [*_rows(Unit, unit), *_rows(Promise, {"proved": False} | _taken(left, ["proved"]))]
+    rows += [*_rows(PublishRequest, asked), *_part(left), *_until(left, request.get("level")), *_rows(Promise, left)]
+    of_noise = [*_rows(Promise, keyed), *_rows(drawn, {name: fact for name, fact in noise.items() if name != "kind"})]
+    if kind is not None:
+        of_noise.append(Line("kind of noise", _said(kind)))
+    rows += [*(row for row in of_noise if isinstance(row, Listed)), *_measured(plan)]
     rows += [Listed(visible(name), tuple(_leaves(fact))) for name, fact in plan.items() if fact not in (None, [], {})]
     lines = tuple(row for row in rows if isinstance(row, Line))
     lists = tuple(row for row in rows if isinstance(row, Listed))
-    return ShownPromise(guarantee, lines, lists, request_digest(whole))
+    experts = tuple(row for row in of_noise if isinstance(row, Line))
+    return ShownPromise(guarantee, lines, experts, lists, request_digest(whole))
 
 
 def _with_plan(facts: Mapping[str, Any]) -> dict[str, Any]:

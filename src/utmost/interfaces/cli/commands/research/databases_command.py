@@ -69,7 +69,9 @@ def databases(
     loss: options.LossName = "absolute",
     level: options.AskedLevel,
     conflict: Annotated[bool, flag("Two consumers of Theorem 6.3, whom no mechanism serves.")] = False,
-    tilt: Annotated[str | None, option("NUMBER", "Lean of each consumer, 0 to 1/2; 1/100.")] = None,
+    tilt: Annotated[
+        str | None, option("NUMBER", "With --conflict: chance that each consumer gives to its fourth database; 1/100.")
+    ] = None,
     answer: options.Output,
 ) -> None:
     """Decide whether seeing the whole database beats seeing its count, over all small databases.
