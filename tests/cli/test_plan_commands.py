@@ -273,6 +273,12 @@ def test_bins_are_asked_by_ranges(run, tmp_path):
     assert json.loads(run(*ask, "--sums", sums)[1])["value"] == pytest.approx(1)
     empty = run("total", counts, "--where", "sex=men", "--over", "age=0..20")
     assert (empty[0], "not determined" in empty[1]) == (0, True)
+    of_all = [
+        run("total", counts, "--where", "sex=men", *words, "--json") for words in (["--over", "all"], ["--ratio"])
+    ]
+    assert of_all[0][0] == 0  # as the help writes it
+    assert "--over all" in run("total", "--help")[1]
+    assert json.loads(of_all[0][1])["interval"] == json.loads(of_all[1][1])["interval"]
     assert "edges of bins" in run("total", counts, "--where", "age=20..45")[2]
     median = json.loads(run("total", counts, "--json", "--median", "age")[1])
     assert (median["labels"], median["interval"], median["kind"]) == (["[20, 40)"], [20, 40], "quantile")

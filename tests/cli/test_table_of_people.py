@@ -384,7 +384,7 @@ def test_what_is_said_of_clipped_amounts_says_how_they_were_clipped(run, tmp_pat
     out, clipped = tmp_path / "t.csv", "income above 20000 counts as 20000, below 0 as 0"
     code, shown, _ = run("release", *words, "--mean", "income=0,20000,0.01", "--epsilon", 50, "--yes", "--out", out)
     assert clipped in " ".join(shown.split())
-    screens = [("total", out, "--mean", "income"), ("read", out, "--total"), ("read", out), ("verify", out)]
+    screens = [("total", out, "--mean", "income"), ("total", out, "--sum", "income"), ("read", out), ("verify", out)]
     for command in (*screens, ("statement", out)):
         code, shown, _ = run(*command)
         assert (code, clipped in " ".join(shown.split())) == (0, True), command

@@ -22,8 +22,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from running import PLAIN, called
+from utmost.publish.promises import noise_kinds
 
 ROOT = Path(__file__).parents[2]
+KINDS_OF_NOISE = frozenset(noise_kinds.KINDS)
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 NOT_RUN = re.compile(
     r"^(pip|python3?|pytest|make|apt|docker|sudo|git|npm|crontab|curl|coverage|UTMOST_\w+=|utmost serve)\b", re.M
@@ -74,7 +76,9 @@ def run_page(page):
 
 
 def forget(names):
-    """Let go of all that a page made, as a reader's process does by ending: also ledgers that it left open."""
+    """Let go of all that a page made, as a reader's process does by ending: ledgers left open, kinds of noise."""
+    for kind in noise_kinds.KINDS.keys() - KINDS_OF_NOISE:
+        del noise_kinds.KINDS[kind]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResourceWarning)
         names.clear()

@@ -92,8 +92,8 @@ def test_it_is_saved_stated_verified_and_read(run, tmp_path):
     code, shown, _ = run("read", path)
     assert (code, "rent" in shown, "±" in shown) == (0, True, True)
     assert run("total", path, "--where", "region=01", "--mean", "rent")[0] == 0
-    code, _, err = run("total", path, "--where", "region=01")
-    assert (code, "--mean income or --mean rent" in err) == (2, True)
+    code, _, err = run("total", path, "--sum", "tax")
+    assert (code, "--sum income or --sum rent" in err) == (2, True)
     assert run("statement", path, "--out", tmp_path / "entry.yaml")[0] == 0
     text, facts = path.read_text(encoding="utf-8"), json.loads((tmp_path / "table.csv.json").read_text())
     path.write_text(text.replace(str(measures.table["rent_sum"][0]), "17"), encoding="utf-8")
@@ -173,3 +173,75 @@ def test_what_makes_no_table_is_refused(make, error):
     with pytest.raises(UtmostError) as refused:
         make()
     assert type(refused.value) is error
+
+
+def test_people_are_counted_and_shared_by_default_and_amounts_where_they_are_named(run, tmp_path):
+    measures, path = released(4000), tmp_path / "table.csv"
+    measures.save(path)
+    people, incomes = truth("01"), truth("Köln")
+    share = people["count"] / (people["count"] + incomes["count"])
+    assert measures.count({"region": "01"}).value == pytest.approx(people["count"], abs=0.1)
+    assert measures.difference({"region": "01"}, {"region": "Köln"}).value == pytest.approx(
+        people["count"] - incomes["count"], abs=0.2
+    )
+    assert measures.ratio({"region": "01"}).estimate == pytest.approx(share, abs=1e-3)
+    of_income = people["income_sum"] / (people["income_sum"] + incomes["income_sum"])
+    of_rent = people["rent_sum"] / (people["rent_sum"] + incomes["rent_sum"])
+    measures.releases["rent"].save(tmp_path / "rent.json")
+    asked = {
+        ("total", path): ("number of people", people["count"]),
+        ("total", path, "--ratio"): ("number of people", share),
+        ("total", path, "--over", "all"): ("number of people", share),
+        ("total", path, "--sum", "income"): ("sum of income", people["income_sum"]),
+        ("total", path, "--sum", "income", "--ratio"): ("sum of income", of_income),
+        ("total", tmp_path / "rent.json"): ("number of people", people["count"]),
+        ("total", tmp_path / "rent.json", "--ratio"): ("number of people", share),
+        ("total", tmp_path / "rent.json", "--ratio", "--sum", "rent"): ("sum of rent", of_rent),
+        ("read", path): ("number of people", people["count"]),
+        ("read", path, "--over", "all"): ("number of people", share),
+        ("read", tmp_path / "rent.json", "--over", "all"): ("number of people", share),
+    }
+    for command, (quantity, value) in asked.items():
+        code, shown, _ = run(*command, "--where", "region=01", "--json")
+        assert (code, json.loads(shown)["value"]) == (0, pytest.approx(value, rel=1e-2)), command
+        code, shown, _ = run(*command, "--where", "region=01")
+        assert (code, quantity in shown) == (0, True), command
+    code, shown, _ = run("read", path, "--where", "region=01", "--minus", "region=Köln", "--json")
+    assert json.loads(shown)["value"] == pytest.approx(people["count"] - incomes["count"], abs=0.2)
+
+
+def test_the_count_of_a_group_has_the_margin_of_its_cell():
+    measures = released(1)
+    assert measures.count({"region": "01"}).margin == measures.table["count_margin"][0]
+
+
+def test_a_remedy_for_each_refusal_of_several_means(run, tmp_path):
+    path, domain = tmp_path / "people.csv", tmp_path / "domain.json"
+    path.write_text("region,income,rent\n" + "01,10,5\n02,20,7\n" * 20, encoding="utf-8")
+    domain.write_text('{"region": ["01", "02"]}', encoding="utf-8")
+    say = ["--each-row", "--domain", domain]
+    means = ["--mean", "income=0,100", "--mean", "rent=0,20"]
+    code, _, err = run("release", path, *say, *means, "--want", "region", "--epsilon", 1, "--dry-run")
+    assert (code, "Leave out --want" in err, "--each-row" in err) == (2, True, False)
+    out, ledger = tmp_path / "t.csv", ["--ledger", tmp_path / "r.db", "--name", "pay"]
+    assert run("release", path, *say, *means, "--epsilon", 1, *ledger, "--create", "--out", out)[0] == 0
+    code, _, err = run("clean", out)
+    assert (code, '--want "region' in err, "without --mean" in err) == (2, True, True)
+    whole = tmp_path / "counts.json"
+    assert run("release", path, *say, "--want", "region", "--epsilon", 1, "--out", whole)[0] == 0
+    assert run("clean", whole)[0] == 0
+    code, _, err = run("relax", path, *ledger, "--epsilon", 2)
+    assert (code, "--recipe" in err, "--mean income, --mean rent" in err) == (2, True, True)
+    assert run("relax", path, *say, *means, *ledger, "--epsilon", 2)[0] == 0
+
+
+def test_a_list_with_empty_values_is_told_how_to_name_them(run, tmp_path):
+    path, domain = tmp_path / "people.csv", tmp_path / "domain.json"
+    path.write_text('work\nyes\nno\n""\n', encoding="utf-8")
+    for values in (["yes", "no", ""], ["yes", "no", None], {"values": ["yes", "no", None]}):
+        domain.write_text(json.dumps({"work": values}), encoding="utf-8")
+        code, _, err = run("release", path, "--each-row", "--domain", domain, "--epsilon", 1, "--dry-run")
+        mended = '{"values": ["yes", "no"], "missing": "not stated"}'
+        assert (code, mended in " ".join(err.split())) == (2, True)
+    domain.write_text(f'{{"work": {mended}}}', encoding="utf-8")
+    assert run("release", path, "--each-row", "--domain", domain, "--epsilon", 1, "--dry-run")[0] == 0

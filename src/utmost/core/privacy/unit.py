@@ -244,6 +244,16 @@ class Unit(PickledByFields):
         all_events = "" if in_all is None else f", and at most {_some(in_all, 'event')} in all"
         return f"at most {many}, with at most {_some(events, 'event')} in {where}{all_events} {amounts}"
 
+    @property
+    def counted(self) -> str:
+        """The things that a count is of: "people" where one individual is in one cell, once; else "events".
+
+        >>> Unit(1, 1).counted, Unit(1, 2).counted
+        ('people', 'events')
+        """
+        once = Fraction(self.sensitivity) if self.amount is None else self._events[0] if self.is_shared else Fraction(0)
+        return "people" if self.cells == 1 and once == 1 else "events"
+
     def beyond(self, cell: str) -> str:
         """The part of one individual's data that no figure counts, in words.
 

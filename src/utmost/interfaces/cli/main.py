@@ -475,6 +475,7 @@ _CALLS = {
     "another key=": "another --count-key",
     'ut.count_table(..., outside="leave out")': "--leave-out outside",
     'outside="leave out"': "--leave-out outside",
+    'missing="leave out" in ut.mean or ut.sum': "--leave-out amounts",
     'missing="leave out"': "--leave-out amounts",
     "give the axis other=": 'give the axis an "other"',
     'missing="not stated" of the axis': '"missing": "not stated" in its axis of the domain file',

@@ -19,13 +19,14 @@ from utmost.interfaces.cli.screens.published_screen import show_published
 from utmost.interfaces.cli.screens.screen import facts, grid, percent, screen
 from utmost.interfaces.cli.screens.terminal import ScreenGroup, ScreenText
 from utmost.interfaces.cli.screens.workload_screens import shown_tables, with_confidence
-from utmost.interfaces.cli.selections import check_counted, counted_selection, uncounted
+from utmost.interfaces.cli.selections import check_counted, counted_selection, quantity, uncounted
 from utmost.interfaces.documents.published_files import read_release
 from utmost.interfaces.documents.reports import print_json
 from utmost.interfaces.figures import canvas
 from utmost.publish.promises.noise_at_level import CellNoiseAtLevel
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.answer_cells import AnswerCells
+from utmost.publish.releases.measures_table import MeasuresTable
 from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.publish.workloads.sums_in_words import selected
 from utmost.tables.files import files
@@ -119,11 +120,13 @@ def read_cells(file: Path, statement: Path | None, all_asked: CellsAsked, *, to_
         canvas.check_format(plot)
     sure = read_confidence(all_asked.confidence)
     release = read_release(file, statement, separator=spelling.separator, encoding=spelling.encoding)
+    if isinstance(release, MeasuresTable) and question.ask_a_sum and not question.mean:
+        return _read_people(release.with_confidence(sure), all_asked, as_json=as_json)
     if not isinstance(release, Answer) or not (release.is_by_plan or isinstance(release.noise, CellNoiseAtLevel)):
         _check_whole(plot is None and path is None and not (question.ask_a_sum or question.at))
         return show_published(release, as_json=as_json)
     reader: _Table | _Sums = (
-        _Sums(release.table, sure) if release.is_by_plan else _Table(AnswerCells.of(release), sure, column)
+        _Sums(release.table, sure, None) if release.is_by_plan else _Table(AnswerCells.of(release), sure, column)
     )
     report = reader.sum(question) if question.ask_a_sum else reader.whole(question)
     report["not_counted"] = uncounted(release) or None
@@ -148,7 +151,23 @@ def read_cells(file: Path, statement: Path | None, all_asked: CellsAsked, *, to_
     if release.is_by_plan and not question.ask_a_sum:
         screen().print(*shown_tables(with_confidence(release.table, sure)))
     amount = reader.release.unit.amount if isinstance(reader, _Sums) else None
+    amount = None if question.ask_a_sum and isinstance(reader, _Sums) and reader.release.unit.is_shared else amount
     _show(report, path, report["not_counted"], None if amount is None else amount.clipped)
+
+
+def _read_people(release: MeasuresTable, asked: CellsAsked, *, as_json: bool) -> None:
+    """Print a number of people, a difference or a share, of a table of several amounts."""
+    cells, first = asked.cells, next(iter(release.releases.values()))
+    other = {"--at": cells.at, "--over-column": cells.over_column, "--column": asked.column}
+    for name, value in {**other, "--plot": asked.plot, "--out": asked.out}.items():
+        if value is not None:
+            remedy = "Leave it out; sums and means are utmost total --sum and --mean."
+            raise OutOfRange("a table of several amounts is asked for people here", came=name, remedy=remedy)
+    report = _Sums(first, first.confidence, release).sum(cells)
+    report["not_counted"] = uncounted(release) or None
+    if as_json:
+        return print_json(report)
+    _show(report | {"levels": []}, None, report["not_counted"], None)
 
 
 def _check_whole(is_whole: bool) -> None:
@@ -197,7 +216,9 @@ class _Table:
         if "count" in release.cells:  # the cells of a counted table
             check_counted(release.labels, [*(cells.where or ()), *(cells.over or ()), *(cells.minus or ())])
         rows, sure = release.chosen(cells.where or ()), self.sure
-        question = _question(cells, release.column(self.column))
+        column = release.column(self.column)
+        counted = release.answer.unit.counted if column == "count" else ""
+        question = _question(cells, f"number of {counted}" if counted else column)
         if cells.over is not None or cells.over_column is not None:
             over = rows if cells.over is None else release.chosen([text for text in cells.over if text != "all"])
             return _ratio(release.ratio(rows, over, self.column, cells.over_column, sure), question)
@@ -217,10 +238,15 @@ class _Table:
 
 @dataclass(frozen=True, slots=True)
 class _Sums:
-    """A release by a plan as it is asked."""
+    """A release by a plan as it is asked.
+
+    Attributes:
+        people: Table of several amounts that is asked for people in place of the release, which is its first.
+    """
 
     release: NoisySums
     sure: Fraction
+    people: MeasuresTable | None
 
     @property
     def level(self) -> Level:
@@ -251,16 +277,18 @@ class _Sums:
         """One sum, difference or ratio."""
         if cells.mean or cells.over_column is not None:
             raise OutOfRange("means of a release by a plan need utmost total --mean", came="--mean or --over-column")
-        release, sure = self.release, self.sure
-        where = counted_selection(release, cells.where)
-        question = _question(cells, "all")
+        asked, sure = self.people or self.release, self.sure
+        where = counted_selection(self.release, cells.where)
+        question = _question(cells, quantity(asked))
         if cells.over is not None:
-            over = counted_selection(release, [text for text in cells.over if text != "all"])
-            return _ratio(release.ratio(where, over, confidence=sure), question)
-        if cells.minus is None:
-            answer = release.total(where, confidence=sure)
+            return _ratio(asked.ratio(where, counted_selection(self.release, cells.over), confidence=sure), question)
+        if cells.minus is not None:
+            less = counted_selection(self.release, cells.minus)
+            difference = asked.count_difference if isinstance(asked, NoisySums) else asked.difference
+            answer = difference(where, less, confidence=sure)
         else:
-            answer = release.difference(where, counted_selection(release, cells.minus), confidence=sure)
+            count = asked.total if isinstance(asked, NoisySums) and not asked.unit.is_shared else asked.count
+            answer = count(where, confidence=sure)
         kind = "sum" if cells.minus is None else "difference"
         return _sum(exact(answer.value), answer.margin, sure, question, kind, None)
 

@@ -205,6 +205,9 @@ def by_wanted_tables(table: Path, told: ReleaseOptions, wanted: list[str]) -> No
         if not told.is_repeatable:
             check_document(answer.file, answer.sign)
     counted = counted_table(table, told.people, told.neighbours, told.spelling.cells, told.count_key)
+    if isinstance(counted, dict):
+        remedy = "Leave out --want: any total or mean follows from the one table (utmost total). Or keep one --mean."
+        raise OutOfRange("--want plans counts, or one --mean", came="several --mean", where="--want", remedy=remedy)
     if not isinstance(counted, CountedTable):
         remedy = "Add --each-row, or --person COLUMN, and --domain FILE; or give the .json that utmost count wrote."
         raise OutOfRange("--want is of one counted table", came=table.name, where="--want", remedy=remedy)

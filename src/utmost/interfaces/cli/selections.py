@@ -7,6 +7,7 @@ from typing import Any
 from utmost.errors import OutOfRange
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.detailed_release import DetailedSums
+from utmost.publish.releases.measures_table import MeasuresTable
 from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.publish.statements.table_words import beyond_unit
 from utmost.publish.workloads.sums_in_words import read_selection
@@ -14,7 +15,7 @@ from utmost.publish.workloads.sums_in_words import read_selection
 
 def counted_selection(sums: NoisySums, where: Iterable[str] | None) -> dict[str, Any]:
     """The cells of released sums that texts of the form COLUMN=LABELS take."""
-    texts, amounts = list(where or ()), sums.plan.amount_pair
+    texts, amounts = [text for text in where or () if text != "all"], sums.plan.amount_pair
     axes = [axis for axis in sums.domain.axes if amounts is None or axis.levels[0] != amounts.amount.name]
     if amounts is not None:
         amounts.check_where([text.partition("=")[0].strip() for text in texts])
@@ -40,10 +41,24 @@ def check_counted(columns: Iterable[str], where: Iterable[str]) -> None:
             raise OutOfRange("a column must have been counted to be asked for", came=repr(name), remedy=remedy)
 
 
+def quantity(published: NoisySums | MeasuresTable, amount: str | None = None) -> str:
+    """The numbers of which sums and ratios of a release are, in words: of an amount, or people or events."""
+    if isinstance(published, MeasuresTable):
+        return f"number of {next(iter(published.releases.values())).unit.counted}"
+    unit = published.unit
+    if unit.amount is None or (unit.is_shared and amount is None):
+        return f"number of {unit.counted}"
+    return f"number of different {unit.amount.name}" if unit.is_distinct else f"sum of {unit.amount.name}"
+
+
 def uncounted(published: Any) -> str:
     """The contributions that no figure of a release counts, in words; empty where utmost cut nothing."""
     if isinstance(published, DetailedSums):
         promise, cell = published.first.promise, "cell"
+    elif isinstance(published, MeasuresTable):
+        promises = [release.promise for release in published.releases.values()]
+        words = [beyond_unit(promise, promise.unit, "cell") for promise in promises if promise.proved]
+        return "; ".join(dict.fromkeys(words))
     elif isinstance(published, Answer) and getattr(published.noise, "grid", None) is None:
         promise, cell = published.promise, "cell" if published.is_by_plan else "released cell"
     else:

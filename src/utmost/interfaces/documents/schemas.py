@@ -440,6 +440,7 @@ def _documents() -> dict[str, Schema]:
                 "releases": _by_name(_part("statement")),
                 "table": _part("digest"),
             },
+            _MEMORY,
         ),
         "release-in-two-stages": _document(
             "utmost release in two stages",

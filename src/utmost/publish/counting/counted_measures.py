@@ -411,7 +411,9 @@ class CountedMeasure:
             return amounts_in(column, self.column, before, spelling), gone
         except BadTable as error:
             if error.came == MISSING_KIND:
-                remedy = f'{declare_mark(spelling)} With missing="leave out" sums and means leave such amounts out.'
+                remedy = (
+                    f'{declare_mark(spelling)} With missing="leave out" in ut.mean or ut.sum such amounts are left out.'
+                )
                 raise BadTable(error.required, came=error.came, where=error.where, remedy=remedy) from None
             if gone is None and (missing := without_missing(column, spelling)[1]).any():
                 row = before + int(missing.argmax()) + 1
@@ -420,7 +422,7 @@ class CountedMeasure:
                         "every event must have an amount",
                         came="a missing one",
                         where=error.where,
-                        remedy='Pass missing="leave out": sums and means leave it out, and the report counts it.',
+                        remedy='Pass missing="leave out" in ut.mean or ut.sum: the report then counts it.',
                     ) from None
             raise
 

@@ -342,9 +342,12 @@ class Answer(Display, Generic[TableT_co]):
         over_column: str | None = None,
         confidence: Number | None = None,
     ) -> "RatioBar":
-        """An interval that holds the true ratio of two sums, the second over everything if left out; as `total`."""
+        """An interval that holds the true ratio of two sums, the second over everything if left out; as `total`.
+
+        By a plan for counts and amounts together it is a ratio of counts; ``column`` names an amount to divide.
+        """
         if (sums := self._sums_of_plan) is not None:
-            return sums.ratio(where, {} if over is None else over, confidence=confidence)
+            return sums.ratio(where, {} if over is None else over, amount=column, confidence=confidence)
         from utmost.publish.releases.answer_cells import AnswerCells
 
         sure = self.confidence if confidence is None else confidence

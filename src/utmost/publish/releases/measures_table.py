@@ -17,14 +17,16 @@ from utmost.core.exact.numbers import Number, read_confidence
 from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.exact.written_levels import level_facts
 from utmost.core.noise.combination import Combination
+from utmost.core.noise.ratio_bars import FiellerSet, RatioBar
 from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import OutOfRange
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.promises.codec import StatementForm, stated_field
+from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.statement_kinds import MEASURES_KIND
 from utmost.publish.promises.table_statements import LISTS_ASSUMED, promise_text
-from utmost.publish.releases.estimates import estimate_of
+from utmost.publish.releases.estimates import Estimate, estimate_of
 from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.publish.releases.shared_release import release_shared
 from utmost.publish.releases.table_bars import places_of
@@ -33,7 +35,7 @@ from utmost.publish.workloads.amount_pair import AmountPair
 from utmost.publish.workloads.measuring.forms import ProductForm, group_of
 from utmost.publish.workloads.planning.cells_plan import cells_plan
 from utmost.publish.workloads.planning.shared_level import SharedLevel
-from utmost.tables.axes.domain import Domain, Family
+from utmost.tables.axes.domain import Domain, Family, Where
 from utmost.tables.files.saving import Digest, SavedContent, saved
 from utmost.tables.files.table_formats import as_columns
 from utmost.tables.frames.table import Table
@@ -88,6 +90,20 @@ class MeasuresTable:
         return self._first.ledger_facts is not None
 
     @property
+    def ledger_facts(self) -> LedgerFacts | None:
+        """Name, version and levels of the whole table in a ledger; None for a table that no ledger gave."""
+        facts, parts = self._first.ledger_facts, len(self.releases)
+        if facts is None:
+            return None
+        return LedgerFacts(
+            facts.name.removesuffix(f": {_pair(self._first).amount.name}"),
+            facts.data_version,
+            tuple(answered.scaled(parts) for answered in facts.levels),
+            None if facts.together is None else facts.together.scaled(parts),
+            None,
+        )
+
+    @property
     def table(self) -> Table:
         """The labels; the number of persons, and of each amount its sums and means, each with its margin behind it.
 
@@ -115,13 +131,29 @@ class MeasuresTable:
         """The statement, with the digest of the table as it is published."""
         return MEASURES_FORM.statement(self, digest)
 
+    @property
+    def changes(self) -> str:
+        """The most that one individual changes, in words: of amounts with the same bounds once."""
+        if all(release.unit.counted == "people" for release in self.releases.values()):
+            amounts = [_pair(release).amount for release in self.releases.values()]
+            owned = [
+                f"one {amount.name} (from {amount.text(amount.ends[0])} to {amount.text(amount.ends[1])})"
+                for amount in amounts
+            ]
+            return f"at most 1 group, where it counts once, with at most {' and '.join(owned)}"
+        bounds: dict[str, list[str]] = {}
+        for release in self.releases.values():
+            bound, _, amount = release.unit.changes("cell").rpartition(" (")
+            bounds.setdefault(bound, []).append(amount.removesuffix(")"))
+        return "; ".join(f"{bound} ({', '.join(amounts)})" for bound, amounts in bounds.items())
+
     def _fields(self) -> dict[str, Any]:
-        first, share = self._first, str(Fraction(1, len(self.releases)))
-        each = "; ".join(f"for {name} {one.unit.changes('cell')}" for name, one in self.releases.items())
-        promised = promise_text(self.level, first.unit.neighbours, "the table", each)
+        first, share, ledger = self._first, str(Fraction(1, len(self.releases))), self.ledger_facts
+        promised = promise_text(self.level, first.unit.neighbours, "the table", self.changes)
         return {
             "guarantee": f"{promised} {LISTS_ASSUMED} {first.promise.sentences}".rstrip(),
             **level_facts(self.level),
+            **({} if ledger is None else ledger.facts()),
             "shares": dict.fromkeys(self.releases, share),
             "releases": {name: release.facts() for name, release in self.releases.items()},
         }
@@ -181,8 +213,7 @@ class MeasuresTable:
 
     def count_margin(self, confidence: Number | None = None) -> int | float:
         """The margin of the number of persons of a group: of the mean of what all releases say."""
-        sure = self._first.confidence if confidence is None else read_confidence(confidence)
-        return estimate_of(Fraction(0), self._count_noise, sure).margin
+        return estimate_of(Fraction(0), self._count_noise, self._sure(confidence)).margin
 
     def column_bars(self) -> dict[str, int | float]:
         """The margin of each column, before anything is drawn; that of a mean times the number that it divides by."""
@@ -202,6 +233,53 @@ class MeasuresTable:
         ]
         shown = [estimate_of(value, noise, self._first.confidence) for value in values]
         return {"count": [one.value for one in shown], "count_margin": [one.margin for one in shown]}
+
+    def count(self, where: Where | None = None, *, confidence: Number | None = None) -> Estimate:
+        """How many events a selection has, the average of the counts measured with each amount, with its margin.
+
+        Args:
+            where, confidence: Arguments of `NoisySums.total`.
+
+        Raises:
+            NotDetermined, OutOfRange: as `NoisySums.total`.
+        """
+        value, _, law = self._counts_of({} if where is None else where, {})
+        return estimate_of(value, Combination(law["u"], law["levels"], law["counts"]), self._sure(confidence))
+
+    def difference(self, first: Where, second: Where, *, confidence: Number | None = None) -> Estimate:
+        """How many more events one selection has than another; as `count`."""
+        over, under, law = self._counts_of(first, second)
+        sizes = [u - v for u, v in zip(law["u"], law["v"], strict=True)]
+        return estimate_of(over - under, Combination(sizes, law["levels"], law["counts"]), self._sure(confidence))
+
+    def ratio(self, where: Where, over: Where | None = None, *, confidence: Number | None = None) -> RatioBar:
+        """The share of the events of one selection in those of another, or of all; an interval, as `NoisySums.ratio`.
+
+        >>> import utmost as ut
+        >>> people = {"region": ["N", "N", "S"], "income": [20, 40, 30], "rent": [5, 9, 7]}
+        >>> measures = {"income": ut.mean("income", each=(0, 100)), "rent": ut.mean("rent", each=(0, 20))}
+        >>> tables = ut.count_measures(people, {"region": ["N", "S"]}, ut.Counting(each_row=True), measures)
+        >>> table = release_measures(tables, epsilon=2000)
+        >>> print(table.count({"region": "N"}).value, table.ratio({"region": "N"}))
+        2.0 0.6... to 0.6...
+        """
+        top, bottom, law = self._counts_of(where, {} if over is None else over)
+        return FiellerSet.of(top, bottom, **law, confidence=self._sure(confidence)).bar()
+
+    def _counts_of(self, first: Where, second: Where) -> tuple[Fraction, Fraction, dict[str, list[Any]]]:
+        """The averages of the counts of two selections, and the noises that they share."""
+        parts = len(self.releases)
+        counts = [release.counts_of(first, second) for release in self.releases.values()]
+        law: dict[str, list[Any]] = {name: [] for name in ("u", "v", "levels", "counts")}
+        for _, _, noises in counts:
+            for name, terms in noises.items():
+                law[name] += [term / parts if name in ("u", "v") else term for term in terms]
+        over = sum((count[0] for count in counts), Fraction(0)) / parts
+        under = sum((count[1] for count in counts), Fraction(0)) / parts
+        return over, under, law
+
+    def _sure(self, confidence: Number | None) -> Fraction:
+        return self._first.confidence if confidence is None else read_confidence(confidence)
 
     def with_confidence(self, confidence: Number) -> "MeasuresTable":
         """The same table with margins of another confidence."""

@@ -390,18 +390,49 @@ class NoisySums(Display):
         value, less = (self.reconstruction.value(self.measured, form) for form in forms)
         return estimate_of(value - less, self._errors.of_difference(*forms), self._sure(confidence), self.unit.amount)
 
-    def ratio(self, numerator: Where, denominator: Where, *, confidence: Number | None = None) -> RatioBar:
-        """The ratio of two sums, with an interval that holds the true one; "not determined" where nothing is said.
+    def ratio(
+        self,
+        numerator: Where,
+        denominator: Where,
+        *,
+        amount: str | None = None,
+        confidence: Number | None = None,
+    ) -> RatioBar:
+        """The ratio of two counts, with an interval that holds the true one; "not determined" where nothing is said.
+
+        Sums alone, which count nobody, have the ratio of two sums.
 
         Args:
             numerator, denominator: two selections, which may overlap.
+            amount: Name of the amount whose sums are divided, where it was noised together with counts.
             confidence: Confidence of the interval; that of the release if left out.
 
         Raises:
             NotDetermined, OutOfRange: as for `total`.
         """
-        over, under = self.form(mapping(numerator, "numerator")), self.form(mapping(denominator, "denominator"))
+        form = self.counted_form
+        if optional(amount, text, "amount") is not None:
+            self.check_amount(str(amount))
+            form = self.form
+        over, under = form(mapping(numerator, "numerator")), form(mapping(denominator, "denominator"))
         return self._ratio(over, self, under, confidence).bar()
+
+    def check_amount(self, name: str) -> None:
+        """Check that sums of the amount of this name were released.
+
+        Raises:
+            OutOfRange: naming the amount that was.
+        """
+        amount = self.unit.amount
+        if amount is None or amount.distinct is not None or amount.name != name:
+            there = "" if amount is None else f"Write {amount.name}, or leave it out."
+            raise OutOfRange("the amount must be a released one", came=repr(name), where="amount", remedy=there)
+
+    def counts_of(self, first: Where, second: Where) -> tuple[Fraction, Fraction, dict[str, Any]]:
+        """The noisy numbers of events of two selections, and the joint law of their errors, as `fieller` takes it."""
+        forms = self.counted_form(first), self.counted_form(second)
+        over, under = (self.reconstruction.value(self.measured, form) for form in forms)
+        return over, under, self._errors.of_pair(*forms, self._errors)
 
     def mean(
         self,
@@ -467,6 +498,14 @@ class NoisySums(Display):
         form, step = self.counted_form(where), self._pair().amount.step
         value = self.reconstruction.value(self.measured, form)
         return estimate_of(value, scaled(self.noise(form), 1 / step), self._sure(confidence))
+
+    def count_difference(self, first: Where, second: Where, *, confidence: Number | None = None) -> Estimate:
+        """How many more events one selection has than another, as `count`; of sums alone `difference`."""
+        over, under, law = self.counts_of(first, second)
+        sizes = [u - v for u, v in zip(law["u"], law["v"], strict=True)]
+        amount = self.unit.amount if self._amounts is None else None
+        noise = Combination(sizes, law["levels"], law["counts"])
+        return estimate_of(over - under, noise, self._sure(confidence), amount)
 
     def column_bars(
         self, *families: Families, confidence: Number | None = None, together: bool = False

@@ -299,12 +299,13 @@ MOST_BARS = 24
 def short_bar(margin: int | float) -> str:
     """A margin to six digits, rounded up; a float is the decimal that it prints, as in the published column.
 
-    >>> short_bar(3.0), short_bar(950.1871), short_bar(12345678), short_bar(2396.61)
-    ('3', '950.188', '12345678', '2396.61')
+    >>> short_bar(3.0), short_bar(950.1871), short_bar(12345678), short_bar(1198292.91)
+    ('3', '950.188', '12345678', '1198300')
     """
     if isinstance(margin, int) or float(margin).is_integer():
         return str(int(margin))
-    return f"{_SIX_UP.create_decimal(repr(float(margin))):g}"
+    rounded = _SIX_UP.create_decimal(repr(float(margin))).normalize()
+    return f"{rounded:f}" if -7 < rounded.adjusted() < 16 else f"{rounded:g}"
 
 
 _SIX_UP = Context(prec=6, rounding=ROUND_CEILING)

@@ -169,7 +169,9 @@ def sums_in_words(statement: Mapping[str, Any], release: "NoisySums") -> Release
         released=measured,
         unit=f"one individual, who {changes(release.unit, 'cell')}",
         neighbours=neighbours_in_words(release.unit),
-        public=possible_values(release.domain.columns),
+        public=possible_values(
+            [name for name in release.domain.columns if amounts is None or name != amounts.amount.name]
+        ),
         unprotected="nothing: the domain was declared beforehand, and every sum over it has noise",
         noises=noises,
         why=str(statement["noise"]["theorem"]),
@@ -187,7 +189,8 @@ def sums_in_words(statement: Mapping[str, Any], release: "NoisySums") -> Release
 
 def possible_values(columns: Sequence[str]) -> str:
     """The domain as a fact that is published without noise."""
-    return f"the list of possible values ({', '.join(columns)}), declared beforehand; who has which is protected"
+    lists = f"list{'s' * (len(columns) > 1)} of possible values"
+    return f"only the {lists} of {', '.join(columns)}, declared beforehand; not who belongs where"
 
 
 def _split(tables: int, *, is_plain: bool) -> str:
@@ -226,10 +229,11 @@ def _noised(
     def margin_of(column: str) -> Callable[[Any], int | float]:
         return lambda sure: dict(amounts.bars(law.ratio, sure))[column]
 
+    counted = f"counts of {release.unit.counted}"
     *_, mean = amounts.mean_columns
     what = {
-        "count": "counts of events",
-        f"{amounts.amount.name}_count": f"counts of events that have {amounts.amount.name}",
+        "count": counted,
+        f"{amounts.amount.name}_count": f"{counted} that have {amounts.amount.name}",
         f"{amounts.amount.name}_sum": f"sums of {amounts.amount.name}",
         mean.name: f"means of {amounts.amount.name} ({_DIVIDED})",
     }
@@ -395,21 +399,19 @@ def measures_in_words(said: Mapping[str, Any]) -> ReleaseFacts:
     noises = [replace(noise, level=own) for facts in each for noise in facts.noises]
     counts = StatedNoise(
         f"{' '.join(axes) or 'total'}: count",
-        "this table: counts of events, the mean of what each release says of them",
+        f"number of {first.unit.counted}: the average of the counts measured with each amount",
         noises[0].law,
         "",
         bars(first.confidence, measures.count_margin),
     )
     noises = noises if is_alone else [counts, *(noise for noise in noises if noise.name != counts.name)]
-    together, adds = (
-        measures.level,
-        ADDS_UP if is_alone else f"Each amount has an equal share of epsilon, {share}. {ADDS_UP}",
-    )
-    if first.ledger_facts is not None and first.ledger_facts.together is not None:
-        together = first.ledger_facts.together.scaled(len(each))
-        adds = (
-            f"Each amount has an equal share of epsilon, {share}. {level_in_ledger(first.ledger_facts, together)[1][0]}"
-        )
+    verb = "changes" if first.unit.neighbours == "add-remove" else "counts in"
+    ledger = measures.ledger_facts
+    together, (adds, _) = level_in_ledger(ledger, measures.level)
+    if not is_alone:
+        later = "" if ledger is None else ", and later sharper copies cost only the largest"
+        split = f"Each amount uses {share} of epsilon; the whole table costs {level_name(measures.level)}{later}."
+        adds = f"{split} {adds or ADDS_UP}"
     return replace(
         each[0],
         statement=said,
@@ -419,12 +421,12 @@ def measures_in_words(said: Mapping[str, Any]) -> ReleaseFacts:
         own_level=measures.level,
         line=promise_line(measures.level, first.unit.neighbours),
         released="; ".join(facts.released for facts in each),
-        unit="; ".join(dict.fromkeys(facts.unit for facts in each)),
+        unit=f"one individual, who {verb} {measures.changes}",
         neighbours="; ".join(dict.fromkeys(facts.neighbours for facts in each)),
         before="; ".join(dict.fromkeys(step for facts in each for step in facts.before.split("; "))),
         beyond="; ".join(dict.fromkeys(facts.beyond for facts in each)),
         noises=tuple(noises),
-        composition=adds,
+        composition=adds or ADDS_UP,
     )
 
 

@@ -1,5 +1,6 @@
 """An axis as JSON values, and the axis that such values describe: see `Domain.facts` and `Domain.of_facts`."""
 
+import json
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import pairwise
@@ -114,6 +115,7 @@ def axis_of_facts(name: str, facts: Any) -> Any:
     >>> axis_of_facts("age", {"bins": [0, 18, 65, None]}).labels[0]
     ('0 to 17', '18 to 64', '65+')
     """
+    _check_named(name, facts)
     if not isinstance(facts, Mapping):
         return facts
     if isinstance(facts.get("bins"), list) and len(facts["bins"]) > 2:
@@ -138,6 +140,18 @@ def axis_of_facts(name: str, facts: Any) -> Any:
     except (NotANumber, OutOfRange, WrongKind) as error:  # an edge, a period, a label: of which axis, only we know
         place = where if error.where is None else f"{where}, {error.where}"
         raise type(error)(error.required, came=error.came, where=place, remedy=error.remedy) from None
+
+
+def _check_named(name: str, facts: Any) -> None:
+    """Check that missing values of a list have a label of their own, and name it where they have none."""
+    whole = dict(facts) if isinstance(facts, Mapping) else {"values": facts}
+    values = whole.get("values")
+    if not isinstance(values, list) or not any(value is None or value == "" for value in values):
+        return
+    named = [value for value in values if value is not None and value != ""]
+    mended = json.dumps({**whole, "values": named, "missing": whole.get("missing", "not stated")}, ensure_ascii=False)
+    required = "missing values need a label of their own in a list"
+    raise OutOfRange(required, came="an empty value", where=f"axis {name!r}", remedy=f"Write {mended}.")
 
 
 def _made(kind: str, facts: Mapping[str, Any]) -> Any:

@@ -16,6 +16,7 @@ from utmost.interfaces.documents.published_files import read_release
 from utmost.interfaces.documents.reports import print_json
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.detailed_release import DetailedSums
+from utmost.publish.releases.measures_table import MeasuresTable
 from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.publish.statements.clean_check import beside_estimates
 from utmost.publish.workloads.reconstruction.public_facts import between
@@ -54,11 +55,18 @@ def clean(
     check_free(Path("table.csv"), out)
     published = read_release(release)
     released = published.table if isinstance(published, Answer) else published
+    if isinstance(released, MeasuresTable) or (isinstance(released, NoisySums) and released.unit.is_shared):
+        raise Unsupported(
+            "`clean` makes whole numbers of counts, or of sums, that were noised alone",
+            came="counts and sums that were noised together (--mean)",
+            remedy='Release the counts by themselves, without --mean: --want "region age", say; that costs epsilon of '
+            "its own.",
+        )
     if not isinstance(released, NoisySums | DetailedSums):
         raise Unsupported(
-            "`clean` works on releases made with `utmost plan` or `utmost detail`",
+            "`clean` works on releases by a plan",
             came="another kind",
-            remedy="Release by a plan: utmost plan COUNTED, then utmost release COUNTED --plan.",
+            remedy="Release by a plan: utmost release TABLE --want, with the counting options; or utmost detail.",
         )
     domain = released.domain
     words = _only_table(released) if want is None else read_family(domain, want)
@@ -126,7 +134,7 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
     exactly = "" if report["zero_bias_is_exact"] else "at most "
     rows = {
         "table": report["family"] or TOTAL,
-        "bias": f"a true zero is raised by {exactly}{number(report['zero_bias'], 4)} on average",
+        "bias": f"true zeros come out too high, by {exactly}{number(report['zero_bias'], 4)} on average",
         "largest move": f"{number(report['largest_move'], 3)}, of a measured sum, in rounding",
     }
     if "guarantee" in report:

@@ -22,6 +22,7 @@ from utmost.interfaces.cli.options.release_options import RecipeFile
 from utmost.interfaces.cli.planned_release import planned_table
 from utmost.interfaces.cli.release_ways import check_counted_before, counted_table
 from utmost.publish.counting.counted import CountedTable
+from utmost.publish.ledger.means_names import releases_of_means
 from utmost.publish.ledger.state import Published
 from utmost.publish.promises.sum_noise import SumNoise
 from utmost.publish.statements.counted_files import read_table
@@ -61,8 +62,21 @@ def relax(
         if people.are_events and people.mean is not None and len(people.mean) > 1:
             with options.protected(yes):
                 tables = _means_to_relax(table, people, spelling, secret_file_of(ledger.key_file))
-                return relax_means_in_ledger(opened, tables, question, signer, dry_run=dry_run)
+                try:
+                    return relax_means_in_ledger(opened, tables, question, signer, dry_run=dry_run)
+                except DataChanged as error:
+                    error.where = repr(question.name)
+                    error.remedy = (
+                        "The data or the counting options are others: repeat those of the release. Only changed data "
+                        "are a new version (--data-version), which adds its epsilon."
+                    )
+                    raise
         kept = question.release_in(opened)
+        amounts = releases_of_means(opened.releases, question.name, question.version)
+        if kept is None and amounts:
+            listed = ", ".join(f"--mean {name}" for name in amounts)
+            remedy = "Repeat the counting options of the release, with every --mean, or give its --recipe."
+            raise OutOfRange(f"the release has several amounts: {listed}", came="no counting of them", remedy=remedy)
         question.check_kind(None if kept is None else kept.noise)
         with progress_bar(f"Checking {table.name}"):
             values = _table_to_relax(table, kept, people, spelling, secret_file_of(ledger.key_file))

@@ -18,7 +18,7 @@ from utmost.interfaces.cli.options.option_kinds import flag, option
 from utmost.interfaces.cli.screens.screen import facts, grid, number, percent, screen
 from utmost.interfaces.cli.screens.terminal import ScreenText
 from utmost.interfaces.cli.screens.workload_screens import give_tables, tables_left_out, with_confidence
-from utmost.interfaces.cli.selections import check_counted, counted_selection, uncounted
+from utmost.interfaces.cli.selections import check_counted, counted_selection, quantity, uncounted
 from utmost.interfaces.documents.published_files import read_release
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.answer_cells import AnswerCells
@@ -35,7 +35,7 @@ from utmost.tables.files.signatures import signer_of
 _MOST_NAMED = 12
 """Number of tables named that are not written."""
 
-RARE = ("--sums", "--events", "--spread", "--variance", "--cumulative", "--plan")
+RARE = ("--sums", "--spread", "--variance", "--cumulative", "--plan")
 
 
 def total(
@@ -45,8 +45,13 @@ def total(
         option("COLUMN=LABELS", "Cells to sum: sex=men, department=A,B or age=20..40 (without 40)."),
     ] = None,
     *,
-    ratio: Annotated[bool, flag("Ratio to the sum over --over, or to everything.")] = False,
-    over: Annotated[list[str] | None, option("COLUMN=LABELS", "Cells to divide by, written as --where.")] = None,
+    ratio: Annotated[bool, flag("Ratio to the number over --over, or to everything.")] = False,
+    over: Annotated[
+        list[str] | None, option("COLUMN=LABELS", "Cells to divide by, written as --where; or all.")
+    ] = None,
+    amount: Annotated[
+        str | None, option("COLUMN", "Amount to sum, also for --ratio; else people are counted.", "--sum")
+    ] = None,
     mean: Annotated[str | None, option("COLUMN", "Mean of a column of numbers, or of the middles of bins.")] = None,
     values: Annotated[
         str | None, option("NUMBERS", "Numbers of the labels for --mean: 20,35,55 or 85+=90,none=0.")
@@ -55,7 +60,6 @@ def total(
         file_options.File | None,
         file_options.file_option("FILE", "Release of sums, to divide by the counts in RELEASE."),
     ] = None,
-    events: Annotated[bool, flag("Number of events, for amounts counted with --most-events.")] = False,
     median: Annotated[str | None, option("COLUMN", "Column whose median is bounded by bins.")] = None,
     quantile: Annotated[str | None, option("COLUMN=Q", "Column whose quantile is bounded by bins: age=1/4.")] = None,
     spread: Annotated[str | None, option("COLUMN", "Standard deviation of a column of numbers.")] = None,
@@ -82,7 +86,7 @@ def total(
     confidence: options.Confidence = "0.95",
     answer: options.Output,
 ) -> None:
-    """Compute any sum, ratio, mean or quantile from a release, with its margin of error.
+    """Compute any number of people, ratio, sum, mean or quantile from a release, with its margin of error.
 
     utmost total release.json --where sex=women --over all
 
@@ -97,7 +101,15 @@ def total(
         if given is not None:
             raise OutOfRange(f"{name} needs --tables", remedy="Add --tables tables, say, a new folder.")
     along = {"--spread": spread, "--variance": variance, "--cumulative": cumulative}
-    other = {"--mean": mean, "--values": values, "--sums": sums, "--median": median, "--quantile": quantile, **along}
+    other = {
+        "--sum": amount,
+        "--mean": mean,
+        "--values": values,
+        "--sums": sums,
+        "--median": median,
+        "--quantile": quantile,
+        **along,
+    }
     if since is not None:
         _check_sum_alone({"--ratio": ratio or None, "--over": over, **other})
         paths = [*since, release]
@@ -111,32 +123,33 @@ def total(
             AnswerCells.of(published),
             where or [],
             over or [],
-            other,
+            {name: value for name, value in other.items() if name != "--sum"},
+            column=amount,
             is_ratio=ratio or over is not None,
             sure=confidence,
         )
         return _give(answer, report, published)
     if isinstance(published, DetailedSums):
-        beside = {"--ratio": ratio or None, "--over": over, "--events": events or None, **other}
+        beside = {"--ratio": ratio or None, "--over": over, **other}
         _check_sum_alone(beside, "of two stages")
         wanted = counted_selection(published.first, where)
         report = _answered(published.total(wanted, confidence=confidence), _question(where))
         return _give(answer, report, published)
+    people: MeasuresTable | None = None
     if isinstance(published, MeasuresTable):
-        if mean is None or mean not in published.releases:
-            named = " or ".join(f"--mean {name}" for name in published.releases)
-            required = "a table of several amounts is asked for the mean of one"
-            raise OutOfRange(
-                required, came="none of them" if mean is None else repr(mean), where="--mean", remedy=f"Write {named}."
-            )
-        published = Answer.of_sums(published.releases[mean])
+        named = amount if amount is not None else mean if mean in published.releases else None
+        if named is not None and named not in published.releases:
+            remedy = f"Write {' or '.join(f'--sum {name}' for name in published.releases)}."
+            raise OutOfRange("the amount must be a released one", came=repr(named), where="--sum", remedy=remedy)
+        people = published if named is None else None
+        published = Answer.of_sums(published.releases[named or next(iter(published.releases))])
     if not isinstance(published, Answer):
         remedy = "Ask the whole release; utmost read shows this one."
         raise Unsupported("sums need a released table, or a release by a plan", came="another kind", remedy=remedy)
     read = published.table
     chosen = counted_selection(read, where)
     questions = {"--ratio or --over": ratio or over is not None, "--mean": mean is not None, "--sums": sums is not None}
-    questions.update({"--events": events, "--median": median is not None, "--quantile": quantile is not None})
+    questions.update({"--median": median is not None, "--quantile": quantile is not None})
     questions.update({name: level_name is not None for name, level_name in along.items()})
     names = [name for name, wanted in questions.items() if wanted]
     if len(names) > 1:
@@ -145,14 +158,21 @@ def total(
         raise OutOfRange(
             "--values needs --mean, --spread or --variance", remedy="Leave out --values, or add one of them."
         )
-    question, points = _question(where), _points(values)
-    # Of amounts and counts in one table the sum is that of amounts, not of cells that hold both.
-    if events or (read.unit.is_shared and not names):
-        report = _answered((read.count if events else read.total)(chosen, confidence=confidence), question)
-    elif not names:
-        report = _answered(read.total(chosen, confidence=confidence), question)
+    if amount is not None:
+        if names and names not in (["--ratio or --over"], ["--cumulative"]):
+            raise OutOfRange("one question is asked at a time", came=f"--sum and {names[0]}")
+        read.check_amount(amount)
+    question, points, counted = _question(where), _points(values), quantity(read, amount)
+    if not names:
+        of_events = people.count if people is not None else read.count if read.unit.is_shared else read.total
+        answered = (read.total if amount is not None else of_events)(chosen, confidence=confidence)
+        report = _answered(answered, question)
     elif ratio or over is not None:
-        bar = read.ratio(chosen, counted_selection(read, over), confidence=confidence)
+        below = counted_selection(read, over)
+        if people is not None:
+            bar = people.ratio(chosen, below, confidence=confidence)
+        else:
+            bar = read.ratio(chosen, below, amount=amount, confidence=confidence)
         report = _bar(bar, f"{question} over {_question(over)}", "ratio")
     elif median is not None or quantile is not None:
         name, share = (
@@ -166,7 +186,8 @@ def total(
         report = _quantile(lies, f"{'median' if median is not None else f'{share} quantile'} of {name}, {question}")
     elif cumulative is not None:
         table = read.cumulative(cumulative, where=chosen, confidence=confidence, together=True)
-        report = _cumulative(table, (cumulative, *read.value_columns[-1]), question, float(read_confidence(confidence)))
+        columns = read.value_columns[0 if amount is None else -1]
+        report = _cumulative(table, (cumulative, *columns), question, float(read_confidence(confidence)))
     elif spread is not None or variance is not None:
         level_name, kind = spread or str(variance), "variance" if spread is None else "standard deviation"
         ask = read.variance if spread is None else read.spread
@@ -182,8 +203,10 @@ def total(
             raise Unsupported("--sums needs a release by a plan", came="another kind", where="--sums")
         bar = published.mean(sums=other_sums, where=chosen, confidence=confidence)
         report = _bar(bar, f"mean by {sums.name}, {question}", "mean")
-    amount = None if events else read.unit.amount
-    _give(answer, report, published, None if amount is None else amount.clipped)
+    of_amount = read.unit.amount if amount is not None or mean is not None or not read.unit.is_shared else None
+    if not names or ratio or over is not None or cumulative is not None:
+        report["quantity"] = counted
+    _give(answer, report, people or published, None if of_amount is None else of_amount.clipped)
 
 
 def _give(answer: options.Output, report: dict[str, Any], published: Any, clipped: str | None = None) -> None:
@@ -271,7 +294,14 @@ def _selection(release: Any, where: list[str]) -> dict[str, Any]:
 
 
 def _of_cells(
-    read: AnswerCells, where: list[str], over: list[str], other: dict[str, Any], *, is_ratio: bool, sure: str
+    read: AnswerCells,
+    where: list[str],
+    over: list[str],
+    other: dict[str, Any],
+    *,
+    column: str | None,
+    is_ratio: bool,
+    sure: str,
 ) -> dict[str, Any]:
     """A sum or a ratio of the cells of a released table."""
     unknown = [name for name, value in other.items() if value is not None]
@@ -281,13 +311,16 @@ def _of_cells(
     if "count" in read.cells:  # the cells of a counted table
         check_counted(read.labels, [*where, *over])
     rows, question = read.chosen(where), _question(where)
+    named = read.column(column)
+    counted = f"number of {read.answer.unit.counted}" if named == "count" else f"sum of {named}"
     if is_ratio:
-        bar = read.ratio(rows, read.chosen(over), confidence=sure)
-        return _bar(bar, f"{question} over {_question(over)}", "ratio")
-    total_of_cells = read.total(rows, confidence=sure)
+        bar = read.ratio(rows, read.chosen([text for text in over if text != "all"]), column, confidence=sure)
+        return _bar(bar, f"{question} over {_question(over)}", "ratio") | {"quantity": counted}
+    total_of_cells = read.total(rows, column, confidence=sure)
     value = int(total_of_cells.value) if total_of_cells.value.denominator == 1 else float(total_of_cells.value)
     return {
         "question": question,
+        "quantity": counted,
         "kind": "sum",
         "value": value,
         "margin": total_of_cells.margin,
@@ -353,7 +386,11 @@ def _show_trend(report: dict[str, Any]) -> None:
 
 
 def _show_cumulative(report: dict[str, Any]) -> None:
-    screen().print(grid([report["question"], "sum"], [[str(row["up_to"]), _with_bar(row)] for row in report["values"]]))
+    screen().print(
+        grid(
+            [report["question"], report["quantity"]], [[str(row["up_to"]), _with_bar(row)] for row in report["values"]]
+        )
+    )
     screen().print(ScreenText(f"All lie within their bars at once, at {percent(report['confidence'])} confidence."))
 
 
@@ -389,4 +426,5 @@ def _show(report: dict[str, Any], beyond: str, clipped: str | None = None) -> No
         rows["not counted"] = beyond
     if clipped is not None:
         rows["amounts"] = clipped
-    screen().print(ScreenText(f"{report['question']}: {shown}", style="bold"), facts(rows))
+    of = f"{report['quantity']}, " if "quantity" in report else ""
+    screen().print(ScreenText(f"{of}{report['question']}: {shown}", style="bold"), facts(rows))

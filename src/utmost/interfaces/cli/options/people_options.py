@@ -24,7 +24,8 @@ LeftOut = Annotated[
     list[str] | None,
     option(
         "WHAT",
-        "Rows to remove. Write outside, amounts or nothing: values outside the domain, missing amounts, or no row.",
+        "Write outside to drop values outside the domain, amounts to leave missing ones out of sums and means (the "
+        "person still counts), or nothing.",
     ),
 ]
 
@@ -186,7 +187,9 @@ class People(PersonOptions):
         first: Any = tables
         while isinstance(first, dict):
             first = next(iter(first.values()))
-        show_report(first)
+        each = tables.items() if self.several is not None and part is None else [("", first)]
+        for name, counted in each:
+            show_report(counted, name)
         losses = (FewEventsKept, NothingCounted, RowsLeftOut)
         for warning in lost or ():
             if issubclass(warning.category, losses):
@@ -233,7 +236,7 @@ class People(PersonOptions):
                 outside=self.outside,
                 progress=progress,
             )
-        show_report(table)
+        show_report(table, "")
         return table
 
     @property
@@ -407,14 +410,19 @@ def _measures(path: Path) -> dict[str, Any]:
     return {name: MeasureSpec(**words) for name, words in facts.items()}
 
 
-def show_report(counted: "CountedTable") -> None:
-    """Show the report of a counting on a terminal, and nowhere else: what goes to a pipe ends in logs and files."""
+def show_report(counted: "CountedTable", measure: str) -> None:
+    """Show the report of a counting on a terminal, and nowhere else: what goes to a pipe ends in logs and files.
+
+    Args:
+        measure: Name of the measure, where several were counted; else empty.
+    """
     from utmost.interfaces.cli.screens.screen import facts, screen
     from utmost.interfaces.cli.screens.terminal import ScreenText
 
     terminal = screen(stderr=True)
     if counted.report is not None and terminal.is_terminal and sys.stderr.isatty():
-        terminal.print(ScreenText(counted.report.notice, style="bold"), facts(counted.report.rows))
+        notice = f"{measure}: {counted.report.notice}" if measure else counted.report.notice
+        terminal.print(ScreenText(notice, style="bold"), facts(counted.report.rows))
 
 
 def split_names(texts: list[str]) -> list[str]:

@@ -38,6 +38,7 @@ from utmost.publish.promises.promise import Promise
 from utmost.publish.releases.checked_sums import CheckedSums
 from utmost.publish.releases.measures_table import MeasuresTable
 from utmost.publish.releases.noisy_sums import NoisySums, SumsTable
+from utmost.publish.releases.release_facts import short_bar
 from utmost.publish.statements.stated_words import measures_in_words, sums_in_words
 from utmost.publish.workloads.measuring.unit_charge import charge_of
 from utmost.publish.workloads.planning.plan import Plan
@@ -372,7 +373,7 @@ def give_promised_measures(measures: MeasuresTable, answer: TableAnswer) -> None
 def measures_margins(measures: MeasuresTable, confidence: str) -> str:
     """The margins of the columns of several amounts, in words."""
     margins = ", ".join(" ".join(column_margin(*column)) for column in measures.column_bars().items())
-    return f"{margins}; each {percent(read_confidence(confidence))} sure"
+    return f"{margins}; each at {percent(read_confidence(confidence))} confidence"
 
 
 def shown_columns(table: Any) -> ScreenTable:
@@ -481,7 +482,7 @@ def column_margin(column: str, bar: int | float) -> tuple[str, str]:
     (('count', '± 5'), ('income_mean', '± about 300 / count'))
     """
     mean, _, times = column.rpartition(" times ")
-    return (mean, f"± about {number(bar)} / {times}") if mean.endswith("_mean") else (column, f"± {number(bar)}")
+    return (mean, f"± about {short_bar(bar)} / {times}") if mean.endswith("_mean") else (column, f"± {short_bar(bar)}")
 
 
 def planned_margins(plan: Plan, at: Level, confidence: Fraction) -> str:
