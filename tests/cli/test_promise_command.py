@@ -9,7 +9,7 @@ from typing import get_args
 import pytest
 
 from running import every_command
-from utmost import CellNoise, PointNoise, level, read_promise
+from utmost import CellNoise, PointNoise, level, read_promise, read_release
 from utmost.errors import BadTable, OutOfRange, Unsupported, WrongKind
 
 # Screens and options have no public name.
@@ -20,6 +20,7 @@ from utmost.interfaces.cli.options.shared_options import told
 from utmost.ledger import Ledger
 from utmost.privacy import Unit
 from utmost.promises import Promise, named_cell_noise
+from utmost.publish.promises.cell_noise import once_cells
 from utmost.publish.releases.once import checked_table
 from utmost.releases import Texts
 from utmost.tables.files import files
@@ -352,3 +353,19 @@ def test_what_can_be_promised_of_no_table_is_refused(run, say, said):
     code, shown, err = run("promise", *say)
     assert (code, shown) == (2, "")
     assert said in err
+
+
+def test_a_promise_of_noise_for_one_level_is_released_once(run, tmp_path):
+    """Without a memory it is; a ledger refuses it, and what the remedy says works."""
+    table, file = tmp_path / "t.csv", tmp_path / "p.json"
+    table.write_text(TABLE)
+    promise = Promise("admitted", public="department", drop=["x", "y"], noise=once_cells(Unit(5, 1), cost="squared"))
+    promise.save(file)
+    asked = ["release", table, "--promise", file, "--epsilon", 1]
+    code, _, err = run(*asked, "--ledger", tmp_path / "l.db", "--create", "--name", "n")
+    assert code == 2
+    assert "on the command line without --ledger" in " ".join(err.split())
+    code, _, err = run(*asked, "--out", tmp_path / "o.csv")
+    assert code == 0, err
+    assert read_release(tmp_path / "o.csv").margin() == promise.margin(1)
+    assert run(*asked, "--once", "counts")[0] == 2

@@ -18,6 +18,7 @@ from utmost.interfaces.cli.options.table_options import TableAnswer, check_fits
 from utmost.interfaces.cli.screens.release_screen import give, give_promise
 from utmost.interfaces.documents.cost_files import cost_of
 from utmost.publish.promises.promise import Promise
+from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.releases.once import checked_table
 from utmost.tables.files import files
 from utmost.tables.files.file_pieces import FilePieces
@@ -55,13 +56,16 @@ def publish_table(table: Path, told: ReleaseOptions) -> None:
 
 
 def whole(table: Path, told: ReleaseOptions) -> None:
-    """A promise that is of no counted table and of no cells: published in a ledger, or once."""
+    """A promise of points, or of a noise that no options say: published in a ledger, or once."""
     name = "--planar" if told.promised.stated is None else "such a promise"
     refuse(f"does not go with {name}", told.once, told.people)
     if told.memory.ledger is not None:
         return keep(table, told, None)
-    check_once(told)
-    give_once(table, told.promised.of(), told)
+    counted = counted_table(table, told.people, told.neighbours, told.spelling.cells)
+    assert not isinstance(counted, dict), "nothing is said of persons"
+    check_once(told, counted)
+    told.answer.check_free(table, draws=True)
+    _give_checked(table, files.read(table) if counted is None else counted, told.promised.of(counted), told)
 
 
 def together(table: Path, told: ReleaseOptions) -> None:
@@ -377,7 +381,7 @@ def check_once(told: ReleaseOptions, counted: "CountedTable | None" = None) -> N
     promise = told.promised.stated
     if promise is None:
         return
-    if promise.keyed_by_id or promise.lasting_noise.is_bounded:
+    if promise.keyed_by_id or (isinstance(promise.noise, Noise) and promise.noise.is_bounded):
         required = "a promise of noise by item or of a largest value needs --ledger"
         raise OutOfRange(required, came="none", where="--promise")
     promise.check(counted)

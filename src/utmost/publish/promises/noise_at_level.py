@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
@@ -28,7 +28,7 @@ from utmost.core.privacy.unit import Unit, read_unit
 from utmost.core.sampling.draw import on_grid
 from utmost.core.sampling.grid import FARTHEST, declared_exponent
 from utmost.core.sampling.random_bits import Randomness
-from utmost.errors import LittleProtection, OutOfRange, RowsObserved, warn
+from utmost.errors import LittleProtection, OutOfRange, PromiseBroken, RowsObserved, warn
 from utmost.publish.promises.declared_columns import read_numbers
 from utmost.publish.promises.lattice import Lattice, whole_sensitivity
 from utmost.publish.promises.table_statements import law_parameters
@@ -124,6 +124,8 @@ class NoiseAtLevel(Protocol):
 class CellNoiseAtLevel(Display):
     """The level, the individual it protects, and the one law that noises every released cell; made by `cell_noise_at`.
 
+    Its law is compared with the level and the unit whoever makes it, and its margin follows from the law.
+
     Attributes:
         level: Level of the whole release.
         unit: Unit of privacy.
@@ -136,6 +138,10 @@ class CellNoiseAtLevel(Display):
         margin: the least such distance, in the amounts' own unit; on a grid, the half step that rounding to it may add
             is in it.
         grid: the width of the grid on which reals are released, None for integers.
+
+    Raises:
+        PromiseBroken: for a law that does not keep the cell's share of the level for the unit's sensitivity.
+        Unsupported: for a law that is not geometric, where all cells together are bounded.
     """
 
     level: Level
@@ -145,8 +151,17 @@ class CellNoiseAtLevel(Display):
     cost: Cost
     relaxable: bool
     confidence: Fraction
-    margin: int | float
+    margin: int | float = field(init=False)
     grid: Fraction | None
+
+    def __post_init__(self) -> None:
+        unit, grid = self.unit, self.grid
+        if not isinstance(self.drawn, Geometric):  # a bound over all cells together is kept by geometric noise alone
+            unit.check_each_cell(type(self.drawn).__name__)
+        _check_kept(self.drawn, self.level, unit, unit.sensitivity if grid is None else unit.sensitivity / grid)
+        if self.law is not self.drawn:
+            _check_kept(self.law, self.level, unit, unit.sensitivity)
+        object.__setattr__(self, "margin", _margin(unit, self.drawn, grid, self.confidence))
 
     def read(self, column: Any, name: str, place: RowName) -> NDArray[Any]:
         """The values of a column: reals where there is a grid, whatever the law of its steps; else integers."""
@@ -158,7 +173,7 @@ class CellNoiseAtLevel(Display):
         >>> cell_noise_at(epsilon=1, unit=Unit(1, 2)).with_confidence(Fraction(1, 2)).margin
         1
         """
-        return replace(self, confidence=confidence, margin=_margin(self.unit, self.drawn, self.grid, confidence))
+        return replace(self, confidence=confidence)
 
     def bars(self, columns: Sequence[str]) -> dict[str, tuple[str, int | float]]:
         """One margin behind each column."""
@@ -327,8 +342,29 @@ def cell_noise_at(
         best = optimal_law(drawn.level, Fraction(drawn.sensitivity), in_steps(goal, width), "integers")
         assert isinstance(best, IntegerLaw), "the optimal law on the integers is one on the integers"
         drawn = best
-    margin = _margin(protected, drawn, width, sure)
-    return CellNoiseAtLevel(spent, protected, law, drawn, goal, relaxable, sure, margin, width)
+    return CellNoiseAtLevel(spent, protected, law, drawn, goal, relaxable, sure, width)
+
+
+def _check_kept(law: Law, level: Level, unit: Unit, sensitivity: Fraction) -> None:
+    """Check that the noise of one cell keeps the cell's share of a level for a sensitivity, both compared exactly.
+
+    Raises:
+        PromiseBroken: where it does not, or where the level that the law states is not the one of its probabilities.
+    """
+    where, share = type(law).__name__, unit.per_cell(level)
+    if law.level > share:
+        remedy = "Make the law with the level unit.per_cell(level)."
+        raise PromiseBroken(f"the noise of a cell must keep {share}", came=str(law.level), where=where, remedy=remedy)
+    if law.sensitivity < sensitivity:
+        least = -(-sensitivity // 1) if isinstance(law, IntegerLaw) else sensitivity
+        required = f"the noise of a cell must be for a sensitivity of at least {least}"
+        remedy = "Make the law with the sensitivity unit.sensitivity, on a grid with as many of its steps."
+        raise PromiseBroken(required, came=str(law.sensitivity), where=where, remedy=remedy)
+    kept = law.worst_level(Fraction(law.sensitivity))
+    if kept is not None and kept > law.level:
+        required = f"the probabilities of the noise must keep the level that it states, {law.level}"
+        remedy = "Let its level be self.ratio_level(place, self.sensitivity), at the place of the largest ratio."
+        raise PromiseBroken(required, came=str(kept), where=where, remedy=remedy)
 
 
 def _margin(unit: Unit, drawn: IntegerLaw, grid: Fraction | None, confidence: Fraction) -> int | float:
@@ -354,8 +390,7 @@ def cell_noise_of_answer(
     drawn: IntegerLaw = DiscreteStaircase.half_step(here, steps) if half_step else Geometric(here, steps)
     grid = None if lattice.exponent is None else Fraction(2) ** -lattice.exponent
     law: Law = drawn if grid is None or half_step else Laplace(here, Fraction(unit.sensitivity))
-    margin = _margin(unit, drawn, grid, confidence)
-    return CellNoiseAtLevel(at, unit, law, drawn, absolute, True, confidence, margin, grid)
+    return CellNoiseAtLevel(at, unit, law, drawn, absolute, True, confidence, grid)
 
 
 _WEAK = 10  # the epsilon above which odds change by a factor of more than 22 000

@@ -186,13 +186,14 @@ class Promise(Display):
         """The noise, where there is one for every level, so that a memory can keep it.
 
         Raises:
-            Unsupported: for noise that is chosen for one level, which no memory keeps and no file says.
+            Unsupported: for noise that is chosen for one level, which no memory keeps.
         """
         if isinstance(self.noise, Noise):
             return self.noise
-        remedy = "Promise columns and a unit, whose noise can be relaxed; or release it with once=True."
+        again = "in Python with ut.release(once=True), on the command line without --ledger"
+        remedy = f"Promise columns and a unit, whose noise can be relaxed; or release it once: {again}."
         required, came = "what is remembered has noise for every level", self.noise.kind
-        raise Unsupported(required, came=came, where="noise", remedy=remedy)
+        raise Unsupported(required, came=came, where="promise", remedy=remedy)
 
     @property
     def unit(self) -> Unit:

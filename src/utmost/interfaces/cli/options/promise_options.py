@@ -266,12 +266,12 @@ class Promised:
     @property
     def _stated_kind(self) -> str | None:
         """The kind of noise of the promise in the file."""
-        return None if self.stated is None else self.stated.lasting_noise.json_kind
+        return None if self.stated is None else self.stated.noise.json_kind
 
     @property
     def is_planned(self) -> bool:
         """Whether the sums of a plan are measured."""
-        return self.noise.plan is not None if self.stated is None else self.stated.lasting_noise.is_by_plan
+        return self.noise.plan is not None if self.stated is None else self.stated.noise.is_by_plan
 
     @property
     def neighbours(self) -> str:

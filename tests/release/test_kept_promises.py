@@ -1,0 +1,238 @@
+"""Each kind of promised noise keeps its promise against its neighbours, and noise of cells that does not is refused."""
+
+from fractions import Fraction
+from itertools import product
+from math import ceil
+from typing import Any
+
+import numpy as np
+import pytest
+
+import utmost as ut
+from utmost.core.noise.integer_law import IntegerLaw
+from utmost.core.noise.one_draw import DrawLaw
+from utmost.core.privacy.amount import Amount
+from utmost.errors import PromiseBroken, Unsupported
+from utmost.exact import Level, level
+from utmost.noise import DiscreteStaircase, Geometric, costs
+from utmost.privacy_types import check_promise, kept_level
+from utmost.publish.promises.cell_noise import CellNoise, once_cells
+from utmost.publish.promises.noise_at_level import CellNoiseAtLevel
+from utmost.publish.promises.noise_kinds import KINDS
+from utmost.publish.promises.noise_of_universe import NamedCellNoise
+from utmost.publish.promises.noise_together import once_together, together_noise
+from utmost.publish.promises.one_draw_noise import OneDraw, OneWayDraw
+from utmost.publish.promises.promised_noise import PlannedNoise
+from utmost.publish.promises.rotated_sums import ratios_of, sums_of
+from utmost.publish.promises.sum_noise import SumNoise
+from utmost.publish.promises.together_at_level import grouped
+from utmost.publish.workloads.planning.plan import Plan
+from utmost.releases import Texts
+from utmost.workloads import Domain
+
+ONE, TWO = level(1), level(2)
+LEVELS = [level(alpha="1/4"), level(epsilon="1/2"), level(epsilon=3)]
+UNITS = [ut.Unit(1, 1), ut.Unit(1, 2), ut.Unit(5, 1), ut.Unit(3, 2, "change-one")]
+SIGNED = ut.Unit(1, 3, nonnegative=True)
+AMOUNT = ut.Unit(5, 2, amount=Amount("paid", "10"))
+DOMAIN = Domain(sex=["men", "women"], age=["young", "old"])
+EXAMPLES: dict[str, list[PlannedNoise]] = {
+    "cells": [
+        *(CellNoise(unit, numbers) for unit in UNITS for numbers in ("integers", "reals")),
+        CellNoise(ut.Unit("5/2", 2), "reals", grid=2),
+        CellNoise(ut.Unit(5, 2), half_step=True),
+        CellNoise(AMOUNT),
+    ],
+    "cells at one level": [
+        *(once_cells(unit, numbers=numbers) for unit in UNITS for numbers in ("integers", "reals")),
+        once_cells(ut.Unit(20, 1), numbers="reals", grid=8),
+        once_cells(AMOUNT, cost="squared"),
+        once_cells(ut.Unit(5, 2), relaxable=True),
+    ],
+    "sums": [
+        SumNoise(Plan(DOMAIN, unit, {"sex": "1/2", "age": "1/4", "": "1/4"}))
+        for unit in (ut.Unit(1, 1), ut.Unit(2, 2), ut.Unit(1, 1, "change-one"))
+    ],
+    "together": [
+        together_noise([*"ab"], unit=ut.Unit(1, 2)),
+        together_noise([*"abc"], unit=ut.Unit(2, 3)),
+        together_noise([*"abc"], unit=SIGNED, noise="signed"),
+    ],
+    "together at one level": [
+        *(once_together([*"ab"], unit=ut.Unit(2, 2), noise=kind) for kind in ("joint", "staircase", "independent")),
+        *(once_together([*"abc"], unit=SIGNED, noise=kind) for kind in ("range", "joint")),
+    ],
+    "one draw": [
+        OneDraw(ut.Unit(1, 2), 3),
+        OneDraw(ut.Unit(2, 2, nonnegative=True), 3, step=1),
+        OneDraw(ut.Unit(1, 2, nonnegative=True, in_all=1), 3),
+    ],
+    "one-way tables in one draw": [OneWayDraw(DOMAIN, ut.Unit(1, 1))],
+    "named cells": [
+        NamedCellNoise(ut.Unit(1, cells), ("word", "count"), Texts("ab", 3), Fraction(1)) for cells in (1, 3)
+    ],
+}
+ELSEWHERE = {"keys": "test_keys.py, by the recursion", "points": "test_planar.py, by the density"}
+BOX = range(-3, 4)
+
+
+def test_every_kind_is_tried():
+    assert {*EXAMPLES} | {*ELSEWHERE} == {*KINDS}
+    assert all(type(noise).json_kind == kind for kind, some in EXAMPLES.items() for noise in some)
+
+
+def changes(unit: ut.Unit, cells: int) -> list[tuple[int, ...]]:
+    """All changes of so many cells by the presence of one individual."""
+    wide = int(unit.sensitivity)
+    each = range(0 if unit.nonnegative else -wide, wide + 1)
+    in_all = wide * unit.cells if unit.in_all is None else unit.in_all
+    return [
+        change
+        for change in product(each, repeat=cells)
+        if any(change) and sum(map(bool, change)) <= unit.cells and sum(map(abs, change)) <= in_all
+    ]
+
+
+def powers(parts: list[tuple[int, Level]]) -> Fraction:
+    """The epsilon of sums that change by so many steps of levels; of the level 1 in the base of these."""
+    return sum((steps * one.power for steps, one in parts), Fraction(0))
+
+
+def law_spent(law: Any, change: tuple[int, ...], at: Level) -> bool:
+    """Whether the noise of a few cells keeps a level for a change, by the probabilities or the distances themselves."""
+    if isinstance(law, IntegerLaw):
+        return not at < kept_level(law, abs(change[0]))
+    if isinstance(law, DrawLaw):
+        near = {x: law.distance(x) for x in product(BOX, repeat=law.size)}
+        moved = {x: law.distance(tuple(a + b for a, b in zip(x, change, strict=True))) for x in near}
+        assert all((near[x] is None) == (moved[x] is None) for x in near)
+        most = max(abs(near[x] - moved[x]) for x in near if near[x] is not None)
+        return not at < law.ratio.scaled(max(most, 1))
+    masses = {x: float(law.pmf(x)) for x in product(BOX, repeat=len(change))}
+    moved = {x: float(law.pmf(tuple(a + b for a, b in zip(x, change, strict=True)))) for x in masses}
+    return max(abs(np.log(masses[x] / moved[x])) for x in masses) <= at.epsilon_float * (1 + 1e-9)
+
+
+def is_kept(noise: PlannedNoise, at: Level) -> bool:
+    """Whether an answer at a level keeps it, for every change that the unit allows; a replacement is two of them."""
+    planned = noise.at(at)
+    unit = planned.unit  # with the promise of signs on which signed sums depend
+    presence = at.scaled(Fraction(1, 2 if unit.neighbours == "change-one" else 1))
+    if isinstance(planned, CellNoiseAtLevel):
+        check_promise(planned.drawn)
+        steps = ceil(unit.sensitivity / (planned.grid or 1))
+        is_stored = isinstance(noise, CellNoise) and not noise.half_step
+        assert not is_stored or noise.lattice.of(at) == planned.drawn.worst_level(Fraction(1))
+        return not presence < kept_level(planned.drawn, steps).scaled(unit.cells)
+    if isinstance(noise, SumNoise):
+        runs, tables = noise.runs, noise.plan.sums
+        ratios = np.repeat([lattice.of(at).power for _, lattice in runs], [size for size, _ in runs])
+        return all(
+            sum(abs(np.concatenate([part.ravel() for part in tables(counted(change)).values()])) * ratios)
+            <= presence.power
+            for change in changes(unit, DOMAIN.size)
+        )
+    if isinstance(noise, NamedCellNoise):
+        return not presence < kept_level(noise._law(at), 1).scaled(unit.cells)
+    if isinstance(planned.law, DrawLaw) and noise.is_in_steps:
+        size = planned.law.size
+        one_way = [(*a, *b) for a in ((1, 0), (0, 1)) for b in ((1, 0), (0, 1))]
+        allowed = one_way if isinstance(noise, OneWayDraw) else changes(unit, size)
+        return all(law_spent(planned.law, change, presence) for change in allowed)
+    way = planned.way
+    spent = [(law, presence.scaled(share)) for law, share in zip(way.laws, way.shares, strict=True)]
+    for change in changes(unit, unit.cells):
+        for (law, share), part in zip(spent, grouped(change, way.groups), strict=True):
+            if not any(part):
+                continue
+            if way.is_relaxable:
+                sums = sums_of(law, [np.array([each]) for each in part])
+                moved = [(abs(int(one[0])), ratio) for one, ratio in zip(sums, ratios_of(law), strict=True)]
+                if powers(moved) > share.power:
+                    return False
+            elif not law_spent(law, part, share):
+                return False
+    return True
+
+
+def counted(change: tuple[int, ...]) -> Any:
+    return np.array(change).reshape(DOMAIN.shape)
+
+
+@pytest.mark.parametrize("at", LEVELS, ids=str)
+@pytest.mark.parametrize("kind", EXAMPLES)
+def test_every_kind_keeps_its_promise(kind, at):
+    """One individual more or less changes no probability by more than e^epsilon, by enumeration."""
+    for noise in EXAMPLES[kind]:
+        assert is_kept(noise, at), noise
+
+
+def test_the_enumeration_finds_what_is_broken():
+    """Noise for another unit, or for a level above, is told apart."""
+    at = level(1)
+    assert not law_spent(Geometric(1, 1), (2,), at)
+    assert not is_kept(_Twice(ut.Unit(1, 2)), at)
+
+
+class _Twice(NamedCellNoise):
+    def __init__(self, unit):
+        super().__init__(unit, ("word", "count"), Texts("ab", 2), Fraction(1))
+
+    def _law(self, level):
+        return Geometric(level)
+
+
+def cells_with(law: Any, unit: ut.Unit, grid: Fraction | None = None) -> CellNoiseAtLevel:
+    return CellNoiseAtLevel(level(1), unit, law, law, costs.absolute, False, Fraction(19, 20), grid)
+
+
+@pytest.mark.parametrize(
+    ("law", "unit", "remedy"),
+    [
+        (Geometric(1, 1), ut.Unit(1, 2), "Make the law with the level unit.per_cell(level)."),
+        (Geometric(100, 5), ut.Unit(5, 1), "Make the law with the level unit.per_cell(level)."),
+        (Geometric(1, 1), ut.Unit(1, 1, "change-one"), "Make the law with the level unit.per_cell(level)."),
+        (Geometric("1/2", 1), ut.Unit(5, 2), "Make the law with the sensitivity unit.sensitivity"),
+        (DiscreteStaircase("1/2", 4), AMOUNT, "Make the law with the sensitivity unit.sensitivity"),
+    ],
+)
+def test_cells_whose_noise_breaks_its_promise_are_refused(law, unit, remedy):
+    """Whoever makes it; and what the remedy says is taken."""
+    with pytest.raises(PromiseBroken) as raised:
+        cells_with(law, unit)
+    assert remedy in str(raised.value)
+    mended = type(law)(unit.per_cell(level(1)), unit.sensitivity)
+    assert cells_with(mended, unit).margin == unit.margin(mended.margin("0.95"))
+
+
+def test_steps_of_a_grid_are_counted():
+    """On a grid of 1/4 a change by 1 is one of 4 steps; the noise that is promised is compared as the drawn one is."""
+    with pytest.raises(PromiseBroken, match="sensitivity of at least 4"):
+        cells_with(Geometric(1, 1), ut.Unit(1, 1), Fraction(1, 4))
+    assert cells_with(Geometric(1, 4), ut.Unit(1, 1), Fraction(1, 4)).margin == (12 + Fraction(1, 2)) / 4
+
+
+class _Understated(IntegerLaw):
+    """Geometric noise of epsilon 2 that says that it keeps 1."""
+
+    sensitivity = 1
+    level, levels = ONE, (TWO,)
+
+    def mass(self, arithmetic, i):
+        b = arithmetic(TWO)
+        return b.complement / (1 + b.b) * b.power(i)
+
+    def tail(self, arithmetic, i):
+        b = arithmetic(TWO)
+        return b.power(i) / (1 + b.b)
+
+
+def test_a_level_that_a_distribution_does_not_keep_is_refused():
+    with pytest.raises(PromiseBroken, match="the level that it states, epsilon=1; got epsilon="):
+        cells_with(_Understated(), ut.Unit(1, 1))
+
+
+def test_cells_bounded_in_all_take_geometric_noise_alone():
+    unit = ut.Unit(2, 4, in_all=4)
+    with pytest.raises(Unsupported, match="need geometric noise"):
+        cells_with(DiscreteStaircase(unit.per_cell(level(1)), 2), unit)
