@@ -31,7 +31,7 @@ KINDS = {
     "reals": {"columns": "a", "noise": REALS},
     "grid": {"columns": "a", "noise": CellNoise(Unit(1, 1), "reals", grid="1/8", largest="7/2")},
     "half step": {"columns": "a", "noise": CellNoise(Unit(3, 1), half_step=True, largest=10**9)},
-    "plan": {"noise": SumNoise(PLAN, largest=100), "part": ("town", "Bern"), "individual": "one household"},
+    "plan": {"noise": SumNoise(PLAN, largest=100), "part": ("town", "Bern"), "individual": "one household", "proved": True},
     "points": {"columns": ["x", "y"], "noise": PointNoise(200, grid=8, largest=10**6)},
     "items": {"columns": "n", "id_column": ["b", "a"], "keyed_by_id": True, "unit": Unit(1, 1)},
     "amounts": {"columns": "paid", "unit": Unit(500, 2, amount={"name": "paid", "step": "0.01"})},
