@@ -168,7 +168,7 @@ def test_a_rehearsal_finds_what_a_release_would_find(run, published):
     run("ledger", "budget", *published, "--dataset", "admissions", "--limit", "1")
     for more in ([], ["--dry-run"]):
         code, _, err = run("relax", BERKELEY, *published, "--name", "admissions", "--epsilon", "2", *more)
-        assert code == 1
+        assert code == 4
         assert "must stay within epsilon = 1" in err
     assert said(run, "ledger", "status", *published)["releases"][0]["levels"] == ["1/2"]
 
@@ -205,6 +205,14 @@ def test_a_limit_that_no_release_spends_is_told(run, published):
         assert run(*promise)[0] == 0
     assert run(*release, "--promise", "1.json", "--independent")[0] == 1
     assert run(*release, "--promise", "2.json", "--dataset", "admisions", "--out", "u.csv")[0] == 0
+
+
+def test_a_spent_budget_has_an_exit_code_of_its_own(run, published):
+    """A job tells it from a full disk."""
+    assert run("ledger", "budget", *published, "--dataset", "admissions", "--limit", "1")[0] == 0
+    asked = ["ledger", "charge", *published, "--dataset", "admissions", "--what", "a poll", "--epsilon", "9"]
+    assert run(*asked, "--json")[0] == 4
+    assert run("ledger", "status", "--ledger", "none.db")[0] == 1
 
 
 def test_budgets(run, published):

@@ -7,6 +7,7 @@ import tomllib
 import pytest
 
 import utmost as ut
+from utmost.errors import AlreadyPublished, KeyRefused
 
 REGIONS = ("nord", '"süd, ost"', "west")
 EVENTS = "".join(f"p{i % 40},{REGIONS[i % 3]},{1950 + i % 60}-03-01,{i % 7}.25\n" for i in range(120))
@@ -238,3 +239,61 @@ def test_several_events_of_a_person_in_a_cell_and_a_name_for_each_night(run, job
     key = ["--ledger", "one.db", "--key-file", "one.secret.toml", "--name", "n1", "--epsilon", 3]
     code, _, err = run("relax", "twice.csv", *key, "--person", "who", *BY, "--at-most", 2, "--out", "never.csv")
     assert (code, "--at-most 2 --per-cell 3" in err) == (3, True)
+
+
+def test_the_first_run_that_a_recipe_without_a_name_prints_works(run, job):
+    """On the screen and in the recipe; it ended with 2, "a release in a ledger needs a name"."""
+    shown = ran(run, "init", *COUNT, "--epsilon", 1, "--ledger", "l.db", "--out", "r.toml")
+    named = '--name "NAME-$(date +%F)" --dry-run'
+    assert named in " ".join(shown.split())
+    assert named in (job / "r.toml").read_text()
+    ran(run, "release", "e.csv", "--recipe", "r.toml", "--name", "NAME-2026-11-29", "--dry-run")
+    ran(run, "init", *COUNT, "--epsilon", 1, "--ledger", "m.db", "--name", "a", "--out", "s.toml")
+    assert "NAME" not in (job / "s.toml").read_text()
+
+
+def test_python_takes_the_secret_file_of_a_job_and_publishes_its_release_again(run, job):
+    ran(
+        run,
+        "init",
+        "--person",
+        "who",
+        *BY,
+        "--in-all",
+        4,
+        "--epsilon",
+        1,
+        "--ledger",
+        "l.db",
+        "--name",
+        "a",
+        "--out",
+        "r.toml",
+    )
+    ran(run, "release", "e.csv", "--recipe", "r.toml", "--out", "a.csv")
+    counting = ut.Counting("who", key="r.secret.toml")
+    domain = ut.Domain.of_facts(DOMAIN)
+    counted = ut.count_table(job / "e.csv", domain, counting, measure=ut.count(in_all=4), by=["region", "age"])
+    with ut.Ledger.open("l.db", key="r.secret.toml") as ledger:
+        plan = ut.choose_plan(ut.Workload(domain, {"region age": 1}), counted.unit, epsilon=1)
+        with pytest.raises(AlreadyPublished) as caught:
+            ledger.publish("a", counted, ut.Promise(noise=plan), epsilon=1)
+        own = {"individual": "one value of the column who, with all its events", "proved": True}
+        assert "got individual=None, proved=False, published with individual='one value" in str(caught.value)
+        assert f"Promise it with individual={own['individual']!r}, proved=True" in str(caught.value)
+        again = ledger.publish("a", counted, ut.Promise(noise=plan, **own), epsilon=1)
+        assert ledger.publish("a", counted, plan, epsilon=1).table.measured.keys() == again.table.measured.keys()
+        assert ledger.spent("a") == again.level
+    for path, required in (("no.key", "key file"), ("no.toml", "secret file")):
+        with pytest.raises(KeyRefused, match=required):
+            ut.count_table(job / "e.csv", domain, ut.Counting("who", at_most=2, key=path), by=["region", "age"])
+
+
+def test_a_run_that_was_cut_off_before_the_ledger_was_made_is_run_again(run, job):
+    ran(run, "init", *COUNT, "--epsilon", 1, "--ledger", "l.db", "--name", "a", "--out", "r.toml")
+    (job / "l.db").touch()
+    key = ["--ledger", "l.db", "--key-file", "r.secret.toml"]
+    code, _, err = run("ledger", "budget", *key, "--dataset", "a")
+    assert (code, "run the job again" in err) == (1, True)
+    ran(run, "release", "e.csv", "--recipe", "r.toml", "--out", "a.csv")
+    ran(run, "ledger", "budget", *key, "--dataset", "a")

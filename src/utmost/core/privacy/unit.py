@@ -255,19 +255,23 @@ class Unit(PickledByFields):
         return "people" if self.cells == 1 and once == 1 else "events"
 
     def beyond(self, cell: str) -> str:
-        """The part of one individual's data that no figure counts, in words.
+        """The part of one individual's data that no figure counts, in words; a bound that another implies is left out.
 
-        >>> Unit(1, 2).beyond("cell")
-        'what one individual has in more than 2 cells, or beyond 1 in any'
+        >>> Unit(1, 2).beyond("cell"), Unit(20, 20, in_all=20).beyond("cell")
+        ('what one individual has in more than 2 cells, or beyond 1 in any', 'what one individual has beyond 20 in all')
         """
-        each, in_all = self.most_of, ""
+        each, in_all, each_text = self.sensitivity, self.in_all, self.most_of
+        in_all_text = "" if in_all is None else self.text(in_all)
         if self.is_shared and self.amount is not None:
-            events, all_events = self._events
-            each = _some(events, "event")
-            in_all = "" if all_events is None else f", or beyond {_some(all_events, 'event')} in all"
-        elif self.in_all is not None:
-            each, in_all = self.text(self.sensitivity), f", or beyond {self.text(self.in_all)} in all"
-        return f"what one individual has in more than {self.many(cell)}, or beyond {each} in any{in_all}"
+            each, in_all = self._events
+            each_text, in_all_text = _some(each, "event"), "" if in_all is None else _some(in_all, "event")
+        elif in_all is not None:
+            each_text = self.text(each)
+        # A bound of all cells is one of whole numbers: whoever is in more cells than it has more than it in all.
+        bounds = [f"in more than {self.many(cell)}"] if in_all is None or in_all > self.cells else []
+        bounds += [f"beyond {each_text} in any"] if in_all is None or in_all > each else []
+        bounds += [] if in_all is None else [f"beyond {in_all_text} in all"]
+        return f"what one individual has {', or '.join(bounds)}"
 
     @property
     def _events(self) -> tuple[Fraction, Fraction | None]:

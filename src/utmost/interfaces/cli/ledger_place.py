@@ -110,7 +110,7 @@ def secret_file_of(key_file: Path | None) -> Path | None:
     """The key file, where it is a secret file."""
     if key_file is None:
         return None
-    from utmost.publish.ledger.secret_file import is_secret_file
+    from utmost.tables.files.secret_file import is_secret_file
 
     return key_file if is_secret_file(key_file) else None
 

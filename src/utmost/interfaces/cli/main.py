@@ -1,6 +1,7 @@
 """The command line: one small file for each command, and one way to say that something is wrong.
 
-Exit codes: 0 done; 1 refused by the data or a promise would break; 2 misuse; 3 a ledger published other data.
+Exit codes: 0 done; 1 refused by the data or a promise would break; 2 misuse; 3 a ledger published other data; 4 the
+budget of a dataset does not allow it.
 """
 
 import errno
@@ -27,6 +28,7 @@ import click
 from utmost.errors import (
     AlreadyPublished,
     BadTable,
+    BudgetExceeded,
     DataChanged,
     NotALevel,
     NotANumber,
@@ -125,7 +127,11 @@ _NEW_OBJECTS = 100_000
 
 _STDIN, _STDOUT, _STDERR = 0, 1, 2
 
-_MISUSE = (NotALevel, NotANumber, OutOfRange, Unsupported, WrongKind)
+_CODES = (
+    (DataChanged, 3),
+    (BudgetExceeded, 4),
+    ((NotALevel, NotANumber, OutOfRange, Unsupported, WrongKind), 2),
+)
 _MANNER: dict[str, Any] = {"context_settings": {"help_option_names": ["-h", "--help"]}}
 
 _RESEARCH_HELP = (
@@ -335,8 +341,8 @@ app = _Commands(
     ],
     help="Publish tables, counts and places with differential privacy, with a margin of error for each figure.\n\n"
     "A level is written 1, ln2 or alpha=1/2. A table is .csv, .tsv, .jsonl (also .csv.gz, .csv.zip), .json records, "
-    ".feather, .parquet or .xlsx. A file may be -, the pipe. No file is written over. Exit codes: 0 done, 1 refused by "
-    "the data, 2 misuse, 3 a ledger published other data, 130 interrupted.",
+    ".feather, .parquet or .xlsx. A file may be -, the pipe. A file with other content is never replaced. Exit codes: "
+    "0 done, 1 refused by the data, 2 misuse, 3 a ledger published other data, 4 the budget is spent, 130 interrupted.",
     **_MANNER,
 )
 
@@ -353,7 +359,7 @@ def main(arguments: list[str] | None = None) -> None:
         try:
             _run(arguments)
         except UtmostError as error:
-            code = 3 if isinstance(error, DataChanged) else 2 if isinstance(error, _MISUSE) else 1
+            code = next((code for kinds, code in _CODES if isinstance(error, kinds)), 1)
             _fail(_with_notes(in_words(error), error), code)
         except BrokenPipeError:
             _silence()

@@ -26,6 +26,7 @@ Schema = dict[str, Any]
 """A JSON Schema, as JSON values."""
 
 DocumentKind = Literal[
+    "any",
     "statement",
     "table-of-sums",
     "table-of-measures",
@@ -59,7 +60,8 @@ def schema(kind: DocumentKind) -> Schema:
     from one another is for `utmost verify` to say.
 
     Args:
-        kind: One of `DocumentKind`; "statement" for the statement beside a released table, and for a release by a plan.
+        kind: One of `DocumentKind`; "statement" for the statement beside a released table, and for a release by a plan;
+            "any" for every document that has a field ``kind``, which chooses its schema.
 
     Returns:
         The schema as JSON values. It refers to no other file.
@@ -71,10 +73,18 @@ def schema(kind: DocumentKind) -> Schema:
     >>> described["title"], "neighbours" in described["$defs"]["noise_cells"]["required"]
     ('promise', True)
     """
-    described = _documents()[one_of(kind, DocumentKind, "kind")]
+    if one_of(kind, DocumentKind, "kind") == "any":
+        described: Schema = {"oneOf": [document for document in _documents().values() if _has_kind(document)]}
+    else:
+        described = _documents()[kind]
     named = _named_parts(described)
     parts = {name: part for name, part in sorted(_parts().items()) if name in named}
     return {"$schema": DIALECT, "title": kind, **described, **({"$defs": parts} if parts else {})}
+
+
+def _has_kind(described: Schema) -> bool:
+    """Whether a field ``kind`` tells the documents of a schema from all others."""
+    return "const" in described.get("properties", {}).get("kind", {})
 
 
 def _named_parts(described: Any) -> set[str]:

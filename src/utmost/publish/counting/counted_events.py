@@ -261,7 +261,7 @@ def _counted(
     if rows is not None and any(measure.most_events is not None for measure in plan.measures):
         required = "sums and counts together are kept cell by cell"
         raise OutOfRange(required, came="together=", remedy="Leave one of them out.")
-    rule = CountingRule(plan, most, rows, hash_key(counting.key))
+    rule = CountingRule(plan, most, rows, hash_key(counting.hash_key))
     flat, kind, report = counted_cells(events, rule, progress, outside)
     # The tables of one call share an identity that no other call has: parts of two calls may share persons.
     identity, tables = token_hex(16), dict[Label | None, dict[MeasureName, CountedTable]]()

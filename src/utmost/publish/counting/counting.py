@@ -2,10 +2,12 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from utmost.core.exact.arguments import integer, optional, text, truth, wrong_kind
 from utmost.errors import OutOfRange
 from utmost.publish.counting.counted_measures import LARGEST_DOMAIN, MeasureSpec
+from utmost.tables.files.secret_file import counting_key
 
 _LONGEST_NAME = 100
 
@@ -23,8 +25,9 @@ class Counting:
         together: An axis of two to five values: the cells of a person are kept row by row along it, all or none, of
             ``at_most / 2`` rows. Sums and differences of the two can be released then, see `Plan`.
         neighbours: The neighbouring relation, "add-remove" or "change-one", see `Unit`.
-        key: Key of the hashes: with the same key and events the same cells are kept. New random bytes if left out. The
-            proof needs neither a secret key nor a good hash; who knows the key can choose names whose cells are kept.
+        key: Key of the hashes, as bytes or the path of a file that has it, such as a recipe's secret file: with the
+            same key and events the same cells are kept. New random bytes if left out. The proof needs neither a secret
+            key nor a good hash; who knows the key can choose names whose cells are kept.
 
     Raises:
         OutOfRange: where nothing or two things say whose events these are, for cells below 1, and for ``at_most`` and
@@ -44,14 +47,14 @@ class Counting:
     at_most: int | None = None
     together: str | None = None
     neighbours: str = "add-remove"
-    key: bytes | None = field(default=None, repr=False)
+    key: bytes | str | Path | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         person, together = optional(self.person, text, "person"), optional(self.together, text, "together")
         each_row, at_most = truth(self.each_row, "each_row"), optional(self.at_most, integer, "at_most")
         text(self.neighbours, "neighbours")
-        if self.key is not None and not isinstance(self.key, bytes):
-            raise wrong_kind("key", "bytes", self.key)
+        if self.key is not None and not isinstance(self.key, bytes | str | Path):
+            raise wrong_kind("key", "bytes, or the path of a key file", self.key)
         if person is None and not each_row:
             remedy = "Pass person=, the column of persons; or each_row=True, where each row is another person."
             raise OutOfRange("whose events these are must be said", came="no person", remedy=remedy)
@@ -64,6 +67,15 @@ class Counting:
             raise OutOfRange("at_most must be at least 1", came=at_most, remedy=remedy)
         object.__setattr__(self, "each_row", each_row)
         object.__setattr__(self, "at_most", 1 if each_row else at_most)
+
+    @property
+    def hash_key(self) -> bytes | None:
+        """The bytes of the key.
+
+        Raises:
+            KeyRefused: for a file that is not there, and a secret file without a counting key.
+        """
+        return counting_key(Path(self.key)) if isinstance(self.key, str | Path) else self.key
 
     @property
     def individual(self) -> str:

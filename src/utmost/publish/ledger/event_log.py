@@ -16,7 +16,10 @@ from utmost.publish.ledger.witness import RollbackLoss, Witness, WitnessRecord, 
 T = TypeVar("T")
 
 _MEND = "Find out what was lost, then call resume (utmost ledger resume)."
-_REMEDY_OPEN = "Correct the name, or make a new one: create=True (utmost ledger budget --create)."
+_REMEDY_OPEN = (
+    "Correct the name; where the first run of a job was cut off, run the job again; or make a new one: create=True "
+    "(utmost ledger budget --create)."
+)
 
 
 @dataclass(slots=True)

@@ -14,7 +14,7 @@ from utmost.core.exact.disk import force
 from utmost.core.sampling.item_words import length_prefixed
 from utmost.core.sampling.random_bits import entropy
 from utmost.errors import KeyRefused, LedgerUnavailable, Unsupported
-from utmost.publish.ledger.secret_file import COUNT_KEY, LEDGER_KEY, is_secret_file, secret
+from utmost.tables.files.secret_file import LEDGER_KEY, is_secret_file, secret, secrets_lost
 
 OWNER_ONLY = 0o600
 
@@ -171,36 +171,9 @@ def _of_environment() -> GivenKey:
     return Path(os.environ[FILE_VARIABLE]) if os.environ.get(FILE_VARIABLE) else None
 
 
-def counting_key(path: Path) -> bytes:
-    """The bytes by which events are counted: those of a secret file's counting key, else the whole file.
-
-    Raises:
-        KeyRefused: for a secret file without a counting key.
-    """
-    if not is_secret_file(path):
-        return path.read_bytes()
-    if not path.exists():
-        raise _not_there(path)
-    try:
-        return bytes.fromhex(secret(path, COUNT_KEY) or "-")
-    except (OSError, ValueError):
-        refused = _no_secret(path, COUNT_KEY)
-    raise refused
-
-
-def _not_there(path: Path) -> KeyRefused:
-    remedy = "Restore it from a backup: a new one could not open the ledger."
-    return KeyRefused("the secret file must be there", came="no such file", where=str(path), remedy=remedy)
-
-
-def _no_secret(path: Path, name: str) -> KeyRefused:
-    remedy = f'A line is needed, {name} = "...", of {2 * KEY_BYTES} hexadecimal digits.'
-    return KeyRefused("a secret file must hold its keys", came=f"no {name}", where=str(path), remedy=remedy)
-
-
 def _of_file(path: Path) -> Key | KeyRefused:
     if is_secret_file(path) and not path.exists():
-        return _not_there(path)
+        return secrets_lost(path)
     try:
         mode = path.stat().st_mode
         if _HAS_MODES and mode & 0o077:

@@ -19,7 +19,6 @@ from utmost.publish.ledger.events import START, read_event
 from utmost.publish.ledger.key import GivenKey, Key, found_key, key_file_of, key_path
 from utmost.publish.ledger.labels import opened_label_seal
 from utmost.publish.ledger.responses import answer_alone, labels_of, stored_blocks
-from utmost.publish.ledger.secret_file import witness_of
 from utmost.publish.ledger.sqlite_store import SqliteStore
 from utmost.publish.ledger.state import Published, State, folded
 from utmost.publish.ledger.store import EventPart, Rows, Store
@@ -27,6 +26,7 @@ from utmost.publish.ledger.verification import verified
 from utmost.publish.ledger.witness import Witness
 from utmost.publish.promises.drawing import BLOCK
 from utmost.publish.releases.answer import Answer
+from utmost.tables.files.secret_file import witness_of
 
 _LONGEST_WAIT = 10**6
 StorePlace = str | Path

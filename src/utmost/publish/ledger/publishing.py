@@ -284,7 +284,15 @@ def check_repeated(
         if release.dataset != request.dataset:
             remedy = f"It stays in its dataset: leave dataset= out. {_SUM_OF_BOTH}"
         required = "a release must keep its columns, promise and dataset, its identifiers and its noise"
-        raise AlreadyPublished(required, came=f"another {others[0]}" if others else None, where=where, remedy=remedy)
+        came = f"another {others[0]}" if others else None
+        if others and {*others} <= {"individual", "proved"}:
+            said, own = (
+                ", ".join(f"{name}={getattr(promise, name)!r}" for name in others)
+                for promise in (request.promise, release.promise)
+            )
+            came = f"{said}, published with {own}"
+            remedy = f"Promise it with {own}; of a counted table a plan in place of the promise says it itself."
+        raise AlreadyPublished(required, came=came, where=where, remedy=remedy)
     check()
     level = release.level_of_answer(request.level)
     if level is None:

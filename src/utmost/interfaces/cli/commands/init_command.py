@@ -20,10 +20,10 @@ from utmost.interfaces.cli.options.table_options import NumberSpelling
 from utmost.interfaces.cli.screens.screen import facts, screen
 from utmost.interfaces.cli.screens.terminal import ScreenGroup, ScreenText
 from utmost.interfaces.documents.reports import print_json
-from utmost.publish.ledger.secret_file import new_secrets
 from utmost.publish.statements.counted_files import read_domain
 from utmost.tables.axes.domain import Domain
 from utmost.tables.files.atomic import check_absent, write_together
+from utmost.tables.files.secret_file import new_secrets
 
 FIRST = ("--out",)
 AS_IN = {
@@ -103,9 +103,9 @@ def init(
     if secrets is not None:
         rows["secrets"] = f"{secrets}: keep it as safe as the data, and out of version control"
     request = ' --request "$(date +%F)"' if "ledger" in given else ""
-    request = f' --name "NAME-$(date +%F)"{request}' if request and "name" not in given else request
-    rows["try it"] = f"utmost release DATA.csv --recipe {file} --dry-run"
-    rows["release"] = f"utmost release DATA.csv --recipe {file}{request} --out released.csv"
+    name = ' --name "NAME-$(date +%F)"' if request and "name" not in given else ""
+    rows["try it"] = f"utmost release DATA.csv --recipe {file}{name} --dry-run"
+    rows["release"] = f"utmost release DATA.csv --recipe {file}{name}{request} --out released.csv"
     screen().print(ScreenGroup(ScreenText("A recipe, with everything but the data.", style="bold"), facts(rows)))
 
 

@@ -11,7 +11,6 @@ FIRST = ("--recipe", "--epsilon", "--ledger", "--out", "--dry-run")
 RARE = (
     "--numbers",
     "--per-cell",
-    "--in-all",
     "--neighbours",
     "--cost",
     "--once",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 from utmost.errors import BadTable, FewEventsKept, NothingCounted, OutOfRange, RowsLeftOut, UtmostError
 from utmost.interfaces.cli.options import file_options
 from utmost.interfaces.cli.options.option_kinds import flag, option
+from utmost.interfaces.cli.screens.control_characters import harmless
 
 if TYPE_CHECKING:
     from utmost.publish.counting.counted import CountedTable
@@ -44,6 +45,10 @@ class PersonOptions:
         option("NAMES", "Columns to count by: sex,region; by default all."),
     ] = None
     at_most: Annotated[int | None, option("K", "Number of cells that one person may change: 1.")] = None
+    in_all: Annotated[
+        str | None,
+        option("S", "Most events of one person that are counted, in all cells together; of --values, the amount."),
+    ] = None
     mean: Annotated[
         list[str] | None,
         option(
@@ -58,10 +63,6 @@ class PersonOptions:
     ] = None
 
     per_cell: Annotated[str | None, option("S", "Most by which one person changes a cell: 1, or LOW,HIGH.")] = None
-    in_all: Annotated[
-        str | None,
-        option("S", "Most by which one person changes all cells together."),
-    ] = None
 
     @property
     def are_events(self) -> bool:
@@ -71,8 +72,8 @@ class PersonOptions:
     @property
     def people(self) -> "People":
         """These options with events that count as 1."""
-        whose = self.person, self.each_row, self.domain, self.by, self.at_most
-        return People(*whose, self.mean, self.leave_out, self.neighbours, self.per_cell, self.in_all)
+        whose = self.person, self.each_row, self.domain, self.by, self.at_most, self.in_all
+        return People(*whose, self.mean, self.leave_out, self.neighbours, self.per_cell)
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +196,8 @@ class People(PersonOptions):
             if issubclass(warning.category, losses):
                 lost_events = str(warning.message).partition(". ")[0]
                 remedy = "Nothing was written. Correct the domain or the bounds, or write --leave-out outside."
-                raise BadTable(f"--leave-out nothing keeps every event. {lost_events}", remedy=remedy)
+                required = "--leave-out nothing refuses events outside the domain, and bounds that keep less than half"
+                raise BadTable(f"{required}. {lost_events}", remedy=remedy)
         return tables
 
     def contributions(
@@ -348,7 +350,7 @@ class People(PersonOptions):
     @property
     def key(self) -> bytes | None:
         """The bytes of the key of the count."""
-        from utmost.publish.ledger.key import counting_key
+        from utmost.tables.files.secret_file import counting_key
 
         return None if self.count_key is None else counting_key(self.count_key)
 
@@ -411,7 +413,7 @@ def _measures(path: Path) -> dict[str, Any]:
 
 
 def show_report(counted: "CountedTable", measure: str) -> None:
-    """Show the report of a counting on a terminal, and nowhere else: what goes to a pipe ends in logs and files.
+    """Show the report of a counting to the curator, on standard error: all of it on a terminal, one line in a job.
 
     Args:
         measure: Name of the measure, where several were counted; else empty.
@@ -419,10 +421,14 @@ def show_report(counted: "CountedTable", measure: str) -> None:
     from utmost.interfaces.cli.screens.screen import facts, screen
     from utmost.interfaces.cli.screens.terminal import ScreenText
 
+    if counted.report is None:
+        return
+    named = f"{measure}: " if measure else ""
     terminal = screen(stderr=True)
-    if counted.report is not None and terminal.is_terminal and sys.stderr.isatty():
-        notice = f"{measure}: {counted.report.notice}" if measure else counted.report.notice
-        terminal.print(ScreenText(notice, style="bold"), facts(counted.report.rows))
+    if terminal.is_terminal and sys.stderr.isatty():
+        terminal.print(ScreenText(f"{named}{counted.report.notice}", style="bold"), facts(counted.report.rows))
+    else:
+        sys.stderr.write(f"utmost: for the curator alone: {harmless(named + counted.report.line)}\n")
 
 
 def split_names(texts: list[str]) -> list[str]:

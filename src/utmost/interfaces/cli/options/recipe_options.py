@@ -17,7 +17,7 @@ _PATHS = {"domain", "plan", "promise", "key-file", "witness", "sign"}
 
 _HEAD = """\
 # A recipe: what `utmost release` does with the data, and everything but the data. A key is an option's name.
-# utmost release DATA.csv --recipe {name} --dry-run
+# utmost release DATA.csv --recipe {name}{named} --dry-run
 """
 
 
@@ -137,7 +137,8 @@ def recipe_text(name: str, given: Mapping[str, Any], domain: Mapping[str, Any] |
     lines = [f"{toml_key(key)} = {toml_value(value)}\n" for key, value in given.items()]
     if domain is not None:
         lines += ["\n[domain]\n", *(f"{toml_key(axis)} = {toml_value(facts)}\n" for axis, facts in domain.items())]
-    return _HEAD.format(name=name) + "".join(lines)
+    named = ' --name "NAME-$(date +%F)"' if "ledger" in given and "name" not in given else ""
+    return _HEAD.format(name=name, named=named) + "".join(lines)
 
 
 def recipe_schema(release: click.Command) -> dict[str, Any]:

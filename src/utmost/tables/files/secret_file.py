@@ -5,6 +5,7 @@ import tomllib
 from pathlib import Path
 
 from utmost.core.sampling.random_bits import entropy
+from utmost.errors import KeyRefused
 
 SECRET_ENDING = ".toml"
 LEDGER_KEY, COUNT_KEY, WITNESS = "ledger-key", "count-key", "witness"
@@ -47,3 +48,30 @@ def witness_of(key_file: Path | None) -> Path | None:
         return None
     named = secret(key_file, WITNESS)
     return None if named is None else Path(os.path.normpath(key_file.parent / named))
+
+
+def counting_key(path: Path) -> bytes:
+    """The bytes by which events are counted: those of a secret file's counting key, else the whole file.
+
+    Raises:
+        KeyRefused: for a file that cannot be read, and a secret file without a counting key.
+    """
+    if is_secret_file(path) and not path.exists():
+        raise secrets_lost(path)
+    try:
+        if not is_secret_file(path):
+            return path.read_bytes()
+        return bytes.fromhex(secret(path, COUNT_KEY) or "-")
+    except OSError as error:
+        remedy = "Correct the name."
+        refused = KeyRefused("the key file must be there", came=error.strerror, where=str(path), remedy=remedy)
+    except ValueError:
+        remedy = f'A line is needed, {COUNT_KEY} = "...", of {2 * _BYTES} hexadecimal digits.'
+        refused = KeyRefused("a secret file must hold its keys", came=f"no {COUNT_KEY}", where=str(path), remedy=remedy)
+    raise refused
+
+
+def secrets_lost(path: Path) -> KeyRefused:
+    """The refusal of a secret file that is not there."""
+    remedy = "Restore it from a backup: a new one could not open the ledger."
+    return KeyRefused("the secret file must be there", came="no such file", where=str(path), remedy=remedy)
