@@ -31,7 +31,7 @@ KINDS = {
     "reals": {"columns": "a", "noise": REALS},
     "grid": {"columns": "a", "noise": CellNoise(Unit(1, 1), "reals", grid="1/8", largest="7/2")},
     "half step": {"columns": "a", "noise": CellNoise(Unit(3, 1), half_step=True, largest=10**9)},
-    "plan": {"noise": SumNoise(PLAN, largest=100), "part": ("town", "Bern"), "individual": "one household", "proved": True},
+    "plan": {"noise": SumNoise(PLAN, largest=100), "part": ("town", "Bern"), "individual": "one household"},
     "points": {"columns": ["x", "y"], "noise": PointNoise(200, grid=8, largest=10**6)},
     "items": {"columns": "n", "id_column": ["b", "a"], "keyed_by_id": True, "unit": Unit(1, 1)},
     "amounts": {"columns": "paid", "unit": Unit(500, 2, amount={"name": "paid", "step": "0.01"})},
@@ -68,6 +68,7 @@ def test_the_fields_are_named_once():
     """What the promise takes, and what its JSON may say."""
     taken = {*inspect.signature(Promise).parameters}
     said = {name for words in KINDS.values() for name in Promise(**words).facts()}
+    said |= {*Promise("a", unit=Unit(1, 1), proved=True).facts()}
     assert said == taken - {"unit"}
     assert not taken & {*inspect.signature(Ledger.publish).parameters}
 
