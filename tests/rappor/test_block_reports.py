@@ -148,7 +148,7 @@ def test_the_blocks_of_one_family_can_be_relaxed_between_any_two_levels(seeded):
     weights = [weight for weight, _ in strict.sets()]
     for x in range(7):
         for first, (_, block) in enumerate(strict.sets()):
-            near = pair._nearby(a1, a2, x in block)
+            near = pair._chance_of_near(a1, a2, x in block)
             for second in range(family.count):
                 forward = M1[x, first] * (near * (first == second) + (1 - near) * M2[x, second])
                 blind = (1 - pair.stays) * weights[first] + pair.stays * (first == second)

@@ -119,7 +119,7 @@ def law_of_loose(pair, x, strict):
     a1, a2 = pair.strict.level.alpha_fraction(), pair.loose.level.alpha_fraction()
     sets = [frozenset(some) for some in combinations(range(k), d2)]
     has = x in strict
-    nearby, keeps = pair._nearby(a1, a2, has), pair._keeps(a1, a2, has)
+    nearby, keeps = pair._chance_of_near(a1, a2, has), pair._chance_of_keeping(a1, a2, has)
     near = [some for some in sets if some <= strict or some >= strict]
     is_open = has if d2 <= len(strict) else not has
     with_own, without = ([some for some in near if (x in some) is inside] for inside in (True, False))

@@ -31,7 +31,7 @@ class Cell:
 
     Attributes:
         rays: Vertices.
-        on: Hyperplanes of a `Complex` on which each vertex lies, as a bit mask of their numbers.
+        on: Bit mask, for each vertex, of the numbers of the hyperplanes of a `Complex` on which it lies.
     """
 
     rays: tuple[PriorVector, ...]
@@ -69,7 +69,7 @@ class Complex:
         cells = [Cell(units, tuple(((1 << n) - 1) & ~(1 << k) for k in range(n)))]
         for column in _directions(columns):
             costs = np.array(column, dtype=object)[:, None] * np.array(actions, dtype=object).T
-            cells = [part for cell in cells for part in _split(cell, costs, planes)]
+            cells = [part for cell in cells for part in _parts_by_action(cell, costs, planes)]
         return cls(n, tuple(planes), tuple(cells))
 
     @property
@@ -106,7 +106,7 @@ def exact_prior(ray: PriorVector) -> Array:
     return np.array([Fraction(x) if isinstance(x, int) else x for x in ray], dtype=object)
 
 
-def whole(values: Any) -> tuple[Array, int]:
+def over_one_denominator(values: Any) -> tuple[Array, int]:
     """Rationals as integers over one denominator; irrational numbers as they are, over 1."""
     flat = np.asarray(values, dtype=object)
     return (flat, 1) if any(isinstance(x, PowerNumber) for x in flat.flat) else as_integers(flat)
@@ -114,11 +114,11 @@ def whole(values: Any) -> tuple[Array, int]:
 
 def _directions(columns: Array) -> list[PriorVector]:
     """The columns up to scale, each once; zero columns say nothing."""
-    directions = {_primitive(whole(column)[0]) for column in columns.T if any(column)}
+    directions = {_without_common_factor(over_one_denominator(column)[0]) for column in columns.T if any(column)}
     return sorted(directions)
 
 
-def _split(cell: Cell, costs: Array, planes: dict[PriorVector, int]) -> list[Cell]:
+def _parts_by_action(cell: Cell, costs: Array, planes: dict[PriorVector, int]) -> list[Cell]:
     """The parts of a cell in which each action is the best for one column: sum_x pi_x costs[x, w] is least."""
     values = np.array(cell.rays, dtype=object) @ costs
     best = values == values.min(axis=1)[:, None]
@@ -129,20 +129,20 @@ def _split(cell: Cell, costs: Array, planes: dict[PriorVector, int]) -> list[Cel
         part: Cell | None = cell
         for other in range(costs.shape[1]):
             if part is not None and other != w:
-                part = _clip(part, tuple(costs[:, other] - costs[:, w]), planes)
+                part = _clipped(part, tuple(costs[:, other] - costs[:, w]), planes)
         if part is not None:
             parts.append(part)
     return parts
 
 
-def _clip(cell: Cell, normal: PriorVector, planes: dict[PriorVector, int]) -> Cell | None:
+def _clipped(cell: Cell, normal: PriorVector, planes: dict[PriorVector, int]) -> Cell | None:
     """The part of a cell where normal . pi >= 0; None if it has no interior."""
     if not any(normal):
         return cell
     heights = [_dot(normal, ray) for ray in cell.rays]
     if max(heights) <= 0:
         return None
-    key = _unsigned(normal)
+    key = _unsigned_normal(normal)
     # Rays on a plane that another cut has named must bear it, though nothing is cut here.
     if min(heights) >= 0 and key not in planes:
         return cell
@@ -154,7 +154,9 @@ def _clip(cell: Cell, normal: PriorVector, planes: dict[PriorVector, int]) -> Ce
         for j, down in enumerate(heights):
             # An edge that crosses the plane ends in a new ray.
             if up > 0 > down and _adjacent(cell, i, j):
-                ray = _primitive([up * b - down * a for a, b in zip(cell.rays[i], cell.rays[j], strict=True)])
+                ray = _without_common_factor(
+                    [up * b - down * a for a, b in zip(cell.rays[i], cell.rays[j], strict=True)]
+                )
                 rays.append((ray, (cell.on[i] & cell.on[j]) | bit))
     return Cell(tuple(ray for ray, _ in rays), tuple(on for _, on in rays))
 
@@ -172,7 +174,7 @@ def _sign(x: Any) -> int:
     return x.sign if isinstance(x, PowerNumber) else (x > 0) - (x < 0)
 
 
-def _primitive(values: Iterable[Any]) -> PriorVector:
+def _without_common_factor(values: Iterable[Any]) -> PriorVector:
     """Nonnegative numbers, or a normal in integers, up to scale."""
     numbers = list(values)
     if any(isinstance(v, PowerNumber) for v in numbers):
@@ -183,12 +185,12 @@ def _primitive(values: Iterable[Any]) -> PriorVector:
     return tuple(v // common for v in integers)
 
 
-def _unsigned(normal: PriorVector) -> PriorVector:
+def _unsigned_normal(normal: PriorVector) -> PriorVector:
     """The normal without common factor, its first nonzero entry positive; 1 where irrational numbers occur."""
     if any(isinstance(v, PowerNumber) for v in normal):
         head = next(v for v in normal if v)
         return tuple(v / head if v else 0 for v in normal)
-    reduced = _primitive(normal)
+    reduced = _without_common_factor(normal)
     return reduced if next(x for x in reduced if x) > 0 else tuple(-x for x in reduced)
 
 
@@ -218,7 +220,8 @@ def exact_loss(loss: object, secrets: int) -> Array:
     """A loss as an (n, k) matrix of Fractions: a named loss or a matrix.
 
     Raises:
-        Unsupported: for float64. NotALoss: for a matrix with another number of rows.
+        Unsupported: for float64.
+        NotALoss: for a matrix with another number of rows.
     """
     matrix = loss.matrix(secrets) if isinstance(loss, Loss) else as_array(loss, "loss", ndim=2)
     if matrix.dtype.kind in "iu":
@@ -239,7 +242,10 @@ class Dominance:
     action for each outcome is the best at all its vertices, and the least loss is concave: the bound holds all over it.
 
     Attributes:
-        ptype: Type. loss: (n, k). channel: M, of the type. slack: nonnegative.
+        ptype: Privacy type.
+        loss: (n, k).
+        channel: M, of the type.
+        slack: Nonnegative number.
         cells: Cells that fill the simplex of priors.
         duals: z for each of their vertices.
     """
@@ -264,7 +270,7 @@ class Dominance:
         """
         if not _are_exact(self.loss, self.channel.matrix, [self.slack], *self.duals.values()):
             return False
-        if self.slack < 0 or not _are_of(self.ptype, self.loss, self.channel):
+        if self.slack < 0 or not _fit_type(self.ptype, self.loss, self.channel):
             return False
         columns = self.vertices
         with images_decide():  # what they are is checked without
@@ -300,10 +306,13 @@ class Conflict:
     all vertices v, every mechanism's mean loss is at least sum(z): by regret more than the mean of the known ones.
 
     Attributes:
-        ptype: Type. loss: (n, k).
-        priors: Conflicting priors. weights: positive, summing to 1. mechanisms: a good one for each prior, of the
-            type.
-        multipliers: z. regret: positive.
+        ptype: Privacy type.
+        loss: (n, k).
+        priors: Conflicting priors.
+        weights: Positive weights of the priors, summing to 1.
+        mechanisms: A good mechanism of the type for each prior.
+        multipliers: z.
+        regret: Positive number.
     """
 
     ptype: PrivacyType
@@ -324,7 +333,7 @@ class Conflict:
         n = self.ptype.space.size
         if z.shape != (n,) or not all(_is_distribution(prior, n) for prior in self.priors):
             return False
-        if not _is_distribution(self.weights, len(self.weights)) or not _are_of(
+        if not _is_distribution(self.weights, len(self.weights)) or not _fit_type(
             self.ptype, self.loss, *self.mechanisms
         ):
             return False
@@ -337,7 +346,7 @@ class Conflict:
         return bool((z @ columns <= mean).all() and z.sum() - known == self.regret > 0)
 
 
-def _are_of(ptype: PrivacyType, loss: Array, *channels: AnyChannel) -> bool:
+def _fit_type(ptype: PrivacyType, loss: Array, *channels: AnyChannel) -> bool:
     """Whether a loss is on the secrets of a type, and exact channels are of it."""
     n = ptype.space.size
     return (

@@ -37,7 +37,7 @@ def compiled(function: F) -> F:
 
 
 def compiled_inside(function: F) -> F:
-    """The same, for other compiled functions alone."""
+    """The function in machine code, for other compiled functions alone."""
     return in_machine_code(function, inside=True)
 
 
@@ -231,8 +231,7 @@ def _record(walk: Walk, k: int, verdict: int) -> None:
 
 @compiled_inside
 def _spanning_verdict(walk: Walk, k: int) -> int:
-    """The verdict on k chosen columns that span the target: 1 if its coefficients are all positive, 0 if not, 2 if that
-    is open."""
+    """The verdict on k columns that span the target: 1 if all coefficients are positive, 0 if not, 2 if it is open."""
     tableau, bound = walk.tableau[k], walk.error[k, -1]
     answer = 1
     for c in range(k):
@@ -325,8 +324,7 @@ def _entry_is_zero(walk: Walk, k: int, entry: int, i: int, j: int) -> bool:
 
 @compiled_inside
 def _close_verdict(walk: Walk, k: int, i: int, j: int, bound: float) -> int:
-    """The verdict on two columns whose rays add up to entries that are positive or too small to decide: 0 if one is
-    zero, else 2."""
+    """The verdict on two columns whose rays add up to some entry too small to decide: 0 if one is zero, else 2."""
     # An entry that is zero in all fields is zero, and a kernel has no coefficient 0; one that is not stays open.
     for c in range(k + 1):
         if abs(walk.rays[i, c] + walk.rays[j, c]) <= bound and _entry_is_zero(walk, k, c, i, j):
@@ -336,8 +334,7 @@ def _close_verdict(walk: Walk, k: int, i: int, j: int, bound: float) -> int:
 
 @compiled_inside
 def _single_verdict(walk: Walk, k: int, j: int) -> int:
-    """The verdict on a column with s = 0: 1 if it completes a kernel of size n - 1, 0 if it does not, 2 if a sign is
-    open."""
+    """The verdict on a column with s = 0: 1 if it completes a kernel of size n - 1, 0 if not, 2 if a sign is open."""
     tableau, m = walk.tableau[k], walk.tableau.shape[2] - 1
     u, t, off, t_off = tableau[walk.rows[0], m], tableau[walk.rows[0], j], walk.error[k, m], walk.error[k, j]
     # s = 0: the column is proportional to the target in both rows, with coefficient x = u / t, which must be positive.
@@ -441,7 +438,7 @@ def complete(walk: Walk) -> bool:
 
 
 @compiled
-def go_on(walk: Walk, patience: int) -> bool:
+def resume_walk(walk: Walk, patience: int) -> bool:
     """Walk until the stores might overflow or ``patience`` sets have been completed (True), or all is done (False)."""
     n, m = walk.tableau.shape[1], walk.tableau.shape[2] - 1
     ups, downs = np.zeros(m, dtype=np.int64), np.zeros(m, dtype=np.int64)

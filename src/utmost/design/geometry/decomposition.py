@@ -25,7 +25,7 @@ def solve_columns(columns: Sequence[Fractions], target: Fractions) -> list[Fract
     >>> solve_columns([[Fraction(1), Fraction(1)], [Fraction(0), Fraction(2)]], [Fraction(1), Fraction(2)])
     [Fraction(1, 1), Fraction(1, 2)]
     """
-    table, pivots = _reduced([[*row, t] for row, t in zip(zip(*columns, strict=True), target, strict=True)])
+    table, pivots = _echelon_rows([[*row, t] for row, t in zip(zip(*columns, strict=True), target, strict=True)])
     k = len(columns)
     assert pivots[:k] == list(range(k)), "the columns are independent"
     return None if k in pivots else [table[c][k] for c in range(k)]
@@ -33,7 +33,7 @@ def solve_columns(columns: Sequence[Fractions], target: Fractions) -> list[Fract
 
 def null_vector(columns: Sequence[Fractions]) -> list[Fraction] | None:
     """Some x != 0 with sum_j x_j columns[j] = 0; None for independent columns."""
-    table, pivots = _reduced([list(row) for row in zip(*columns, strict=True)])
+    table, pivots = _echelon_rows([list(row) for row in zip(*columns, strict=True)])
     free = next((j for j in range(len(columns)) if j not in pivots), None)
     if free is None:
         return None
@@ -44,7 +44,7 @@ def null_vector(columns: Sequence[Fractions]) -> list[Fraction] | None:
     return x
 
 
-def _reduced(table: list[list[Fraction]]) -> tuple[list[list[Fraction]], list[int]]:
+def _echelon_rows(table: list[list[Fraction]]) -> tuple[list[list[Fraction]], list[int]]:
     """The rows of the reduced row echelon form that are not 0, and the pivot column of each."""
     reduced, rank = fmpq_mat([[fmpq(x.numerator, x.denominator) for x in row] for row in table]).rref()
     rows = [[Fraction(int(x.p), int(x.q)) for x in row] for row in reduced.tolist()[:rank]]
@@ -118,7 +118,7 @@ def decompose(ptype: PrivacyType, channel: Channel) -> Decomposition:
         for vertex, amount in cone.vertices_of(list(column)):
             shares.setdefault(vertex, {})[y] = amount
     weights = {vertex: sum(parts.values(), Fraction(0)) for vertex, parts in shares.items()}
-    peeled = _peel(weights, {vertex: cone.column(vertex) for vertex in weights})
+    peeled = _mixture_of_kernels(weights, {vertex: cone.column(vertex) for vertex in weights})
     kernels, remap = [], []
     for used, _ in peeled:
         kernels.append(np.array([[cone.column(v)[x] * used[v] for v in used] for x in range(cone.size)], dtype=object))
@@ -187,7 +187,7 @@ class RationalCone:
         while any(column):
             vertex = self.vertex_at(column)
             values = self.column(vertex)
-            amount = self._most(column, values)
+            amount = self._largest_amount(column, values)
             column = [c - amount * v for c, v in zip(column, values, strict=True)]
             parts.append((vertex, amount))
         return parts
@@ -201,7 +201,7 @@ class RationalCone:
         values = np.array(column, dtype=object)
         exponent = {0: 0}
         while True:
-            self._follow(exponent, self.tight(list(values)))
+            self._extend_along_tight_pairs(exponent, self.tight(list(values)))
             if len(exponent) == self.size:
                 least = min(exponent.values())
                 return tuple(exponent[x] - least for x in range(self.size))
@@ -209,7 +209,7 @@ class RationalCone:
             # alpha^d(x, y) s v(x) <= v(y) for x outside, y inside bounds the scale s.
             values[outside] *= min(values[y] / (self.factors[x, y] * values[x]) for x in outside for y in inside)
 
-    def _follow(self, exponent: dict[int, int], tight: Array) -> None:
+    def _extend_along_tight_pairs(self, exponent: dict[int, int], tight: Array) -> None:
         todo = list(exponent)
         while todo:
             x = todo.pop()
@@ -219,7 +219,7 @@ class RationalCone:
                     exponent[int(y)] = exponent[x] + (step if tight[x, y] else -step)
                     todo.append(int(y))
 
-    def _most(self, column: list[Fraction], vertex: list[Fraction]) -> Fraction:
+    def _largest_amount(self, column: list[Fraction], vertex: list[Fraction]) -> Fraction:
         """The largest t for which column - t vertex lies in the cone."""
         c, v = np.array(column, dtype=object), np.array(vertex, dtype=object)
         room, use = c[None, :] - self.factors * c[:, None], v[None, :] - self.factors * v[:, None]
@@ -228,7 +228,7 @@ class RationalCone:
         return min(bounds, default=column[0] / vertex[0])
 
 
-def _peel(
+def _mixture_of_kernels(
     weights: dict[Exponents, Fraction], columns: dict[Exponents, list[Fraction]]
 ) -> list[tuple[dict[Exponents, Fraction], Fraction]]:
     """Kernels, as the scale of each of their vertices, and the probability of each; their mixture is the whole."""

@@ -100,7 +100,8 @@ def refinement_distance(
             below 0, the class of libqif's ``add_metric``.
 
     Raises:
-        NotAChannel: for another number of secrets. OutOfRange: for another class, or a prior of another length.
+        NotAChannel: for another number of secrets.
+        OutOfRange: for another class, or a prior of another length.
         Unsupported: for floats.
 
     Cost: a linear program of (m + n) k variables, solved in rationals.
@@ -124,7 +125,9 @@ def refinement_distance(
         raise OutOfRange("the prior must be nonnegative and sum to 1", came="another", where="prior")
     mass = belief > 0
     parts = first.matrix[mass], second.matrix[mass], belief[mass]
-    value, duals, remap = (_unit if gains == "unit" else _never_negative)(*parts)
+    value, duals, remap = (_least_distance_of_unit_gains if gains == "unit" else _least_distance_of_silent_gains)(
+        *parts
+    )
     n, k = second.shape
     gain = np.full((n, k + (gains != "unit")), Fraction(0), dtype=object)
     gain[mass, :k] = duals
@@ -159,7 +162,7 @@ def additive_capacity_at(channel: Channel | object, prior: object, *, gains: Gai
     return refinement_distance(better=nothing, worse=worse, prior=prior, gains=gains)
 
 
-def _unit(A: Array, B: Array, p: Array) -> tuple[Fraction, Array, Array]:
+def _least_distance_of_unit_gains(A: Array, B: Array, p: Array) -> tuple[Fraction, Array, Array]:
     """min sum p_x T_xy with T + A R >= B, R a channel: the duals of these rows over p_x are the gains."""
     (n, m), k = A.shape, B.shape[1]
     triplets = [(x * k + y, z * k + y, A[x, z]) for x in range(n) for y in range(k) for z in range(m) if A[x, z]]
@@ -172,7 +175,7 @@ def _unit(A: Array, B: Array, p: Array) -> tuple[Fraction, Array, Array]:
     return solution.value, gain, solution.primal[: m * k].reshape(m, k)
 
 
-def _never_negative(A: Array, B: Array, p: Array) -> tuple[Fraction, Array, Array]:
+def _least_distance_of_silent_gains(A: Array, B: Array, p: Array) -> tuple[Fraction, Array, Array]:
     """min -sum p_x (A R)_xy with A R <= B and rows of R at most 1: 1 + the duals over p_x are the gains."""
     (n, m), k = A.shape, B.shape[1]
     triplets = [(x * k + y, z * k + y, A[x, z]) for x in range(n) for y in range(k) for z in range(m) if A[x, z]]

@@ -140,7 +140,7 @@ def longest_basis_cycle(n: int, edges: EdgeList) -> int:
     index |= {(y, x): k for (x, y), k in index.items()}
     pivots: dict[int, int] = {}
     longest = 0
-    for cycle in sorted(_candidates(n, edges, index), key=lambda c: c.bit_count()):
+    for cycle in sorted(_horton_cycles(n, edges, index), key=lambda c: c.bit_count()):
         if len(pivots) == wanted:
             break
         longest_if_kept, rest = cycle.bit_count(), cycle
@@ -152,7 +152,7 @@ def longest_basis_cycle(n: int, edges: EdgeList) -> int:
     return longest
 
 
-def _candidates(n: int, edges: EdgeList, index: dict[tuple[int, int], int]) -> set[int]:
+def _horton_cycles(n: int, edges: EdgeList, index: dict[tuple[int, int], int]) -> set[int]:
     """Cycles as sets of edges: root to x, the edge (x, y), y back to root, with paths that share only the root."""
     neighbours = neighbour_lists(n, edges)
     candidates = set()
@@ -194,20 +194,20 @@ def count_height_functions(graph: BipartiteGraph) -> int:
     bits = (modulus - 1).bit_length()
     states = np.zeros(1, dtype=np.uint64)
     counts: NDArray[Any] = np.ones(1, dtype=np.int64 if len(graph.order) < 63 else object)  # at most 2^(n-1) in all
-    plan = _plan(graph)
+    plan = _sweep(graph)
     widest = 1 + max(step.slot for step in plan)
     if widest * bits > 64:
         raise Unsupported("the labels of a frontier must fit in 64 bits", came=f"{widest} nodes at once")
     for step in plan:
-        states, counts = _visit(step, states, counts, modulus, bits)
-        states, counts = _merged(states & _kept(step, bits), counts)
+        states, counts = _with_next_label(step, states, counts, modulus, bits)
+        states, counts = _equal_states_merged(states & _mask_of_open_slots(step, bits), counts)
         if len(states) > _MOST_STATES:
             raise Unsupported(f"a frontier must have at most {_MOST_STATES} labellings", came=len(states))
     return int(counts.sum())
 
 
 @dataclass(frozen=True, slots=True)
-class _Step:
+class _SweepStep:
     """One node of the sweep: its slot, the slots of its visited neighbours, and the slots that fall free after it."""
 
     slot: int
@@ -215,7 +215,7 @@ class _Step:
     freed: tuple[int, ...]
 
 
-def _plan(graph: BipartiteGraph) -> list[_Step]:
+def _sweep(graph: BipartiteGraph) -> list[_SweepStep]:
     """A sweep that goes on, each time, to the node after which the fewest nodes wait for a neighbour."""
     n = len(graph.order)
     neighbours = neighbour_lists(n, graph.edges)
@@ -230,12 +230,14 @@ def _plan(graph: BipartiteGraph) -> list[_Step]:
         for y in neighbours[x]:
             waits_for[y].discard(x)
         done = [y for y in (x, *neighbours[x]) if y in slots and not waits_for[y]]
-        steps.append(_Step(slot, near, tuple(slots.pop(y) for y in done)))
+        steps.append(_SweepStep(slot, near, tuple(slots.pop(y) for y in done)))
         border.update(y for y in waits_for[x] if y not in slots)
     return steps
 
 
-def _visit(step: _Step, states: States, counts: NDArray[Any], modulus: int, bits: int) -> tuple[States, NDArray[Any]]:
+def _with_next_label(
+    step: _SweepStep, states: States, counts: NDArray[Any], modulus: int, bits: int
+) -> tuple[States, NDArray[Any]]:
     """Every state continued by every label of the node that differs by one from its visited neighbours' labels."""
     if not step.near:
         return states, counts
@@ -251,12 +253,12 @@ def _visit(step: _Step, states: States, counts: NDArray[Any], modulus: int, bits
     return np.concatenate([s for s, _ in parts]), np.concatenate([c for _, c in parts])
 
 
-def _kept(step: _Step, bits: int) -> np.uint64:
+def _mask_of_open_slots(step: _SweepStep, bits: int) -> np.uint64:
     freed = sum(((1 << bits) - 1) << slot * bits for slot in step.freed)
     return np.uint64(((1 << 64) - 1) & ~freed)
 
 
-def _merged(states: States, counts: NDArray[Any]) -> tuple[States, NDArray[Any]]:
+def _equal_states_merged(states: States, counts: NDArray[Any]) -> tuple[States, NDArray[Any]]:
     """Equal states made one, their counts added."""
     order = np.argsort(states)
     states = states[order]

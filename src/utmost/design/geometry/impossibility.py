@@ -30,7 +30,8 @@ class Unserved(Display):
     """A consumer for whom a mechanism is not the best of its type.
 
     Attributes:
-        channel: Mechanism. better: a mechanism of the type with which the consumer loses less.
+        channel: Mechanism.
+        better: Mechanism of the type with which the consumer loses less.
         consumer: Prior and loss.
     """
 
@@ -45,8 +46,7 @@ class Unserved(Display):
 
 
 def blurred_pair(ptype: PrivacyType, loss: object, channel: Channel) -> Unserved | None:
-    """A prior on two secrets for which a mechanism is not optimal, because it distinguishes these two less than
-    allowed.
+    """A prior on two secrets at which a mechanism is not optimal, since it tells them apart less than it may.
 
     On two secrets the type has one best mechanism T, of which all others are refinements (corollary 9). Where the
     restriction of the channel to a pair is not T, the loss is not trivial on the pair, and T extends to the type
@@ -78,7 +78,7 @@ def blurred_pair(ptype: PrivacyType, loss: object, channel: Channel) -> Unserved
         raise Unsupported("pairs are compared in rational arithmetic only", came="float64 entries")
     table = exact_loss(loss, ptype.space.size)
     for x, z in combinations(range(ptype.space.size), 2):
-        belief = _tie(table[[x, z]])
+        belief = _belief_of_a_tie(table[[x, z]])
         best = None if belief is None else _two_secret_optimum(ptype, x, z)
         if belief is None or best is None or _is_as_far_apart(channel, best, x, z):
             continue
@@ -120,7 +120,7 @@ def unserved_consumer(ptype: PrivacyType, channel: Channel) -> Unserved | None:
     return None
 
 
-def _tie(pair: Array) -> Fraction | None:
+def _belief_of_a_tie(pair: Array) -> Fraction | None:
     """A probability of the first of two secrets at which the best action changes; None for a trivial loss."""
     if trivial_action(pair) is not None:
         return None
@@ -157,7 +157,8 @@ class UtilitySet(Display):
     choice between two mechanisms is the intersection of theirs.
 
     Attributes:
-        ptype: Privacy type with rational alpha^d. channel: the mechanism, a member of the type.
+        ptype: Privacy type with rational alpha^d.
+        channel: Mechanism, a member of the type.
 
     Source: [fernandes2022], definition 7, theorem 6, equations (13) and (14).
 
@@ -209,7 +210,9 @@ class LiftedLoss(Display):
     """A loss that is in a utility set because its restriction to some secrets is in that of the restriction.
 
     Attributes:
-        loss: (n, k), 0 beyond the secrets. secrets: these. verdict: on them, with its certificate.
+        loss: (n, k), 0 beyond the secrets.
+        secrets: Secrets of the restriction.
+        verdict: Verdict on the restriction, with its certificate.
     """
 
     loss: Array

@@ -32,8 +32,8 @@ from utmost.design.geometry.kernel_supports import (
     as_masks,
     certain_sign,
     check_searchable,
-    decided,
     exact_columns,
+    with_enough_bits,
 )
 from utmost.design.geometry.log_domain import LogPowers
 from utmost.design.geometry.symmetries import Orbits, column_permutations, support_orbits
@@ -48,8 +48,8 @@ _SMALLEST_WEIGHT = 2.0**-24
 _SMALL_EXACT, _SMALL_SEARCH, _TINY_SEARCH = 3_000_000, 50_000, 10_000
 # Work of the other method, some 20 us a unit: from where on machine code is taken if it is there, a process compiles,
 # and one search is left to the walk.
-_SOME, _MANY, _MOST_WORK = 25_000, 400_000, 150_000
-_PASS, _IRRATIONAL = 1 << 12, 5  # supports that are compared in a unit; how much longer irrational numbers take
+_SOME_WORK, _MUCH_WORK, _MOST_WORK = 25_000, 400_000, 150_000
+_COMPARISONS, _SLOWER = 1 << 12, 5  # supports that are compared in a unit; how much longer irrational numbers take
 _MOST_ROWS = 1 << 28
 _worked = 0
 # Of irrational vertices: bits that are tried, and how far from 1 the sum of a row may be.
@@ -121,8 +121,8 @@ def kernels(ptype: PrivacyType) -> Kernels:
     ({2: 1, 3: 1}, (3, 3))
     """
     instance(ptype, PrivacyType, "ptype")
-    listed = _searchable(ptype)
-    supports = _supports(listed)
+    listed = _searchable_vertices(ptype)
+    supports = _all_supports(listed)
     order = np.lexsort([*supports.T[::-1], np.count_nonzero(supports >= 0, axis=1)])
     return Kernels(listed, frozen(supports[order]))
 
@@ -142,7 +142,7 @@ def kernel_blocks(ptype: PrivacyType, rows: int = 1 << 16, start: WalkPosition |
     >>> sum(len(block.supports) for block in kernel_blocks(ptype))
     41
     """
-    return _blocks(_searchable(ptype), natural(rows, "rows", 1, _MOST_ROWS), start)
+    return _blocks(_searchable_vertices(ptype), natural(rows, "rows", 1, _MOST_ROWS), start)
 
 
 @progress_bar("Searching kernels")
@@ -158,8 +158,8 @@ def kernel_sizes(ptype: PrivacyType, watch: Callable[[float], object] = lambda d
     {2: 1, 3: 2, 4: 1}
     """
     instance(ptype, PrivacyType, "ptype")
-    listed = _searchable(ptype)
-    supports = _without_compilation(listed)
+    listed = _searchable_vertices(ptype)
+    supports = _supports_without_compilation(listed)
     if supports is not None:
         return Kernels(listed, supports).sizes
     from utmost.design.geometry.kernel_walk import count_by_walk
@@ -187,11 +187,11 @@ def kernel_channel(support: Vertices) -> Channel:
         scale = solve_columns(list(weights.T), [Fraction(1)] * len(weights))
         assert scale is not None, "the uniform distribution lies in the span of a kernel"
         return Channel(weights * np.array(scale, dtype=object))
-    return _near_kernel(support)
+    return _kernel_of_irrational_vertices(support)
 
 
-def _near_kernel(support: Vertices) -> Channel:
-    """The same from rationals ever nearer to the vertices: at extreme levels floats would make entries negative."""
+def _kernel_of_irrational_vertices(support: Vertices) -> Channel:
+    """The channel by rationals ever nearer to irrational vertices; at extreme levels floats make entries negative."""
     shape, bits = support.exponents.shape[:2], _FIRST_BITS
     # Entries of a vertex may be e^-1000 apart: the mixture is solved for in rationals as fine as it takes.
     while bits <= _MOST_BITS:
@@ -216,7 +216,7 @@ def _near_power(powers: LogPowers, exponent: tuple[int, ...], bits: int) -> Frac
     return power.middle
 
 
-def _searchable(ptype: PrivacyType) -> Vertices:
+def _searchable_vertices(ptype: PrivacyType) -> Vertices:
     """The vertices, listed only if their sets can be searched."""
     blocks: list[Vertices] = []
     for block in vertex_blocks(ptype, rows=1 << 10):
@@ -243,13 +243,13 @@ class _TooLong(Exception):
     """A search without compilation takes longer than one with it."""
 
 
-def _supports(listed: Vertices) -> NDArray[np.int32]:
+def _all_supports(listed: Vertices) -> NDArray[np.int32]:
     """All kernels, in any order."""
-    supports = _without_compilation(listed)
+    supports = _supports_without_compilation(listed)
     return supports if supports is not None else np.concatenate([block.supports for block in _blocks(listed)])
 
 
-def _without_compilation(listed: Vertices) -> NDArray[np.int32] | None:
+def _supports_without_compilation(listed: Vertices) -> NDArray[np.int32] | None:
     """All kernels by the method that needs none; None where machine code pays."""
     if not _can_walk(listed):
         return _all_at_once(listed)
@@ -264,11 +264,11 @@ def _without_compilation(listed: Vertices) -> NDArray[np.int32] | None:
 
 def _walk_pays() -> bool:
     """Whether this process has searched so much that machine code pays for small types, too."""
-    if _worked <= _SOME:
+    if _worked <= _SOME_WORK:
         return False
-    from utmost.design.geometry.compiled_walk import go_on
+    from utmost.design.geometry.compiled_walk import resume_walk
 
-    return _worked > _MANY or is_compiled_already(go_on)
+    return _worked > _MUCH_WORK or is_compiled_already(resume_walk)
 
 
 def _all_at_once(listed: Vertices, most_work: float = inf) -> NDArray[np.int32]:
@@ -318,7 +318,7 @@ def kernels_by_double_description(vertices: Vertices, most_work: float = inf) ->
     [(1, 2), (0, 1, 3)]
     """
 
-    until, joining = _worked + most_work, 1 if vertices.is_exact else _IRRATIONAL
+    until, joining = _worked + most_work, 1 if vertices.is_exact else _SLOWER
 
     def compute(bits: int) -> list[_Ray]:
         columns, unit = exact_columns(vertices, bits)
@@ -328,7 +328,7 @@ def kernels_by_double_description(vertices: Vertices, most_work: float = inf) ->
             rays = _cut(rays, gaps, row, joining, until)
         return rays
 
-    return sorted((ray.support for ray in decided(compute)), key=lambda support: (len(support), support))
+    return sorted((ray.support for ray in with_enough_bits(compute)), key=lambda support: (len(support), support))
 
 
 def _cut(rays: list[_Ray], gaps: list[KernelNumber], row: int, joining: int, until: float) -> list[_Ray]:
@@ -339,7 +339,7 @@ def _cut(rays: list[_Ray], gaps: list[KernelNumber], row: int, joining: int, unt
     masks = as_masks([ray.support for ray in rays], len(gaps))
     extreme = [rays[k] for k in np.flatnonzero(signs == 0)]
     ups, downs = np.flatnonzero(signs > 0), np.flatnonzero(signs < 0)
-    _worked += len(ups) * len(rays) // _PASS
+    _worked += len(ups) * len(rays) // _COMPARISONS
     for p, q in _adjacent(masks, ups, downs, row + 1):
         extreme.append(_joined(rays[p], sums[p], rays[q], sums[q]))
         _worked += joining

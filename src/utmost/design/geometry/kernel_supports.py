@@ -85,14 +85,15 @@ def exact_columns(vertices: Vertices, bits: int) -> tuple[list[list[KernelNumber
         bits: Precision of intervals, where alpha to some distance is irrational.
     """
     if vertices.is_exact:
-        return [_integral(column) for column in vertices.weights.T], 1
+        return [_integer_column(column) for column in vertices.weights.T], 1
     columns = [
-        [_real(vertices.powers, tuple(exponent), bits) for exponent in vertex] for vertex in vertices.exponents.tolist()
+        [_alpha_polynomial(vertices.powers, tuple(exponent), bits) for exponent in vertex]
+        for vertex in vertices.exponents.tolist()
     ]
-    return columns, _real(vertices.powers, (0,) * len(vertices.powers.roots), bits)
+    return columns, _alpha_polynomial(vertices.powers, (0,) * len(vertices.powers.roots), bits)
 
 
-def decided(compute: Callable[[int], T], bits: int = 256) -> T:
+def with_enough_bits(compute: Callable[[int], T], bits: int = 256) -> T:
     """``compute(bits)`` with as many bits as it takes to decide every sign."""
     while True:
         try:
@@ -109,7 +110,7 @@ def is_kernel_support(vertices: Vertices, support: Iterable[int]) -> bool:
         columns, unit = exact_columns(vertices, bits)
         return is_kernel_set([columns[v] for v in chosen], unit)
 
-    return decided(compute)
+    return with_enough_bits(compute)
 
 
 def is_kernel_set(columns: list[list[KernelNumber]], unit: KernelNumber) -> bool:
@@ -134,13 +135,13 @@ def is_kernel_set(columns: list[list[KernelNumber]], unit: KernelNumber) -> bool
     return not outside and all(certain_sign(table[c][c]) * certain_sign(table[c][k]) > 0 for c in range(k))
 
 
-def _integral(column: Any) -> list[KernelNumber]:
+def _integer_column(column: Any) -> list[KernelNumber]:
     scale = lcm(*(x.denominator for x in column))
     return [int(x * scale) for x in column]
 
 
 @lru_cache(maxsize=1 << 14)
-def _real(powers: LogPowers, exponent: tuple[int, ...], bits: int) -> AlphaPolynomial:
+def _alpha_polynomial(powers: LogPowers, exponent: tuple[int, ...], bits: int) -> AlphaPolynomial:
     fields = _fields(powers)
     residues = (fields[0].power(exponent), fields[1].power(exponent))
     return AlphaPolynomial(powers.interval(exponent, bits), residues, fields)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from utmost.core.exact.arrays import Array, Indices, frozen
 from utmost.core.exact.balls import ROUNDING
 from utmost.core.exact.progress_bar import report_progress
-from utmost.design.geometry.compiled_walk import Walk, complete, go_on, largest_row, pivot
+from utmost.design.geometry.compiled_walk import Walk, complete, largest_row, pivot, resume_walk
 from utmost.design.geometry.kernel_supports import (
     KernelBlock,
     WalkPosition,
@@ -38,7 +38,8 @@ class WalkTables:
 
     Attributes:
         floats: (n, N), right to 4 units of 2^-52.
-        residues: (F, n, N). primes: (F,).
+        residues: (F, n, N).
+        primes: (F,).
     """
 
     floats: NDArray[np.float64]
@@ -179,7 +180,7 @@ def walk_kernels(vertices: Vertices, rows: int = 1 << 16, start: WalkPosition | 
     steps. Exactness: see `WalkTables`.
     """
     check_searchable(len(vertices))
-    tables, tasks = WalkTables.of(vertices), _tasks(vertices)
+    tables, tasks = WalkTables.of(vertices), _orbit_tasks(vertices)
     start = start or WalkPosition()
     columns = len(tasks[start.orbit].columns) if 0 <= start.orbit < len(tasks) else -1
     first, later = start.coming[:1], start.coming[1:]
@@ -191,14 +192,14 @@ def walk_kernels(vertices: Vertices, rows: int = 1 << 16, start: WalkPosition | 
     ):
         raise OutOfRange("start must be a position of a walk on this type", came=start, where="kernel_blocks")
     for task in tasks[start.orbit :]:
-        walk = _walk(tables, task, start.coming if task.number == start.orbit else (0,), rows)
+        walk = _walk_of_orbit(tables, task, start.coming if task.number == start.orbit else (0,), rows)
         unfinished = True
         while unfinished:
-            unfinished = bool(go_on(walk, _patience(task)))
-            local = np.concatenate([walk.certain[: walk.filled[0]], _settled(vertices, task, walk)])
+            unfinished = bool(resume_walk(walk, _patience(task)))
+            local = np.concatenate([walk.certain[: walk.filled[0]], _kernels_among_open(vertices, task, walk)])
             walk.filled[:] = 0
             position = _position(walk, task, tasks, unfinished=unfinished)
-            share = _share(tasks, vertices.distances.size, position)
+            share = _share_done(tasks, vertices.distances.size, position)
             report_progress(share, 1)
             yield KernelBlock(frozen(task.images(local)), position, share)
 
@@ -212,17 +213,17 @@ def count_by_walk(vertices: Vertices, watch: Callable[[float], object] = lambda 
         vertices: All vertices of the type, at least three.
         watch: Function that is called about every second with the share of sets that are done.
     """
-    tables, tasks = WalkTables.of(vertices), _tasks(vertices)
+    tables, tasks = WalkTables.of(vertices), _orbit_tasks(vertices)
     sizes = np.zeros(vertices.distances.size + 1, dtype=np.int64)
     for task in tasks:
-        walk = _walk(tables, task, (0,), 0)
+        walk = _walk_of_orbit(tables, task, (0,), 0)
         unfinished = True
         while unfinished:
-            unfinished = bool(go_on(walk, _patience(task)))
-            share = _share(tasks, vertices.distances.size, _position(walk, task, tasks, unfinished=unfinished))
+            unfinished = bool(resume_walk(walk, _patience(task)))
+            share = _share_done(tasks, vertices.distances.size, _position(walk, task, tasks, unfinished=unfinished))
             report_progress(share, 1)
             watch(share)
-            for support in _settled(vertices, task, walk):
+            for support in _kernels_among_open(vertices, task, walk):
                 members = support[support >= 0]
                 walk.sizes[len(members), np.count_nonzero(members < task.lead)] += 1
             walk.filled[:] = 0
@@ -233,7 +234,7 @@ def count_by_walk(vertices: Vertices, watch: Callable[[float], object] = lambda 
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Task:
+class _OrbitTask:
     """One orbit's part: the vertices in the order of the walk, and an automorphism for each member of the orbit."""
 
     number: int
@@ -254,25 +255,25 @@ class _Task:
         return np.concatenate(parts)
 
 
-def _patience(task: _Task) -> int:
+def _patience(task: _OrbitTask) -> int:
     """The number of sets to complete before a pause: about a second's work, as pairs of columns complete each."""
     return _PAIRS_BEFORE_A_PAUSE // len(task.columns) ** 2 + 1
 
 
-def _position(walk: Walk, task: _Task, tasks: list[_Task], *, unfinished: bool) -> WalkPosition | None:
+def _position(walk: Walk, task: _OrbitTask, tasks: list[_OrbitTask], *, unfinished: bool) -> WalkPosition | None:
     if unfinished:
         return WalkPosition(task.number, tuple(int(j) for j in walk.coming[: walk.depth[0] + 1]))
     return WalkPosition(task.number + 1) if task.number + 1 < len(tasks) else None
 
 
-def _tasks(vertices: Vertices) -> list[_Task]:
+def _orbit_tasks(vertices: Vertices) -> list[_OrbitTask]:
     """The orbits, largest first: few sets of vertices are left for the rest."""
     moves = column_permutations(vertices)
     orbits = orbits_under(moves, len(vertices))
     members = [np.flatnonzero(orbits.labels == k) for k in range(len(orbits))]
     members.sort(key=lambda orbit: (-len(orbit), int(orbit[0])))
     return [
-        _Task(number, np.concatenate(members[number:]), len(orbit), _transversal(moves, len(vertices), orbit))
+        _OrbitTask(number, np.concatenate(members[number:]), len(orbit), _transversal(moves, len(vertices), orbit))
         for number, orbit in enumerate(members)
     ]
 
@@ -290,7 +291,7 @@ def _transversal(moves: list[Indices], count: int, orbit: Indices) -> list[Indic
     return [paths[int(member)] for member in orbit]
 
 
-def _walk(tables: WalkTables, task: _Task, coming: tuple[int, ...], rows: int) -> Walk:
+def _walk_of_orbit(tables: WalkTables, task: _OrbitTask, coming: tuple[int, ...], rows: int) -> Walk:
     """The walk of one orbit, brought to where it goes on."""
     walk = tables.walk(task.columns, task.lead, rows)
     walk.coming[: len(coming)] = coming
@@ -303,14 +304,14 @@ def _walk(tables: WalkTables, task: _Task, coming: tuple[int, ...], rows: int) -
     return walk
 
 
-def _settled(vertices: Vertices, task: _Task, walk: Walk) -> NDArray[np.int16]:
+def _kernels_among_open(vertices: Vertices, task: _OrbitTask, walk: Walk) -> NDArray[np.int16]:
     """Those of the open sets that are kernels, by exact numbers."""
     open_sets = walk.doubt[: walk.filled[1]]
     settled = [is_kernel_support(vertices, task.columns[support[support >= 0]]) for support in open_sets]
     return open_sets[settled] if settled else open_sets
 
 
-def _share(tasks: list[_Task], n: int, position: WalkPosition | None) -> float:
+def _share_done(tasks: list[_OrbitTask], n: int, position: WalkPosition | None) -> float:
     """The share of all sets of n vertices, representative first, that lie before a position."""
     todo = [comb(len(task.columns) - 1, n - 1) for task in tasks]
     if position is None or not sum(todo):

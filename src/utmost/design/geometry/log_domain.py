@@ -94,7 +94,7 @@ class Distances:
     def degree(self) -> int:
         """The degree of the number field that holds every distance: 2 to the rank of the roots modulo squares."""
         independent: list[set[int]] = []
-        for odd in map(_primes, self.roots):
+        for odd in map(_prime_factors, self.roots):
             for other in independent:
                 if max(other) in odd:
                     odd ^= other
@@ -117,7 +117,7 @@ def _narrowed(values: Array, headroom: int) -> Array:
     return values.astype(np.int64) if largest * headroom < 2**62 else values.astype(object)
 
 
-def _primes(n: int) -> set[int]:
+def _prime_factors(n: int) -> set[int]:
     return {int(prime) for prime, _ in fmpz(n).factor()}
 
 
@@ -184,15 +184,15 @@ class LogPowers:
 
     def floats(self, exponents: Array) -> NDArray[np.float64]:
         """The powers of an (..., K) array of exponents."""
-        return self._each(exponents, self.number, np.float64)
+        return self._per_exponent(exponents, self.number, np.float64)
 
     def fractions(self, exponents: Array) -> Array:
         """The powers of an (..., K) array of exponents, exactly."""
-        return self._each(exponents, self.fraction, object)
+        return self._per_exponent(exponents, self.fraction, object)
 
     def residues(self, exponents: Array, field: "Field") -> NDArray[np.int64]:
         """The images of the powers in a prime field: zero there for every combination that is zero."""
-        return self._each(exponents, field.power, np.int64)
+        return self._per_exponent(exponents, field.power, np.int64)
 
     def field(self, prime_above: int) -> "Field":
         """A prime field with an image for each generator of the powers.
@@ -214,7 +214,7 @@ class LogPowers:
             free[0] = rational
         return Field(p, tuple(free))
 
-    def _each(self, exponents: Array, value: Callable[[tuple[int, ...]], Any], dtype: Any) -> Array:
+    def _per_exponent(self, exponents: Array, value: Callable[[tuple[int, ...]], Any], dtype: Any) -> Array:
         flat = exponents.reshape(-1, exponents.shape[-1])
         different, which = np.unique(flat, axis=0, return_inverse=True)
         values = np.array([value(tuple(int(c) for c in row)) for row in different], dtype=dtype)

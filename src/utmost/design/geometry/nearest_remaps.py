@@ -45,20 +45,20 @@ class MergedPair:
     def of(cls, B: Array, A: Array) -> "MergedPair":
         """The pair of two matrices with as many rows, in one kind of number."""
         near = to_floats(B), to_floats(A)
-        groups, parts = _groups(B, near[0]), _groups(A, near[1])
+        groups, parts = _proportional_columns(B, near[0]), _proportional_columns(A, near[1])
         rows = np.zeros(B.shape[1], dtype=np.intp)
         for k, group in enumerate(groups):
             rows[group] = k
-        coarse, fine = _merged(B, groups), _merged(A, parts)
+        coarse, fine = _summed_columns(B, groups), _summed_columns(A, parts)
         shares = None if len(parts) == A.shape[1] else _shares(A, parts)
-        return cls(coarse, fine, (_merged(near[0], groups), _merged(near[1], parts)), rows, shares)
+        return cls(coarse, fine, (_summed_columns(near[0], groups), _summed_columns(near[1], parts)), rows, shares)
 
     def unmerged(self, remap: Array) -> Array:
         """A remap (m', k') of the merged pair as one of the pair; impossible outcomes take the first row of it."""
         return (remap if self.shares is None else matrix_product(remap, self.shares))[self.rows]
 
 
-def _groups(matrix: Array, near: Floats) -> list[list[int]]:
+def _proportional_columns(matrix: Array, near: Floats) -> list[list[int]]:
     """Proportional columns; exact ones are compared only where floats do not distinguish all of them."""
     if not is_exact(matrix):
         return merged_columns(matrix, _SAME)[1]
@@ -66,7 +66,7 @@ def _groups(matrix: Array, near: Floats) -> list[list[int]]:
     return groups if len(groups) == matrix.shape[1] else merged_columns(matrix, 0)[1]
 
 
-def _merged(matrix: Array, groups: list[list[int]]) -> Array:
+def _summed_columns(matrix: Array, groups: list[list[int]]) -> Array:
     if len(groups) == matrix.shape[1]:
         return matrix
     return np.stack([matrix[:, group].sum(axis=1) for group in groups], axis=1)
@@ -82,7 +82,7 @@ def _shares(A: Array, parts: list[list[int]]) -> Array:
 
 _SHORTEN = 0.9995
 # Beyond, where some entries must vanish, the equations are too ill-conditioned for floats to come nearer.
-_CLOSED = 1e-18
+_SMALLEST_GAP = 1e-18
 
 
 def nearest_remaps(B: Floats, A: Floats) -> Iterator[Floats]:
@@ -111,7 +111,7 @@ def nearest_remaps(B: Floats, A: Floats) -> Iterator[Floats]:
     for _ in range(40):
         yield P
         gap = float((P * S).mean())
-        if gap < _CLOSED:
+        if gap < _SMALLEST_GAP:
             return
         slope = B.T @ (B @ P - A)
         step = _Newton(B, P, S, slope - z[:, None] - S, 1 - P.sum(axis=1))
@@ -119,10 +119,10 @@ def nearest_remaps(B: Floats, A: Floats) -> Iterator[Floats]:
             return
         # Mehrotra's two steps: one at the edge tells how far to centre, and what its second order leaves.
         dP, dS, _ = step.towards(-P * S)
-        reach = min(_reach(P, dP), _reach(S, dS))
+        reach = min(_longest_step(P, dP), _longest_step(S, dS))
         centre = float(((P + reach * dP) * (S + reach * dS)).mean() / gap) ** 3 * gap
         dP, dS, dz = step.towards(centre - P * S - dP * dS)
-        reach = _SHORTEN * min(_reach(P, dP), _reach(S, dS))
+        reach = _SHORTEN * min(_longest_step(P, dP), _longest_step(S, dS))
         P, S, z = P + reach * dP, S + reach * dS, z + reach * dz
 
 
@@ -156,7 +156,7 @@ class _Newton:
         return np.asarray(self.E * v - (inner.transpose(0, 2, 1) @ self.solved)[:, 0, :])
 
 
-def _reach(at: Floats, step: Floats) -> float:
+def _longest_step(at: Floats, step: Floats) -> float:
     """How far, up to 1, one can go before an entry is no longer positive."""
     falling = step < 0
     return min(1.0, float((-at[falling] / step[falling]).min())) if falling.any() else 1.0
@@ -166,7 +166,7 @@ _DEEP = (0.1, 0.02, 0.002)
 _ROUNDS = 150
 _INTERIOR = 1e-9
 # Iterates of the interior point method that hold at most so many numbers at once.
-_MOST = 3 * 10**7
+_MOST_NUMBERS = 3 * 10**7
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -194,10 +194,10 @@ def remap_candidates(B: Floats, A: Floats) -> Iterator[RemapCandidate]:
     if abs(missed).max() > 1e-9:  # what is far off even so is missed for good: the loss that shows it
         yield RemapCandidate(None, missed)
     if rank == B.shape[1]:
-        yield from _of_the_only(at, back)
+        yield from _only_candidate(at, back)
         return
     yield from _projected(B, A, back, at)
-    if B.size * A.shape[1] <= _MOST:
+    if B.size * A.shape[1] <= _MOST_NUMBERS:
         yield from _interior(B, A, back)
 
 
@@ -218,7 +218,7 @@ def _affine(B: Floats, A: Floats, back: Floats, at: Floats) -> Floats:
     return np.asarray(at + (1 - at.sum(axis=1, keepdims=True)) / at.shape[1])
 
 
-def _of_the_only(at: Floats, back: Floats) -> Iterator[RemapCandidate]:
+def _only_candidate(at: Floats, back: Floats) -> Iterator[RemapCandidate]:
     """With independent columns one matrix has B P = A; where it is negative, in row y and column w, loss e_y B^-1."""
     lengths = abs(back).sum(axis=1, keepdims=True)
     y, w = np.unravel_index(int((at / lengths).argmin()), at.shape)
@@ -292,7 +292,7 @@ def nearest_remap_exactly(B: Array, A: Array) -> NearestRemap:
     Cost: a program of m k + 1 variables and 2 n k + m rows.
     """
     (n, m), k = B.shape, A.shape[1]
-    rows, columns, values = zip(*_entries(B, A), strict=True)
+    rows, columns, values = zip(*_program_entries(B, A), strict=True)
     flat, below = A.ravel().tolist(), [-math.inf] * (2 * n * k)
     cost, units = as_array([0] * (m * k) + [1]), [Fraction(1)] * m
     upper, lower = as_array([*flat, *(-a for a in flat), *units]), objects([*below, *units])
@@ -302,7 +302,7 @@ def nearest_remap_exactly(B: Array, A: Array) -> NearestRemap:
     return NearestRemap(solution.value, solution.primal[: m * k].reshape(m, k), sides[1] - sides[0])
 
 
-def _entries(B: Array, A: Array) -> list[tuple[int, int, Any]]:
+def _program_entries(B: Array, A: Array) -> list[tuple[int, int, Any]]:
     """B P - t <= A, -B P - t <= -A, P 1 = 1: the entries of P row by row, then t."""
     (n, m), k = B.shape, A.shape[1]
     triplets: list[tuple[int, int, Any]] = []

@@ -132,14 +132,14 @@ def exact_mechanism(ptype: PrivacyType, support: Sequence[int]) -> Channel | Pow
         raise OutOfRange("one mechanism needs the numbers of its vertices", came="none", where="exact_mechanism")
     listed = vertices(ptype).chosen(support)
     columns = exact_weights(listed)
-    weights = _weights(columns)
+    weights = _weights_of_columns(columns)
     if weights is None or any(w <= 0 for w in weights):
         raise OutOfRange("one mechanism must have these vertices", came=list(support), where="exact_mechanism")
     matrix = columns * objects(weights, (len(weights),))
     return Channel(matrix) if listed.is_exact else PowerChannel(matrix)
 
 
-def _weights(columns: Array) -> list[Any] | None:
+def _weights_of_columns(columns: Array) -> list[Any] | None:
     """The w with columns @ w = 1, by elimination; None where there is none, or more than one."""
     n, m = columns.shape
     table = [[*row, 1] for row in (columns if isinstance(columns[0, 0], PowerNumber) else fractions(columns))]

@@ -263,7 +263,7 @@ class PowerNumber:
     (0.37521422724648..., True, True)
     """
 
-    __slots__ = ("_image", "_known", "_made", "_near", "field")
+    __slots__ = ("_image", "_known", "_near", "_operation", "field")
 
     def __init__(
         self,
@@ -274,7 +274,7 @@ class PowerNumber:
         operation: tuple[str, "PowerNumber", "PowerNumber"] | None = None,
         known: Quotient | None = None,
     ) -> None:
-        self.field, self._near, self._image, self._made, self._known = of, near, image, operation, known
+        self.field, self._near, self._image, self._operation, self._known = of, near, image, operation, known
 
     @property
     def quotient(self) -> Quotient:
@@ -286,15 +286,15 @@ class PowerNumber:
             if at._known is not None:
                 todo.pop()
                 continue
-            assert at._made is not None, "a number is known or made of others"
-            _, first, second = at._made
+            assert at._operation is not None, "a number is known or made of others"
+            _, first, second = at._operation
             missing = [part for part in (first, second) if part._known is None]
             if missing:
                 todo += missing
                 continue
-            at._known = at.field.reduced(combined(at._made[0], first.quotient, second.quotient))
+            at._known = at.field.reduced(combined(at._operation[0], first.quotient, second.quotient))
             # Parts that nobody else holds go: a search would else keep all that it ever tried.
-            at._made = None
+            at._operation = None
             if at is self:
                 at._near = at.field.near(at._known)
         assert self._known is not None, "worked out above"
@@ -357,12 +357,12 @@ class PowerNumber:
     def __add__(self, other: Any) -> Any:
         if _is_zero(other):
             return self
-        return self._with("+", other)
+        return self._combined_with("+", other)
 
     __radd__ = __add__
 
     def __sub__(self, other: Any) -> Any:
-        return self if _is_zero(other) else self._with("-", other)
+        return self if _is_zero(other) else self._combined_with("-", other)
 
     def __rsub__(self, other: Any) -> Any:
         return -self + other
@@ -370,17 +370,17 @@ class PowerNumber:
     def __mul__(self, other: Any) -> Any:
         if type(other) in _RATIONAL and other in (0, 1):
             return self if other else 0
-        return self._with("*", other)
+        return self._combined_with("*", other)
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Any:
-        return self._with("/", other)
+        return self._combined_with("/", other)
 
     def __rtruediv__(self, other: Any) -> Any:
         return 0 if _is_zero(other) else self.field.number(other) / self
 
-    def _with(self, sign: str, other: Any) -> Any:
+    def _combined_with(self, sign: str, other: Any) -> Any:
         that = self._lift(other)
         if that is None:
             return NotImplemented
@@ -398,7 +398,7 @@ class PowerNumber:
             return other
         return self.field.number(other) if isinstance(other, _RATIONAL) else None
 
-    def _against(self, other: Any) -> int | None:
+    def _sign_of_difference(self, other: Any) -> int | None:
         """The sign of the difference to another number; None for what is no number of the field."""
         if _is_zero(other):
             return self.sign
@@ -416,23 +416,23 @@ class PowerNumber:
         if isinstance(other, PowerNumber) and self._image != other._image and self.field.is_proved:
             # Numbers that are equal have one image, whatever formula they come from: another image is another number.
             return False  # different as formulas, and so as numbers
-        sign = self._against(other)
+        sign = self._sign_of_difference(other)
         return NotImplemented if sign is None else sign == 0
 
     def __lt__(self, other: Any) -> bool:
-        sign = self._against(other)
+        sign = self._sign_of_difference(other)
         return NotImplemented if sign is None else sign < 0
 
     def __le__(self, other: Any) -> bool:
-        sign = self._against(other)
+        sign = self._sign_of_difference(other)
         return NotImplemented if sign is None else sign <= 0
 
     def __gt__(self, other: Any) -> bool:
-        sign = self._against(other)
+        sign = self._sign_of_difference(other)
         return NotImplemented if sign is None else sign > 0
 
     def __ge__(self, other: Any) -> bool:
-        sign = self._against(other)
+        sign = self._sign_of_difference(other)
         return NotImplemented if sign is None else sign >= 0
 
     def __hash__(self) -> int:

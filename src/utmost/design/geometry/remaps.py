@@ -38,11 +38,11 @@ def preferring_consumer(
         # A loss of few bits says more to a reader, and is as good a proof.
         rounded = np.rint(rough / size * 2.0**bits)
         if _seems_to_prefer(rounded, *near):
-            consumer = _consumer(rounded.astype(np.int64), exactly)
+            consumer = _uniform_consumer(rounded.astype(np.int64), exactly)
             if prefers(consumer, A, B, slack):
                 return consumer
     if is_exact(loss):
-        consumer = _consumer(loss * int(np.lcm.reduce(denominators(loss).ravel())), exactly)
+        consumer = _uniform_consumer(loss * int(np.lcm.reduce(denominators(loss).ravel())), exactly)
         return consumer if prefers(consumer, A, B, slack) else None
     return None
 
@@ -53,7 +53,7 @@ def _seems_to_prefer(joint: Floats, B: Floats, A: Floats) -> bool:
     return bool(theirs - mine > 1e-13 * abs(joint).sum())  # beyond what rounds in the sums
 
 
-def _consumer(integers: Array, exactly: bool) -> Consumer:
+def _uniform_consumer(integers: Array, exactly: bool) -> Consumer:
     """Uniform prior; rows shifted to a least loss of 0; actions that are the same, once."""
     shifted = integers - integers.min(axis=1, keepdims=True)
     actions = sorted({tuple(int(x) for x in action) for action in shifted.T})
@@ -70,9 +70,13 @@ def one_column(entries: list[Fraction], column: int, width: int) -> Array:
 
 
 RemapCheck = Callable[[Array], bool]
+"""Whether a remap is near enough."""
+
+Refutes = Callable[[Array], bool]
+"""Whether a joint loss, float or exact, leads to a consumer that was checked."""
 
 
-def near_remap(pair: MergedPair, is_near: RemapCheck, refutes: RemapCheck) -> Array | None:
+def near_remap(pair: MergedPair, is_near: RemapCheck, refutes: Refutes) -> Array | None:
     """A row-stochastic P that is near enough; None once a loss has been found that rules all of them out.
 
     Args:
@@ -109,11 +113,8 @@ def _stochastic(near: Array) -> Array:
     return np.asarray(clipped / clipped.sum(axis=1, keepdims=True))
 
 
-Refutes = Callable[[Array], bool]
-"""Whether a joint loss, float or exact, leads to a consumer that was checked."""
-
 _ROUNDED_BITS = 44
-_SIMPLE = (1, 60, 10**4, 10**7)
+_SMALL_DENOMINATORS = (1, 60, 10**4, 10**7)
 
 
 def exact_remap(pair: MergedPair, refutes: Refutes) -> Array | None:
@@ -141,7 +142,7 @@ def exact_remap(pair: MergedPair, refutes: Refutes) -> Array | None:
                 return corrected
     if only:
         return _only_remap(B, A, rows, refutes)
-    simple = None if last is None else _simple(B, A, last)
+    simple = None if last is None else _remap_of_small_denominators(B, A, last)
     return _by_program(B, A, refutes) if simple is None else simple
 
 
@@ -152,19 +153,19 @@ def _only_remap(B: Array, A: Array, rows: list[int], refutes: Refutes) -> Array 
     off = matrix_product(B[rest], P) - A[rest]
     # One witness is enough.
     for i, w in np.argwhere(off != 0)[:1].tolist():
-        loss = _weights(B, rows, -B[rest[i]])
+        loss = _combination_of_rows(B, rows, -B[rest[i]])
         loss[rest[i]] = Fraction(1)
         _refute(one_column(list(loss * (1 if off[i, w] > 0 else -1)), w, A.shape[1]), refutes)
         return None
     if (P >= 0).all():
         return P
     y, w = np.unravel_index(int(P.argmin()), P.shape)
-    loss = _weights(B, rows, as_array([int(j == y) for j in range(B.shape[1])]))
+    loss = _combination_of_rows(B, rows, as_array([int(j == y) for j in range(B.shape[1])]))
     _refute(one_column(list(loss), int(w), A.shape[1]), refutes)
     return None
 
 
-def _weights(B: Array, rows: list[int], target: Array) -> Array:
+def _combination_of_rows(B: Array, rows: list[int], target: Array) -> Array:
     """A combination of independent rows of B that is the target, with a weight, maybe 0, for every row."""
     weights = np.full(len(B), Fraction(0), dtype=object)
     weights[rows] = solve_lifted(B[rows].T, target[:, None])[:, 0]
@@ -216,9 +217,9 @@ def _well_conditioned(B: Array, rank: int) -> list[int]:
     return chosen
 
 
-def _simple(B: Array, A: Array, near: Array) -> Array | None:
+def _remap_of_small_denominators(B: Array, A: Array, near: Array) -> Array | None:
     """A remap of small denominators next to a float one, where there is one."""
-    for limit in _SIMPLE:
+    for limit in _SMALL_DENOMINATORS:
         guess = np.array([[Fraction(max(p, 0.0)).limit_denominator(limit) for p in row] for row in near.tolist()])
         if (guess.sum(axis=1) == 1).all() and (matrix_product(B, guess) == A).all():
             return guess

@@ -81,14 +81,18 @@ def automorphisms(space: Space) -> Automorphisms:
 
 def _transversal(kinds: NDArray[np.intp], profiles: list[tuple[int, ...]], i: int) -> tuple[Permutation, ...]:
     n = len(kinds)
-    permutations = (_completed(kinds, profiles, [*range(i), j]) for j in range(i, n) if profiles[i] == profiles[j])
+    permutations = (
+        _completed_automorphism(kinds, profiles, [*range(i), j]) for j in range(i, n) if profiles[i] == profiles[j]
+    )
     return tuple(p for p in permutations if p is not None)
 
 
-def _completed(kinds: NDArray[np.intp], profiles: list[tuple[int, ...]], start: list[int]) -> Permutation | None:
+def _completed_automorphism(
+    kinds: NDArray[np.intp], profiles: list[tuple[int, ...]], start: list[int]
+) -> Permutation | None:
     """An automorphism whose first images are given, by backtracking; None if there is none."""
     n = len(kinds)
-    if not _fits(kinds, start):
+    if not _keeps_distances(kinds, start):
         return None
     images, tried = list(start), [-1] * (n + 1)
     while len(start) <= len(images) < n:
@@ -110,7 +114,7 @@ def _completed(kinds: NDArray[np.intp], profiles: list[tuple[int, ...]], start: 
     return tuple(images) if len(images) == n else None
 
 
-def _fits(kinds: NDArray[np.intp], images: list[int]) -> bool:
+def _keeps_distances(kinds: NDArray[np.intp], images: list[int]) -> bool:
     k = len(images)
     return bool((kinds[np.ix_(images, images)] == kinds[:k, :k]).all())
 
@@ -158,7 +162,7 @@ def column_permutations(vertices: Vertices, automorphisms: Iterable[Permutation]
     for p in automorphisms:
         moved = np.empty_like(vertices.exponents)
         moved[:, list(p)] = vertices.exponents
-        images.append(_places(flat, moved.reshape(flat.shape)))
+        images.append(_row_positions(flat, moved.reshape(flat.shape)))
     return images
 
 
@@ -188,10 +192,10 @@ def moved_supports(supports: Array, permutation: Indices) -> Array:
 
 def support_orbits(supports: Array, permutations: Iterable[Indices]) -> Orbits:
     """Kernels, as all rows of a complete list, up to permutations of the columns."""
-    return orbits_under((_places(supports, moved_supports(supports, p)) for p in permutations), len(supports))
+    return orbits_under((_row_positions(supports, moved_supports(supports, p)) for p in permutations), len(supports))
 
 
-def _places(rows: Array, moved: Array) -> Indices:
+def _row_positions(rows: Array, moved: Array) -> Indices:
     """The index in ``rows`` of each row of ``moved``; both hold the same rows, each once."""
     here, there = np.lexsort(rows.T[::-1]), np.lexsort(moved.T[::-1])
     assert np.array_equal(rows[here], moved[there]), "an automorphism permutes a complete list"

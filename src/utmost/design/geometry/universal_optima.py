@@ -17,7 +17,7 @@ above j for u, and up to j for v. So prior . w is what it loses with the remap "
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -39,7 +39,7 @@ from utmost.design.geometry.best_action_cells import (
     exact_loss,
     exact_prior,
     least_losses,
-    whole,
+    over_one_denominator,
 )
 from utmost.design.geometry.decomposition import RationalCone
 from utmost.design.geometry.log_domain import Distances, LogPowers
@@ -50,6 +50,8 @@ from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.design.spaces.families import LineMetric
 from utmost.design.spaces.priors import prior as check_prior
 from utmost.errors import NotAPrior, OutOfRange, PromiseBroken, SolverFailed, Unsupported
+
+Proof = TypeVar("Proof", Dominance, Conflict)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -105,8 +107,11 @@ class LeastLoss:
     prior is a linear program in lambda with one row for each secret.
 
     Attributes:
-        ptype: Type. columns: (n, N) Fractions, its vertices. loss: (n, k) Fractions.
-        scaled: (n, N) integers: columns, each times its scale. scales: (N,).
+        ptype: Privacy type.
+        columns: (n, N) Fractions, the vertices of the type.
+        loss: (n, k) Fractions.
+        scaled: (n, N) integers: columns, each times its scale.
+        scales: (N,).
         start: First mechanism, as a basis.
     """
 
@@ -149,7 +154,7 @@ class LeastLoss:
         """The best bundle for each prior, and the dual that proves it; each search starts where the last one ended."""
         at = self.start
         for prior in priors:
-            costs, denominator = whole(self.scaled_prices(prior))
+            costs, denominator = over_one_denominator(self.scaled_prices(prior))
             solution, at = at.minimise(costs)
             bundle = tuple(x * scale for x, scale in zip(solution.x, self.scales, strict=True))
             dual = tuple(z / denominator for z in solution.dual)
@@ -176,8 +181,9 @@ def universality(ptype: PrivacyType, loss: object, channel: Channel | PowerChann
         channel: (n, m) of Fractions, or a `PowerChannel` (see `exact_mechanism`); a member of the type.
 
     Raises:
-        Unsupported: for floats. PromiseBroken: for a channel outside the type. Undecided: where numbers are too near to
-            each other, and no theorem tells them apart.
+        Unsupported: for floats.
+        PromiseBroken: for a channel outside the type.
+        Undecided: where numbers are too near to each other, and no theorem tells them apart.
 
     Source: [fernandes2022], definition 3. Cost: exponential in n at worst (containment of polytopes given this way is
     coNP-hard).
@@ -192,7 +198,7 @@ def universality(ptype: PrivacyType, loss: object, channel: Channel | PowerChann
     instance(ptype, PrivacyType, "ptype")
     instance(channel, (Channel, PowerChannel), "channel")
     least = LeastLoss.of(ptype, loss)
-    judged = _member(ptype, channel, least)
+    judged = _exact_member(ptype, channel, least)
     with images_decide():
         certificate, worst = _dominance(least, judged, Fraction(0))
     if certificate is not None:
@@ -208,14 +214,14 @@ def universality(ptype: PrivacyType, loss: object, channel: Channel | PowerChann
     return UniversalityVerdict(False, prior, better, None)
 
 
-def _proved(proof: Any, least: LeastLoss) -> Any:
+def _proved(proof: Proof, least: LeastLoss) -> Proof:
     """A certificate that was found by images, checked again without them."""
     if isinstance(least.start, FieldTableau) and not proof.verify():
         raise SolverFailed("what was found must be proved", came=type(proof).__name__)
     return proof
 
 
-def _member(ptype: PrivacyType, channel: AnyChannel, least: LeastLoss) -> AnyChannel:
+def _exact_member(ptype: PrivacyType, channel: AnyChannel, least: LeastLoss) -> AnyChannel:
     """The channel in the numbers of the type, once it is known to be of it."""
     if isinstance(least.start, IntegerTableau) and isinstance(channel, Channel):
         RationalCone.of(ptype, channel)
@@ -234,7 +240,8 @@ def universal_mechanism(ptype: PrivacyType, loss: object) -> ExistenceVerdict:
     `PowerNumber`: rational functions of powers of alpha, exact, and compared by balls of rising precision.
 
     Raises:
-        Unsupported: for floats. Undecided: where numbers are too near to each other, and no theorem tells them apart.
+        Unsupported: for floats.
+        Undecided: where numbers are too near to each other, and no theorem tells them apart.
 
     Cost: exponential in the number of secrets; irrational numbers cost about 100 times as much as rationals.
 
@@ -267,7 +274,7 @@ def _least_regret(least: LeastLoss) -> tuple[Dominance, Conflict | None]:
         worked_out(worst)
         known |= {prior: solution.value for prior, solution in least.at((worst,))}
         # A bound from below, since it minds some priors only; the cells of its mechanism say whether one is worse.
-        regret, bundle, weights, multipliers = _master(least, known)
+        regret, bundle, weights, multipliers = _least_regret_program(least, known)
         certificate, worst = _dominance(least, least.channel(bundle), regret)
         if certificate is not None:
             break
@@ -300,7 +307,7 @@ def _dominance(least: LeastLoss, channel: AnyChannel, slack: Any) -> tuple[Domin
     return (Dominance(least.ptype, least.loss, channel, slack, cells, duals), None) if worst is None else (None, worst)
 
 
-def _master(
+def _least_regret_program(
     least: LeastLoss, known: dict[PriorVector, Any]
 ) -> tuple[Any, tuple[Any, ...], dict[PriorVector, Any], tuple[Any, ...]]:
     """min t with lambda >= 0, V lambda = 1 and sum_v lambda_v u_v(pi) - t <= f(pi) for every known prior.
@@ -312,7 +319,7 @@ def _master(
     rows, right, factors = [], [], []
     for k, (prior, value) in enumerate(known.items()):
         slacks = [Fraction(int(j == k)) for j in range(len(known))]
-        row, denominator = whole([*least.scaled_prices(prior), Fraction(-1), *slacks, value])
+        row, denominator = over_one_denominator([*least.scaled_prices(prior), Fraction(-1), *slacks, value])
         rows.append(row[:-1])
         right.append(row[-1])
         factors.append(denominator)
@@ -336,7 +343,8 @@ def distinguishing_mechanism(ptype: PrivacyType) -> tuple[Channel, Array]:
     The loss has the actions x and z and l(w, s) = [w != s]: up to a function of the secret it regards only x and z.
 
     Raises:
-        OutOfRange: for fewer than two secrets. Unsupported: where alpha to the least distance is irrational.
+        OutOfRange: for fewer than two secrets.
+        Unsupported: where alpha to the least distance is irrational.
 
     Source: [fernandes2022], theorem 10, with the loss of the paper (0 beyond x and z, not monotone) replaced.
 
@@ -367,7 +375,8 @@ class NibOptimum(Display):
     """The least expected nib loss of a prior on a line, attained by the geometric mechanism, with both proofs.
 
     Attributes:
-        prior: (n,) Fractions. level: with rational alpha.
+        prior: (n,) Fractions.
+        level: Level with a rational alpha.
         loss: Loss of the remapped geometric mechanism, the least of any mechanism.
         remap: Remap from its outcomes to actions.
         packing: (n,) the t of the bound.

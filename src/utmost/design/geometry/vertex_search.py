@@ -149,7 +149,7 @@ def vertices_by_reverse_search(distances: Array) -> Iterator[Array]:
 def _children(h: Array, distances: Array) -> Iterator[Array]:
     room = distances + h[:, None] - h[None, :]
     for moved in _sinking_sets(TightGraph.of(h, distances)):
-        child = _sunk(h, room, moved)
+        child = _lowered(h, room, moved)
         lowest = int(np.argmax(child < distances[0]))
         # A cheap look first: the secret whose rise leads to the parent must be one that sank.
         if moved >> lowest & 1 and _rising_set(child, lowest, distances) == moved:
@@ -168,7 +168,7 @@ def _rising_set(h: Array, lowest: int, distances: Array) -> int:
     return everything & ~graph.component(1, everything & ~must)
 
 
-def _sunk(h: Array, room: Array, moved: int) -> Array:
+def _lowered(h: Array, room: Array, moved: int) -> Array:
     """h lowered on a set until the next pair becomes tight; room[x, y] = d(x, y) + h(x) - h(y)."""
     inside = [x for x in range(len(h)) if moved >> x & 1]
     outside = [x for x in range(len(h)) if not moved >> x & 1]
@@ -195,7 +195,7 @@ def _sinking_sets(graph: TightGraph) -> Iterator[int]:
             if sink & ~rest:
                 continue
             stay = everything & ~rest
-        border = _border(graph, stay) & ~sink
+        border = _adjacent_secrets(graph, stay) & ~sink
         if not border:
             if sink:
                 yield rest
@@ -205,7 +205,7 @@ def _sinking_sets(graph: TightGraph) -> Iterator[int]:
         todo.append((stay, sink | graph.closure(y, down=False)))
 
 
-def _border(graph: TightGraph, stay: int) -> int:
+def _adjacent_secrets(graph: TightGraph, stay: int) -> int:
     near, todo = 0, stay
     while todo:
         x = todo.bit_length() - 1
@@ -297,7 +297,7 @@ def vertices(ptype: PrivacyType) -> Vertices:
 
 
 def vertex_blocks(ptype: PrivacyType, rows: int = 1 << 16) -> Iterator[Vertices]:
-    """The same vertices in the same order, at most ``rows`` at a time, in memory that does not grow with their number.
+    """The vertices of `vertices` in order, at most ``rows`` at a time, in memory that does not grow with their number.
 
     >>> from utmost.spaces import counts
     >>> sum(len(block) for block in vertex_blocks(PrivacyType(counts(9), alpha="1/2"), rows=100))
@@ -418,22 +418,22 @@ def vertex_extensions(ptype: PrivacyType, channel: Channel, secrets: Sequence[in
     if channel.shape[0] != len(secrets):
         raise OutOfRange(f"the target must have {len(secrets)} rows, one for each secret", came=channel.shape[0])
     rows: list[int] = places(secrets, ptype.space.size, "secrets").tolist()
-    choices = [_matching(listed.weights, rows, column) for column in channel.matrix.T]
-    yield from _chosen(choices, [], np.zeros(len(listed.weights), dtype=object))
+    choices = [_extensions_of_column(listed.weights, rows, column) for column in channel.matrix.T]
+    yield from _combined_columns(choices, [], np.zeros(len(listed.weights), dtype=object))
 
 
-def _matching(columns: Array, rows: list[int], wanted: Array) -> list[Array]:
+def _extensions_of_column(columns: Array, rows: list[int], wanted: Array) -> list[Array]:
     """The vertices that are proportional to a column on the secrets kept, scaled to it."""
     pivot = int(np.flatnonzero(wanted != 0)[0])
     scaled = columns * (wanted[pivot] / columns[rows[pivot]])
     return [column for column in scaled.T if (column[rows] == wanted).all()]
 
 
-def _chosen(choices: list[list[Array]], chosen: list[Array], sums: Array) -> Iterator[Channel]:
+def _combined_columns(choices: list[list[Array]], chosen: list[Array], sums: Array) -> Iterator[Channel]:
     if len(chosen) == len(choices):
         if (sums == 1).all():
             yield Channel(np.array(chosen, dtype=object).T)
         return
     for column in choices[len(chosen)]:
         if (sums + column <= 1).all():
-            yield from _chosen(choices, [*chosen, column], sums + column)
+            yield from _combined_columns(choices, [*chosen, column], sums + column)

@@ -39,11 +39,11 @@ from utmost.errors import Infeasible, OutOfRange, SolverFailed, Unsupported
 
 _MOST_CATEGORIES = 1 << 15
 # Beyond so many categories a report may be a bit or two longer where the search would be long.
-_MODERATE = 1024
+_MANY_CATEGORIES = 1024
 _FEW_CLASSES, _MANY_CLASSES = 128, 300
 _BATCHES, _SPARE = 3, 40
 # A point this far from the mean of random points, in deviations, lies in the hull of many more than the program has.
-_FAR = 2.0
+_MOST_DEVIATIONS = 2.0
 
 Group = frozenset[int]
 """A group of units modulo k."""
@@ -203,24 +203,24 @@ def _balanced_family(k: int, d: int) -> BlockFamily:
         halves = range(1, k // 2 + 1)
         pairs = tuple(Fraction(1 if 2 * x == k else 2, k - 1) for x in halves)
         return BlockFamily(k, 2, (1,), tuple((0, x) for x in halves), pairs)
-    for multipliers, stabiliser in _candidates(k):
-        mixture = _mixture(k, d, multipliers, stabiliser)
+    for multipliers, stabiliser in _groups_to_try(k):
+        mixture = _balanced_mixture(k, d, multipliers, stabiliser)
         if mixture is not None:
             cosets = tuple(_representatives(k, multipliers, stabiliser))
             return BlockFamily(k, d, cosets, *map(tuple, zip(*mixture, strict=True)))
     raise Unsupported("a balanced family must be found", came=f"none of {d} of {k}", remedy="Use SubsetSelection.")
 
 
-def _candidates(k: int) -> list[tuple[Group, Group]]:
+def _groups_to_try(k: int) -> list[tuple[Group, Group]]:
     """Multipliers, and a group within them that leaves the bases as they are: short reports by small programs first."""
     groups = _groups(k)
-    classes = {group: len(set(_classes(k, group)[1:].tolist())) for group in groups}
+    classes = {group: len(set(_orbit_numbers(k, group)[1:].tolist())) for group in groups}
     ranked: dict[tuple[int, ...], tuple[Group, Group]] = {}
     for group, stabiliser in ((g, h) for g in groups for h in groups if h <= g):
         equations = classes[group]
-        count = k * (len(_signed(group, k)) // len(_signed(stabiliser, k))) * equations
+        count = k * (len(_with_negatives(group, k)) // len(_with_negatives(stabiliser, k))) * equations
         is_long, is_slow = count > k * (k // 2), equations > _FEW_CLASSES
-        tier = 2 * is_slow + is_long if k > _MODERATE else 2 * is_long + is_slow
+        tier = 2 * is_slow + is_long if k > _MANY_CATEGORIES else 2 * is_long + is_slow
         if equations <= _MANY_CLASSES:
             rank = (tier, count if is_long else equations, len(stabiliser), count)
             ranked.setdefault(rank, (group, stabiliser))
@@ -245,14 +245,14 @@ def _generated(unit: int, k: int) -> Group:
     return frozenset(powers)
 
 
-def _signed(group: Group, k: int) -> Group:
+def _with_negatives(group: Group, k: int) -> Group:
     """The group with -1: a base and its negative have the same differences."""
     return group | {-u % k for u in group}
 
 
-def _classes(k: int, group: Group) -> NDArray[np.int64]:
+def _orbit_numbers(k: int, group: Group) -> NDArray[np.int64]:
     """The number of each residue's orbit under the group and -1; 0 is alone."""
-    members, numbers, last = np.array(sorted(_signed(group, k))), np.full(k, -1), -1
+    members, numbers, last = np.array(sorted(_with_negatives(group, k))), np.full(k, -1), -1
     for x in range(k):
         if numbers[x] < 0:
             numbers[x * members % k] = last = last + 1
@@ -262,18 +262,20 @@ def _classes(k: int, group: Group) -> NDArray[np.int64]:
 def _representatives(k: int, group: Group, stabiliser: Group) -> Iterator[int]:
     """One unit for each coset of the stabiliser and -1."""
     seen: set[int] = set()
-    for u in sorted(_signed(group, k)):
+    for u in sorted(_with_negatives(group, k)):
         if u not in seen:
-            seen.update(u * h % k for h in _signed(stabiliser, k))
+            seen.update(u * h % k for h in _with_negatives(stabiliser, k))
             yield u
 
 
-def _mixture(k: int, d: int, multipliers: Group, stabiliser: Group) -> list[tuple[tuple[int, ...], Fraction]] | None:
+def _balanced_mixture(
+    k: int, d: int, multipliers: Group, stabiliser: Group
+) -> list[tuple[tuple[int, ...], Fraction]] | None:
     """Bases that the stabiliser leaves as they are, and weights by which all differences are equally frequent."""
-    classes = _classes(k, multipliers)[1:] - 1
+    classes = _orbit_numbers(k, multipliers)[1:] - 1
     sizes = np.bincount(classes)
     wanted: Floats = sizes * np.float64(d * (d - 1) / (k - 1))
-    unions, random = _Unions.of(k, stabiliser, d), np.random.default_rng(0)
+    unions, random = _OrbitUnions.of(k, stabiliser, d), np.random.default_rng(0)
     if not unions.is_possible:
         return None
     bases: dict[tuple[int, ...], tuple[int, ...]] = {}
@@ -285,7 +287,7 @@ def _mixture(k: int, d: int, multipliers: Group, stabiliser: Group) -> list[tupl
         table: Floats = np.array(list(bases), np.float64).T
         if _is_far(table, wanted):
             break
-        weights = _weights(np.array(list(bases)).T, sizes, Fraction(d * (d - 1), k - 1))
+        weights = _vertex_weights(np.array(list(bases)).T, sizes, Fraction(d * (d - 1), k - 1))
         if weights is not None:
             return [(list(bases.values())[at], weight) for at, weight in weights]
     return None
@@ -297,10 +299,12 @@ def _is_far(table: Floats, wanted: Floats) -> bool:
     spread, offset = (table - middle[:, None]) / np.sqrt(table.shape[1]), wanted - middle
     # Directions in which the bases differ by rounding alone do not count.
     steps = np.linalg.lstsq(spread, offset, rcond=1e-9)[0]
-    return bool(steps @ steps > _FAR**2)
+    return bool(steps @ steps > _MOST_DEVIATIONS**2)
 
 
-def _weights(table: NDArray[np.int64], sizes: NDArray[np.int64], each: Fraction) -> list[tuple[int, Fraction]] | None:
+def _vertex_weights(
+    table: NDArray[np.int64], sizes: NDArray[np.int64], each: Fraction
+) -> list[tuple[int, Fraction]] | None:
     """Non-negative weights of columns that sum to what is wanted, exactly: those of a vertex that floats find."""
     wanted = sizes * float(each)
     scale = 1 / np.sqrt(wanted + 1)
@@ -327,7 +331,7 @@ def _weights(table: NDArray[np.int64], sizes: NDArray[np.int64], each: Fraction)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Unions:
+class _OrbitUnions:
     """Random unions of orbits of residues that have d members together."""
 
     orbits: dict[int, list[list[int]]]
@@ -336,7 +340,7 @@ class _Unions:
     share: float
 
     @classmethod
-    def of(cls, k: int, group: Group, d: int) -> "_Unions":
+    def of(cls, k: int, group: Group, d: int) -> "_OrbitUnions":
         members, seen, orbits = np.array(sorted(group)), set[int](), dict[int, list[list[int]]]()
         for x in range(k):
             if x not in seen:
@@ -356,11 +360,11 @@ class _Unions:
 
     @property
     def is_possible(self) -> bool:
-        """Whether there is any."""
+        """Whether some union has d members."""
         return self.size in self.reachable[0]
 
     def draw(self, random: np.random.Generator) -> tuple[int, ...]:
-        """One, in which short and long orbits are about as frequent as among all sets."""
+        """A random union, in which short and long orbits are about as frequent as among all sets."""
         left, union = self.size, list[list[int]]()
         for (length, same), later in zip(self.orbits.items(), self.reachable[1:], strict=True):
             numbers = [n for n in range(min(len(same), left // length) + 1) if left - n * length in later]

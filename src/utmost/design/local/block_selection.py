@@ -112,7 +112,7 @@ class BlockSelection(CategoryReport):
         Base and multiplier are drawn blindly, since each holds every category equally often. Then the category is to be
         in the block or not, and which residue of the base, or beside it, it is to come from fixes the shift.
         """
-        base, at = self._group(len(values), randomness)
+        base, at = self._base_and_multiplier(len(values), randomness)
         inside = draw_bits(np.zeros(len(values), np.uint8), [chance_inside(self)], randomness)
         # Both are drawn for each client, so that the work is the same whether the own category is in or not.
         members = self._bases()[base, uniform_integers(self.size, len(values), randomness)]
@@ -122,14 +122,14 @@ class BlockSelection(CategoryReport):
         ]
         unit = np.array(self.family.multipliers, np.int64)[at]
         shift = (values - unit * np.where(inside, members, others)) % self.categories
-        return self._numbered(base, at, shift)
+        return self._block_numbers(base, at, shift)
 
     def stricter(
         self, reports: BlockNumbers, loose: CategoryReport, stays: NDArray[np.bool_], randomness: Randomness
     ) -> BlockNumbers:
         """The looser reports where they stay, and any blocks elsewhere."""
-        base, at = self._group(len(reports), randomness)
-        blind = self._numbered(base, at, uniform_integers(self.categories, len(reports), randomness))
+        base, at = self._base_and_multiplier(len(reports), randomness)
+        blind = self._block_numbers(base, at, uniform_integers(self.categories, len(reports), randomness))
         return np.where(stays, reports, blind)
 
     def looser(
@@ -148,11 +148,11 @@ class BlockSelection(CategoryReport):
         """Reports of the same blocks at another level."""
         return BlockSelection(self.family, other)
 
-    def _group(self, count: int, randomness: Randomness) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _base_and_multiplier(self, count: int, randomness: Randomness) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         base = _base_law(self.family).draw(count, randomness).astype(np.int64)
         return base, uniform_integers(len(self.family.multipliers), count, randomness)
 
-    def _numbered(self, base: Any, at: Any, shift: Any) -> BlockNumbers:
+    def _block_numbers(self, base: Any, at: Any, shift: Any) -> BlockNumbers:
         return np.asarray((base * len(self.family.multipliers) + at) * self.categories + shift, np.int64)
 
     def _parts(self, reports: BlockNumbers) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:

@@ -75,9 +75,9 @@ def _lost_bits(at: Level) -> int:
 class CategoryReport(ABC, Display):
     """A report by a set of d of k categories from a balanced family, with the own one in it as often as can be.
 
-    The common part of all kinds of reports: every category is in a set with one chance, every two with one, and a set
-        with the
-    client's category is 1/alpha times as likely as without it. All chances, estimates and variances follow.
+    All kinds of reports have in common that every category is in a set with one chance, every two with one, and that a
+    set with the client's category is 1/alpha times as likely as one without it. All chances, estimates and variances
+    follow.
 
     Attributes:
         categories: k.
@@ -171,12 +171,12 @@ class CategoryReport(ABC, Display):
     @property
     def inside(self) -> Fraction | float:
         """p, the chance that a report holds the client's own category."""
-        return _number(self.level, self.inside_of)
+        return _rounded_value(self.level, self.inside_of)
 
     @property
     def outside(self) -> Fraction | float:
         """q, the chance that a report holds any other category."""
-        return _number(self.level, self._outside_of)
+        return _rounded_value(self.level, self._outside_of)
 
     @property
     def variance(self) -> Fraction | float:
@@ -184,12 +184,14 @@ class CategoryReport(ABC, Display):
 
         It is the same whatever the clients' categories are.
         """
-        return _number(self.level, self._variance_of, round_up)
+        return _rounded_value(self.level, self._variance_of, round_up)
 
     @property
     def variances(self) -> tuple[float, float]:
         """The variance that one client adds to its own category's estimate, and to that of each other one."""
-        own, other = (_number(self.level, partial(self._part_of, is_own=kind)) for kind in (True, False))
+        own, other = (
+            _rounded_value(self.level, partial(self._variance_part_of, is_own=kind)) for kind in (True, False)
+        )
         return float(own), float(other)
 
     @property
@@ -220,14 +222,14 @@ class CategoryReport(ABC, Display):
     def _outside_of(self, alpha: Alpha) -> Alpha:
         return (self.size - self.inside_of(alpha)) * Fraction(1, self.categories - 1)
 
-    def _part_of(self, alpha: Alpha, is_own: bool) -> Alpha:
+    def _variance_part_of(self, alpha: Alpha, is_own: bool) -> Alpha:
         """p(1-p)/(p-q)^2, or q(1-q)/(p-q)^2."""
         p, q = self.inside_of(alpha), self._outside_of(alpha)
         chance, spread = (p if is_own else q), p - q
         return chance * (1 - chance) / (spread * spread)
 
     def _variance_of(self, alpha: Alpha) -> Alpha:
-        return self._part_of(alpha, True) + self._part_of(alpha, False) * (self.categories - 1)
+        return self._variance_part_of(alpha, True) + self._variance_part_of(alpha, False) * (self.categories - 1)
 
     def bound_of(self, alpha: Alpha, size: int) -> Alpha:
         """The bound of V that columns with ``size`` large entries give."""
@@ -237,11 +239,11 @@ class CategoryReport(ABC, Display):
     def least_variance(self) -> Fraction | float:
         """The least variance of any private report of one of k categories; rounded down.
 
-        Of the sum over categories of the variances of unbiased estimates of the numbers of clients, a client, for the
-        worst categories of the clients. Each client draws a report for itself, once, and keeps the level.
+        It is the sum over categories of the variances of unbiased estimates of the numbers of clients, for each client,
+        at the worst categories of the clients. Each client draws a report for itself, once, and keeps the level.
         """
         size = best_size(self.categories, self.level)
-        return _number(self.level, lambda a: self.bound_of(a, size), round_down)
+        return _rounded_value(self.level, lambda a: self.bound_of(a, size), round_down)
 
     def verify(self) -> bool:
         """Whether no other size has a smaller bound than this one, over all of them, and the variance is the bound.
@@ -289,16 +291,16 @@ def is_less(at: Level, first: AlphaFormula, second: AlphaFormula) -> bool:
     if at.is_rational:
         alpha = at.alpha_fraction()
         return bool(first(alpha) < second(alpha))
-    return bool(is_lower(partial(_around, at, first), partial(_around, at, second), _MOST_BITS))
+    return bool(is_lower(partial(_irrational_value, at, first), partial(_irrational_value, at, second), _MOST_BITS))
 
 
-def _around(at: Level, formula: AlphaFormula, bits: int) -> Interval:
+def _irrational_value(at: Level, formula: AlphaFormula, bits: int) -> Interval:
     value = value_at(at, formula, bits)
     assert isinstance(value, Interval), "alpha is irrational"
     return value
 
 
-def _number(at: Level, formula: AlphaFormula, rounded: Callable[[Any], float] = nearest) -> Fraction | float:
+def _rounded_value(at: Level, formula: AlphaFormula, rounded: Callable[[Any], float] = nearest) -> Fraction | float:
     value = value_at(at, formula)
     return value if isinstance(value, Fraction) else rounded(value)
 
@@ -307,7 +309,7 @@ def chance_inside(how: CategoryReport) -> Any:
     """p, ready to be drawn: a Fraction, or a number known to any precision."""
     if how.level.is_rational:
         return how.inside_of(how.level.alpha_fraction())
-    return lambda bits: within_unit(_around(how.level, how.inside_of, bits + _GUARD)).at(bits)
+    return lambda bits: within_unit(_irrational_value(how.level, how.inside_of, bits + _GUARD)).at(bits)
 
 
 def within_unit(interval: Interval) -> Interval:
@@ -320,10 +322,10 @@ def chances_of(formulas: Sequence[Callable[..., Any]], levels: Sequence[Level]) 
     """Functions of the alphas of different levels, ready to be drawn: Fractions, or numbers known to any precision."""
     if all(at.is_rational for at in levels):
         return [formula(*(at.alpha_fraction() for at in levels)) for formula in formulas]
-    return [partial(_narrow, formula, levels) for formula in formulas]
+    return [partial(_value_to_bits, formula, levels) for formula in formulas]
 
 
-def _narrow(formula: Callable[..., Any], levels: Sequence[Level], bits: int) -> Interval:
+def _value_to_bits(formula: Callable[..., Any], levels: Sequence[Level], bits: int) -> Interval:
     """The value to so many bits: levels that are close take more bits on the way."""
     inner = bits + _GUARD + max(map(_lost_bits, levels))
     while True:

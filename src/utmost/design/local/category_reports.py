@@ -144,29 +144,33 @@ class CategoryCoupling:
     @property
     def stays(self) -> Fraction | float:
         """c, the chance that the strict report lies around the loose one, or within it."""
-        chance = self._chance(lambda a1, a2: self._c(a1, a2), 128)
+        chance = self._chance(lambda a1, a2: self._chance_of_staying(a1, a2), 128)
         return chance if isinstance(chance, Fraction) else float(chance.middle)
 
     def tightened(self, loose: Reports, randomness: Randomness) -> Reports:
         """A strict report from each loose one."""
-        stays = self._drawn(np.zeros(len(loose), np.uint8), [self._c], randomness)
+        stays = self._drawn(np.zeros(len(loose), np.uint8), [self._chance_of_staying], randomness)
         return self.strict.stricter(loose, self.loose, stays, randomness)
 
     def relaxed(self, values: NDArray[np.int64], strict: Reports, randomness: Randomness) -> Reports:
         """A loose report for each client with a strict one: by Bayes' rule, in two steps."""
         own = self.strict.holds(strict, values)
         # First whether it lies near the strict report, then whether it holds the own category: both by Bayes' rule.
-        near = self._drawn(own.view(np.uint8), [partial(self._nearby, has=has) for has in (False, True)], randomness)
-        keeps = self._drawn(own.view(np.uint8), [partial(self._keeps, has=has) for has in (False, True)], randomness)
+        near = self._drawn(
+            own.view(np.uint8), [partial(self._chance_of_near, has=has) for has in (False, True)], randomness
+        )
+        keeps = self._drawn(
+            own.view(np.uint8), [partial(self._chance_of_keeping, has=has) for has in (False, True)], randomness
+        )
         return self.loose.looser(self.loose.drawn(values, randomness), strict, values, near, keeps, randomness)
 
-    def _c(self, a1: Alpha, a2: Alpha) -> Alpha:
+    def _chance_of_staying(self, a1: Alpha, a2: Alpha) -> Alpha:
         if self.strict == self.loose:
             return a1 * 0 + 1
         share = Fraction(self.strict.size, self.strict.categories)
         return (self.strict.inside_of(a1) - share) / (_most_inside(self.strict, self.loose, a2) - share)
 
-    def _nearby(self, a1: Alpha, a2: Alpha, has: bool) -> Alpha:
+    def _chance_of_near(self, a1: Alpha, a2: Alpha, has: bool) -> Alpha:
         """P(S_2 is one of the near sets | S_1), where S_1 holds the own category or not."""
         k, d1, d2 = self.strict.categories, self.strict.size, self.loose.size
         norm = d2 + a2 * (k - d2)
@@ -174,10 +178,10 @@ class CategoryCoupling:
             weight = (d2 + a2 * (d1 - d2)) * Fraction(k, d1) / norm if has else a2 * k / norm
         else:
             weight = k / norm if has else ((d2 - d1) + a2 * (k - d2)) * Fraction(k, k - d1) / norm
-        c = self._c(a1, a2)
+        c = self._chance_of_staying(a1, a2)
         return c * weight / (c * weight + (1 - c))
 
-    def _keeps(self, a1: Alpha, a2: Alpha, has: bool) -> Alpha:
+    def _chance_of_keeping(self, a1: Alpha, a2: Alpha, has: bool) -> Alpha:
         """P(S_2 holds the own category | it is near), where that is open: in S_1 as it shrinks, outside as it grows."""
         k, d1, d2 = self.strict.categories, self.strict.size, self.loose.size
         if d2 <= d1:
@@ -231,7 +235,7 @@ def is_lossless(strict: CategoryReport, loose: CategoryReport) -> bool:
         return True
     if not _is_at_most(strict, loose, lambda a1, a2: (strict.inside_of(a1), _most_inside(strict, loose, a2))):
         return False
-    if (strict.is_complete and loose.is_complete) or _is_at_most(strict, loose, _common_law(strict, loose)):
+    if (strict.is_complete and loose.is_complete) or _is_at_most(strict, loose, _common_members_sides(strict, loose)):
         return True
     if strict.bits + loose.bits > _MOST_PAIRS or not (strict.level.is_rational and loose.level.is_rational):
         raise Unsupported(
@@ -252,12 +256,12 @@ def coupling_of(strict: CategoryReport, loose: CategoryReport) -> CategoryCoupli
     is_one_family = strict.categories == loose.categories and strict.at(loose.level) == loose
     if is_one_family or (strict.is_complete and loose.is_complete) or strict.categories != loose.categories:
         return CategoryCoupling(strict, loose)
-    if not loose.level < strict.level and _is_at_most(strict, loose, _common_law(strict, loose)):
+    if not loose.level < strict.level and _is_at_most(strict, loose, _common_members_sides(strict, loose)):
         return CommonMembers(strict, loose)
     return CategoryCoupling(strict, loose)
 
 
-def _common_law(strict: CategoryReport, loose: CategoryReport) -> Any:
+def _common_members_sides(strict: CategoryReport, loose: CategoryReport) -> Any:
     """A number that must not exceed 1: the slope of P(S_1 | S_2) / w(S_1) in the common members, times their least
     number."""
     k, d1, d2 = strict.categories, strict.size, loose.size

@@ -87,25 +87,25 @@ def read_mechanism(mechanism: Optimum | Channel, space: Space | None = None) -> 
     if isinstance(mechanism, Optimum):
         if space is not None:
             raise OutOfRange("a design names its own space", came="another", where="space")
-        return _of_certificate(mechanism)
+        return _checked_design(mechanism)
     if not isinstance(mechanism, Channel):
         raise WrongKind("a mechanism must be a design or a channel", came=type(mechanism).__name__, where="mechanism")
     if not isinstance(space, Space):
         raise OutOfRange("a channel says nothing of distances: name its space", came="none", where="space")
-    return _of_channel(mechanism, space)
+    return _checked_channel(mechanism, space)
 
 
 @lru_cache(maxsize=8)
-def _of_certificate(design: Optimum) -> CheckedMechanism:
+def _checked_design(design: Optimum) -> CheckedMechanism:
     certificate = design.certificate
     if not certificate.verify():
         raise PromiseBroken("a design must prove what it states", where="mechanism")
     ptype, actions = certificate.ptype, certificate.consumer.actions
-    return _checked(named_mechanism(design), ptype.space, ptype.level, actions)
+    return _with_digest(named_mechanism(design), ptype.space, ptype.level, actions)
 
 
 @lru_cache(maxsize=8)
-def _of_channel(channel: Channel, space: Space) -> CheckedMechanism:
+def _checked_channel(channel: Channel, space: Space) -> CheckedMechanism:
     if not channel.is_exact:
         remedy = "Write fractions, or make the channel exactly private with utmost.optima.repair."
         raise Unsupported("a channel that is drawn from must have rows of Fractions", came="floats", remedy=remedy)
@@ -117,18 +117,18 @@ def _of_channel(channel: Channel, space: Space) -> CheckedMechanism:
     if epsilon.value == 0:
         raise OutOfRange("an answer that is kept must reveal something", came="equal rows", where="mechanism")
     at = level(epsilon.value) if epsilon.level is None else epsilon.level
-    return _checked(named_mechanism(channel), space, at, channel.shape[1])
+    return _with_digest(named_mechanism(channel), space, at, channel.shape[1])
 
 
-def _checked(drawing: NamedMechanism, space: Space, at: Level, outcomes: int) -> CheckedMechanism:
+def _with_digest(drawing: NamedMechanism, space: Space, at: Level, outcomes: int) -> CheckedMechanism:
     """The mechanism, with the digest of all on which an answer and its promise depend."""
     secrets = space.labels if drawing.names is None else drawing.names
     where = _digest("space", space.unit, space.size, *map(str, secrets), *_lengths(space))
     unit = "" if space.unit is None else f" {space.unit}"
     named = () if drawing.answers is None else map(str, drawing.answers)
-    about = where, level_text(at), outcomes, *named, *_probabilities(drawing)
+    facts = where, level_text(at), outcomes, *named, *_probabilities(drawing)
     relation = f"a secret moved by a distance of 1{unit} in the space {where[:16]}"
-    return CheckedMechanism(drawing, at, relation, _digest("mechanism", *about), int(outcomes))
+    return CheckedMechanism(drawing, at, relation, _digest("mechanism", *facts), int(outcomes))
 
 
 def _is_plain(secret: object) -> bool:

@@ -64,7 +64,7 @@ def _by_blocks(gram: Floats, moments: Floats, slack: float) -> Floats | None:
     """Free all places at 0 with a negative gradient, fix all that came out negative, until there are none."""
     free, fewest, patience = np.zeros(len(moments), np.bool_), len(moments) + 1, _PATIENCE
     while patience:
-        x = _solved(gram, moments, free)
+        x = _solution_on(gram, moments, free)
         wrong = np.where(free, x < 0, gram @ x - moments < -slack)
         count = int(np.count_nonzero(wrong))
         if not count:
@@ -83,19 +83,19 @@ def _one_by_one(gram: Floats, moments: Floats, slack: float) -> Floats:
         if descent[best] <= slack:
             return x
         free[best] = True
-        wanted = _solved(gram, moments, free)
+        wanted = _solution_on(gram, moments, free)
         while (falling := free & (wanted <= 0)).any():
             # As far as the first coefficient that reaches 0 allows.
             shares = x[falling] / np.maximum(x[falling] - wanted[falling], 1e-300)
             x = x + float(shares.min()) * (wanted - x)
             free[np.flatnonzero(falling)[shares <= shares.min()]] = False
             x = np.where(free, np.maximum(x, 0), 0.0)
-            wanted = _solved(gram, moments, free)
+            wanted = _solution_on(gram, moments, free)
         x = wanted
     raise SolverFailed("the active set must settle", came=f"{len(moments)} places", where="nonnegative_least_squares")
 
 
-def _solved(gram: Floats, moments: Floats, free: NDArray[np.bool_]) -> Floats:
+def _solution_on(gram: Floats, moments: Floats, free: NDArray[np.bool_]) -> Floats:
     """The solution with 0 wherever a place is not free."""
     places = np.flatnonzero(free)
     x = np.zeros(len(moments))
@@ -189,7 +189,7 @@ def decode(
         raise OutOfRange("the candidates must be different words", came=f"{len(candidates)} of them", where="decode")
     if counts.ones.shape != (bloom.cohorts, bloom.bits) or not counts.clients.any():
         raise OutOfRange(f"the counts must hold clients of ({bloom.cohorts}, {bloom.bits})", came=counts.ones.shape)
-    rows = _Rows.of(counts, response, bloom)
+    rows = _PlaceEquations.of(counts, response, bloom)
     words = rows.screened(list(candidates), bloom)
     words = words.part(nonnegative_least_squares(*rows.normal(words))[:-1] > 0)
     critical = float(share) / max(1, len(candidates))
@@ -203,18 +203,18 @@ def decode(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Words:
+class _CandidateWords:
     """Words, and the places that each sets, as rows of numbers of places over all cohorts: shape (words, places)."""
 
     words: list[str]
     sets: Floats
 
-    def part(self, some: NDArray[np.bool_]) -> "_Words":
-        return _Words([word for word, keep in zip(self.words, some, strict=True) if keep], self.sets[some])
+    def part(self, some: NDArray[np.bool_]) -> "_CandidateWords":
+        return _CandidateWords([word for word, keep in zip(self.words, some, strict=True) if keep], self.sets[some])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Rows:
+class _PlaceEquations:
     """The equations, one a place: estimates, their variances, the share of all clients in the cohort, and others'."""
 
     estimates: Floats
@@ -224,7 +224,7 @@ class _Rows:
     cohorts: int
 
     @classmethod
-    def of(cls, counts: BloomCounts, response: BitResponse, bloom: Bloom) -> "_Rows":
+    def of(cls, counts: BloomCounts, response: BitResponse, bloom: Bloom) -> "_PlaceEquations":
         shares = counts.clients / counts.clients.sum()
         here = np.repeat(counts.clients > 0, bloom.bits)
         by_place = np.repeat(shares, bloom.bits)
@@ -233,7 +233,7 @@ class _Rows:
         variances = np.where(here, np.maximum(counts.variances(response).reshape(-1), 1e-9), np.inf)
         return cls(counts.true_ones(response).reshape(-1), variances, by_place, by_place * chance, bloom.cohorts)
 
-    def screened(self, candidates: list[str], bloom: Bloom) -> _Words:
+    def screened(self, candidates: list[str], bloom: Bloom) -> _CandidateWords:
         """The candidates whose own places stand out most, half as many as there are places."""
         usual = np.average(self.estimates.reshape(self.cohorts, -1), axis=1).repeat(bloom.bits)
         excess = np.where(np.isfinite(self.variances), (self.estimates - usual) * self.shares / self.variances, 0.0)
@@ -243,13 +243,13 @@ class _Rows:
         sets = np.zeros((len(best), len(excess)))
         for row, number in enumerate(best.tolist()):
             sets[row, places[number]] = 1.0
-        return _Words([candidates[number] for number in best.tolist()], sets)
+        return _CandidateWords([candidates[number] for number in best.tolist()], sets)
 
-    def design(self, words: _Words) -> Floats:
+    def design(self, words: _CandidateWords) -> Floats:
         """Shape (words + 1, places): expected ones at each place for one client with a word, or with another one."""
         return np.vstack([words.sets * self.shares, self.others])
 
-    def normal(self, words: _Words) -> tuple[Floats, Floats]:
+    def normal(self, words: _CandidateWords) -> tuple[Floats, Floats]:
         """Gram matrix and moments, each row weighted by its variance."""
         design = self.design(words)
         weighted = design / self.variances
@@ -265,17 +265,17 @@ class _Fit:
     spread: float
 
     @classmethod
-    def of(cls, rows: _Rows, words: _Words) -> "_Fit":
+    def of(cls, rows: _PlaceEquations, words: _CandidateWords) -> "_Fit":
         design = rows.design(words)
         gram, moments = rows.normal(words)
         inverse = _inverse(gram)
         counts = inverse @ moments
         solver = inverse @ (design / rows.variances)  # counts = solver @ estimates
-        by_cohorts = _cohort_variance(solver, words, counts, rows)
+        by_cohorts = _cohort_variance_of_counts(solver, words, counts, rows)
         used = np.isfinite(rows.variances)
         residual = (rows.estimates - counts @ design)[used]
         freedom = max(1, int(used.sum()) - len(counts))
-        expected = rows.variances[used] + _scatter(words, counts, rows)[used]
+        expected = rows.variances[used] + _cohort_variance_of_ones(words, counts, rows)[used]
         spread = float((residual**2 / expected).sum() / freedom)
         variances = np.diag(inverse) * max(1.0, spread) + by_cohorts
         return cls(counts, np.sqrt(np.maximum(variances, 0)), spread)
@@ -300,7 +300,7 @@ def _inverse(gram: Floats) -> Floats:
     return inverse
 
 
-def _cohort_variance(solver: Floats, words: _Words, counts: Floats, rows: _Rows) -> Floats:
+def _cohort_variance_of_counts(solver: Floats, words: _CandidateWords, counts: Floats, rows: _PlaceEquations) -> Floats:
     """The variance by random cohorts: N_w clients fall into cohorts j with chances s_j, and count L_j in each.
 
     The variance of an estimate is the sum over w of N_w (sum_j s_j L_j^2 - (sum_j s_j L_j)^2).
@@ -316,7 +316,7 @@ def _cohort_variance(solver: Floats, words: _Words, counts: Floats, rows: _Rows)
     return total
 
 
-def _scatter(words: _Words, counts: Floats, rows: _Rows) -> Floats:
+def _cohort_variance_of_ones(words: _CandidateWords, counts: Floats, rows: _PlaceEquations) -> Floats:
     """The variance of the true ones at each place by the random cohorts."""
     scattered: Floats = np.maximum(counts[:-1], 0) @ words.sets * rows.shares * (1 - rows.shares)
     return scattered

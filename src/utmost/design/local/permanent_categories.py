@@ -141,7 +141,7 @@ class _Between:
         return 1 - (1 - a) * (1 - b) / (1 - a * b)
 
     def _informed_at_one(self, *alphas: Alpha, weight: Fraction) -> Alpha:
-        """The same where they do not."""
+        """The chance of not being drawn blindly, where the two are one set of this weight."""
         a, b = self._keeps(*alphas)
         return (a * b + (a * (1 - b) + (1 - a) * b) * weight) / (a * b + (1 - a * b) * weight)
 

@@ -88,7 +88,11 @@ def iterative_bayesian_update(
     ([0.667, 0.333], [0.05, 0.05], True, True)
     """
     instance(channel, (Channel, CategoryReport), "channel")
-    evidence = _of_reports(channel, answers) if isinstance(channel, CategoryReport) else _of_counts(channel, answers)
+    evidence = (
+        _evidence_of_reports(channel, answers)
+        if isinstance(channel, CategoryReport)
+        else _evidence_of_counts(channel, answers)
+    )
     enough, most = float(exact(within, "within")), natural(steps, "steps")
     shares = np.full(evidence.size, 1 / evidence.size)
     for step in range(most + 1):
@@ -115,7 +119,7 @@ class _Evidence:
     is_determined: bool
 
 
-def _of_counts(channel: Channel, counts: object) -> _Evidence:
+def _evidence_of_counts(channel: Channel, counts: object) -> _Evidence:
     seen = _read_counts(counts, channel)
     n, matrix = channel.shape[0], channel.to_floats().matrix[:, seen > 0]
     frequencies, is_determined = seen[seen > 0] / seen.sum(), _rank(channel) == channel.shape[0]
@@ -135,7 +139,7 @@ def _of_counts(channel: Channel, counts: object) -> _Evidence:
     return _Evidence(n, raised, errors, (sum(channel.shape) + 4) * _ROUNDING, is_determined)
 
 
-def _of_reports(how: CategoryReport, reports: object) -> _Evidence:
+def _evidence_of_reports(how: CategoryReport, reports: object) -> _Evidence:
     """The evidence from the categories of each report: one with the own category is as likely as all others with it."""
     sent = how.read(reports)
     different, times = np.unique(sent, axis=0, return_counts=True)

@@ -101,7 +101,7 @@ class SubsetSelection(CategoryReport):
         It has d of the k - 1 others in random order, the last of which gives way to the own one where that is in.
         """
         k = self.categories
-        others = _chosen(_everything(len(values), k - 1), self.size, randomness)
+        others = _random_members(_rows_of_all(len(values), k - 1), self.size, randomness)
         others += others >= values[:, None]
         own = draw_bits(np.zeros(len(values), np.uint8), [chance_inside(self)], randomness)
         others[own, -1] = values[own]
@@ -110,12 +110,12 @@ class SubsetSelection(CategoryReport):
     def stricter(self, reports: Sets, loose: CategoryReport, stays: NDArray[np.bool_], randomness: Randomness) -> Sets:
         """Sets around or within the looser ones where they stay, and any sets elsewhere."""
         k, d1, d2 = self.categories, self.size, loose.size
-        sets = _chosen(_everything(len(reports), k), d1, randomness)
+        sets = _random_members(_rows_of_all(len(reports), k), d1, randomness)
         near, extra = reports[stays], _others(reports[stays], k)
         if d2 <= d1:
-            sets[stays] = np.concatenate([near, _chosen(extra, d1 - d2, randomness)], axis=1)
+            sets[stays] = np.concatenate([near, _random_members(extra, d1 - d2, randomness)], axis=1)
         else:
-            sets[stays] = _chosen(near, d1, randomness)
+            sets[stays] = _random_members(near, d1, randomness)
         return np.sort(sets, axis=1)
 
     def looser(
@@ -134,15 +134,15 @@ class SubsetSelection(CategoryReport):
             rows = np.flatnonzero(near & (own == has))
             sets, x, kept_value = reports[rows], values[rows], keeps[rows]
             if d2 <= d1:
-                base, pool, wanted = sets[:, :0], _without(sets, x) if has else sets, d2
+                base, pool, wanted = sets[:, :0], _without_members(sets, x) if has else sets, d2
                 may_keep = has
             else:
                 rest = _others(sets, k)
-                base, pool, wanted = sets, rest if has else _without(rest, x), d2 - d1
+                base, pool, wanted = sets, rest if has else _without_members(rest, x), d2 - d1
                 may_keep = not has
             completed = np.empty((len(rows), wanted), np.int64)
             drawn = min(wanted, pool.shape[1])
-            completed[:, :drawn] = _chosen(pool, drawn, randomness)
+            completed[:, :drawn] = _random_members(pool, drawn, randomness)
             if may_keep and wanted:
                 completed[kept_value, -1] = x[kept_value]
             fresh[rows] = np.concatenate([base, completed], axis=1)
@@ -181,7 +181,7 @@ def best_report(
     return SubsetSelection(k, best_size(k, at), at)
 
 
-def _everything(count: int, size: int) -> Sets:
+def _rows_of_all(count: int, size: int) -> Sets:
     return np.tile(np.arange(size, dtype=np.int64), (count, 1))
 
 
@@ -192,12 +192,12 @@ def _others(sets: Sets, categories: int) -> Sets:
     return np.nonzero(~inside)[1].reshape(len(sets), categories - sets.shape[1]).astype(np.int64)
 
 
-def _without(sets: Sets, values: NDArray[np.int64]) -> Sets:
+def _without_members(sets: Sets, values: NDArray[np.int64]) -> Sets:
     """Each set without one of its members."""
     return np.asarray(sets[sets != values[:, None]]).reshape(len(sets), max(sets.shape[1] - 1, 0))
 
 
-def _chosen(pool: Sets, size: int, randomness: Randomness) -> Sets:
+def _random_members(pool: Sets, size: int, randomness: Randomness) -> Sets:
     """Random members of each row, in uniformly random order: the first steps of a shuffle."""
     rows, shuffled = np.arange(len(pool)), pool.copy()
     for at in range(size):

@@ -51,7 +51,7 @@ class ThresholdedLaplace(Display):
     @property
     def rate(self) -> Level:
         """lambda as a level: what u + V would lose for each unit of u; never less than what the bit loses."""
-        return Level.of_alpha(_odds(self.response.zero) / _odds(self.response.one))
+        return Level.of_alpha(_exp_of_quantile(self.response.zero) / _exp_of_quantile(self.response.one))
 
     @property
     def threshold(self) -> float:
@@ -61,7 +61,7 @@ class ThresholdedLaplace(Display):
     def threshold_interval(self, bits: int) -> Interval:
         """An interval around tau."""
         inner = bits + 32
-        return (-log_interval(_odds(self.response.zero), inner) / self.rate.epsilon_interval(inner)).at(bits)
+        return (-log_interval(_exp_of_quantile(self.response.zero), inner) / self.rate.epsilon_interval(inner)).at(bits)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -103,7 +103,7 @@ class ThresholdedPair(Display):
         bit = integer(bit, "bit")
         strict = integer(strict, "strict")
         loose = integer(loose, "loose")
-        risen = self._risen_exactly()
+        risen = self._rise_if_rational()
         if risen is None:
             return nearest(self.enclosure(bit, strict, loose, _FLOAT_BITS))
         strict_one, loose_one = self.strict.response.of(0), self.loose.response.of(0)
@@ -141,14 +141,14 @@ class ThresholdedPair(Display):
         inner = precision(bits) + 64
         t, s = (each.threshold_interval(inner) - bit for each in (self.strict, self.loose))
         rates = self.strict.rate.epsilon_interval(inner), self.loose.rate.epsilon_interval(inner)
-        low, high = _crossing(s.upper, t.lower, *rates), _crossing(s.lower, t.upper, *rates)
+        low, high = _crossing_chance(s.upper, t.lower, *rates), _crossing_chance(s.lower, t.upper, *rates)
         return Interval(max(low.low, 0), max(high.high, 0), inner).at(bits)
 
     def loose_given(self, bit: int, strict: int) -> Real:
         """P(loose = 1 | strict) for a bit: what relaxing a response needs."""
         bit = integer(bit, "bit")
         strict = integer(strict, "strict")
-        exactly = self._risen_exactly()
+        exactly = self._rise_if_rational()
         strict_one = self.strict.response.of(bit)
         if exactly is not None:
             return partial(
@@ -159,7 +159,7 @@ class ThresholdedPair(Display):
     def loss(self) -> Level | float:
         """The level of both responses together, by the joint law: a Level if it is rational, else rounded up."""
         pairs = list(product((0, 1), repeat=2))
-        if self._risen_exactly() is not None:
+        if self._rise_if_rational() is not None:
             ratios = [Fraction(self.probability(0, *z)) / Fraction(self.probability(1, *z)) for z in pairs]
             return Level.of_alpha(min(min(ratio, 1 / ratio) for ratio in ratios))
         quotients = [
@@ -168,7 +168,7 @@ class ThresholdedPair(Display):
         largest = max(max(ratio.upper, 1 / ratio.lower) for ratio in quotients)
         return float(Level.of_alpha(1 / largest).epsilon)
 
-    def _risen_exactly(self) -> Fraction | None:
+    def _rise_if_rational(self) -> Fraction | None:
         """q = (zero_2/2)(1 - rate_1/rate_2), where both thresholds are 1/2 and the rates are commensurable."""
         responses = (self.strict.response, self.loose.response)
         strict_rate, loose_rate = self.strict.rate, self.loose.rate
@@ -177,12 +177,12 @@ class ThresholdedPair(Display):
         return responses[1].zero / 2 * (1 - strict_rate.power / loose_rate.power)
 
 
-def _odds(p: Fraction) -> Fraction:
+def _exp_of_quantile(p: Fraction) -> Fraction:
     """exp of the standard Laplace quantile at p."""
     return 2 * p if 2 * p <= 1 else 1 / (2 * (1 - p))
 
 
-def _crossing(s: Fraction, t: Fraction, slow: Interval, fast: Interval) -> Interval:
+def _crossing_chance(s: Fraction, t: Fraction, slow: Interval, fast: Interval) -> Interval:
     r"""P(V_2 > s, V_2 + W <= t) for V_2 of rate ``fast`` and the tightening law W to the rate ``slow``.
 
     W has the distribution function 1 - c e^{-slow u} for u >= 0 and c e^{slow u} below, c = (1 - (slow/fast)^2)/2.
@@ -229,8 +229,9 @@ def _exp(x: Interval) -> Interval:
 def relax_thresholded(
     bits: Any, responses: Any, pair: ThresholdedPair, *, randomness: Randomness | None = None
 ) -> Bits:
-    """The same by the noise of the paper's reformulation, which loses more: for comparison, and for two levels only.
+    """Responses at the looser level by the paper's noise, which lose more than those of `relax`.
 
-    The noise itself is not kept; given the first response and the bit, the second has the law that it would have.
+    It is there for comparison, and for two levels only. The noise itself is not kept; given the first response and the
+    bit, the second has the law that it would have.
     """
     return given_both(bits, responses, [pair.loose_given(bit, z) for bit in (0, 1) for z in (0, 1)], randomness)

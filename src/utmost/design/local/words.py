@@ -204,7 +204,7 @@ class BloomCounts(Display):
         return estimates
 
     def variances(self, response: BitResponse) -> NDArray[np.float64]:
-        """The variances of these estimates by the response alone, at the estimated numbers of ones."""
+        """The variances of `true_ones` by the response alone, at the estimated numbers of ones."""
         instance(response, BitResponse, "response")
         zero_chance, one_chance = float(response.zero), float(response.one)
         clients = self.clients[:, None].astype(np.float64)
