@@ -82,7 +82,7 @@ def test_refusals_name_the_remedy(run, tmp_path):
     page.write_text("")
     _, _, err = run("statement", out, "--html", page)
     assert ("Choose another name" in err, spent in err) == (True, False)
-    assert "`clean` works on releases made with `utmost plan` or `utmost detail`" in run("clean", out)[2]
+    assert "`clean` works on releases by a plan" in run("clean", out)[2]
 
 
 def test_the_statement_may_stand_elsewhere(run, released, tmp_path):

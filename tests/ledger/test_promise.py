@@ -68,6 +68,7 @@ def test_the_fields_are_named_once():
     """What the promise takes, and what its JSON may say."""
     taken = {*inspect.signature(Promise).parameters}
     said = {name for words in KINDS.values() for name in Promise(**words).facts()}
+    said |= {*Promise("a", unit=Unit(1, 1), proved=True).facts()}
     assert said == taken - {"unit"}
     assert not taken & {*inspect.signature(Ledger.publish).parameters}
 
