@@ -284,7 +284,7 @@ def test_a_ledger_keeps_amounts_and_relaxes_them(tmp_path, by_plan):
         margins.append(float(cells[bar][0]))
     assert margins == [Geometric(table.unit.per_cell(ut.level(at)), 500_000).margin("0.95") / 100 for at in (1, 8, 4)]
     if not by_plan:
-        assert promise == Promise("paid", public=["shop"], unit=table.unit, individual=table.individual)
+        assert promise == Promise("paid", public=["shop"], unit=table.unit, individual=table.individual, proved=True)
     assert Promise.of_facts(json.loads(json.dumps(promise.facts()))) == promise
 
 

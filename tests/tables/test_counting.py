@@ -22,7 +22,7 @@ from counting_words import counted_with
 from spark import on, session
 from utmost import Counting
 from utmost.counting import cells_table, count_table
-from utmost.errors import BadTable, NotDeclared, OutOfRange, UtmostError, WrongKind
+from utmost.errors import BadTable, KeyRefused, NotDeclared, OutOfRange, UtmostError, WrongKind
 from utmost.privacy import Unit
 
 # A counting is forced into another route, which must not show in its result.
@@ -512,7 +512,7 @@ WRONG = {
     "persons as values": ({"values": "user"}, OutOfRange, "columns of their own"),
     "an unknown relation": ({"neighbours": "both"}, OutOfRange, "neighbours must be"),
     "a number for a person": ({"person": 3}, WrongKind, "person"),
-    "text as a key": ({"key": "secret"}, WrongKind, "key"),
+    "a key file that is not there": ({"key": "secret"}, KeyRefused, "key file"),
     "no table": ({"events": 3}, BadTable, "a dict of columns, a list of dicts or a dataframe"),
 }
 

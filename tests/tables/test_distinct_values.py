@@ -281,7 +281,9 @@ def test_a_ledger_keeps_and_relaxes_them(tmp_path, by_plan):
         with pytest.raises(NotDetermined):
             looser.total()
     if not by_plan:
-        assert promise == Promise("products", public=["shop"], unit=table.unit, individual=table.individual)
+        assert promise == Promise(
+            "products", public=["shop"], unit=table.unit, individual=table.individual, proved=True
+        )
     assert Promise.of_facts(json.loads(json.dumps(promise.facts()))) == promise
 
 

@@ -22,7 +22,8 @@ def sampler_files(sampler: Sampler, to: Language) -> dict[str, bytes]:
         to: "js": a module with the table in it, its types, and a page that asks no host for anything; "kotlin",
             "swift": a source that takes the table.
 
-    >>> coin = Sampler(("a", "b"), ("x", "y"), 2, ((0, 2), (1, 2)), {"epsilon": "1", "unit": None, "mechanism": {}})
+    >>> promise = {"epsilon": "1", "unit": None, "mechanism": {"sha256": "0" * 64, "checked": "by hand"}}
+    >>> coin = Sampler(("a", "b"), ("x", "y"), 2, ((0, 2), (1, 2)), promise)
     >>> list(sampler_files(coin, "swift"))
     ['Sampler.swift', 'sampler.json']
     """

@@ -110,21 +110,17 @@ class CountingReport:
         }
 
     @property
-    def line(self) -> str:
-        """The report in one line, in the words of the command line: what is kept, and each loss that is not 0."""
-        kept = f"{self.events} events read"
-        if self.kept_of is not None:
-            kept = f"{self.kept_of} kept: {self.share_kept.partition(';')[0]}"
-        removed = f"{self.removed} of {self.pairs} cells of a person ({percent_lost(self.removed, self.pairs or 1)})"
-        losses = {
-            "removed by --at-most": removed if self.removed else "",
-            "clipped by --per-cell or --in-all": f"{self.clipped} sums of a person in a cell" if self.clipped else "",
-            "clipped by --each": f"{self.clipped_amounts} amounts of events" if self.clipped_amounts else "",
-            **{f"outside the domain, {name}": self._shared(count) for name, count in self.outside.items() if count},
-            **{f"missing, {name}": self._shared(count) for name, count in self.missing.items() if count},
-            **{f"without an amount, {name}": f"{count} events" for name, count in self.without_amount.items() if count},
-        }
-        return "; ".join((kept, *(f"{name}: {text}" for name, text in losses.items() if text)))
+    def losses(self) -> list[str]:
+        """What took something from the counts, in the words of the command line and without a number, for logs."""
+        outside, missing = self.lost
+        return [
+            *(["--at-most"] if self.removed else []),
+            *(["--per-cell or --in-all"] if self.clipped else []),
+            *(["--each"] if self.clipped_amounts else []),
+            *(f"values of {name} outside the domain" for name in outside),
+            *(f"missing values of {name}" for name in missing),
+            *(f"missing amounts of {name}" for name, count in self.without_amount.items() if count),
+        ]
 
     def _shared(self, count: int) -> str:
         """A number of events, and its share of all that were read, rounded up so that no loss is 0 %."""

@@ -413,7 +413,7 @@ def _measures(path: Path) -> dict[str, Any]:
 
 
 def show_report(counted: "CountedTable", measure: str) -> None:
-    """Show the report of a counting to the curator, on standard error: all of it on a terminal, one line in a job.
+    """Show the report of a counting to the curator, on standard error: on a terminal all of it, in a job no number.
 
     Args:
         measure: Name of the measure, where several were counted; else empty.
@@ -427,8 +427,11 @@ def show_report(counted: "CountedTable", measure: str) -> None:
     terminal = screen(stderr=True)
     if terminal.is_terminal and sys.stderr.isatty():
         terminal.print(ScreenText(f"{named}{counted.report.notice}", style="bold"), facts(counted.report.rows))
-    else:
-        sys.stderr.write(f"utmost: for the curator alone: {harmless(named + counted.report.line)}\n")
+    elif losses := counted.report.losses:  # what goes to a pipe ends in logs: no number
+        lost = harmless(f"{named}{', '.join(losses)}")
+        sys.stderr.write(
+            f"utmost: not all is counted, because of {lost}. `utmost count --report FILE` says how much.\n"
+        )
 
 
 def split_names(texts: list[str]) -> list[str]:
