@@ -111,7 +111,7 @@ class CountingReport:
 
     @property
     def losses(self) -> list[str]:
-        """What took something from the counts, in the words of the command line and without a number, for logs."""
+        """Bounds and columns that took something from the counts, as the command line names them, without a number."""
         outside, missing = self.lost
         return [
             *(["--at-most"] if self.removed else []),
