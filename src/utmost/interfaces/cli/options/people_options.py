@@ -428,10 +428,8 @@ def show_report(counted: "CountedTable", measure: str) -> None:
     if terminal.is_terminal and sys.stderr.isatty():
         terminal.print(ScreenText(f"{named}{counted.report.notice}", style="bold"), facts(counted.report.rows))
     elif losses := counted.report.losses:  # what goes to a pipe ends in logs: no number
-        lost = harmless(f"{named}{', '.join(losses)}")
-        sys.stderr.write(
-            f"utmost: not all is counted, because of {lost}. `utmost count --report FILE` says how much.\n"
-        )
+        told = harmless(f"{named}not all is counted, because of {', '.join(losses)}")
+        sys.stderr.write(f"utmost: {told}. `utmost count --report FILE` says how much.\n")
 
 
 def split_names(texts: list[str]) -> list[str]:
