@@ -1,5 +1,6 @@
 """Events without an amount: refused, or left out of sums and means by a stated rule, and counted among all events."""
 
+import json
 import math
 import random
 from fractions import Fraction
@@ -159,6 +160,38 @@ def test_sums_alone_leave_missing_amounts_out():
     both = {"visits": ut.count(5), "spent": measure}
     tables = ut.count_measures(events, DOMAIN, ut.Counting("who", at_most=1), both)
     assert (tables["visits"].cells.tolist(), tables["spent"].cells.tolist()) == ([3, 0, 0, 0], [7, 0, 0, 0])
+
+
+def test_each_measure_of_one_pass_reports_its_own_missing_amounts(run, tmp_path):
+    """Two of one column, too: none is counted twice, and none is named where another lost it."""
+    events = {"region": ["01"] * 4, "income": [3, None, 4, None], "rent": [1, 2, None, 3]}
+    measures = {"count": ut.count()} | {
+        name: ut.mean(column, each=each, missing=LEAVE)
+        for name, column, each in (("low", "income", 5), ("high", "income", 9), ("rent", "rent", 9))
+    }
+    tables = ut.count_measures(events, DOMAIN, EACH_ROW, measures)
+    reports = {name: table.report.without_amount for name, table in tables.items()}
+    assert reports == {"count": {}, "low": {"low": 2}, "high": {"high": 2}, "rent": {"rent": 1}}
+    assert tables["rent"].report.losses == ["missing amounts of rent"]
+    pq.write_table(pa.table(events), tmp_path / "p.parquet")
+    (tmp_path / "m.json").write_text(
+        json.dumps(
+            {name: {"values": name, "each": [0, 9], "most_events": 1, "missing": LEAVE} for name in ("income", "rent")}
+        )
+    )
+    (tmp_path / "d.json").write_text('{"region": ["01"]}')
+    line = [
+        "count",
+        tmp_path / "p.parquet",
+        "--each-row",
+        "--domain",
+        tmp_path / "d.json",
+        "--out",
+        tmp_path / "c.json",
+    ]
+    ended = run(*line, "--measures", tmp_path / "m.json", "--report", tmp_path / "report.json")
+    assert ended[0] == 0, ended
+    assert json.loads((tmp_path / "report.json").read_text())["without_amount"] == {"income": 2, "rent": 1}
 
 
 @pytest.mark.parametrize("income", [[None, None], [float("nan")] * 2, []])
