@@ -630,7 +630,7 @@ def test_wanted_tables_are_released_by_the_plan_that_plan_would_make(run, made, 
 
 
 def test_wanted_tables_are_released_by_noise_made_once(run, tmp_path):
-    """As `once=True` does it: in one draw where that has less error, by the plan where it has not; never in a ledger."""
+    """As by `once=True`: in one draw where that has less error, by the plan where it has not; never in a ledger."""
     (tmp_path / "d.json").write_text(json.dumps({name: ["no", "yes"] for name in "abcdef"}), encoding="utf-8")
     (tmp_path / "e.csv").write_text("a,b,c,d,e,f\n" + "no,yes,no,yes,no,yes\n" * 90, encoding="utf-8")
     events = ["release", tmp_path / "e.csv", "--each-row", "--domain", tmp_path / "d.json", "--epsilon", 1]
