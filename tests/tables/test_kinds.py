@@ -263,7 +263,7 @@ def test_a_damaged_file_is_refused_and_not_quoted(content, name, tmp_path):
 @pytest.mark.parametrize("encoding", ["cp1252", "utf-16"])
 def test_an_encoding_is_named(run, encoding, tmp_path):
     path = written(TEXT.encode(encoding), "t.csv")(tmp_path)
-    asked = ["release", path, "--columns", "n", "--public", "ward", "--sensitivity", 1, "--cells", 1, "--epsilon", 5]
+    asked = ["release", path, "--columns", "n", "--public", "ward", "--sensitivity", 1, "--cells", 1, "--epsilon", 1]
     assert run(*asked, "--out", tmp_path / "o.jsonl")[0] == 1
     assert run(*asked, "--encoding", encoding, "--out", tmp_path / "o.jsonl")[0] == 0
     assert columns_of(ut.read_release(tmp_path / "o.jsonl").table)["ward"] == WARDS

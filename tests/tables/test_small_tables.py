@@ -42,15 +42,10 @@ def test_numbers_are_the_same_however_they_are_spelled(run, written, separator, 
     channel = written("secret x y\na 0.25 0.75\nb 0.5 0.5\n", separator, mark, encoding)
     code, out, err = run("research", "leakage", channel, "--json")
     assert (code, err) == (0, "")
-    assert json.loads(out) == of_fractions(run, written)
+    fractions = written("secret x y\na 1/4 3/4\nb 1/2 1/2\n")
+    assert json.loads(out) == json.loads(run("research", "leakage", fractions, "--json")[1])
     towns = written("name latitude longitude\nbern 46.95 7.45\nbasel 47.56 7.59\n", separator, mark, encoding)
     assert ut.spaces.places(towns).labels == ("bern", "basel")
-
-
-def of_fractions(run, written):
-    return json.loads(
-        run("research", "leakage", written('[["1/4", "3/4"], ["1/2", "1/2"]]', " ", name="file.json"), "--json")[1]
-    )
 
 
 def test_other_encodings_and_separators_are_said(run, written):
