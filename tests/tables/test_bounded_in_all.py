@@ -12,7 +12,7 @@ from counting_marks import person_mark
 from counting_words import counted_with
 from running import called
 from utmost.counting import read_counted
-from utmost.errors import NothingCounted, OutOfRange, Unsupported
+from utmost.errors import NotANumber, NothingCounted, OutOfRange, Unsupported
 from utmost.privacy import Unit
 from utmost.releases import NoisySums
 from utmost.workloads import Domain, Plan, Workload, bounds_of, check_lower_bounds, choose_plan, read_plan, save_plan
@@ -236,8 +236,8 @@ def test_what_needs_each_cell_by_itself_is_refused():
         Unit(5, 2, in_all=4)
     with pytest.raises(OutOfRange, match="each_row="):
         ut.count_table(SALES, DOMAIN, ut.Counting(each_row=True), measure=ut.count(in_all=3))
-    for wrong in (0, -1, "1/2"):
-        with pytest.raises(OutOfRange):
+    for wrong, refused in ((0, OutOfRange), (-1, OutOfRange), ("1/2", NotANumber)):
+        with pytest.raises(refused):
             counted(in_all=wrong)
 
 

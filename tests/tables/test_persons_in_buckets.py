@@ -21,7 +21,7 @@ from utmost import Counting
 from utmost.counting import count_keys, count_table
 from utmost.errors import BadTable
 from utmost.publish.counting import bounding
-from utmost.publish.counting.persons_in_buckets import PersonsInBuckets
+from utmost.publish.counting.person_pairs import PersonsInBuckets
 from utmost.workloads import Domain
 
 duckdb = pytest.importorskip("duckdb")
@@ -154,7 +154,7 @@ def test_persons_must_be_text_or_integers(lazily, user):
 KILLED = """
 import os, signal, polars
 from utmost import Counting, Domain, count_table
-from utmost.publish.counting.persons_in_buckets import PersonsInBuckets
+from utmost.publish.counting.person_pairs import PersonsInBuckets
 
 def killed(*arguments):
     os.kill(os.getpid(), signal.SIGKILL)
@@ -182,7 +182,7 @@ def test_batches_add_up(monkeypatch):
     monkeypatch.setattr("utmost.tables.cells.event_batches._ROWS", 100)
     monkeypatch.setattr(bounding, "_COMPACT", 10)
     tally = bounding.EventSums(_limit=10)
-    monkeypatch.setattr("utmost.publish.counting.persons_in_buckets.EventSums", lambda: tally)
+    monkeypatch.setattr("utmost.publish.counting.person_pairs.EventSums", lambda: tally)
     assert counted_with(events, progress=lambda *step: steps.append(step), **say).cells.tolist() == whole
     assert steps == [(done, 3000) for done in range(100, 3001, 100)]
 
