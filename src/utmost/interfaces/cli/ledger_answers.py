@@ -45,8 +45,8 @@ from utmost.publish.promises.sum_noise import SumNoise
 from utmost.publish.promises.table_statements import cells_digest
 from utmost.publish.promises.until import Until
 from utmost.publish.releases.answer import Answer
-from utmost.publish.releases.gradual_answers import level_of_answer
 from utmost.publish.releases.noisy_sums import NoisySums
+from utmost.publish.releases.release import level_of_answer
 from utmost.publish.releases.release_facts import short_bar
 from utmost.tables.engines.engines import is_engine_frame
 from utmost.tables.files import files, sidecars
