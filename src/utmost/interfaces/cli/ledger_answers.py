@@ -35,7 +35,7 @@ from utmost.publish.ledger.events import Event
 from utmost.publish.ledger.kept_mechanisms import KeptMechanism
 from utmost.publish.ledger.ledger import Ledger
 from utmost.publish.ledger.means_names import releases_of_means
-from utmost.publish.ledger.process_release import check_release
+from utmost.publish.ledger.releasing import check_release
 from utmost.publish.ledger.spending import Budget, Spending
 from utmost.publish.ledger.state import Published
 from utmost.publish.ledger.verification import Status, Verification
