@@ -59,6 +59,32 @@ def test_all_one_way_tables_of_people(run, files, tmp_path):
     assert "one draw" in shown
 
 
+@pytest.mark.parametrize("what", ["counts", "one-way"])
+def test_a_total_of_its_own_beside_the_draw(run, files, tmp_path, what):
+    """The share that a plan names; the file is verified and says what was drawn."""
+    _, people = files
+    out = tmp_path / "out.csv"
+    asked = ["release", *people, "--once", what, "--total-share", "0.4", "--epsilon", 1, "--out", out]
+    assert run(*asked)[0] == 0
+    said = json.loads((tmp_path / "out.csv.json").read_text())
+    assert said["promise"]["noise"]["total_share"] == "2/5"
+    assert "DrawWithTotal" in said["noise"]["law"]
+    assert "total, by itself, have a share of epsilon" in " ".join(run("statement", out)[1].split())
+    assert run("verify", out)[0] == 0
+    assert "with --once" in run("help", "release", "--total-share")[1] + run("release", "--help")[1]
+
+
+@pytest.mark.parametrize(("share", "message"), [("1", "at least 0 and below 1"), ("x", "--total-share")])
+def test_shares_of_a_total_outside_their_range(run, files, share, message):
+    """Refused, as the option is without a draw."""
+    code, _, said = run("release", *files[1], "--once", "counts", "--total-share", share, "--epsilon", 1)
+    assert code != 0
+    assert message in said
+    code, _, said = run("release", *files[1], "--total-share", share, "--epsilon", 1)
+    assert code != 0
+    assert "Add --once cells, counts or one-way" in said
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -427,6 +427,7 @@ _OPTIONS = {
     "per_cell": "--per-cell",
     "once": "--once",
     "released_cells": "--once",
+    "total_share": "--total-share",
     "together": "--together",
     "until": "--until",
     "up_to": "--up-to",

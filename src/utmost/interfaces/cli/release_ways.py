@@ -41,6 +41,9 @@ def publish_table(table: Path, told: ReleaseOptions) -> None:
     told.level.read(), told.answer.file  # refused before all else
     source = told.spelling.of(table, is_counted=told.people.are_events)
     told.promised.check()
+    if told.once.total_share is not None and told.once.once is None:
+        remedy = "Add --once cells, counts or one-way; or leave out --total-share."
+        raise OutOfRange("--total-share is for one draw", came="no --once", where="--total-share", remedy=remedy)
     if told.asked.want is not None:
         by_wanted_tables(source, told, told.asked.want)
     elif told.promised.is_whole:
@@ -92,7 +95,7 @@ def in_one_draw(table: Path, told: ReleaseOptions, what: InOneDraw) -> None:
 
     answer, promised = told.answer, told.promised
     beside = (told.memory, promised.lasting, promised.noise, promised.stopping)
-    refuse("does not go with --once", replace(told.once, once=None), *beside)
+    refuse("does not go with --once", replace(told.once, once=None, total_share=None), *beside)
     if promised.stated is not None:
         required = "--promise, which says all that is promised, does not go with --once"
         raise OutOfRange(required, remedy="Leave out --once.")
@@ -107,7 +110,8 @@ def in_one_draw(table: Path, told: ReleaseOptions, what: InOneDraw) -> None:
             raise OutOfRange(
                 "one-way tables need people who are counted", came="columns", where="--once", remedy=remedy
             )
-        promise, source = promised.of(counted, OneWayDraw.of_counted(counted)), counted
+        noise = OneWayDraw.of_counted(counted, total_share=told.once.total_share)
+        promise, source = promised.of(counted, noise), counted
     else:
         if counted is None:
             promised.check_columns("columns", "sensitivity", "cells")
@@ -123,11 +127,12 @@ def _in_one_draw(source: Any, counted: "CountedTable | None", told: ReleaseOptio
     if counted is not None:
         signs = nonnegative or (counted.unit.nonnegative and counted.unit.exactly)
         unit = replace(counted.unit, nonnegative=signs)
-        return told.promised.of(counted, OneDraw(unit, counted.domain.size))
+        return told.promised.of(counted, OneDraw(unit, counted.domain.size, total_share=told.once.total_share))
     promise = told.promised.of(None)
     rows = len(adapter_of(source).column(source, promise.columns[0]))
     unit = replace(promise.unit, nonnegative=nonnegative)
-    return promise.with_noise(OneDraw(unit, max(1, rows * len(promise.columns))))
+    noise = OneDraw(unit, max(1, rows * len(promise.columns)), total_share=told.once.total_share)
+    return promise.with_noise(noise)
 
 
 def give_once(table: Path, promise: "Promise", told: ReleaseOptions) -> None:

@@ -363,12 +363,13 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
 
 def _made_once(chosen: Plan) -> str | None:
     """The gain of a release made once, and the option that makes it so."""
-    words, errors = chosen.once_words, chosen.once_errors
-    if words is None or chosen.narrowed_from is not None:
+    words, least = chosen.once_words, chosen.least_once
+    if words is None or least is None or chosen.narrowed_from is not None:
         return words
     counts = "counts" if chosen.unit.nonnegative else "cells"
     options = {ONE_WAY_DRAW: " --once one-way", ONE_DRAW: f" --once {counts}", STAIRCASE: ""}
-    return f"{words}: utmost release COUNTED{options[min(errors, key=errors.__getitem__)]}"
+    share = f" --total-share {float(least.total_share):g}" if least.total_share else ""
+    return f"{words}: utmost release COUNTED{options[least.kind]}{share}"
 
 
 def _option_words(change: dict[str, Any]) -> str:

@@ -75,6 +75,9 @@ class Once:
         InOneDraw | None,
         option("WHAT", "All in one draw, never relaxed: cells (up or down), counts (same way), or one-way tables."),
     ] = None
+    total_share: Annotated[
+        str | None, option("NUMBER", "Part of epsilon for a total of its own, with --once; utmost plan says which.")
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)
