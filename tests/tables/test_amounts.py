@@ -21,7 +21,7 @@ from utmost.promises import Promise
 
 # A counting is forced into another route, which must not show in its result.
 from utmost.publish.counting.bounding import Pairs, least_hashed
-from utmost.publish.counting.persons_in_buckets import PersonsInBuckets
+from utmost.publish.counting.person_pairs import PersonsInBuckets
 from utmost.publish.releases.withheld import table_bias
 from utmost.publish.releases.withheld import withheld_table as withhold_table
 from utmost.publish.workloads.measuring.forms import selected

@@ -3,7 +3,6 @@
 import json
 from decimal import Decimal
 from fractions import Fraction
-from hashlib import sha256
 from itertools import product
 
 import numpy as np
@@ -14,13 +13,13 @@ from counting_words import counted_with
 from running import called
 from utmost.core.sampling.item_words import item_tags
 from utmost.counting import read_counted
-from utmost.errors import NothingCounted, OutOfRange, Unsupported
+from utmost.errors import NotANumber, NothingCounted, OutOfRange, Unsupported
 from utmost.privacy import Unit
 
 # A counting is forced into another route, which must not show in its result.
-from utmost.publish.counting.bounding import Pairs, framed, text_identifiers
+from utmost.publish.counting.bounding import Pairs, identified, marking_secret
 from utmost.publish.counting.contribution_selection import least_in_all
-from utmost.publish.counting.persons_in_buckets import PersonsInBuckets
+from utmost.publish.counting.person_pairs import PersonsInBuckets
 from utmost.publish.ledger.state import bound_facts
 from utmost.publish.promises.sum_laws import noise_laws
 from utmost.releases import NoisySums
@@ -48,7 +47,7 @@ def comb(user, sizes, most):
     total = sum(sizes)
     if total <= most:
         return sizes
-    mark = int(item_tags(sha256(framed(b"in all", KEY)).digest(), [text_identifiers([user])])[0, 0])
+    mark = int(item_tags(marking_secret(b"in all", KEY), [identified([user], np.array([0]))])[0, 0])
     begin = Fraction(mark * total >> 64)
     teeth = [(tooth * total - begin) / most for tooth in range(1, most + 1)]  # where most c + u passes a multiple of T
     ends = np.cumsum(sizes).tolist()
@@ -270,8 +269,8 @@ def test_what_needs_each_cell_by_itself_is_refused():
         Unit(5, 2, in_all=4)
     with pytest.raises(OutOfRange, match="each_row="):
         ut.count_table(SALES, DOMAIN, ut.Counting(each_row=True), measure=ut.count(in_all=3))
-    for wrong in (0, -1, "1/2"):
-        with pytest.raises(OutOfRange):
+    for wrong, refused in ((0, OutOfRange), (-1, OutOfRange), ("1/2", NotANumber)):
+        with pytest.raises(refused):
             counted(in_all=wrong)
 
 

@@ -19,7 +19,6 @@ from utmost.privacy import Unit
 from utmost.publish.counting.bounding import Pairs
 from utmost.publish.counting.contributions import MORE, _Sized
 from utmost.publish.counting.counted_measures import CountedMeasure
-from utmost.publish.counting.counting_plan import CountingPlan
 from utmost.tables.cells.spelling import PLAIN
 from utmost.workloads import Domain, bins
 
@@ -82,12 +81,10 @@ def test_each_person_is_in_the_cell_of_the_least_bound_that_cuts_nothing(seed):
 def test_nothing_of_anybody_is_cut_and_another_process_sorts_alike():
     report = contributions(events(3), at_most=[1, 2]).report
     assert (report.removed, report.clipped) == (0, 0)
-    plan = CountingPlan.of(
-        PAGES, None, None, "who", (CountedMeasure.of(MeasureSpec(), each_row=False, name=None),), PLAIN
-    )
+    measures = (CountedMeasure.of(MeasureSpec(), each_row=False, name=None),)
     pairs = Pairs(np.array([0, 0, 1]), np.array([3, 4, 3]), np.array([2, 5, 9]))
     for name, expected in (("at_most", [1, 0]), ("per_cell", [1, 2]), ("in_all", [2, 2])):
-        sized = _Sized(plan, 1, None, b"", bounds=(1, 5), of=name)
+        sized = _Sized("who", measures, PAGES.axes, None, PLAIN, 1, None, b"", bounds=(1, 5), of=name)
         for kept in (sized, pickle.loads(pickle.dumps(sized))):
             assert kept.chosen(pairs, ["ann", "bob"]).cells.tolist() == expected
 

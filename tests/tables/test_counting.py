@@ -157,7 +157,7 @@ def test_a_constant_hash_keeps_exactly_k(monkeypatch):
 
 
 def test_no_two_lists_of_parts_are_one():
-    assert bounding.framed(b"a", b"bc") != bounding.framed(b"ab", b"c")
+    assert bounding.marking_secret(b"a", b"bc") != bounding.marking_secret(b"ab", b"c")
 
 
 def test_names_of_all_kinds_are_persons_of_their_own():
@@ -367,7 +367,7 @@ def test_batches_add_up(monkeypatch):
     monkeypatch.setattr("utmost.tables.cells.event_batches._ROWS", 100)
     monkeypatch.setattr(bounding, "_COMPACT", 10)
     tally = bounding.EventSums(_limit=10)
-    monkeypatch.setattr("utmost.publish.counting.persons_in_buckets.EventSums", lambda: tally)
+    monkeypatch.setattr("utmost.publish.counting.person_pairs.EventSums", lambda: tally)
     assert counted_with(events, progress=lambda *step: steps.append(step), **say).cells.tolist() == whole
     assert steps == [(done, 3000) for done in range(100, 3001, 100)]
 

@@ -19,7 +19,7 @@ from utmost.promises import Promise
 # A counting is forced into another route, which must not show in its result.
 from utmost.publish.counting.bounding import Pairs, least_hashed
 from utmost.publish.counting.distinct_values import ValuesSeen
-from utmost.publish.counting.persons_in_buckets import PersonsInBuckets
+from utmost.publish.counting.person_pairs import PersonsInBuckets
 from utmost.workloads import Plan, Workload
 
 pa = pytest.importorskip("pyarrow")

@@ -10,7 +10,7 @@ from counting_words import counted_with
 from utmost import Counting
 from utmost.counting import count_keys, count_table
 from utmost.errors import BadTable, Unsupported
-from utmost.publish.counting import persons_in_buckets
+from utmost.publish.counting import person_pairs
 
 # Readers of hostile bytes and cells, and their limits, are tried without a release behind them.
 from utmost.tables.engines.engines import engine_frame, is_engine_frame
@@ -54,7 +54,7 @@ def lazily(request):
 @pytest.mark.parametrize("held", [(1, 100, 1 << 24), (1 << 20, 1 << 19, 1 << 24)])
 def test_an_engine_counts_as_one_machine_does(lazily, monkeypatch, values, integers, held):
     """The cells kept of a person are a function of the key and that person's rows: one table, whoever counts."""
-    monkeypatch.setattr(persons_in_buckets.PersonsInBuckets.__init__, "__defaults__", held)
+    monkeypatch.setattr(person_pairs.PersonsInBuckets.__init__, "__defaults__", held)
     events = random_events(integers=integers)
     say = {"person": "user", "domain": DOMAIN, "at_most": 3, "per_cell": (-2, 3), "values": values, "key": KEY}
     here, there = counted_with(events, **say), counted_with(lazily(events), **say)

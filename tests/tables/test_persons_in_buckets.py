@@ -18,7 +18,7 @@ from utmost.core.sampling.item_words import compound_tags, item_tags
 from utmost.counting import count_keys, count_table
 from utmost.errors import BadTable
 from utmost.publish.counting.bounding import least_in_runs
-from utmost.publish.counting.persons_in_buckets import PersonsInBuckets
+from utmost.publish.counting.person_pairs import PersonsInBuckets
 from utmost.sampling import Identifiers
 from utmost.workloads import Domain
 
@@ -147,7 +147,7 @@ def test_persons_must_be_text_or_integers(lazily, user):
 KILLED = """
 import os, signal, polars
 from utmost import Counting, Domain, count_table
-from utmost.publish.counting.persons_in_buckets import PersonsInBuckets
+from utmost.publish.counting.person_pairs import PersonsInBuckets
 
 def killed(*arguments):
     os.kill(os.getpid(), signal.SIGKILL)

@@ -16,7 +16,7 @@ from utmost.ledger import Ledger
 from utmost.privacy import Amount, Unit
 
 # A counting is forced into another route, which must not show in its result.
-from utmost.publish.counting.persons_in_buckets import PersonsInBuckets
+from utmost.publish.counting.person_pairs import PersonsInBuckets
 from utmost.releases import NoisySums
 from utmost.workloads import Domain, Plan, Workload
 
