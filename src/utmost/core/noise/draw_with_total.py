@@ -56,7 +56,7 @@ class DrawWithTotal(Display):
     >>> law.total, law.weight
     (DiscreteStaircase(epsilon='61/100', sensitivity=5, step=3), Fraction(979, 1000))
     >>> round(law.variance_of([1, *[0] * 9])), round(law.variance_of([1] * 10))  # a cell, the total
-    (77, 134)
+    (79, 130)
     """
 
     numbers: ClassVar[Literal["integers"]] = "integers"
