@@ -2,10 +2,11 @@
 
 import csv
 import json
+from fractions import Fraction
 
 import pytest
 
-from running import main
+from running import main, with_recipe
 
 PEOPLE = [("men", "yes"), ("women", "no"), ("men", "no"), ("women", "no")]
 
@@ -59,44 +60,33 @@ def test_all_one_way_tables_of_people(run, files, tmp_path):
     assert "one draw" in shown
 
 
-@pytest.mark.parametrize("what", ["counts", "one-way"])
-def test_a_total_of_its_own_beside_the_draw(run, files, tmp_path, what):
-    """The share that a plan names; the file is verified and says what was drawn."""
-    _, people = files
-    out = tmp_path / "out.csv"
-    asked = ["release", *people, "--once", what, "--total-share", "0.4", "--epsilon", 1, "--out", out]
-    assert run(*asked)[0] == 0
+def test_a_total_of_its_own_beside_the_draw(run, tmp_path):
+    """Where it is the least for the wanted tables; the file is verified and says what was drawn."""
+    people, domain, out = tmp_path / "p.csv", tmp_path / "d.json", tmp_path / "out.csv"
+    people.write_text("a,b,c,d,e,f\n" + "no,no,yes,no,no,yes\n" * 5)
+    domain.write_text(json.dumps({name: ["no", "yes"] for name in "abcdef"}))
+    asked = ["release", people, "--each-row", "--by", "a,b,c,d,e,f", "--domain", domain, "--epsilon", 1]
+    wanted = ["--want", "tables of 1 column", "--want", "=8", "--once", "tables"]  # the total with a weight of 8
+    assert run(*asked, *wanted, "--out", out)[0] == 0
     said = json.loads((tmp_path / "out.csv.json").read_text())
-    assert said["promise"]["noise"]["total_share"] == "2/5"
+    assert 0 < Fraction(said["promise"]["noise"]["total_share"]) < 1
     assert "DrawWithTotal" in said["noise"]["law"]
     assert "total, by itself, have a share of epsilon" in " ".join(run("statement", out)[1].split())
     assert run("verify", out)[0] == 0
-    assert "with --once" in run("help", "release", "--total-share")[1] + run("release", "--help")[1]
-
-
-@pytest.mark.parametrize(("share", "message"), [("1", "at least 0 and below 1"), ("x", "--total-share")])
-def test_shares_of_a_total_outside_their_range(run, files, share, message):
-    """Refused, as the option is without a draw."""
-    code, _, said = run("release", *files[1], "--once", "counts", "--total-share", share, "--epsilon", 1)
-    assert code != 0
-    assert message in said
-    code, _, said = run("release", *files[1], "--total-share", share, "--epsilon", 1)
-    assert code != 0
-    assert "Add --once cells, counts or one-way" in said
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         (["--columns", "n", "--ledger", "l.db", "--name", "x"], "--ledger does not go with --once"),
-        (["--columns", "n", "--together", "any"], "does not go with --together"),
-        (["--columns", "n", "--cost", "squared"], "--cost does not go with --once"),
+        (["--columns", "n", "--cost", "squared"], "cost in the recipe does not go with --once"),
     ],
 )
 def test_what_does_not_go_with_it(run, files, options, message):
     """Ledgers, other noise and other costs, by type and with a remedy."""
     table, _ = files
-    code, _, said = run("release", table, *options, "--sensitivity", 1, "--cells", 1, "--once", "cells", "--epsilon", 1)
+    more = ["--sensitivity", 1, "--cells", 1, "--once", "cells", "--epsilon", 1]
+    code, _, said = run(*with_recipe("release", table, *options, *more))
     assert code != 0
     assert message in said
 

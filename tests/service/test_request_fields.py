@@ -10,6 +10,7 @@ from dataclasses import MISSING, fields, replace
 import pytest
 
 import utmost as ut
+from running import with_recipe
 from service.conftest import ALL, KEY
 from service.test_client import Inside
 from service.visiting import Visitor
@@ -214,7 +215,7 @@ def by_command(world):
     VALUES["promise"].save(world.path / "promise.json")
     options += ["--promise", world.path / "promise.json"]
     options += ["--ledger", world.path / "l.db", "--witness", world.path / "w", "--key-file", world.key]
-    code, _, told = world.run("release", file, *options, "--out", world.path / "out.csv")
+    code, _, told = world.run(*with_recipe("release", file, *options, "--out", world.path / "out.csv"))
     assert code == 0, told
     return world.kept(), {}
 

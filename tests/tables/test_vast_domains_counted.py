@@ -9,7 +9,7 @@ from utmost import Counting
 from utmost.counting import count_table
 from utmost.errors import OutOfRange, Unsupported
 
-# A counting is forced into another route, which must not show in its result.
+# Numbers of cells run out at 2^62, and clash where there are few bits: both are set low inside.
 from utmost.publish.counting import counting_rule
 from utmost.publish.counting.numbered_cells import NumberedCells
 from utmost.tables.axes.few_cells import FewCells
