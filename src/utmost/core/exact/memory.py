@@ -19,5 +19,8 @@ def fitting_memory(where: str) -> Iterator[None]:
         yield
     except MemoryError:
         raise Unsupported(
-            "what is asked for must fit the memory", where=where, remedy="Ask for a smaller one."
+            "the result must fit the memory of this machine",
+            came="a larger one",
+            where=where,
+            remedy="Ask for a smaller one.",
         ) from None

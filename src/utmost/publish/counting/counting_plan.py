@@ -78,8 +78,8 @@ class CountingPlan:
         read = axes if of_parts is None else (of_parts, *axes)
         valued = tuple(measure.distinct for measure in measures if measure.distinct is not None)
         if person is not None and any(person == values.levels[0] for values in valued):
-            remedy = "Pass measure=ut.count(): of each person 1 in a cell."
-            raise OutOfRange("how many distinct persons there are is a count", came=repr(person), remedy=remedy)
+            remedy = "Pass measure=ut.count(): it counts each person once in a cell."
+            raise OutOfRange("distinct must name another column than person", came=repr(person), remedy=remedy)
         who = [] if person is None else [person]
         summed = list(dict.fromkeys(measure.column for measure in measures if measure.column is not None))
         keys = [name for axis in read for name in axis.columns]
@@ -87,10 +87,10 @@ class CountingPlan:
         others = [*who, *dict.fromkeys(values.columns[0] for values in valued), *summed]
         if len({*others, *keys}) < len(others) + len(set(keys)):
             raise OutOfRange(
-                "persons, amounts and axes must be read from columns of their own",
+                "persons, amounts and axes must be different columns",
                 came="one column twice",
                 where=", ".join(columns),
-                remedy="The values of an axis are published, and persons are not.",
+                remedy="Name another column for one of them: the values of an axis are published, and persons are not.",
             )
         shape, parts = tuple(axis.size for axis in axes), 1 if of_parts is None else of_parts.size
         cells, tables = prod(shape), sum(measure.tables for measure in measures)
@@ -98,7 +98,9 @@ class CountingPlan:
         if bits is not None and any(measure.distinct is not None or measure.tables > 1 for measure in measures):
             remedy = "Count over fewer axes, or plain counts and sums."
             came = f"{cells:.3g}" if cells < 10**300 else "more"
-            raise OutOfRange("such measures need a domain of fewer than 2^62 cells", came=came, remedy=remedy)
+            raise OutOfRange(
+                "means and distinct values need a domain of fewer than 2^62 cells", came=came, remedy=remedy
+            )
         numbers = cells if bits is None else 1 << bits
         first_tables, start = [0] * len(measures), 0
         for at in sorted(range(len(measures)), key=lambda at: measures[at].distinct is not None):
@@ -138,7 +140,10 @@ class CountingPlan:
         if measure.amount is None or measure.most_events is None:
             return named
         if measure.amount.name in named:
-            raise OutOfRange("the axis of sums and counts must have a name of its own", came=repr(measure.amount.name))
+            remedy = "Count by other axes, or name the measure otherwise."
+            raise OutOfRange(
+                "an amount must not have the name of an axis", came=repr(measure.amount.name), remedy=remedy
+            )
         return {**named, measure.amount.name: measure.amount.labels}
 
 

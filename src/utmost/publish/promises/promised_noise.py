@@ -236,8 +236,8 @@ class Noise(PlannedNoise):
             Unsupported: for noise that is of more than one cell.
         """
         remedy = "Collect the table first, and publish it without an engine."
-        required = f"{self.kind} have no noise by item"
-        raise Unsupported(required, came="a table that is answered by item", remedy=remedy)
+        required = "noise keyed by identifier needs columns of single cells"
+        raise Unsupported(required, came=self.kind, remedy=remedy)
 
     @abstractmethod
     def bound(self) -> tuple[Any, str]:
@@ -278,8 +278,8 @@ class Noise(PlannedNoise):
         """
         for name in self.bars(columns):
             if name in columns or name in public:
-                required, came = f"the error bars need the name {name!r}", "a column of that name"
-                raise BadTable(required, came=came, remedy="Rename it.")
+                required, came = f"the column of margins needs the name {name!r}", "a column of that name"
+                raise BadTable(required, came=came, remedy="Rename that column.")
 
     def column_bars(self, level: Level, columns: Sequence[str], confidence: Number) -> Mapping[str, tuple[str, Margin]]:
         """The columns of margins, with the column that each stands behind, and the margin."""

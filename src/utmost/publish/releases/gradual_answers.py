@@ -181,9 +181,9 @@ def level_of_answer(epsilon: Number | Level | None, levels: Callable[[], Sequenc
         return answered[0]
     if not answered:
         remedy = "Pass epsilon=, or ask at() first."
-        raise NotALevel("a level must be named before anything is answered", came="none", where=where, remedy=remedy)
+        raise NotALevel("epsilon must be given before the first answer", came="none", where=where, remedy=remedy)
     raise NotALevel(
-        "a level must be named where a release has several answers",
+        "epsilon must be given where a release has several answers",
         came=f"none, beside answers at epsilon = {', '.join(map(level_words, answered))}",
         where=where,
         remedy="Pass epsilon= with one of these levels.",
@@ -222,7 +222,7 @@ class LaidOut:
                 places = {f"axis_{k}": at.ravel() for k, at in enumerate(np.indices(array.shape))}
         lengths = {column.shape for column in released.values()}
         if len(lengths) != 1 or len(next(iter(lengths))) > 1:
-            remedy = "Save them one by one."
+            remedy = "Save the columns one by one."
             raise Unsupported(
                 "the columns of a table must have one length", came="other shapes", where="save", remedy=remedy
             )
@@ -252,8 +252,8 @@ def _array(answer: object) -> NDArray[Any]:
     kinds = (Real, Decimal) if alone else (Real, Decimal, str)
     whole = all(isinstance(cell, kinds) for cell in array.reshape(-1).tolist()) if array.dtype == object else True
     if not whole or array.dtype.kind not in ("biufO" if alone else "biufOUT"):
-        required = "a table is made of a number, or of numbers or texts in an array or in columns"
-        raise Unsupported(required, came=type(answer).__name__, where="save")
+        required = "save needs a number, or numbers or texts in an array or in columns"
+        raise Unsupported(required, came=type(answer).__name__, remedy="Pass np.asarray(values), or a dict of columns.")
     return array
 
 
@@ -264,12 +264,19 @@ def _check_columns(public: Mapping[Any, Column]) -> None:
         if np.ndim(column) != 1 and isinstance(column, np.ndarray):
             raise BadTable("a column must be one-dimensional", came=f"shape {column.shape}", where=f"column {name!r}")
     if len(set(map(len, public.values()))) > 1:
-        raise BadTable("public columns must have one length", came="different lengths", where="public")
+        raise BadTable(
+            "public columns must have one length", came="different lengths", remedy="Pass a label for each row."
+        )
 
 
 def _check_beside(public: Mapping[str, Column], taken: set[str], rows: int) -> None:
     for name, column in public.items():
         if name in taken:
-            raise BadTable("column names must be distinct", came=repr(name), where="public")
+            raise BadTable(
+                "column names must be distinct", came=repr(name), where="public", remedy="Rename the public column."
+            )
         if len(column) != rows:
-            raise BadTable(f"a public column must have {rows} rows", came="another number", where=f"column {name!r}")
+            remedy = "Pass a label for each row."
+            raise BadTable(
+                f"a public column must have {rows} rows", came=len(column), where=f"column {name!r}", remedy=remedy
+            )

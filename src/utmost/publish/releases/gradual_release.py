@@ -109,7 +109,7 @@ class GradualRelease(AnsweredLevels):
         self._is_table = isinstance(values, Mapping)
         table = values if isinstance(values, Mapping) else {None: values}
         if not table:
-            raise BadTable("a table must have a column", came="none")
+            raise BadTable("a table must have a column", came="none", remedy='Pass {"n": [1, 2]}, say.')
         units, kinds_of_numbers = (
             _each(about.unit, table, "a sensitivity"),
             _each(about.numbers, table, "a kind of numbers"),
@@ -179,8 +179,10 @@ class GradualRelease(AnsweredLevels):
         """
         pairs = {(self._units[name], column.lattice) for name, column in self._columns.items()}
         if len(pairs) > 1:
-            remedy = "Make a release of each kind of column."
-            raise Unsupported("a statement must be of columns of one kind", came="several", where="save", remedy=remedy)
+            remedy = "Make a release for each kind of column."
+            raise Unsupported(
+                "save needs columns with one sensitivity and one kind of numbers", came="several", remedy=remedy
+            )
         return next(iter(pairs))
 
     def _wanted(self, levels: Any) -> dict[Any, Any]:
@@ -189,7 +191,9 @@ class GradualRelease(AnsweredLevels):
         unknown = [name for name in levels if name not in self._columns]
         if not self._is_table or unknown:
             raise BadTable(
-                "levels by column need a table that has these columns", came=unknown or type(levels).__name__
+                "levels must name columns of the table",
+                came=unknown or type(levels).__name__,
+                remedy="Pass one level for all, or one for each column.",
             )
         return dict(levels)
 
@@ -220,7 +224,11 @@ def _each(words: Any, table: Mapping[Any, Any], what: str) -> dict[Any, Any]:
     if not isinstance(words, Mapping):
         return dict.fromkeys(table, words)
     if set(words) != set(table):
-        raise BadTable(f"each column needs {what}", came=sorted(map(str, set(words) ^ set(table))))
+        raise BadTable(
+            f"each column needs {what}, and no other name may have one",
+            came=sorted(map(str, set(words) ^ set(table))),
+            remedy="Pass one for all columns, or a mapping with the names of all.",
+        )
     return dict(words)
 
 

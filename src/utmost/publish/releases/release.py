@@ -133,7 +133,10 @@ class Release(Display):
         """The loss of all answers to this version together: the largest level."""
         levels = self.levels
         if not levels:
-            raise NeedsTable("a release must have an answer", came="none that may be seen", where=repr(self.name))
+            remedy = "Call answer() with the table first."
+            raise NeedsTable(
+                "spent needs an answer", came="none that you may see", where=repr(self.name), remedy=remedy
+            )
         return max(levels)
 
     def _kept(self, answer: Answer[Any]) -> Answer[Any]:

@@ -196,7 +196,9 @@ class TrustRelease(Display, ProcessMemory):
 
     def _level(self, recipient: Recipient) -> Level:
         if label(recipient, "recipient") not in self._levels:
-            raise BadTable("a recipient needs a level", came="one without", remedy="Name it in levels=.")
+            raise BadTable(
+                "a recipient must have a level", came=repr(recipient), remedy="Name the recipient in levels=."
+            )
         return self._levels[recipient]
 
 
@@ -243,7 +245,9 @@ def _neighbours(graph: object) -> dict[Recipient, list[Recipient]]:
 def _distances(neighbours: Mapping[Recipient, list[Recipient]], owner: Recipient) -> dict[Recipient, int]:
     """Shortest paths from the owner, breadth first."""
     if label(owner, "owner") not in neighbours:
-        raise BadTable("the owner must be in the network", came="one who has no edge", where="owner")
+        raise BadTable(
+            "owner must be a member of the network", came=repr(owner), remedy="Spell the name as in the edges."
+        )
     distances, waiting = {owner: 0}, deque([owner])
     while waiting:
         member = waiting.popleft()
