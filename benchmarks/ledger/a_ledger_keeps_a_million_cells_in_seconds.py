@@ -30,7 +30,7 @@ def seconds(call):
 
 
 def in_memory(table):
-    answer = GradualRelease(table, sensitivity=1)
+    answer = GradualRelease(table["n"], sensitivity=1)
     return seconds(lambda: answer.at(epsilon="1/2")), seconds(lambda: answer.at(epsilon=2))
 
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from utmost.publish.counting.counted_measures import sum as sum
     from utmost.publish.counting.counting import Counting as Counting
     from utmost.publish.ledger.ledger import Ledger as Ledger
-    from utmost.publish.ledger.process_release import release as release
+    from utmost.publish.ledger.releasing import release as release
     from utmost.publish.promises.accuracy import epsilon_for as epsilon_for
     from utmost.publish.promises.cell_noise import CellNoise as CellNoise
     from utmost.publish.promises.one_draw_noise import OneDraw as OneDraw
@@ -98,7 +98,7 @@ _HOMES = {
     "read_promise": "utmost.publish.promises.promise:read_promise",
     "read_release": "utmost.interfaces.documents.published_files:read_release",
     "refines": "utmost.design.geometry.refining:refines",
-    "release": "utmost.publish.ledger.process_release:release",
+    "release": "utmost.publish.ledger.releasing:release",
     "sample": "utmost.core.sampling.draw:sample",
     "save_design": "utmost.interfaces.documents.saved_designs:save_design",
     "spaces": "utmost.spaces",

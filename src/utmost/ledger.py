@@ -4,7 +4,7 @@ from utmost.publish.ledger.events import Event
 from utmost.publish.ledger.kept_mechanisms import KeptMechanism
 from utmost.publish.ledger.ledger import Ledger
 from utmost.publish.ledger.opening import read_sealed
-from utmost.publish.ledger.process_release import release
+from utmost.publish.ledger.releasing import release
 from utmost.publish.ledger.requests import AnswerRequest, PublishRequest
 from utmost.publish.ledger.response_folder import ResponseFolder, check_responses
 from utmost.publish.ledger.shared_measures import shared_requests

@@ -19,9 +19,8 @@ from utmost.publish.releases.item_release import ItemResponder
 from utmost.publish.releases.measures_table import MeasuresTable, release_measures
 from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.publish.releases.planar import PlanarRelease
-from utmost.publish.releases.processed_release import ProcessedRelease
 from utmost.publish.releases.shared_release import release_shared
-from utmost.publish.releases.trust import TrustRelease, check_coalitions, levels_by_distance
+from utmost.publish.releases.trust import check_coalitions, levels_by_distance
 from utmost.publish.releases.withheld import WithheldTable
 from utmost.publish.releases.withholding import WithholdingRule
 
@@ -39,10 +38,8 @@ __all__ = [
     "MeasuresTable",
     "NoisySums",
     "PlanarRelease",
-    "ProcessedRelease",
     "TangentPlane",
     "Texts",
-    "TrustRelease",
     "Tuples",
     "WithheldTable",
     "WithholdingRule",

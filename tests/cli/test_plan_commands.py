@@ -437,7 +437,7 @@ REFUSED = {
     "shares too coarse": (["plan", "COUNTED", "--want", "department", "--share", "sex=1", "--epsilon", 1], "determine"),
     "a plan for a CSV": (["plan", "TABLE", "--want", "sex", "--epsilon", 1], "Count first"),
     "no unit": (["plan", "DOMAIN", "--want", "sex", "--epsilon", 1], "--at-most must say how many"),
-    "a unit of one's own": (["plan", "COUNTED", "--want", "sex", "--at-most", 1, "--epsilon", 1], "says itself what one person"),
+    "a unit of one's own": (["plan", "COUNTED", "--want", "sex", "--at-most", 1, "--epsilon", 1], "says itself"),
     "no level": (["plan", "COUNTED", "--want", "sex"], "--epsilon must be given"),
     "up to less": (["plan", "COUNTED", "--want", "sex", "--epsilon", 2, "--up-to", 1], "--up-to must be at least"),
     "no weight": (["plan", "COUNTED", "--want", "sex=-1", "--epsilon", 1], "must be positive"),

@@ -7,13 +7,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from design.towns import weights_of
 from utmost import losses, priors
 from utmost.channels import Channel
-
-# Searches and evidence are taken apart, forged and compared, which no public call allows.
-from utmost.design.optima.checker import edge_slacks
 from utmost.errors import OutOfRange, PromiseBroken
-from utmost.interfaces.documents.consumer_files import prior_file
 from utmost.optima import Multipliers, optimal_mechanism
 from utmost.privacy_types import PrivacyType, smallest_epsilon
 from utmost.spaces import Consumer, Space, counts, cycle, discrete, grid, hamming
@@ -188,7 +185,7 @@ def test_four_hundred_places(prior):
     weights = {
         "uniform": lambda: np.full(400, 1 / 400),
         "dirichlet": lambda: np.random.default_rng(0).dirichlet(np.ones(400)),
-        "france": lambda: prior_file("weights:examples/france_20x20.csv", 400).astype(float),
+        "france": lambda: priors.from_counts(weights_of("examples/france_20x20.csv", 400)).astype(float),
     }[prior]()
     found = optimal_mechanism(
         PrivacyType(place, epsilon=1), Consumer(weights, losses.distance(place)), method="columns"
@@ -226,18 +223,6 @@ def test_extreme_consumers():
         found = optimal_mechanism(ptype, Consumer(np.full(6, 1 / 6), loss), method="columns").certificate
         assert 0 <= found.upper < 1e-9
         assert -1e-9 < found.lower <= 0
-
-
-def test_listed_multipliers_mean_the_same_as_a_table():
-    ptype = PrivacyType(grid(2, 2), epsilon=1)
-    consumer = Consumer(np.full(4, 0.25), losses.binary)
-    rng = np.random.default_rng(5)
-    edges = ptype.space.edges
-    table, dual = rng.random((len(edges), 2, 4)), rng.random(4)
-    e, side, action = np.nonzero(table)
-    listed = Multipliers(edges[e, side], edges[e, 1 - side], action, table[e, side, action])
-    by_table, by_list = (edge_slacks(ptype, consumer, dual, m, exactly=False) for m in (table, listed))
-    assert np.allclose(by_table, by_list, atol=1e-14)
 
 
 def test_forged_multipliers_prove_nothing():

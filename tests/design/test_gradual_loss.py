@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 # Searches and evidence are taken apart, forged and compared, which no public call allows.
-from utmost.design.optima.unavoidable_loss import PairForms
 from utmost.errors import NotALevel, OutOfRange, Unsupported
 from utmost.exact import level
 from utmost.gradual import losslessness
@@ -53,32 +52,6 @@ def test_the_loss_falls_as_the_reach_grows():
     losses = [gradual_loss(3, 1, "3/2", reach=r) for r in (1, 2, 3, 4)]
     assert losses == sorted(losses, reverse=True)
     assert gradual_loss(3, 1, "3/2", keep="strict") > losses[-1]
-
-
-def test_the_forms_are_those_of_the_pairs():
-    """With any masses inside the reach: margins, tails and costs against the whole plane summed up."""
-    D, b1, b2, reach = 2, 0.5, 0.3, 4
-    forms = PairForms(D, b1, b2, reach)
-    free = np.random.default_rng(1).random(forms.size)
-    span = np.arange(-90, 91)
-    plane = np.array([[free[n] * f for n, f in (forms.mass(int(w), int(v)) for v in span)] for w in span])
-    assert plane == pytest.approx(plane[::-1, ::-1])
-    assert plane[0 + 90 + 7, 90 + 9] == pytest.approx(plane[90 + 3, 90 + 3] * b1**2 * b2**3)
-    second = plane.sum(axis=0)
-    first = {v: sum(plane[90 + w, 90 + v - w] for w in range(max(-90, v - 90), min(90, v + 90) + 1)) for v in range(40)}
-
-    def value(form):
-        return sum(free[n] * c for n, c in form.items())
-
-    for v in range(forms.last + 1):
-        free[v - forms.last - 1] = value(forms.sum_of_first(v)) / b1 ** (v // D)
-    assert [value(forms.second(v)) for v in range(9)] == pytest.approx([second[90 + v] for v in range(9)])
-    assert [value(forms.sum_of_first(v)) for v in range(30)] == pytest.approx([first[v] for v in range(30)])
-    own = range(-forms.last, forms.last + 1)
-    assert [value(forms.first(v)) for v in own] == pytest.approx([first[abs(v)] for v in own])
-    v = forms.settled
-    slow, quick = map(value, forms.tails(v))
-    assert [slow * b1**k + quick * b2**k for k in range(6)] == pytest.approx([first[v + k * D] for k in range(6)])
 
 
 @pytest.mark.parametrize("epsilon", ["1/3", 1, 3])

@@ -2,7 +2,7 @@ from fractions import Fraction
 
 import pytest
 
-# Searches and evidence are taken apart, forged and compared, which no public call allows.
+# The linear program over all noise is the second route to the laws that are public.
 from utmost.design.optima.noise_program import least_noise, noise_bound
 from utmost.design.optima.periodic_noise import PeriodicNoise, averaged_translates
 from utmost.errors import OutOfRange

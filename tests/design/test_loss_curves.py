@@ -6,10 +6,6 @@ import numpy as np
 import pytest
 
 from utmost import losses, priors
-
-# Searches and evidence are taken apart, forged and compared, which no public call allows.
-from utmost.design.optima.column_generation import searched
-from utmost.design.optima.loss_curves import designs_in_turn
 from utmost.errors import NotALevel, OutOfRange
 from utmost.exact import level
 from utmost.optima import LossCurve, even_levels_between, loss_curve, optimal_mechanism
@@ -55,33 +51,6 @@ def test_outside_nothing_is_said(curve, epsilon):
         curve.between(epsilon)
 
 
-def test_a_ray_of_a_tree_at_another_level_is_its_power():
-    """What a warm start rests on: powers of extreme rays are private, and no other row of them is tight."""
-    left = searched(PrivacyType(PLACE, epsilon=1), FAR, gap=1e-6).results
-    d = np.asarray(PLACE.distances, dtype=float)
-    for t in (0.5, 2.0):
-        powers = left.trees.rays**t
-        assert (powers[:, :, None] >= np.exp(-t * d) * powers[:, None, :] * (1 - 1e-12)).all()
-
-
-def test_losses_and_priors_change_from_one_design_to_the_next():
-    """Other actions, another number of them, another prior: each as good as from nothing."""
-    rng = np.random.default_rng(4)
-    consumers = [
-        FAR,
-        Consumer(PRIOR, losses.binary),
-        Consumer(PRIOR, rng.random((25, 3))),
-        Consumer(np.eye(25)[:5].sum(axis=0) / 5, losses.distance(PLACE)),
-        Consumer(priors.uniform(25), losses.distance(PLACE)),
-    ]
-    ptype = PrivacyType(PLACE, epsilon=1)
-    for consumer, found in zip(consumers, designs_in_turn([(ptype, consumer) for consumer in consumers]), strict=True):
-        alone = optimal_mechanism(ptype, consumer, method="columns")
-        assert found.lower <= alone.loss
-        assert alone.lower <= found.loss
-        assert found.gap <= 1e-6 * found.loss
-
-
 def test_levels_so_far_that_factors_underflow_begin_anew():
     points = np.arange(30.0) * 2.0
     space = Space(abs(points[:, None] - points[None]) ** 1.0)
@@ -107,9 +76,6 @@ def test_an_interruption_leaves_the_levels_so_far():
     found = loss_curve(PLACE, FAR, ["1/2", 1, "3/2", 2], gap=1e-7, progress=stop)
     assert [str(at.epsilon) for at in found.levels] == ["1/2", "2"]
     assert all(one.certificate.verify() for one in found.designs)
-    stopped = designs_in_turn([(PrivacyType(PLACE, at), FAR) for at in found.levels], progress=stop)
-    assert len(stopped) == 2
-    assert stopped[1].gap > 1e-6 * stopped[1].loss
 
 
 def test_levels_are_for_one_unit_of_distance():
@@ -127,10 +93,6 @@ def test_levels_are_for_one_unit_of_distance():
         (lambda: even_levels_between(1, 1, 2), OutOfRange),
         (lambda: even_levels_between(0, 1, 2), OutOfRange),
         (lambda: even_levels_between(1, 2, 1), OutOfRange),
-        (
-            lambda: designs_in_turn([(PrivacyType(PLACE, epsilon=1), FAR), (PrivacyType(grid(4, 4), epsilon=1), FAR)]),
-            OutOfRange,
-        ),
     ],
 )
 def test_what_is_no_curve_is_refused(wrong, error):
@@ -138,6 +100,5 @@ def test_what_is_no_curve_is_refused(wrong, error):
         wrong()
 
 
-def test_no_problem_has_no_design():
-    assert designs_in_turn([]) == ()
+def test_a_curve_of_no_level_has_no_loss():
     assert LossCurve(()).losses == ()

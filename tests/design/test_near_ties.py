@@ -1,7 +1,5 @@
 """The quick check of privacy finds what the plain one finds, at ties, below the smallest float, at the last digit."""
 
-import gc
-import weakref
 from fractions import Fraction
 from math import nextafter
 
@@ -9,10 +7,8 @@ import numpy as np
 import pytest
 
 from utmost.channels import geometric_channel
-from utmost.design.capacities.similarity import Similarity
 
-# Searches and evidence are taken apart, forged and compared, which no public call allows.
-from utmost.design.optima import checker
+# A channel a last digit from the boundary is checked as certificates are, beside the powers that the check takes.
 from utmost.design.optima.checker import (
     alpha_above,
     alpha_below,
@@ -25,7 +21,7 @@ from utmost.design.privacy_types.privacy_type import power_interval
 from utmost.errors import PromiseBroken
 from utmost.exact import Surd
 from utmost.privacy_types import PrivacyType
-from utmost.spaces import Space, counts, discrete, graph, grid, points
+from utmost.spaces import Space, counts, discrete, graph, grid
 
 TYPES = [
     PrivacyType(grid(2, 3), epsilon=1),
@@ -99,25 +95,3 @@ def test_irrational_powers_lie_between_neighbouring_floats(epsilon, length):
     assert nextafter(float(low), 1) == float(high)
     around = power_interval(ptype.level, far, 4096)
     assert low <= around.lower <= around.upper <= high
-
-
-def test_each_power_is_computed_once_for_a_type(monkeypatch):
-    ptype, asked = PrivacyType(points([[0, 0], [0.3, 1.1], [1.7, 0.2]]), epsilon=1), []
-    enclosed = checker._enclosed
-    monkeypatch.setattr(checker, "_enclosed", lambda at, lengths: asked.extend(lengths) or enclosed(at, lengths))
-    pairs = np.array([[0, 1], [1, 0], [1, 2], [0, 2]])
-    for _ in range(3):
-        alphas_above(ptype, pairs)
-        alphas_below(ptype, pairs)
-    assert len(asked) == 3
-    assert Similarity.of(ptype) is Similarity.of(ptype)
-
-
-def test_what_is_kept_goes_with_the_type():
-    ptype = PrivacyType(points([[0, 0], [0.3, 1.1]]), epsilon=1)
-    alpha_above(ptype, 0, 1)
-    kernel, kept = weakref.ref(Similarity.of(ptype)), weakref.ref(ptype)
-    del ptype
-    gc.collect()
-    assert kernel() is None
-    assert kept() is None

@@ -18,15 +18,10 @@ from design.random_consumers import (
 )
 from utmost import losses, priors
 from utmost.channels import Channel, geometric_channel
-
-# Searches and evidence are taken apart, forged and compared, which no public call allows.
-from utmost.design.optima import optimum
-from utmost.design.optima.checker import check_private
-from utmost.design.optima.closed_form import theorem_for
 from utmost.errors import NotMonotone, OutOfRange, Unsupported
 from utmost.optima import bayes_remap, expected_loss, face_value_loss, optimal_mechanism
 from utmost.privacy_types import PrivacyType
-from utmost.spaces import Consumer, counts, discrete, grid, points
+from utmost.spaces import Consumer, counts, discrete, grid
 
 
 def check_theorem(seed, count, largest):
@@ -142,20 +137,20 @@ def test_a_float_program_is_exactly_private_and_never_too_good():
         ptype = PrivacyType(space, epsilon="0.7")
         consumer = Consumer(rng.dirichlet(np.ones(space.size)), losses.nib)
         found = optimal_mechanism(ptype, consumer, method="program", exactly=False)
-        check_private(ptype, found.certificate.matrix)
+        assert ptype.contains(Channel(found.certificate.matrix))
         assert found.lower <= found.loss
         assert found.certificate.verify()
 
 
-def test_large_programs_in_floats_are_repaired(monkeypatch):
+def test_large_programs_in_floats_are_repaired():
     """The same when the exact simplex method is not used at all."""
-    monkeypatch.setattr("utmost.design.optima.optimum._MOST_EXACT_VARIABLES", 0)
     rng = np.random.default_rng(8)
     for n, epsilon in ((6, "1/3"), (12, 1), (25, "1/2")):
         ptype = PrivacyType(counts(n), epsilon=epsilon)
         consumer = Consumer(rng.dirichlet(np.ones(n + 1)), losses.absolute)
-        program, closed = (optimal_mechanism(ptype, consumer, method=m) for m in ("program", "auto"))
-        check_private(ptype, program.certificate.matrix)
+        program = optimal_mechanism(ptype, consumer, method="program", exactly=False)
+        closed = optimal_mechanism(ptype, consumer)
+        assert ptype.contains(Channel(program.certificate.matrix))
         assert program.loss >= closed.lower
         assert program.lower <= closed.loss
         assert program.gap <= 1e-7
@@ -236,19 +231,21 @@ def test_misuse_is_refused():
         optimal_mechanism(PrivacyType(counts(3), alpha="1/2"), consumer.to_floats(), exactly=True)
 
 
+def theorem_for(loss, n=4, actions=None):
+    consumer = Consumer(priors.uniform(n), loss, actions)
+    return optimal_mechanism(PrivacyType(counts(n - 1), alpha="1/2"), consumer).theorem
+
+
 def test_the_hypotheses_are_told_apart():
-    rng = random.Random(12)
-    square = Consumer(priors.uniform(5), monotone_loss(rng, 4, strict=False))
-    assert "extended" not in theorem_for(square)[0]
-    assert "extended" in theorem_for(Consumer(priors.uniform(5), losses.asymmetric(1, 3)))[0]
-    assert theorem_for(Consumer(priors.uniform(5), losses.nib)) is None
+    square = monotone_loss(random.Random(12), 4, strict=False)
+    assert "extended" not in theorem_for(square, 5)
+    assert "extended" in theorem_for(losses.asymmetric(1, 3), 5)
+    assert theorem_for(losses.absolute, actions=9) is not None
     falling_modes = [[0, 1, 2], [0, 1, 2], [2, 1, 0], [0, 1, 2]]
-    assert theorem_for(Consumer(priors.uniform(4), falling_modes)) is None
-    crossing_modes = [[1, 0], [0, 1]]
-    assert theorem_for(Consumer(priors.uniform(2), crossing_modes)) is None
     two_valleys = [[0, 1, 0, 1]] * 4
-    assert theorem_for(Consumer(priors.uniform(4), two_valleys)) is None
-    assert theorem_for(Consumer(priors.uniform(4), losses.absolute, actions=9)) is not None
+    for loss in (losses.nib, falling_modes, two_valleys):
+        assert theorem_for(loss) is None
+    assert theorem_for([[1, 0], [0, 1]], 2) is None
 
 
 @pytest.mark.parametrize("alpha", ["1/2", "1/3", "9/10"])
@@ -259,27 +256,3 @@ def test_irrational_distances_leave_a_proven_interval(alpha):
     assert 0 < found.gap < 1e-12
     assert found.certificate.verify()
     assert ptype.contains(Channel(found.certificate.matrix))
-
-
-@pytest.mark.parametrize("limit", [-1.0, 1e-12])
-def test_a_vertex_of_floats_serves_where_its_gap_is_that_of_the_exact_one(monkeypatch, limit):
-    """Distances without a common measure: both brackets meet, and a limit that none keeps leads to the exact one."""
-    places = [(0, 0), (3, 1), (1, 4), (5, 5), (2, 7)]
-    ptype = PrivacyType(points(places), epsilon="1/2")
-    consumer = Consumer(np.array([0.1, 0.3, 0.2, 0.15, 0.25]), losses.distance(ptype.space))
-    calls = []
-
-    def counted(program, solver=optimum.solve_exactly):
-        calls.append(program)
-        return solver(program)
-
-    monkeypatch.setattr(optimum, "solve_exactly", counted)
-    monkeypatch.setattr(optimum, "_FLOATS_OWN", limit)
-    monkeypatch.setattr(optimum, "_NEAR_ENOUGH", limit)
-    found = optimal_mechanism(ptype, consumer)
-    assert len(calls) == (limit < 0)
-    exact = optimum._program(ptype, consumer, True)
-    assert found.certificate.verify()
-    assert found.gap <= 1e-12 * found.loss
-    assert found.lower <= exact.upper
-    assert exact.lower <= found.loss

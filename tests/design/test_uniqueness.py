@@ -6,7 +6,7 @@ import pytest
 from design.random_consumers import any_consumer, loose_consumer, random_type, strict_consumer
 from utmost import losses, priors
 
-# Searches and evidence are taken apart, forged and compared, which no public call allows.
+# The second route is a program over all optimal channels, which decides on other spaces alone.
 from utmost.design.optima.structure import _is_only_vertex
 from utmost.errors import Unsupported
 from utmost.optima import optimal_mechanism, uniqueness

@@ -7,7 +7,6 @@ from datetime import date
 from fractions import Fraction
 from html.parser import HTMLParser
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import jsonschema
 import numpy as np
@@ -27,7 +26,7 @@ from utmost.promises import key_noise, named_cell_noise, once_together
 from utmost.publish.promises.statement_kinds import ANSWERS_KIND
 from utmost.publish.releases.noisy_sums import SumsTable
 from utmost.publish.statements.registry_entries import PRODUCTS, SECTORS, TO_FILL_IN, slug_of
-from utmost.releases import KeySelection, ProcessedRelease, Texts, release_detailed, release_measures, select_keys
+from utmost.releases import KeySelection, Texts, release_detailed, release_measures, select_keys
 from utmost.spaces import counts
 from utmost.statements import Deployment, registry_entry, stated_release, statement_page, yaml_text
 from utmost.workloads import Plan
@@ -93,12 +92,6 @@ def _answers(line=None, **about):
     return _saved({**head, **facts, "space": space_facts(line), **checked, **told, **about})
 
 
-def _reading():
-    release = ProcessedRelease([1, 2], before=sum, after=lambda y, _: max(y, 0), sensitivity=1)
-    with TemporaryDirectory() as folder:
-        return _saved(release.save(f"{folder}/r.csv", epsilon=1))
-
-
 def _named(noise):
     return _saved(ut.release({"word": ["a", "b"], "n": [900, 800]}, ut.Promise(noise=noise), epsilon=1).statement)
 
@@ -148,7 +141,6 @@ STATEMENTS = {
     "named cells": lambda: _named(named_cell_noise(["word", "n"], Texts("abc", most=3), false_names="1/2")),
     "answers": lambda: _answers(),
     "answers of places": lambda: _answers(ut.spaces.places(TOWNS, unit="km")),
-    "reading": lambda: _reading(),
     "withheld": lambda: _withheld(below=90, mark="unreliable"),
     "withheld beside its error": lambda: _withheld(relative_margin="1/4"),
     "withheld of a plan": lambda: _withheld_plan(),
@@ -383,9 +375,6 @@ def test_a_level_above_all_floats_has_no_entry():
         ("answers", "epsilon", "1/4"),
         ("answers", "guarantee", "Nothing can go wrong."),
         ("answers", "mechanism", {}),
-        ("reading", "cells", 2),
-        ("reading", "error_bars", "± 1"),
-        ("reading", "together", {"epsilon": "1/2"}),
     ],
 )
 def test_a_statement_of_a_choice_that_does_not_follow_from_itself_is_refused(kind, field, wrong):

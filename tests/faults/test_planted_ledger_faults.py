@@ -13,9 +13,9 @@ from utmost.publish.ledger import event_log, publishing, relaxing, responses, ve
 from utmost.publish.ledger import ledger as front
 from utmost.publish.ledger.block_encryption import packed
 from utmost.publish.ledger.key import Key
-from utmost.publish.ledger.source import Source
 from utmost.publish.promises.level_steps import Step
 from utmost.publish.promises.response_noise import DrawnNoise
+from utmost.publish.releases.source import Source
 
 
 def fresh_noise_on_relax(plant):

@@ -110,8 +110,6 @@ def planted(tmp_path):
             plan,
             workload,
             gradual,
-            ut.releases.ProcessedRelease(TRUE, before=list, after=lambda response, level: response, sensitivity=1),
-            ut.releases.TrustRelease(TRUE[0], sensitivity=1, levels={"friend": 1, "press": "1/10"}),
             ut.PlanarRelease([[float(x), 2.0] for x in TRUE]),
             ut.release({"n": TRUE, "m": TRUE}, TOGETHER, epsilon="1/1000000000000", once=True),
             counted,

@@ -154,18 +154,24 @@ def selected_keys():
     return [[int(key[1:]) for key in selection.keys], selection.noisy, selection.threshold]
 
 
+def trust_views():
+    """The answers of recipients with levels of their own."""
+    release = ut.GradualRelease([10, 20], 1)
+    return {recipient: release.at(epsilon) for recipient, epsilon in {"a": 1, "b": "1/2", "c": 2}.items()}
+
+
 def pair_by_hand():
     """A pair of columns at any levels: its sum and its difference as two series, halves by a coin for each level."""
     way, coins = noise_together_at(list(PAIR), 1, noise="rotated", halves="toss", unit=ut.Unit(1, 2)).way, secure(None)
     (law,) = way.laws
-    sums = dict(enumerate(sums_of(law, [np.array(column) for column in PAIR.values()])))
-    release, read = ut.GradualRelease(sums, 1, randomness=coins), {}
+    sums = sums_of(law, [np.array(column) for column in PAIR.values()])
+    releases, read = [ut.GradualRelease(row, 1, randomness=coins) for row in sums], {}
 
     def at(epsilon):
         if epsilon not in read:
-            levels = dict(enumerate(ratios_of(way.at(ut.level(epsilon), ut.Unit(1, 2)).laws[0])))
-            answers = release.at(levels)
-            columns = columns_of(law, [answers[row] for row in levels], halves="toss", randomness=coins)
+            levels = ratios_of(way.at(ut.level(epsilon), ut.Unit(1, 2)).laws[0])
+            answers = [release.at(level) for release, level in zip(releases, levels, strict=True)]
+            columns = columns_of(law, answers, halves="toss", randomness=coins)
             read[epsilon] = dict(zip(PAIR, columns, strict=True))
         return read[epsilon]
 
@@ -366,7 +372,7 @@ WORLDS = {
     "gradual points": lambda folder: by_orders(
         lambda: testing.seeded_planar_release([[1, 2], [3, 4]], seed=7), lambda release, level: release.at(level)
     ),
-    "trust": lambda folder: drawn(ut.releases.TrustRelease([10, 20], 1, levels={"a": 1, "b": "1/2", "c": 2}).views()),
+    "trust": lambda folder: drawn(trust_views()),
     "permanent answers": lambda folder: permanent(lambda bits: testing.seeded_responses(bits, seed=7)),
     "categories": lambda folder: local.report_categories([0, 1, 2, 3, 4] * 3, local.best_report(5, epsilon=1)),
     "a process": lambda folder: process_history(TABLE, ut.Promise(["men", "women"], public="town", **UNIT)),

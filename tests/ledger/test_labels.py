@@ -123,7 +123,7 @@ def test_a_view_says_which_row_is_which(tmp_path):
 
 def test_error_bars_need_names_of_their_own(tmp_path):
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
-        with pytest.raises(BadTable, match="the column of margins needs the name 'n_margin'"):
+        with pytest.raises(BadTable, match="the margin of 'n' needs the name 'n_margin'"):
             ledger.publish("r", {"n": [1], "n_margin": [2]}, **asked(columns="n", public="n_margin", **PROMISE))
         assert len(ledger.history()) == 1
         ledger.publish("r", {"n": [1], "n_margin": [2]}, **asked(columns="n", drop="n_margin", **PROMISE))

@@ -25,9 +25,10 @@ from utmost.errors import (
 )
 from utmost.exact import level
 from utmost.ledger import Ledger, read_sealed
-from utmost.publish.ledger.source import commitment, read_source
+from utmost.publish.ledger.commitment import commitment
 from utmost.publish.promises.noise_kinds import noise_of_facts
 from utmost.publish.promises.point_paths import PointPaths
+from utmost.publish.releases.source import read_source
 from utmost.releases import PlanarRelease
 from utmost.tables.cells.columns import exact_column
 
@@ -49,7 +50,8 @@ def path_key(ledger, name="homes", promise=None):
     """The key of a release's paths, by the definition in `point_paths`."""
     about = promise or PointNoise(200)
     log = ledger._log
-    source = read_source(TABLE, ut.Promise(["x", "y"], noise=ut.PointNoise(200)), (), by_item=False, kind=None)
+    promised = ut.Promise(["x", "y"], noise=ut.PointNoise(200))
+    source = read_source(TABLE, promised, promised.lasting_noise.cells, public=())
     committed = commitment(log.key, name, 1, source)
     return PointPaths.of(log.key.derived, name, 1, committed, about.law(level(1))).key
 

@@ -14,8 +14,6 @@ from utmost.privacy import Amount, Unit
 from utmost.publish.promises.lattice import lattice_of
 from utmost.releases import (
     GradualRelease,
-    ProcessedRelease,
-    TrustRelease,
     bridge,
     cell_noise_at,
     epsilon_for,
@@ -34,8 +32,6 @@ DOORS = {
     "cell_noise_at": lambda **unit: cell_noise_at(1, **unit),
     "epsilon_for": lambda **unit: epsilon_for(20, **unit),
     "GradualRelease": lambda **unit: GradualRelease([1, 2], **unit),
-    "ProcessedRelease": lambda **unit: ProcessedRelease([1, 2], before=len, after=lambda y, _: y, **unit),
-    "TrustRelease": lambda **unit: TrustRelease([1, 2], levels={"a": 1}, **unit),
     "relax": lambda **unit: relax([1, 2], 1, 2, **unit),
     "tighten": lambda **unit: tighten([1, 2], 1, 2, **unit),
     "bridge": lambda **unit: bridge([1, 2], [1, 3], 1, "3/2", 2, **unit),
@@ -65,11 +61,10 @@ def test_a_promise_without_a_unit_or_a_noise_is_refused():
         ut.Promise("n")
 
 
-@pytest.mark.parametrize("adapter", ["GradualRelease", "ProcessedRelease", "TrustRelease"])
-def test_only_the_cells_have_a_default_elsewhere(adapter):
-    DOORS[adapter](sensitivity=3)
+def test_only_the_cells_have_a_default_elsewhere():
+    GradualRelease([1, 2], sensitivity=3)
     with pytest.raises(OutOfRange, match=r"no sensitivity="):
-        DOORS[adapter](cells=2)
+        GradualRelease([1, 2], cells=2)
 
 
 def test_the_unit_and_its_numbers_are_one_promise():

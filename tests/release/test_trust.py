@@ -1,19 +1,18 @@
-"""Trust and processing: views of one path, coalitions at their largest level, readings of hidden responses."""
+"""Networks of trust: levels by distance, and coalitions at their largest level."""
 
 from fractions import Fraction
 from itertools import combinations
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.errors import BadTable, NotALevel, OutOfRange
+from utmost.errors import BadTable, OutOfRange
 from utmost.exact import level
 from utmost.gradual import largest_ratio
 from utmost.publish.releases import trust as coalitions_module
 from utmost.publish.releases.trust import independent_loss
-from utmost.releases import ProcessedRelease, TrustRelease, check_coalitions, levels_by_distance
+from utmost.releases import GradualRelease, check_coalitions, levels_by_distance
 
 ALPHAS = [Fraction(n, 12) for n in (1, 2, 3, 4, 6, 8, 9, 10)]
 # Zachary's karate club (1977): each member's ties to members of higher number, 78 in all.
@@ -41,24 +40,17 @@ KARATE = [(one, other) for one, others in TIES.items() for other in others]
 @given(st.lists(st.sampled_from(ALPHAS), min_size=1, max_size=4, unique=True))
 def test_a_coalition_learns_as_much_as_its_most_trusted_member(alphas):
     """The loss computed from the exact joint law of all its views is its largest level, in rationals."""
-    levels = {i: level(alpha=a) for i, a in enumerate(alphas)}
-    shared = TrustRelease(0, sensitivity=1, levels=levels)
+    levels = [level(alpha=a) for a in alphas]
     for size in range(1, len(alphas) + 1):
         for coalition in combinations(levels, size):
-            loss = shared.loss(coalition)
-            assert 1 / loss.alpha_fraction() == largest_ratio([levels[i] for i in coalition], reach=1)
-            assert loss.epsilon_float <= float(shared.naive_loss(coalition)) * (1 + 1e-12)
+            assert 1 / max(coalition).alpha_fraction() == largest_ratio(list(coalition), reach=1)
 
 
-def test_the_loss_of_a_crowd_against_the_naive_sum():
-    """A thousand strangers at 1/10 learn 1/10 together; with independent noise they would learn 100."""
-    crowd = TrustRelease(1984, sensitivity=1, levels=dict.fromkeys(range(1000), "1/10"))
-    assert crowd.loss(range(1000)) == level(epsilon="1/10")
-    assert crowd.naive_loss(range(1000)) == 100
-    views = crowd.views()
-    assert len(set(views.values())) == 1, "so averaging tells them nothing"
-    assert crowd.loss([]) is None
-    assert crowd.naive_loss([]) == 0
+def test_recipients_of_one_level_see_one_answer():
+    """A thousand strangers at 1/10 learn 1/10 together, since averaging tells them nothing."""
+    crowd = GradualRelease(1984, sensitivity=1)
+    assert len({crowd.at("1/10") for _ in range(1000)}) == 1
+    assert crowd.spent == level(epsilon="1/10")
 
 
 @pytest.mark.parametrize("owner", [1, 12, 17])
@@ -85,11 +77,6 @@ def test_a_check_of_coalitions_can_fail(monkeypatch):
     assert found.discrepancy == 1, "6 instead of 3"
 
 
-def test_the_naive_loss_is_rounded_up():
-    shared = TrustRelease(0, sensitivity=1, levels={"a": level(alpha="1/2"), "b": 1})
-    assert 1.6931471805599453 <= shared.naive_loss("ab") < 1.69314718056
-
-
 def test_levels_by_distance():
     """Equation (47): epsilon = 1/d, here on the karate club."""
     levels = levels_by_distance(KARATE, owner=1)
@@ -97,13 +84,6 @@ def test_levels_by_distance():
     assert len(KARATE) == 78
     assert [sum(one == level(epsilon=Fraction(1, d)) for one in levels.values()) for d in (1, 2, 3)] == [16, 9, 8]
     assert 1 not in levels
-    shared = TrustRelease([1, 2, 3], sensitivity=1, levels=levels)
-    distant = [member for member, one in levels.items() if one < level(epsilon=1)]
-    assert shared.loss(distant) == level(epsilon="1/2")
-    assert shared.naive_loss(distant) == Fraction(9, 2) + Fraction(8, 3)
-    assert shared.view(34).shape == (3,)
-    assert (shared.view(34) == shared.view(17)).all()
-    assert shared.levels == levels
 
 
 def test_other_networks_and_maps():
@@ -122,40 +102,6 @@ def test_other_networks_and_maps():
         levels_by_distance([("a", "b", "c")], "a")
     with pytest.raises(BadTable, match="pair"):
         levels_by_distance(["ab"], "a")
-
-
-def test_unknown_recipients_and_levels():
-    shared = TrustRelease(0, sensitivity=1, levels={"a": 1})
-    for question in (shared.view, lambda r: shared.loss([r]), lambda r: shared.naive_loss([r])):
-        with pytest.raises(BadTable, match="recipient"):
-            question("b")
-    with pytest.raises(NotALevel):
-        TrustRelease(0, sensitivity=1, levels={"a": 0})
-
-
-def test_a_processed_release_keeps_the_raw_path():
-    """Clamped answers come from unclamped noise: relaxed to a huge level, the value comes back."""
-    values = np.array([0, 3, 10])
-    clamped = ProcessedRelease(values, before=lambda v: v, sensitivity=1, after=lambda y, _: np.clip(y, 0, 10), cells=3)
-    strict = clamped.at(epsilon="1/1000")
-    assert ((strict >= 0) & (strict <= 10)).all()
-    assert clamped.at(epsilon=1000).tolist() == [0, 3, 10]
-    assert clamped.levels == (level(epsilon="1/1000"), level(epsilon=1000))
-    assert clamped.spent == level(epsilon=1000)
-    assert repr(clamped) == "ProcessedRelease(spent=epsilon=1000)"
-
-
-def test_a_reading_is_made_once_and_may_depend_on_the_level():
-    calls = []
-
-    def reading(response, at):
-        calls.append(at)
-        return at.epsilon
-
-    release = ProcessedRelease([1, 2, 3], before=sum, sensitivity=1, after=reading)
-    assert [release.at(epsilon=e) for e in (2, 1, 2, 1)] == [2, 1, 2, 1]
-    assert release.at(epsilon=level(alpha="1/2")) == level(alpha="1/2").epsilon
-    assert calls == [level(epsilon=2), level(epsilon=1), level(alpha="1/2")]
 
 
 def test_the_level_may_stay_the_same_with_the_distance():

@@ -21,13 +21,13 @@ from asking import asked
 from utmost.core.sampling.grid import snapped
 from utmost.core.sampling.integers import narrowed
 from utmost.errors import BadTable, NotANumber, UtmostError
-from utmost.exact import level, objects
+from utmost.exact import objects
 from utmost.ledger import Ledger
 from utmost.local import PermanentResponses
 from utmost.noise import Geometric, Laplace
 from utmost.publish.promises import level_steps
 from utmost.publish.promises import values as values_file
-from utmost.releases import GradualRelease, TrustRelease, add_noise, bridge, relax, tighten
+from utmost.releases import GradualRelease, add_noise, bridge, relax, tighten
 from utmost.tables.files import csv_table, files
 from utmost.tables.frames import dataframes
 
@@ -94,8 +94,6 @@ ON_INTEGERS = {
     "release of a list": lambda x: add_noise(x, Geometric(1)),
     "release of a number": lambda x: [add_noise(x[0], Geometric(1))],
     "gradual release": lambda x: GradualRelease(x, 1).at(epsilon=1),
-    "gradual table": lambda x: GradualRelease({"n": x, "m": x}, 1).at(epsilon=1),
-    "views by trust": lambda x: TrustRelease(x, 1, levels={"a": 1, "b": level(1)}).views(),
     "table of lists": lambda x: table(x, "list"),
     "table of arrays": lambda x: table(x, "array"),
     "pandas": lambda x: table(x, "pandas"),
@@ -159,7 +157,6 @@ def test_neighbours_get_answers_of_one_type(one, other, numbers, tmp_path):
         "relax": lambda x: relax(x, 1, 2, numbers=numbers),
         "tighten": lambda x: tighten(x, 1, 2, numbers=numbers),
         "bridge": lambda x: bridge(x, x, 1, 2, 3, numbers=numbers),
-        "trust": lambda x: TrustRelease(x, 1, levels={"a": 1}, numbers=numbers).view("a"),
         "law": lambda x: add_noise(x, Geometric(1) if numbers == "integers" else Laplace(1)),
         "table": lambda x: ut.release(
             {"n": x, "k": [1] * 4}, **asked(columns="n", public="k", numbers=numbers, **PROMISE), once=True
@@ -218,7 +215,6 @@ REFUSED = {
     "release": lambda: add_noise([1, "9876543x"], Geometric(1)),
     "release of reals": lambda: add_noise([1.0, "9876543x"], Laplace(1)),
     "gradual": lambda: GradualRelease([9876543.5], 1),
-    "gradual table": lambda: GradualRelease({"n": ["9876543"]}, 1),
     "relax off the grid": lambda: relax([0.5, 9876543.3], 1, 2, numbers="reals", grid="1/4"),
     "a table's cell": lambda: ut.release({"n": [1, 9876543.5]}, **asked(columns="n", **PROMISE), once=True),
     "a table's text": lambda: ut.release({"n": [1, "9876543x"]}, **asked(columns="n", **PROMISE), once=True),

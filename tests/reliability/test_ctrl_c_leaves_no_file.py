@@ -12,7 +12,7 @@ import pytest
 import utmost as ut
 from asking import asked
 from utmost.interfaces.cli import main as cli
-from utmost.publish.counting import persons_in_buckets
+from utmost.publish.counting import person_pairs
 from utmost.publish.ledger import block_encryption, store, witness
 from utmost.publish.releases import streamed
 from utmost.tables.files import csv_blocks, files
@@ -78,7 +78,7 @@ def test_counting_events_that_wait_on_the_disk(here, monkeypatch, at):
     source = here / "events.parquet"
     table = pa.table({"user": pa.array([f"user {k % 3000}" for k in rows]), "page": rows % 5})
     pq.write_table(table, source, row_group_size=2000)
-    monkeypatch.setattr(persons_in_buckets.PersonsInBuckets.__init__, "__defaults__", (1000, 2000, 1 << 24))
+    monkeypatch.setattr(person_pairs.PersonsInBuckets.__init__, "__defaults__", (1000, 2000, 1 << 24))
     count = lambda: ut.count_table(source, DOMAIN, ut.Counting("user", at_most=2))  # noqa: E731
     before = files_in(here)
     pressed_while(count, monkeypatch, SpillFile, "add" if at < 300 else "read", min(at, 200))

@@ -24,7 +24,7 @@ from utmost.promises import key_noise, named_cell_noise
 from utmost.publish.ledger.sqlite_store import SqliteStore
 from utmost.publish.promises.rotated_sums import turned
 from utmost.publish.releases.answer_cells import AnswerCells
-from utmost.releases import DetailRule, PlanarRelease, Texts, TrustRelease, WithholdingRule
+from utmost.releases import DetailRule, PlanarRelease, Texts, WithholdingRule
 from utmost.spaces import Consumer, Policy, counts, places
 from utmost.statements import trend
 from utmost.workloads import Plan, edges
@@ -82,8 +82,7 @@ CALLS = {
     "a release of no plan": lambda: ut.release(np.array([7, 9]), "age", epsilon=1, once=True).table,
     "a release of no level": lambda: replace(SUMS, level=1),
     "a group that is no text": lambda: DetailRule(3, {"age": 100}),
-    "a format": lambda: ut.GradualRelease([1], 1).save("t", epsilon=1, format=["csv"]),
-    "levels of trust": lambda: TrustRelease(1, 1, levels=["ann"]),
+    "levels of trust": lambda: ut.releases.check_coalitions(["ann"]),
     "a trend": lambda: trend(3),
 }
 

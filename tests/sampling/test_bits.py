@@ -26,7 +26,7 @@ from utmost.core.sampling.random_bits import SYSTEM, KeyedRandomness, Keystream,
 from utmost.errors import EntropyFailed, PromiseBroken, Unsupported
 from utmost.local import PermanentResponses
 from utmost.noise import Geometric
-from utmost.releases import GradualRelease, TrustRelease, add_noise, bridge, path, relax, tighten
+from utmost.releases import GradualRelease, add_noise, bridge, path, relax, tighten
 from utmost.testing import SeededRandomness
 
 posix = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
@@ -243,7 +243,6 @@ def test_no_source_with_a_fixed_key_counts_as_secure():
         for refused in (
             lambda bits: add_noise([1], Geometric(1), randomness=bits),
             lambda bits: GradualRelease([1], 1, randomness=bits),
-            lambda bits: TrustRelease(1, 1, levels={"a": 1}, randomness=bits),
             lambda bits: relax(1, 1, 2, randomness=bits),
             lambda bits: tighten(1, 1, 2, randomness=bits),
             lambda bits: bridge(1, 1, 1, 2, 3, randomness=bits),

@@ -19,7 +19,7 @@ import utmost as ut
 from utmost.core.sampling.process_memory import ProcessMemory
 from utmost.errors import Unsupported
 from utmost.local import PermanentResponses
-from utmost.releases import KeySelection, ProcessedRelease
+from utmost.releases import KeySelection
 
 TREE = Path(ut.__file__).parent
 PAIR = {"men": np.arange(40), "women": np.arange(40)}
@@ -33,14 +33,6 @@ MAKERS = {
     "PlanarRelease": (
         lambda: ut.PlanarRelease(np.zeros((20, 2))),
         lambda release, k: release.at(epsilon=k).tolist(),
-    ),
-    "ProcessedRelease": (
-        lambda: ProcessedRelease(np.arange(40), before=np.asarray, after=lambda answer, _: answer, sensitivity=1),
-        lambda release, k: np.asarray(release.at(epsilon=k)).tolist(),
-    ),
-    "TrustRelease": (
-        lambda: ut.releases.TrustRelease(np.arange(40), 1, levels={1: 1, 2: 2}),
-        lambda release, k: release.view(k).tolist(),
     ),
     "KeySelection": (
         lambda: KeySelection({f"key {n}": 1 for n in range(60)}, epsilon=1),
@@ -141,9 +133,8 @@ def test_a_child_forked_while_a_thread_draws_is_not_stuck(kind, monkeypatch):
     make, answer = MAKERS[kind]
     release = make()
     known = answer(release, 1)
-    held = release._release if kind == "TrustRelease" else release
     owner = os.getpid()
-    with held._alone(), ThreadPoolExecutor(1) as pool:
+    with release._alone(), ThreadPoolExecutor(1) as pool:
         monkeypatch.setattr(os, "getpid", lambda: owner + 1)
         assert pool.submit(answer, release, 1).result(timeout=10) == known
 

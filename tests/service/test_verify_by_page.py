@@ -14,7 +14,7 @@ from utmost.interfaces.documents.statement_readers import READERS
 from utmost.interfaces.service.workers.page_work import answered
 from utmost.promises import key_noise
 from utmost.publish.promises.statement_kinds import CLEAN_KIND
-from utmost.releases import ProcessedRelease, release_detailed, release_measures, select_keys
+from utmost.releases import release_detailed, release_measures, select_keys
 from utmost.service import Settings, application
 from utmost.workloads import Plan
 
@@ -27,10 +27,6 @@ DOMAIN, CELLS = ut.Domain(sex=["men", "women"], age=["<40", "40+"]), np.array([[
 
 def planned():
     return ut.release(CELLS, Plan(DOMAIN, ut.Unit(1, 1), {"sex age": "3/4", "sex": "1/4"}), epsilon=1, once=True).table
-
-
-def reading(path):
-    ProcessedRelease([1, 2], before=sum, after=lambda y, _: max(y, 0), sensitivity=1).save(path, epsilon=1)
 
 
 def two_stages(path):
@@ -85,7 +81,6 @@ MAKERS = {
         WORDS, ut.Promise(noise=key_noise(["word", "n"], delta="1e-6")), epsilon=1
     ).save(path),
     "answers.csv": answers,
-    "reading.csv": reading,
     "withheld.csv": lambda path: planned().withhold("sex age", below=90)["sex age"].save(path),
 }
 

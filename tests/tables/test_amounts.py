@@ -11,22 +11,13 @@ import numpy as np
 import pytest
 
 import utmost as ut
+from counting_marks import pair_mark
 from counting_words import counted_with
-from table_doors import doors
-from utmost.errors import BadTable, DataChanged, OutOfRange, Unsupported, WrongKind
+from utmost.errors import BadTable, DataChanged, OutOfRange, Unsupported
 from utmost.ledger import Ledger
 from utmost.noise import Geometric
 from utmost.privacy import Amount, Unit
 from utmost.promises import Promise
-
-# A counting is forced into another route, which must not show in its result.
-from utmost.publish.counting.bounding import Pairs, least_hashed
-from utmost.publish.counting.persons_in_buckets import PersonsInBuckets
-from utmost.publish.releases.withheld import table_bias
-from utmost.publish.releases.withheld import withheld_table as withhold_table
-from utmost.publish.workloads.measuring.forms import selected
-from utmost.releases import WithholdingRule
-from utmost.tables.cells.event_amounts import rounded_amounts
 from utmost.workloads import Plan, Workload
 
 pa = pytest.importorskip("pyarrow")
@@ -40,10 +31,9 @@ EVENTS = {
     "paid": [Decimal(TEXTS[(row * 7 + row // 9) % 10]) for row in range(60)],
 }
 DOMAIN = ut.Domain(shop=["A", "B", "C"])
-WHOLE = selected(DOMAIN, {})
 NUMBERS = {
     "floats": [random.Random(3).uniform(-1e4, 1e4) for _ in range(200)],
-    "halves": [k / 8 for k in range(-80, 80)] + [2.675, 0.005, 1e300, -1e18, 2.0**60, 5e-324, 0.0],
+    "halves": [k / 8 for k in range(-80, 80)] + [2.675, 0.005, 1e60, -1e18, 2.0**60, 5e-324, 0.0],
     "beside halves": [
         float(np.nextafter((k + 0.5) * step, way)) for k in range(120) for step in (0.01, 0.3, 3) for way in (-9e9, 9e9)
     ],
@@ -61,19 +51,30 @@ FORMS = {
 }
 
 
+def rounded(cells, step):
+    """Each amount in steps: the table of rows that are cells of their own."""
+    rows = range(len(cells))
+    most = Fraction(step) * 10**90
+    measure = ut.sum("paid", step=step, per_cell=(-most, most))
+    table = ut.count_table(
+        {"row": list(rows), "paid": cells}, {"row": rows}, ut.Counting(each_row=True), measure=measure
+    )
+    return table.cells.tolist()
+
+
 @pytest.mark.parametrize("kind", NUMBERS)
 def test_every_number_is_rounded_as_the_number_that_it_is(kind):
     cells = NUMBERS[kind]
     for step in ("0.01", "0.05", "0.25", "3", "0.3", "1", "1e-20", "1000000"):
         wanted = [round(Fraction(cell) / Fraction(step)) for cell in cells]
         for form in list(FORMS)[: 3 if kind == "fractions" else None]:  # Arrow has no fractions
-            assert rounded_amounts(FORMS[form](cells), "paid", 0, Amount("paid", step)).tolist() == wanted, (step, form)
+            assert rounded(FORMS[form](cells), step) == wanted, (step, form)
 
 
 def test_a_float_is_its_binary_value_and_a_decimal_its_own():
     """2.675 as a float is 2.67499999..., and 0.125 lies halfway, between an even step and an odd one."""
     for cells, steps in [([2.675], [267]), ([Decimal("2.675")], [268]), ([0.125, 0.375], [12, 38])]:
-        assert rounded_amounts(cells, "paid", 0, Amount("paid", "0.01")).tolist() == steps
+        assert rounded(cells, "0.01") == steps
 
 
 @pytest.mark.parametrize(
@@ -93,8 +94,8 @@ def test_a_float_is_its_binary_value_and_a_decimal_its_own():
     ],
 )
 def test_what_is_no_number_is_refused_by_its_row(cells):
-    with pytest.raises(BadTable, match=r"row 12, column 'paid': the cell must be"):
-        rounded_amounts(cells, "paid", 10, Amount("paid", "0.01"))
+    with pytest.raises(BadTable, match=r"row 2, column 'paid'"):
+        rounded(cells, "0.01")
 
 
 def by_hand(events, *, each_row=False):
@@ -110,27 +111,13 @@ def by_hand(events, *, each_row=False):
 
 
 @pytest.mark.parametrize("each_row", [False, True])
-def test_every_door_gives_the_sums_of_the_definition(tmp_path, each_row):
+def test_sums_are_those_of_the_definition(each_row):
     whose = {"each_row": True} if each_row else {"person": "user", "at_most": 3, "key": KEY}
     wanted, moved = by_hand(EVENTS, each_row=each_row)
-    reports = set()
-    for name, events in doors(EVENTS, tmp_path):
-        counted = counted_with(events, domain=DOMAIN, **whose, **CENTS)
-        assert list(ut.tables.files.files.columns(counted.table("shop"))["paid"]) == wanted, name
-        assert counted.unit == Unit(500_000, 1 if each_row else 3, amount=Amount("paid", "0.01"))
-        reports.add(str(counted.report))
-    (report,) = reports
-    assert f"clipped by each: {moved} amounts of events" in report
-
-
-def test_floats_are_counted_alike_by_every_door(tmp_path):
-    """Binary values, whose halves are no decimals."""
-    events = {**EVENTS, "paid": [float(cell) for cell in EVENTS["paid"]]}
-    polars, pandas = pytest.importorskip("polars"), pytest.importorskip("pandas")
-    frames = [events, pa.table(events), pandas.DataFrame(events), polars.LazyFrame(events)]
-    tables = [counted_with(frame, person="user", at_most=3, domain=DOMAIN, key=KEY, **CENTS) for frame in frames]
-    assert [table.table("shop")["paid"].to_list() for table in tables[2:3]] == [by_hand(events)[0]]
-    assert len({tuple(table.cells.tolist()) for table in tables}) == 1
+    counted = counted_with(EVENTS, domain=DOMAIN, **whose, **CENTS)
+    assert counted.table("shop")["paid"].tolist() == wanted
+    assert counted.unit == Unit(500_000, 1 if each_row else 3, amount=Amount("paid", "0.01"))
+    assert f"clipped by each: {moved} amounts of events" in str(counted.report)
 
 
 def test_no_person_changes_more_than_the_unit_over_all_neighbours():
@@ -216,7 +203,6 @@ def test_everything_of_a_release_by_a_plan_is_in_that_unit():
         assert one.exact == other.exact / 100
         assert (one.margin, one.variance**0.5) == pytest.approx((other.margin / 100, other.variance**0.5 / 100))
     assert release.bars("shop")["shop"] == pytest.approx(steps.bars("shop")["shop"] / 100)
-    assert release.noise(WHOLE).variance == steps.noise(WHOLE).variance / 10_000
     assert release.ratio({"shop": "A"}, {}) == steps.ratio({"shop": "A"}, {})
     assert euros.variances["shop"] == pytest.approx(plain.variances["shop"] / 10_000)
     assert euros.value == plain.value
@@ -250,18 +236,6 @@ def test_steps_of_another_width_are_never_mixed_up():
             epsilon=1,
             once=True,
         )
-
-
-def test_more_events_than_memory_holds_are_summed_alike(monkeypatch):
-    """Set aside on the disk and counted a bucket at a time, also with amounts that 64 bits do not hold."""
-    monkeypatch.setattr(PersonsInBuckets.__init__, "__defaults__", (5, 7, 9))
-    huge = [Decimal(10) ** 25 if row == 3 else cell for row, cell in enumerate(EVENTS["paid"])]
-    for cells, ends in [(EVENTS["paid"], CENTS), (huge, {**CENTS, "each": (0, 10**25), "per_cell": (-5, 10**25)})]:
-        events = {**EVENTS, "paid": cells}
-        say = {"person": "user", "at_most": 2, "domain": DOMAIN, "key": KEY, **ends}
-        here = counted_with(events, **say)
-        frame = pytest.importorskip("polars").DataFrame(pa.table(events)).lazy()
-        assert counted_with(frame, **say).cells.tolist() == here.cells.tolist()
 
 
 @pytest.mark.parametrize("by_plan", [False, True])
@@ -299,10 +273,8 @@ def by_measure(events, most, key=KEY):
     both = {at: (min(2, visits[at]), min(5, cents[at])) for at in visits}
     kept = []
     for user in {user for user, _ in both}:
-        own = [place for of, place in sorted(both) if of == user]
-        named, cells = np.zeros(len(own), dtype=np.int64), np.array(own)
-        chosen = least_hashed(Pairs(named, cells, named + 1), most, [user], key=key, purpose=b"atom")
-        kept += [(user, place) for place, is_kept in zip(own, chosen, strict=True) if is_kept]
+        own = sorted((pair_mark(b"atom", key, user, place), place) for of, place in both if of == user)
+        kept += [(user, place) for _, place in own[:most]]
     return [[sum(both[at][which] for at in kept if at[1] == shop) for shop in range(3)] for which in (0, 1)]
 
 
@@ -310,19 +282,12 @@ BOTH = {"visits": ut.count(per_cell=2), "spent": ut.sum("paid", step="0.01", eac
 
 
 @pytest.mark.parametrize("most", [1, 2, 3])
-def test_measures_are_counted_in_one_pass_over_the_same_cells(tmp_path, monkeypatch, most):
+def test_measures_are_counted_in_one_pass_over_the_same_cells(most):
     say = {"person": "user", "domain": DOMAIN, "at_most": most, "key": KEY, "measures": BOTH}
-    wanted, reports = by_measure(EVENTS, most), set()
-    for name, events in [*doors(EVENTS, tmp_path), ("set aside", None)]:
-        if name == "set aside":
-            monkeypatch.setattr(PersonsInBuckets.__init__, "__defaults__", (5, 7, 9))
-            events = pytest.importorskip("polars").DataFrame(pa.table(EVENTS)).lazy()
-        tables = counted_with(events, **say)
-        assert [table.cells.tolist() for table in tables.values()] == wanted, name
-        assert tables["visits"].unit == Unit(2, most)
-        assert tables["spent"].unit == Unit(5, most, amount=Amount("spent", "0.01"))
-        reports.add(str(tables["spent"].report))
-    assert len(reports) == 1
+    tables = counted_with(EVENTS, **say)
+    assert [table.cells.tolist() for table in tables.values()] == by_measure(EVENTS, most)
+    assert tables["visits"].unit == Unit(2, most)
+    assert tables["spent"].unit == Unit(5, most, amount=Amount("spent", "0.01"))
 
 
 def test_measures_of_rows_and_of_parts(tmp_path):
@@ -334,10 +299,6 @@ def test_measures_of_rows_and_of_parts(tmp_path):
     parts = counted_with(rows, **words, measures=BOTH)
     assert list(parts) == ["x", "y"]
     assert {of["visits"].part[0] for of in parts.values()} == {of["spent"].part[0] for of in parts.values()}
-    lazy = counted_with(pytest.importorskip("polars").DataFrame(pa.table(rows)).lazy(), **words, measures=BOTH)
-    for label, tables in parts.items():
-        for name, table in tables.items():
-            assert lazy[label][name].cells.tolist() == table.cells.tolist()
 
 
 def test_no_person_changes_more_of_any_measure_than_its_unit():
@@ -355,15 +316,6 @@ def test_no_person_changes_more_of_any_measure_than_its_unit():
     assert reached == {"visits": 2, "spent": 5}
 
 
-def test_measures_are_said_once_and_whole():
-    say = {"person": "user", "domain": DOMAIN, "at_most": 1}
-    with pytest.raises(OutOfRange):
-        counted_with(EVENTS, **say, measures={})
-    for measures in (["visits"], {"visits": 3}, {"": ut.count()}):
-        with pytest.raises(WrongKind):
-            counted_with(EVENTS, **say, measures=measures)
-
-
 def test_withheld_tables_of_amounts_follow_the_rule_in_their_own_unit():
     table = counted()
     release = ut.release(table, Plan(DOMAIN, table.unit, {"shop": 1}), epsilon=60, once=True).table
@@ -372,10 +324,7 @@ def test_withheld_tables_of_amounts_follow_the_rule_in_their_own_unit():
     estimates = release["shop"]["estimate"]
     assert withheld.shown == (estimates >= 3000).sum()
     cells = ut.release(table, ut.Promise.of_counted(table), epsilon=60, once=True)
-    marks = withhold_table(cells.table, ("paid",), cells.noise, cells.statement, WithholdingRule.of(3000)).table[
-        "paid_mark"
-    ]
-    assert [mark == "shown" for mark in marks] == [cell >= 3000 for cell in cells.table["paid"]]
-    facts = [withheld.bias, table_bias(WithholdingRule.of(3000), cells.noise)]
-    for fact in (fact for bias in facts for fact in bias):
+    kept = cells.withhold(below=3000)
+    assert [mark == "shown" for mark in kept.table["paid_mark"]] == [cell >= 3000 for cell in cells.table["paid"]]
+    for fact in (fact for bias in (withheld.bias, kept.bias) for fact in bias):
         assert all(float(number) < 10**5 for number in fact.values() if isinstance(number, int | float))

@@ -13,7 +13,6 @@ from running import called
 from utmost.errors import BadTable, LittleProtection, OutOfRange, Unsupported
 
 # Parts behind the application are tried without a server.
-from utmost.interfaces.service.pages.page_counted import rule_asked, sums_shown
 from utmost.releases import Answer, NoisySums
 from utmost.statements import change, check_sums_table, trend
 from utmost.workloads import Plan, Workload, read_plan, save_plan
@@ -302,13 +301,6 @@ def test_cards_pictures_and_pages_show_both():
     html = release._repr_html_()
     assert "above 0" not in html
     assert all(word in html for word in ("by shop:", "count", "paid"))
-    shown = sums_shown(release, release.level, rule_asked("100"))
-    assert [(family["name"], family["unit"]) for family in shown["families"]] == [
-        ("shop", "count"),
-        ("shop", "paid_sum"),
-    ]
-    # shop C has no events but for the noise, and is left out of both
-    assert [[row[1] is None for row in family["rows"]] for family in shown["families"]] == [[False, False, True]] * 2
 
 
 def test_a_picture_is_of_the_amounts_or_of_the_counts():
@@ -320,14 +312,3 @@ def test_a_picture_is_of_the_amounts_or_of_the_counts():
         assert axes.get_title("left").startswith(name)
     with pytest.raises(OutOfRange, match="must name a released column"):
         ut.plot(release, column="above 0")
-
-
-def test_sums_up_to_each_bin_are_asked_by_command(tmp_path):
-    sales = {"user": [*range(90)], "age": [10] * 60 + [30] * 30, "paid": [100] * 60 + [10] * 30}
-    domain = ut.Domain(age=ut.workloads.edges([0, 20, 40]))
-    words = {"values": "paid", "each": (0, 200), "most_events": 1}
-    released(counted_with(sales, person="user", domain=domain, at_most=1, **words), {"age": 1}).save(
-        tmp_path / "r.json"
-    )
-    said = called("total", "r.json", "--cumulative", "age", "--sum", "paid", "--json", cwd=tmp_path)
-    assert [round(row["value"]) for row in json.loads(said.stdout)["values"]] == [6000, 6300]

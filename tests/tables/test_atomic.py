@@ -11,7 +11,7 @@ import pytest
 
 from utmost.errors import Unsupported
 
-# Readers of hostile bytes and cells, and their limits, are tried without a release behind them.
+# Which calls of the disk fail, and when, is tried on the function that makes them.
 from utmost.tables.files import atomic
 from utmost.tables.files.atomic import write_together
 

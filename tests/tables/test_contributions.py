@@ -1,27 +1,21 @@
 """Contributions: each person in the one cell that says which bound suffices, and nobody else's cell moves."""
 
-import pickle
 import random
 from collections import Counter
 from decimal import Decimal
 
-import numpy as np
 import pytest
 
 import utmost as ut
 from counting_words import contributions_with
 from utmost import Counting
-from utmost.counting import MeasureSpec, count_contributions, count_table
+from utmost.counting import count_contributions, count_table
 from utmost.errors import BadTable, NotDeclared, NothingCounted, OutOfRange, WrongKind
 from utmost.privacy import Unit
-
-# A counting is forced into another route, which must not show in its result.
-from utmost.publish.counting.bounding import Pairs
-from utmost.publish.counting.contributions import MORE, _Sized
-from utmost.publish.counting.counted_measures import CountedMeasure
-from utmost.publish.counting.counting_plan import CountingPlan
-from utmost.tables.cells.spelling import PLAIN
 from utmost.workloads import Domain, bins
+
+MORE = "more"
+"""The cell of persons whom no bound leaves whole."""
 
 PAGES = Domain(page=list("abcd"), hour=bins(3))
 
@@ -79,17 +73,9 @@ def test_each_person_is_in_the_cell_of_the_least_bound_that_cuts_nothing(seed):
     )
 
 
-def test_nothing_of_anybody_is_cut_and_another_process_sorts_alike():
+def test_nothing_of_anybody_is_cut():
     report = contributions(events(3), at_most=[1, 2]).report
     assert (report.removed, report.clipped) == (0, 0)
-    plan = CountingPlan.of(
-        PAGES, None, None, "who", (CountedMeasure.of(MeasureSpec(), each_row=False, name=None),), PLAIN
-    )
-    pairs = Pairs(np.array([0, 0, 1]), np.array([3, 4, 3]), np.array([2, 5, 9]))
-    for name, expected in (("at_most", [1, 0]), ("per_cell", [1, 2]), ("in_all", [2, 2])):
-        sized = _Sized(plan, 1, None, b"", bounds=(1, 5), of=name)
-        for kept in (sized, pickle.loads(pickle.dumps(sized))):
-            assert kept.chosen(pairs, ["ann", "bob"]).cells.tolist() == expected
 
 
 @pytest.mark.parametrize(
@@ -122,28 +108,6 @@ def test_the_bound_that_cuts_nothing_cuts_nothing_and_the_one_before_does():
         count_table(frame(rows), PAGES, Counting("who", at_most=bound)).report.removed for bound in (enough, enough - 1)
     ]
     assert dropped == [0, counts[enough]]
-
-
-def test_every_reader_and_engine_gives_the_same_cells(tmp_path):
-    duckdb, polars, pandas = map(pytest.importorskip, ("duckdb", "polars", "pandas"))
-    rows = events(8, size=400, persons=90)
-    plain = pandas.DataFrame(frame(rows)).assign(paid=lambda table: table["paid"] % 50)
-    path = tmp_path / "events.csv"
-    plain.to_csv(path, index=False)
-    engine = duckdb.connect()
-    engine.register("events", plain)
-    sources = [
-        plain,
-        plain[::-1],
-        polars.from_pandas(plain),
-        path,
-        engine.sql("FROM events"),
-        polars.from_pandas(plain).lazy(),
-    ]
-    for words in ({"at_most": [1, 2, 3, 5]}, {"per_cell": [1, 10, 45], "values": "paid"}):
-        tables = [contributions_with(source, person="who", domain=PAGES, **words) for source in sources]
-        assert len({tuple(table.cells.tolist()) for table in tables}) == 1
-        assert {table.report.persons for table in tables} == {tables[0].report.persons}
 
 
 def test_amounts_have_bounds_in_their_own_unit():

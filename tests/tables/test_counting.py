@@ -4,31 +4,21 @@ from collections import defaultdict
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
-from hashlib import sha256
-from importlib.util import find_spec
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
-from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
-from cryptography.hazmat.primitives.kdf.hkdf import HKDFExpand
 
 import utmost as ut
+from counting_marks import pair_mark
 from counting_words import counted_with
-from spark import on, session
 from utmost import Counting
 from utmost.counting import cells_table, count_table
 from utmost.errors import BadTable, KeyRefused, NotDeclared, OutOfRange, UtmostError, WrongKind
 from utmost.privacy import Unit
-
-# A counting is forced into another route, which must not show in its result.
-from utmost.publish.counting import bounding
-from utmost.tables.cells.axis_places import places_on
-from utmost.workloads import Domain, bins, hierarchy, plain
+from utmost.workloads import Domain, bins, hierarchy
 
 KEY = bytes(range(32))
 PAGES = Domain(page=[f"p{i}" for i in range(6)])
@@ -52,32 +42,6 @@ def without_rows(events):
     return {name: [] for name in events}
 
 
-def by_the_list(purpose, key, person, number):
-    """The mark as proofs/theory/counting.md lists it, by a block cipher at a time."""
-
-    def derived(secret, purpose):
-        info = len(purpose).to_bytes(4, "big") + purpose
-        return HKDFExpand(hashes.SHA256(), 32, info).derive(secret)
-
-    def mac(secret, *blocks):
-        state = bytes(16)
-        for block in blocks:
-            mixed = bytes(a ^ b for a, b in zip(state, block, strict=True))
-            encryptor = Cipher(algorithms.AES(secret), modes.ECB()).encryptor()
-            state = encryptor.update(mixed)
-        return state
-
-    secret = sha256(b"".join(len(part).to_bytes(8, "big") + part for part in (purpose, key))).digest()
-    text = person.encode("utf-8", "surrogatepass")
-    said = b"\4" + len(text).to_bytes(4, "big") + text
-    said += bytes(-len(said) % 16)
-    one = derived(secret, b"tag")
-    of_person = mac(one, *(said[at : at + 16] for at in range(0, len(said), 16)))
-    of_cell = mac(one, b"\1" + bytes(7) + number.to_bytes(8, "little"))
-    header = b"\5" + (2).to_bytes(4, "big") + bytes(11)
-    return int.from_bytes(mac(derived(secret, b"compound"), header, of_person, of_cell)[:8], "little")
-
-
 def by_hand(events, places, at_most, low, high, values=None, key=KEY):
     """The definition, row by row: the second way to the same table."""
     sums = defaultdict(lambda: defaultdict(int))
@@ -88,7 +52,7 @@ def by_hand(events, places, at_most, low, high, values=None, key=KEY):
     found = [0] * len(places)
     for person, cells in sums.items():
         clipped = {cell: min(high, max(low, total)) for cell, total in cells.items()}
-        ranked = sorted((by_the_list(b"atom", key, person, cell), cell) for cell in clipped if clipped[cell])
+        ranked = sorted((pair_mark(b"atom", key, person, cell), cell) for cell in clipped if clipped[cell])
         for _, cell in ranked[:at_most]:
             found[cell] += clipped[cell]
     return found
@@ -146,20 +110,6 @@ def test_what_adds_nothing_takes_no_place():
         assert found.cells.tolist() == [0, 0, 0, 4, 0, 0]
 
 
-def test_a_constant_hash_keeps_exactly_k(monkeypatch):
-    """Ties are broken, never kept together: the unit holds for the worst hash there is."""
-    monkeypatch.setattr(
-        bounding, "pair_marks", lambda secret, persons, counts, cells: np.full(len(cells), 7, np.uint64)
-    )
-    events = {"user": ["a"] * 6 + ["b"] * 2, "page": [f"p{i}" for i in range(6)] + ["p4", "p5"]}
-    found = count_table(events, PAGES, Counting("user", at_most=3))
-    assert found.cells.tolist() == [1, 1, 1, 0, 1, 1]
-
-
-def test_no_two_lists_of_parts_are_one():
-    assert bounding.framed(b"a", b"bc") != bounding.framed(b"ab", b"c")
-
-
 def test_names_of_all_kinds_are_persons_of_their_own():
     names = [name for name in NASTY if name]
     events = {"user": names * 6, "page": [f"p{i}" for i in range(6) for _ in names]}
@@ -199,56 +149,6 @@ def test_each_cell_of_a_person_is_kept_equally_often():
         keys = (number.to_bytes(4, "big") for number in range(times))
         total = sum(count_table(events, PAGES, Counting("user", at_most=2, key=key)).cells for key in keys)
         assert abs(total - times * persons / 3).max() < 5 * (times * persons * 2 / 9) ** 0.5
-
-
-def frames(events, tmp_path):
-    arrow = pa.table(events)
-    pq.write_table(arrow, tmp_path / "events.parquet", row_group_size=7)
-    pd.DataFrame(events).to_csv(tmp_path / "events.csv", index=False)
-    lake = tmp_path / "lake"
-    (lake / "year").mkdir(parents=True)
-    (lake / "_temporary").mkdir()
-    pq.write_table(arrow.slice(0, 9), lake / "one.parquet")
-    pq.write_table(arrow.slice(9), lake / "year" / "other.PQ")
-    pq.write_table(arrow, lake / "_temporary" / "part-0.parquet")
-    yield "dict", events
-    yield "arrays", {name: np.array(cells) for name, cells in events.items()}
-    yield "pandas", pd.DataFrame(events)
-    yield "pandas objects", pd.DataFrame(events).astype(object)
-    yield "pandas categories", pd.DataFrame(events).astype({"page": "category"})
-    yield "pandas with an index", pd.DataFrame(events, index=[f"row {i}" for i in range(len(events["user"]))])
-    yield "polars", pl.DataFrame(events)
-    yield "polars categories", pl.DataFrame(events).with_columns(pl.col("page").cast(pl.Categorical))
-    yield "polars, lazy", pl.LazyFrame(events)
-    yield "arrow", arrow
-    yield "arrow in chunks", pa.concat_tables([arrow.slice(0, 9), arrow.slice(9)])
-    yield "arrow dictionaries", arrow.set_column(1, "page", arrow["page"].dictionary_encode())
-    yield "parquet", tmp_path / "events.parquet"
-    yield "a directory of Parquet files", lake
-    yield "csv", tmp_path / "events.csv"
-    if find_spec("duckdb"):
-        import duckdb
-
-        yield "duckdb", duckdb.from_arrow(arrow)
-
-
-DOMAIN = Domain(age=bins(0, 40, width=10), page=plain([f"p{i}" for i in range(5)], other="elsewhere"))
-
-
-@pytest.mark.parametrize("values", [None, "amount"])
-@pytest.mark.parametrize("integers", [False, True])
-def test_all_frames_give_one_table(tmp_path, values, integers):
-    rng = np.random.default_rng(9)
-    events = random_events(rng, events=150) | {"age": rng.integers(-5, 50, 150).tolist()}
-    if integers:
-        events["user"] = [int(user[1:]) - 2 for user in events["user"]]
-    say = {"person": "user", "domain": DOMAIN, "at_most": 3, "per_cell": 2, "values": values, "key": KEY}
-    tables = {name: counted_with(frame, **say) for name, frame in frames(events, tmp_path)}
-    wanted = tables["dict"].cells.tolist()
-    assert sum(map(sum, wanted))
-    for name, table in tables.items():
-        assert table.cells.tolist() == wanted, name
-        assert table.unit == Unit(2, 3, amount=values and {"name": values, "step": 1})
 
 
 @pytest.mark.parametrize(
@@ -311,8 +211,9 @@ def test_columns_of_floats_and_of_integers_go_where_single_numbers_go(width):
         pa.array(floats),
         pa.array(whole),
     ):
-        cells = column.tolist() if isinstance(column, np.ndarray) else column.to_pylist()
-        assert places_on(axis, "share")(column).tolist() == [axis.place(cell) for cell in cells]
+        events = {"row": list(range(len(column))), "share": column}
+        counted = count_table(events, Domain(row=range(len(column)), share=axis), Counting(each_row=True))
+        assert counted.cells.argmax(axis=1).tolist() == [axis.place(cell) for cell in column.tolist()]
 
 
 def test_a_tree_is_counted_by_its_finest_level():
@@ -357,19 +258,6 @@ def test_one_person_with_a_hundred_thousand_events_changes_k_cells():
     a, b = rng.integers(0, 300, (2, 100_000))
     found = count_table({"user": np.zeros(100_000, dtype=int), "a": a, "b": b}, domain, Counting("user", at_most=10))
     assert sorted(found.cells[found.cells > 0].tolist()) == [1] * 10
-
-
-def test_batches_add_up(monkeypatch):
-    """However the events are cut into batches and however often sums are drawn together, the table is one."""
-    events = random_events(np.random.default_rng(8), events=3000, persons=50)
-    say = {"person": "user", "domain": PAGES, "at_most": 2, "per_cell": 9, "values": "amount", "key": KEY}
-    whole, steps = counted_with(events, **say).cells.tolist(), []
-    monkeypatch.setattr("utmost.tables.cells.event_batches._ROWS", 100)
-    monkeypatch.setattr(bounding, "_COMPACT", 10)
-    tally = bounding.EventSums(_limit=10)
-    monkeypatch.setattr("utmost.publish.counting.persons_in_buckets.EventSums", lambda: tally)
-    assert counted_with(events, progress=lambda *step: steps.append(step), **say).cells.tolist() == whole
-    assert steps == [(done, 3000) for done in range(100, 3001, 100)]
 
 
 def test_parts_share_nobody():
@@ -471,19 +359,6 @@ def test_bad_events_are_refused_and_never_quoted(change, said):
         count_table(events, PAGES, Counting("user", at_most=1), measure=ut.sum("amount"))
     assert SECRET not in str(caught.value)
     assert caught.value.remedy
-
-
-def test_bad_frames_are_refused_alike():
-    for frame in (pd.DataFrame, pl.DataFrame, pa.table, pl.LazyFrame):
-        for nobody in (None, "", " "):
-            events = frame({"user": ["a", nobody], "page": ["p0", "p0"]})
-            with pytest.raises(BadTable, match="must name its person"):
-                count_table(events, PAGES, Counting("user", at_most=1))
-        for cells in ([1.0, 2.0], [True, False], list(np.array([1, 2], dtype="M8[s]").tolist())):
-            with pytest.raises(BadTable, match="text or integers"):
-                count_table(frame({"user": cells, "page": ["p0", "p0"]}), PAGES, Counting("user", at_most=1))
-        with pytest.raises(BadTable, match="no column 'pages'"):
-            count_table(frame({"user": ["a"], "page": ["p0"]}), Domain(pages=["p0"]), Counting("user", at_most=1))
 
 
 def test_what_lies_outside_is_dropped_and_missing_values_too():
@@ -603,36 +478,6 @@ def test_which_columns_count_is_said_once_and_in_full():
         cells_table(table, NESTED, unit=Unit(1, 1), nested={"sex": ["n", "m"]})
     with pytest.raises(BadTable, match="no column"):
         cells_table(table, NESTED, unit=Unit(1, 1), counts="k")
-
-
-@pytest.mark.oracle
-@pytest.mark.parametrize("values", [None, "amount"])
-def test_duckdb_gives_the_same_table(tmp_path, values):
-    """A relation over a file, with filters of its own, is grouped by DuckDB; nulls and floats come through it too."""
-    duckdb = pytest.importorskip("duckdb")
-    events = random_events(np.random.default_rng(9), events=150) | {"age": [None, 7, 12.5] * 50}
-    pq.write_table(pa.table(events), tmp_path / "events.parquet")
-    relation = duckdb.sql(f"select * from '{tmp_path}/events.parquet' where amount > -3")
-    kept = [row for row in range(150) if events["amount"][row] > -3]
-    same = {name: [cells[row] for row in kept] for name, cells in events.items()}
-    say = {"person": "user", "domain": DOMAIN, "at_most": 3, "per_cell": 2, "values": values, "key": KEY}
-    found = counted_with(relation, **say)
-    assert found.cells.tolist() == counted_with(same, **say).cells.tolist()
-    assert found.cells.any()
-    assert type(found.table("page")) is pa.Table
-
-
-@pytest.mark.slow
-@pytest.mark.spark
-@pytest.mark.filterwarnings("ignore::FutureWarning")  # of Spark, about pandas
-def test_spark_gives_the_same_table():
-    events = random_events(np.random.default_rng(9), events=150)
-    frame = on(session(), events)
-    for values in (None, "amount"):
-        say = {"person": "user", "domain": PAGES, "at_most": 3, "per_cell": 2, "values": values, "key": KEY}
-        found, same = counted_with(frame, **say).cells, counted_with(events, **say).cells
-        assert found.tolist() == same.tolist()
-        assert found.any()
 
 
 def test_two_tables_of_2_to_61_cells_are_counted_by_other_numbers_than_one():

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from utmost.errors import BadTable
 
-# Readers of hostile bytes and cells, and their limits, are tried without a release behind them.
+# Two readers of one file are compared; which of them reads a file shows in no answer.
 from utmost.tables.files import csv_blocks, csv_table, files
 from utmost.tables.files.csv_blocks import NotInBlocks, read_blocks
 

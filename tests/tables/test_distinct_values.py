@@ -8,18 +8,13 @@ import numpy as np
 import pytest
 
 import utmost as ut
+from counting_marks import pair_mark
 from counting_words import counted_with
-from table_doors import doors
 from utmost.counting import CountedTable
 from utmost.errors import NotDetermined, NothingCounted, OutOfRange, WrongKind
 from utmost.ledger import Ledger
 from utmost.privacy import Amount, Unit
 from utmost.promises import Promise
-
-# A counting is forced into another route, which must not show in its result.
-from utmost.publish.counting.bounding import Pairs, least_hashed
-from utmost.publish.counting.distinct_values import ValuesSeen
-from utmost.publish.counting.persons_in_buckets import PersonsInBuckets
 from utmost.workloads import Plan, Workload
 
 pa = pytest.importorskip("pyarrow")
@@ -70,26 +65,11 @@ def test_without_a_cut_it_is_count_distinct():
 
 
 @pytest.mark.parametrize("each_row", [False, True])
-def test_every_door_gives_one_table_and_one_report(tmp_path, each_row):
-    """Alone and beside a count and a sum; to the byte, as JSON has it."""
+def test_a_value_that_is_not_declared_is_reported(each_row):
     whose = {"each_row": True, "domain": DOMAIN} if each_row else WORDS
-    both = {"products": products(1 if each_row else 2), "n": ut.count(), "paid": ut.sum("paid", per_cell=4)}
-    for measures in ({"products": both["products"]}, both):
-        tables, reports = set(), set()
-        for name, events in doors(EVENTS, tmp_path):
-            found = counted_with(events, measures=measures, **whose)
-            tables.add(json.dumps({measure: table.cells.tolist() for measure, table in found.items()}))
-            reports.add(str(found["products"].report))
-            assert len(tables) == len(reports) == 1, name
-        assert f"outside, product as products: {EVENTS['product'].count('beer')} events" in reports.pop()
-
-
-def test_more_events_than_memory_holds_are_counted_alike(monkeypatch):
-    wanted = counted().cells.tolist()
-    frame = pytest.importorskip("polars").DataFrame(pa.table(EVENTS)).lazy()
-    for sizes in ((5, 7, 9), (5, 7, 1 << 24)):
-        monkeypatch.setattr(PersonsInBuckets.__init__, "__defaults__", sizes)
-        assert counted(frame).cells.tolist() == wanted
+    found = counted_with(EVENTS, measures={"products": products(1 if each_row else 2), "n": ut.count()}, **whose)
+    outside = f"outside, product as products: {EVENTS['product'].count('beer')} events"
+    assert outside in str(found["products"].report)
 
 
 SHOPS, VALUES = "AB", ["x", "y", "z"]
@@ -137,16 +117,15 @@ def by_definition(events, cells, most):
     """The definition, a person and a shop at a time: what is kept looks at that person's own rows alone."""
     sets, union = sets_of(events), [set(), set(), set()]
     for user in {user for user, _ in sets}:
-        shops = np.array([at for at, shop in enumerate("ABC") if (user, shop) in sets])
-        for shop in shops[chosen_of(user, shops, cells, b"atom")].tolist():
-            values = np.array(sorted(PRODUCTS.index(value) for value in sets[user, "ABC"[shop]]))
-            union[shop].update(values[chosen_of(user, values, most, b"value")].tolist())
+        shops = [at for at, shop in enumerate("ABC") if (user, shop) in sets]
+        for shop in chosen_of(user, shops, cells, b"atom"):
+            values = [PRODUCTS.index(value) for value in sets[user, "ABC"[shop]]]
+            union[shop].update(chosen_of(user, values, most, b"value"))
     return [len(values) for values in union]
 
 
 def chosen_of(user, numbers, most, purpose):
-    nobody_else = np.zeros(len(numbers), dtype=np.int64)
-    return least_hashed(Pairs(nobody_else, numbers, numbers), most, [user], key=KEY, purpose=purpose)
+    return sorted(numbers, key=lambda number: pair_mark(purpose, KEY, user, number))[:most]
 
 
 @pytest.mark.parametrize(("cells", "most"), [(1, 1), (1, 3), (2, 1), (2, 2), (3, 2)])
@@ -323,13 +302,3 @@ def test_nothing_declared_is_told():
     assert not found.cells.any()
     assert found.report.outside_domain == ROWS
     assert isinstance(found, CountedTable)
-
-
-def test_values_are_gathered_once_whatever_their_numbers(monkeypatch):
-    monkeypatch.setattr("utmost.publish.counting.distinct_values._COMPACT", 4)
-    seen = ValuesSeen(6)
-    for cells in ([0, 5, 6, 7], [6, 6, 8, 11], [2**61, 9], [6, 7, 8, 9]):
-        listed = np.array(cells)
-        left = seen.taken(Pairs(np.arange(4)[: len(listed)], listed, listed))
-        assert (left.cells < 6).all()
-    assert seen.counts(2, 2, 3).tolist() == [2, 1, 2]  # 6 9 | 7 | 8 11

@@ -10,14 +10,8 @@ import pytest
 import utmost as ut
 from asking import asked
 from utmost import Unit
-from utmost.core.sampling.item_words import item_tags
 from utmost.errors import BadTable, NotDeclared, OutOfRange, Unsupported
 from utmost.noise import Geometric, costs
-
-# Parts of a release are forced or compared from inside.
-from utmost.publish.releases import engine_release, item_columns
-from utmost.releases import ItemResponder
-from utmost.sampling import Identifiers
 
 duckdb = pytest.importorskip("duckdb")
 
@@ -44,18 +38,6 @@ def lazily(request):
     return FRAMES[request.param]
 
 
-@pytest.fixture
-def secret(monkeypatch):
-    """The secret of every release is known, so that two engines can be compared."""
-    known = bytes(range(32))
-
-    def made(_, *facts):
-        return ItemResponder(known, *facts)
-
-    monkeypatch.setattr(engine_release, "ItemResponder", made)
-    return known
-
-
 def arrow_of(frame):
     return frame.collect().to_arrow() if isinstance(frame, pl.LazyFrame) else frame.to_arrow_table()
 
@@ -80,16 +62,6 @@ def test_three_evaluations_give_the_same_bytes_in_any_part_and_order(lazily):
     else:
         some = columns_of(made.table.filter("visits > 50").order("visits"))
     assert {ward: known[ward] for ward in some["ward"]} == dict(zip(some["ward"], some["visits"], strict=True))
-
-
-def test_engines_agree_cell_by_cell_with_the_item_release(secret):
-    """Under one secret either engine gives what the release by item gives on one machine, in one piece."""
-    columns = wards()
-    plan = asked(**SAY)["promise"].once().at(1)
-    release = ItemResponder(secret, ("visits",), engine_release.lattice_of_noise(plan), (plan.level,), plan.level)
-    wanted = release.responses([Identifiers.of(columns["ward"])], {"visits": columns["visits"]})["visits"].tolist()
-    for frame in FRAMES.values():
-        assert columns_of(ut.release(frame(columns), **asked(**SAY), once=True).table)["visits"] == wanted
 
 
 def test_the_noise_is_that_of_the_plan(lazily):
@@ -161,9 +133,8 @@ WRONG = {
 
 
 @pytest.mark.parametrize("case", WRONG)
-def test_what_cannot_be_released_is_refused_before_any_draw(lazily, monkeypatch, case):
+def test_what_cannot_be_released_is_refused(lazily, case):
     change, error, said = WRONG[case]
-    monkeypatch.setattr(engine_release, "ItemResponder", None)  # a draw would fail
     say = SAY | ({"public": ["ward", *change]} if {"copy", "*", "^.*$"} & change.keys() else {})
     with pytest.raises(error, match=said) as refusal:
         ut.release(lazily(wards() | change), **asked(**say), once=True)
@@ -195,9 +166,8 @@ def test_what_is_asked_wrongly_is_refused(lazily):
         )
 
 
-def test_types_that_an_engine_cannot_hand_over_are_refused_before_any_draw(monkeypatch):
+def test_types_that_an_engine_cannot_hand_over_are_refused_before_any_draw():
     """Not when the frame is evaluated: then the release would have been made, and the engine would raise its own."""
-    monkeypatch.setattr(engine_release, "ItemResponder", None)
     big = on_duckdb(wards(9)).project("hash(ward)::HUGEINT AS ward, visits")
     with pytest.raises(Unsupported, match="column 'ward': identifiers must be text, bytes or integers; got decimal128"):
         ut.release(big, **asked(**SAY), once=True)
@@ -239,16 +209,3 @@ def test_a_larger_sensitivity_has_the_relaxable_law(lazily, sensitivity):
     assert columns_of(made.table) == columns_of(made.table)
     noise = np.array(columns_of(made.table)["visits"]) - np.array(wards()["visits"])
     assert abs(noise.std() / float(made.noise.drawn.expected_cost(costs.squared)) ** 0.5 - 1) < 0.25
-
-
-def test_identifiers_of_every_arrow_layout_are_the_same_items():
-    """Slices, views, dictionaries and wide offsets hold one text; the tags are those of the Python strings."""
-    texts = ["a", "", "ä" * 40, "b"]
-    wanted = Identifiers.of(texts[1:])
-    plain = pa.array(texts)
-    for column in (plain, plain.cast(pa.large_string()), plain.dictionary_encode(), plain.cast(pa.string_view())):
-        found = item_columns.arrow_identifiers(column.slice(1), "id")
-        tags = [item_tags(bytes(32), [one]) for one in (found, wanted)]
-        assert (tags[0] == tags[1]).all()
-    with pytest.raises(Unsupported, match="identifiers"):
-        item_columns.arrow_identifiers(pa.array([1.5]), "id")

@@ -93,6 +93,9 @@ CASES = {
     "bins: a typographic minus": (SIZE, ["\u22125", "1"], {}, BadTable),
     "bins: text with an other": (bins(0, 9, width=3, other="else"), ["1", "NA", "nan"], {}, [1, 0, 0, 2]),
     "bins: truth values": (SIZE, [True, False], {}, BadTable),
+    "bins: dates": (SIZE, [date(1970, 1, 1), date(1975, 6, 1)], {}, BadTable),
+    "bins: times": (SIZE, [datetime(1970, 1, 1, 9), datetime(1975, 6, 1, 9)], {}, BadTable),
+    "list: dates": (KIND, [date(1970, 1, 1), date(1975, 6, 1)], {}, BadTable),
     "bins: nested": (SIZE, [[1], [2]], {}, BadTable),
     "years: integers": (YEAR, [2013, 2014, 2014], {}, [0, 1, 2, 0]),
     "years: integers beside a gap": (YEAR, [2013.0, None], {}, [0, 1, 0, 1]),
@@ -235,7 +238,7 @@ def takes(entrance, case):
     cells = CASES[case][1]
     if any(isinstance(cell, list | dict) for cell in cells):
         return entrance not in WITHOUT_NESTED
-    if case == "days: dates where dots are declared":
+    if case in ("days: dates where dots are declared", "list: dates"):
         return entrance not in TEXT_ALONE
     return not (case == "list: floats" and entrance == "excel")  # there a 1.0 is a 1
 

@@ -18,7 +18,7 @@ from utmost.errors import BadTable
 
 # A counting is forced into another route, which must not show in its result.
 from utmost.publish.counting.bounding import Pairs, added_by_cell
-from utmost.publish.counting.persons_in_buckets import PersonsInBuckets
+from utmost.publish.counting.person_pairs import PersonsInBuckets
 from utmost.tables.files import csv_table
 from utmost.workloads import Domain, plain
 

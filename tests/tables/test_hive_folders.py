@@ -23,7 +23,7 @@ from utmost.counting import count_keys, count_table
 from utmost.errors import BadTable, NotDeclared, Unsupported
 from utmost.ledger import Ledger
 
-# Readers of hostile bytes and cells, and their limits, are tried without a release behind them.
+# How many rows are read at a time shows in no answer; the order of the rows of pieces does in no count.
 from utmost.tables.files import files, parquet_pieces
 from utmost.tables.files.hive_folders import FolderColumns
 from utmost.tables.files.parquet_pieces import ParquetPieces

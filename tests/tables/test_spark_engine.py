@@ -28,7 +28,7 @@ from utmost.noise import Geometric
 from utmost.privacy_types import delta
 from utmost.publish.ledger import engine_ledger
 
-# Parts of a release are forced or compared from inside.
+# Two tags are made to agree, which by chance they do once in 2^64 pairs; workers compute them.
 from utmost.publish.releases.engine_release import ReleasableFrame
 from utmost.publish.releases.item_columns import CommittingRows
 from utmost.sampling import Identifiers

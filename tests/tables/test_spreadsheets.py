@@ -17,7 +17,7 @@ import utmost as ut
 from asking import asked
 from utmost.errors import BadTable
 
-# Readers of hostile bytes and cells, and their limits, are tried without a release behind them.
+# Columns that no release has are written, and a sheet of few rows instead of a million.
 from utmost.tables.files import files, spreadsheets
 
 MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"

@@ -15,7 +15,7 @@ from running import called
 from utmost import Unit
 from utmost.errors import BadTable, NotDeclared, Unsupported
 
-# Parts of a release are forced or compared from inside.
+# Every file is made a large one here, and every piece small.
 from utmost.publish.releases import streamed
 from utmost.publish.releases.streamed import StreamedTable
 from utmost.tables.files import files, parquet_pieces

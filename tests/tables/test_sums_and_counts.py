@@ -1,4 +1,4 @@
-"""Sums and counts of one column, were released together: the unit by brute force, the figures by three routes, every door."""
+"""Sums and counts of one column, noised together: the unit by brute force, the figures by three routes, every door."""
 
 from decimal import Decimal
 from fractions import Fraction
@@ -11,12 +11,8 @@ import pytest
 import utmost as ut
 from counting_words import counted_with
 from utmost.errors import OutOfRange, Unsupported
-from utmost.interfaces.documents.verified_files import verified
 from utmost.ledger import Ledger
 from utmost.privacy import Amount, Unit
-
-# A counting is forced into another route, which must not show in its result.
-from utmost.publish.counting.persons_in_buckets import PersonsInBuckets
 from utmost.releases import NoisySums
 from utmost.workloads import Domain, Plan, Workload
 
@@ -47,20 +43,12 @@ def by_hand(events):
     return [[sum(pair[which] for (_, at), pair in kept.items() if at == shop) for shop in "ABC"] for which in (0, 1)]
 
 
-def test_every_door_counts_both_parts_alike(monkeypatch):
-    pa, pl = pytest.importorskip("pyarrow"), pytest.importorskip("polars")
+def test_both_parts_are_those_of_the_definition():
     table = counted()
     events, above = by_hand(SALES)
     assert table.cells.tolist() == [[s, 6 * n - s] for n, s in zip(events, above, strict=True)]
     assert table.unit == Unit(12, 3, amount=Amount("paid", "0.5", (-1, 2)))
     assert table.domain.axes[1].labels[0] == ("above -1", "below 2")
-    duckdb, pandas = pytest.importorskip("duckdb"), pytest.importorskip("pandas")
-    arrow = pa.table(SALES)
-    frames = [arrow, pandas.DataFrame(SALES), pl.DataFrame(arrow), pl.DataFrame(arrow).lazy(), duckdb.from_arrow(arrow)]
-    for most, frame in product((1, 3), frames):
-        assert counted(frame, most).cells.tolist() == counted(most=most).cells.tolist()
-    monkeypatch.setattr(PersonsInBuckets.__init__, "__defaults__", (5, 7, 9))
-    assert counted(pl.DataFrame(arrow).lazy(), 1).cells.tolist() == counted(most=1).cells.tolist()
     rows = counted_with(SALES, each_row=True, domain=DOMAIN, **{**WORDS, "most_events": 1})
     assert rows.cells.sum(axis=1).tolist() == [6 * SALES["shop"].count(shop) for shop in "ABC"]
     both = {"visits": ut.count(3), "spent": ut.sum("paid", step="0.5", each=(-1, 2), most_events=2)}
@@ -245,7 +233,7 @@ def test_a_frame_with_means_is_saved_and_verified(tmp_path, library):
     answer.save(tmp_path / "means.csv", family="shop", means=True)
     header = (tmp_path / "means.csv").read_text(encoding="utf-8").split("\n")[0]
     assert header.split(",")[-3:] == ["paid_mean", "paid_mean_lower", "paid_mean_upper"]
-    assert verified(tmp_path / "means.csv")["table"] == "unchanged"
+    assert ut.read_release(tmp_path / "means.csv").mean(where={"shop": "A"}) == answer.mean(where={"shop": "A"})
 
 
 @pytest.mark.parametrize("missing", [None, "leave out"])

@@ -9,8 +9,8 @@ from utmost import Counting
 from utmost.counting import count_table
 from utmost.errors import OutOfRange, Unsupported
 
-# A counting is forced into another route, which must not show in its result.
-from utmost.publish.counting import counting_plan
+# Numbers of cells run out at 2^62, and clash where there are few bits: both are set low inside.
+from utmost.publish.counting import counting_rule
 from utmost.publish.counting.numbered_cells import NumberedCells
 from utmost.tables.axes.few_cells import FewCells
 from utmost.workloads import Domain, Plan
@@ -42,8 +42,8 @@ def laid(table):
 @pytest.fixture
 def few_numbers(monkeypatch):
     """Twenty-four cells are more than there are numbers of sixteen: but numbers keep sixty bits."""
-    monkeypatch.setattr(counting_plan, "LARGEST_DOMAIN", 16)
-    monkeypatch.setattr(counting_plan, "number_bits", lambda tables: 56)
+    monkeypatch.setattr(counting_rule, "LARGEST_DOMAIN", 16)
+    monkeypatch.setattr(counting_rule, "number_bits", lambda tables: 56)
 
 
 TWICE = {"n": ut.count(3), "paid": ut.sum("paid", per_cell=(0, 20))}

@@ -17,7 +17,7 @@ from utmost.counting import CountedTable
 from utmost.errors import BadTable, NotDetermined, OutOfRange, PromiseBroken, Unsupported
 from utmost.exact import level
 from utmost.privacy import Unit
-from utmost.publish.counting import added_cells, counted_events
+from utmost.publish.counting import added_cells, counted_events, counting_rule
 
 # The factors that a plan multiplies are compared with dense matrices.
 from utmost.publish.promises.sum_laws import noise_laws
@@ -274,7 +274,7 @@ def test_parts_and_measures_are_few_cells_too(monkeypatch):
         {"values": "spent", "each": 20, "most_events": 2, "part": "sex"},
     ]
     laid = [counted_with(events, **words, **call) for call in calls]
-    for module in (counted_events, added_cells):
+    for module in (counted_events, counting_rule, added_cells):
         monkeypatch.setattr(module, "MOST_LAID", 1000)
     for call, tables in zip(calls, laid, strict=True):
         few = counted_with(events, **words, **call)

@@ -104,8 +104,17 @@ class Identifiers:
         if kind == "text":
             return _of_texts(identifiers)
         if kind == "bytes":
-            return _joined("bytes", [bytes(identifier) for identifier in identifiers])
+            return cls.of_bytes([bytes(identifier) for identifier in identifiers])
         return Identifiers("integers", _read_only(narrowed(objects(map(int, identifiers)))), None)
+
+    @classmethod
+    def of_bytes(cls, parts: Sequence[bytes], kind: str = "bytes") -> "Identifiers":
+        """The identifiers in a list of bytes.
+
+        >>> len(Identifiers.of_bytes([b"a", b"bc"]))
+        2
+        """
+        return _of_lengths(kind, map(len, parts), len(parts), b"".join(parts))
 
     @classmethod
     def of_buffers(cls, offsets: Any, data: Any, kind: str = "text") -> "Identifiers":
@@ -329,7 +338,7 @@ def _integer_tags(cipher: BlockCipher, integers: NDArray[Any]) -> Tags:
     large = [
         integer.to_bytes(integer.bit_length() // 8 + 1, "little", signed=True) for integer in integers[~small].tolist()
     ]
-    column = _joined("large", large)
+    column = Identifiers.of_bytes(large, "large")
     assert column.offsets is not None
     tags[~small] = _padded_tags(cipher, column, column.offsets)
     return tags
@@ -397,13 +406,9 @@ def _of_texts(texts: list[str]) -> Identifiers:
     if whole.isascii():
         return _of_lengths("text", map(len, texts), len(texts), whole.encode())
     try:
-        return _joined("text", [text.encode() for text in texts])
+        return Identifiers.of_bytes([text.encode() for text in texts], "text")
     except UnicodeEncodeError:
         raise WrongKind("an identifier that is text must be Unicode", came="half a surrogate pair") from None
-
-
-def _joined(kind: str, parts: list[bytes]) -> Identifiers:
-    return _of_lengths(kind, map(len, parts), len(parts), b"".join(parts))
 
 
 def _of_lengths(kind: str, lengths: Iterable[int], count: int, data: bytes) -> Identifiers:

@@ -35,7 +35,7 @@ from utmost.publish.ledger.events import Event
 from utmost.publish.ledger.kept_mechanisms import KeptMechanism
 from utmost.publish.ledger.ledger import Ledger
 from utmost.publish.ledger.means_names import releases_of_means
-from utmost.publish.ledger.process_release import check_release
+from utmost.publish.ledger.releasing import check_release
 from utmost.publish.ledger.spending import Budget, Spending
 from utmost.publish.ledger.state import Published
 from utmost.publish.ledger.verification import Status, Verification
@@ -45,8 +45,8 @@ from utmost.publish.promises.sum_noise import SumNoise
 from utmost.publish.promises.table_statements import cells_digest
 from utmost.publish.promises.until import Until
 from utmost.publish.releases.answer import Answer
-from utmost.publish.releases.gradual_answers import level_of_answer
 from utmost.publish.releases.noisy_sums import NoisySums
+from utmost.publish.releases.release import level_of_answer
 from utmost.publish.releases.release_facts import short_bar
 from utmost.tables.engines.engines import is_engine_frame
 from utmost.tables.files import files, sidecars

@@ -271,7 +271,7 @@ def table_of_columns(table: Path, told: ReleaseOptions) -> None:
 
 def by_rule(table: Path, counted: "CountedTable | None", promise: Promise, told: ReleaseOptions) -> None:
     """Columns of a table, at the first level at which a rule is met; nothing remembers it."""
-    from utmost.publish.ledger.process_release import promised_statement, release
+    from utmost.publish.ledger.releasing import promised_statement, release
 
     answer, level = told.answer, told.level.read()
     refuse("does not go with --until", told.once)

@@ -29,7 +29,7 @@ from utmost.design.spaces.consumer import Consumer
 from utmost.design.spaces.families import counts
 from utmost.errors import BadTable, PromiseBroken, UtmostError
 from utmost.publish.ledger.ledger import Ledger
-from utmost.publish.ledger.process_release import release
+from utmost.publish.ledger.releasing import release
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.statement import check_statement
 from utmost.tables.admissions import ADMISSIONS

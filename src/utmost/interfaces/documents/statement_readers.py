@@ -14,7 +14,6 @@ from utmost.publish.promises.statement_kinds import (
     DETAILED_KIND,
     KEYS_KIND,
     MEASURES_KIND,
-    PROCESSED_KIND,
     STATEMENT_KIND,
     SUMS_TABLE_KIND,
     WITHHELD_KIND,
@@ -23,9 +22,7 @@ from utmost.publish.releases.release_facts import ReleaseFacts
 from utmost.publish.statements.stated_choices import (
     check_answered,
     check_keys_file,
-    check_reading,
     keys_in_words,
-    reading_in_words,
 )
 from utmost.publish.statements.stated_words import (
     detailed_in_words,
@@ -80,7 +77,6 @@ READERS = {
     DETAILED_KIND: StatementReader(detailed_in_words),
     WITHHELD_KIND: StatementReader(withheld_in_words, check_withheld),
     KEYS_KIND: StatementReader(keys_in_words, check_file=check_keys_file),
-    PROCESSED_KIND: StatementReader(reading_in_words, check_reading),
     ANSWERS_KIND: StatementReader(_answers_in_words, check_answered),
 }
 """The reader of each kind, but for clean tables, which follow from a release alone: see `check_clean`."""
@@ -91,7 +87,7 @@ def stated_release(said: Mapping[str, Any]) -> ReleaseFacts:
 
     Args:
         said: the statement of an answer, keys that were
-            named, answers of `utmost respond`, a reading, a withheld table, or a whole workload release.
+            named, answers of `utmost respond`, a withheld table, or a whole workload release.
 
     Raises:
         BadTable: for a statement that does not follow from itself.

@@ -336,12 +336,9 @@ def _workload(release: Any) -> tuple[str, list[str]]:
 
 
 def _gradual(release: Any) -> tuple[str, list[str]]:
-    levels = release.levels
-    listed = levels.values() if isinstance(levels, dict) else levels
-    spent = getattr(release, "spent", None)
     facts = [
-        ("levels answered", ", ".join(map(str, islice(listed, 8))) or "none"),
-        ("spent", "nothing" if spent is None else str(spent)),
+        ("levels answered", ", ".join(map(str, islice(release.levels, 8))) or "none"),
+        ("spent", "nothing" if release.spent is None else str(release.spent)),
     ]
     return one_line_of(release), [markup.facts_table(facts)]
 
@@ -352,11 +349,6 @@ def _release(release: Any) -> tuple[str, list[str]]:
     spent = f"spent {max(answered)}" if answered else "no answer that may be seen"
     shown = ", ".join(map(str, islice(answered, _MOST_ROWS)))
     return f"{summary}, {spent}", [markup.facts_table([("answered at", shown)])]
-
-
-def _trust(release: Any) -> tuple[str, list[str]]:
-    rows = [[str(name), str(at)] for name, at in islice(release.levels.items(), _MOST_ROWS)]
-    return one_line_of(release), [markup.rows_table(["recipient", "level"], rows)]
 
 
 def _ledger(ledger: Any) -> tuple[str, list[str]]:
@@ -461,9 +453,7 @@ CARDS: dict[str, Card] = {
     "Losslessness": _losslessness,
     "Release": _release,
     "GradualRelease": _gradual,
-    "ProcessedRelease": _gradual,
     "PlanarRelease": _gradual,
-    "TrustRelease": _trust,
     "Ledger": _ledger,
     "Status": _status,
     "Space": _space,

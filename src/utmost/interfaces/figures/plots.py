@@ -352,14 +352,9 @@ def _workload(release: Any, *, family: Any = None, rows: int = 40, column: str |
 
 
 def _levels(release: Any) -> Any:
-    levels = release.levels
-    named = (
-        {str(k): own_level for k, own_level in levels.items()}
-        if isinstance(levels, dict)
-        else {str(level): level for level in levels}
-    )
+    named = {str(level): level.epsilon_float for level in release.levels}
     figure, axes = _page(6.4, 1.2 + 0.3 * max(1, len(named)))
-    axes.barh(list(named), [own_level.epsilon_float for own_level in named.values()], color=BLUE)
+    axes.barh(list(named), list(named.values()), color=BLUE)
     axes.set(xlabel="epsilon", title="levels answered" if named else "no level answered yet")
     bare(axes)
     return figure
@@ -443,9 +438,7 @@ DRAWN: dict[str, Callable[..., Any]] = {
     "CleanTable": _clean,
     "Losslessness": _losslessness,
     "GradualRelease": _levels,
-    "ProcessedRelease": _levels,
     "PlanarRelease": _levels,
-    "TrustRelease": _levels,
     "Ledger": _ledger,
     "Status": _status,
     "Plan": _plan,

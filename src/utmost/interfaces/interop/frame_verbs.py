@@ -15,7 +15,7 @@ from utmost.publish.counting.counted import CountedTable
 from utmost.publish.counting.counted_events import EVENTS, count_table
 from utmost.publish.counting.counted_measures import MeasureSpec
 from utmost.publish.counting.counting import Counting
-from utmost.publish.ledger.process_release import release
+from utmost.publish.ledger.releasing import release
 from utmost.publish.promises.promise import Promise
 from utmost.publish.releases.answer import Answer
 from utmost.tables.axes.domain import Domain

@@ -1,6 +1,5 @@
 """Random bits, releases, ledgers and responses that repeat, for tests of what is built on them."""
 
-from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ import numpy as np
 from utmost.core.exact.levels import level
 from utmost.core.exact.numbers import Number
 from utmost.core.noise.law import Law
-from utmost.core.privacy.unit import Unit
+from utmost.core.privacy.unit import Unit, read_unit
 from utmost.core.sampling.draw import DrawMethod
 from utmost.core.sampling.random_bits import KeyedRandomness
 from utmost.design.channels.channel import Channel
@@ -21,9 +20,10 @@ from utmost.errors import NotANumber
 from utmost.publish.ledger.key import given_key
 from utmost.publish.ledger.ledger import Ledger
 from utmost.publish.ledger.opening import StorePlace, opened_log
+from utmost.publish.promises.lattice import lattice_of
 from utmost.publish.promises.values import noised
 from utmost.publish.releases.checked_sums import CheckedSums, counted_for
-from utmost.publish.releases.gradual_release import GradualRelease, Values, units_of
+from utmost.publish.releases.gradual_release import GradualRelease
 from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.publish.releases.planar import PlanarRelease
 from utmost.publish.workloads.planning.plan import Plan
@@ -69,12 +69,12 @@ def seeded_release(
 
 def seeded_gradual_release(
     values: Any,
-    sensitivity: Number | Mapping[Any, Number],
+    sensitivity: Number,
     seed: int | str | bytes,
     *,
     unit: Unit | None = None,
     cells: Number | None = None,
-    numbers: str | Mapping[Any, str] = "integers",
+    numbers: str = "integers",
     grid: Number | None = None,
     half_step: bool = False,
     method: DrawMethod | None = None,
@@ -86,8 +86,8 @@ def seeded_gradual_release(
     True
     """
     release = GradualRelease.__new__(GradualRelease)
-    about = Values(units_of(unit, sensitivity, cells), numbers, grid, half_step)
-    release._open(values, about, SeededRandomness(seed), method)
+    one = read_unit(unit, sensitivity, cells, needs=("sensitivity",))
+    release._open(values, lattice_of(numbers, one, grid, half_step), SeededRandomness(seed), method)
     return release
 
 

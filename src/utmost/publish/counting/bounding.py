@@ -187,7 +187,8 @@ def identified(names: Sequence[str], codes: NDArray[np.int64]) -> Identifiers:
     """The texts of some persons, as identifiers."""
     if isinstance(names, TextsInArrow):
         return names.identifiers(codes)
-    return text_identifiers([names[code] for code in codes.tolist()])
+    # Files can hold halves of surrogate pairs, which no text of Unicode has.
+    return Identifiers.of_bytes([names[code].encode("utf-8", "surrogatepass") for code in codes.tolist()])
 
 
 def cell_tags(secret: bytes, cells: NDArray[np.int64]) -> Tags:
@@ -200,7 +201,8 @@ def cell_tags(secret: bytes, cells: NDArray[np.int64]) -> Tags:
 
 def marking_secret(purpose: bytes, key: bytes) -> bytes:
     """The 32 bytes under which the marks for one purpose are made, of a key of any length."""
-    return sha256(framed(purpose, key)).digest()
+    # Each behind its length, so that no two pairs of purpose and key give the same bytes.
+    return sha256(b"".join(len(part).to_bytes(8, "big") + part for part in (purpose, key))).digest()
 
 
 def pair_marks(secret: bytes, persons: Identifiers, counts: NDArray[np.int64], cells: Tags) -> NDArray[np.uint64]:
@@ -216,16 +218,6 @@ def pair_marks(secret: bytes, persons: Identifiers, counts: NDArray[np.int64], c
     Cost: 10 to 23 ns a pair, and 320 ns a person, as measured; the tags of the cells, 3 to 12 ns each, come before.
     """
     return compound_tags(secret, [item_tags(secret, [persons]), cells], counts)[:, 0]
-
-
-def text_identifiers(texts: Sequence[str]) -> Identifiers:
-    """Texts as identifiers; also those with halves of surrogate pairs, which files can hold."""
-    return Identifiers.of([text.encode("utf-8", "surrogatepass") for text in texts])
-
-
-def framed(*parts: bytes) -> bytes:
-    """The parts, each behind its length, so that no two lists of parts give the same bytes."""
-    return b"".join(len(part).to_bytes(8, "big") + part for part in parts)
 
 
 def added_by_cell(pairs: Pairs) -> tuple[NDArray[np.int64], NDArray[Any]]:

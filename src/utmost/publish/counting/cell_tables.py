@@ -15,7 +15,7 @@ from utmost.publish.counting.declared_axes import declared_domain
 from utmost.tables.axes.domain import Domain
 from utmost.tables.cells.axis_places import reader_of
 from utmost.tables.cells.columns import SMALLER_UNIT, integer_column, number_cells
-from utmost.tables.cells.event_batches import declared_spelling
+from utmost.tables.cells.event_batches import spelling_of_table
 from utmost.tables.cells.spelling import PLAIN, Spelling
 from utmost.tables.frames.adapters import TableAdapter, no_column
 from utmost.tables.frames.any_table import adapter_of
@@ -75,7 +75,7 @@ def cells_table(
     for name in (*read, *columns):
         if name not in names:
             raise no_column(name, names)
-    marks = instance(spelling, Spelling, "spelling").beside(declared_spelling(table))
+    marks = spelling_of_table(table, spelling)
     numbers = [_integers(adapter, table, name, marks) for name in columns]
     places = _rows(adapter, table, declared, axis, marks)
     values = np.stack(numbers if axis is None else _differences(numbers, columns, adapter, table), axis=-1)

@@ -15,6 +15,9 @@ from utmost.tables.optional_imports import extra
 CELL, TOTAL = "cell", "total"
 _FITS = 1 << 62
 
+CellTotals = tuple[NDArray[np.int64], NDArray[Any]]
+"""Cells, none twice, and the sum of each over some persons."""
+
 
 def cell_totals(pairs: Pairs) -> Any:
     """The sum of each cell over all persons, as an Arrow batch of cells and totals."""
@@ -42,16 +45,16 @@ def totals_schema(keys: str, text: bool = False) -> Any:
     return arrow.schema([(keys, arrow.string() if text else arrow.int64()), (TOTAL, arrow.decimal128(38, 0))])
 
 
-def gathered_totals(batches: Iterable[Any], size: int) -> NDArray[Any]:
-    """The sum of each cell over all batches of cells and totals: int64, or Python integers where that could overflow.
+def gathered_totals(parts: Iterable[CellTotals], size: int) -> NDArray[Any]:
+    """The sum of each cell over all parts: int64, or Python integers where that could overflow.
 
     Args:
-        batches: Batches in each of which no cell comes twice.
+        parts: Cells and totals, in each part no cell twice.
         size: Number of cells.
     """
     sums: NDArray[Any] = np.zeros(size, dtype=np.int64)
     largest = 0
-    for cells, totals in read_totals(batches):
+    for cells, totals in parts:
         largest += largest_size(totals)
         if largest >= _FITS:
             sums = sums.astype(object)
@@ -59,7 +62,7 @@ def gathered_totals(batches: Iterable[Any], size: int) -> NDArray[Any]:
     return sums
 
 
-def read_totals(batches: Iterable[Any]) -> Iterator[tuple[NDArray[np.int64], NDArray[Any]]]:
+def read_totals(batches: Iterable[Any]) -> Iterator[CellTotals]:
     """The cells and the totals of each batch."""
     for batch in batches:
         yield np.asarray(batch.column(CELL).to_numpy()), _narrowed(batch.column(TOTAL))

@@ -7,6 +7,7 @@ the person's own rows, so one person changes one cell by 1: proofs/theory/counti
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -21,14 +22,14 @@ from utmost.core.privacy.unit import Unit
 from utmost.errors import OutOfRange
 from utmost.publish.counting.bounding import Pairs, begins
 from utmost.publish.counting.counted import CountedTable
-from utmost.publish.counting.counted_events import EVENTS, CountingRule, counted_cells, read_outside
+from utmost.publish.counting.counted_events import EVENTS, counted_cells, read_outside
 from utmost.publish.counting.counted_measures import CountedMeasure, MeasureSpec
 from utmost.publish.counting.counting import Counting
-from utmost.publish.counting.counting_plan import CountingPlan
-from utmost.publish.counting.declared_axes import declared_domain
+from utmost.publish.counting.counting_rule import CountingRule
+from utmost.publish.counting.declared_axes import chosen_axes, declared_domain
 from utmost.tables.axes.axes import Label, plain
 from utmost.tables.axes.domain import Domain
-from utmost.tables.cells.event_batches import declared_spelling
+from utmost.tables.cells.event_batches import spelling_of_table
 from utmost.tables.cells.spelling import PLAIN, Spelling
 
 _FITS = 1 << 62
@@ -114,9 +115,10 @@ def count_contributions(
     largest = limits[-1] if bound != AT_MOST and limits else None
     read = CountedMeasure.of(replace(spec, per_cell=largest), each_row=counting.each_row, name=None)
     bounds = _bounds(limits, bound, read.amount)
-    marks = instance(spelling, Spelling, "spelling").beside(declared_spelling(events))
-    plan = CountingPlan.of(declared_domain(domain, by), by, None, counting.person, (read,), marks)
-    flat, kind, report = counted_cells(events, _sized(plan, bounds, bound), progress, read_outside(outside))
+    axes = tuple(chosen_axes(declared_domain(domain, by), by))
+    marks = spelling_of_table(events, spelling)
+    rule = _Sized(counting.person, (read,), axes, None, marks, 1, None, b"", bounds=bounds, of=bound)
+    flat, kind, report = counted_cells(events, rule, progress, read_outside(outside))
     labels: list[Label] = [_label(limit, read.amount) for limit in bounds]
     unit = Unit(1, 1, counting.neighbours, nonnegative=counting.neighbours == "change-one")
     assert isinstance(flat, np.ndarray), "there are few bounds"
@@ -143,34 +145,28 @@ def _label(bound: int, amount: Amount | None) -> Label:
     return int(number) if number.denominator == 1 or amount is None else amount.text(bound)
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(slots=True, eq=False, repr=False)
 class _Sized(CountingRule):
     """How events are read, and into which cell a person falls: that of the least bound which is not passed."""
 
     bounds: tuple[int, ...] = field(kw_only=True)
     of: str = field(kw_only=True)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _sized, (self.plan, self.bounds, self.of)
+    def __post_init__(self) -> None:
+        CountingRule.__post_init__(self)
+        self.size = len(self.bounds) + 1  # one for those who pass them all
 
-    @property
-    def size(self) -> int:
-        """Number of cells: one for each bound, and one for those who pass them all."""
-        return len(self.bounds) + 1
+    def __reduce__(self) -> tuple[Any, ...]:
+        return partial(_Sized, bounds=self.bounds, of=self.of), CountingRule.__reduce__(self)[1]
 
     @property
     def kept_of(self) -> None:
         """Nothing: no bound cuts."""
 
-    @property
-    def bound(self) -> int:
-        """The largest size of what one person changes in a cell."""
-        return 1
-
     def chosen(self, pairs: Pairs, texts: Sequence[str]) -> Pairs:
         """The cell of each of these persons, all of whose pairs these are."""
         changed = pairs.where(pairs.sums != 0)
-        self.tally.bound(pairs, 0, 0)
+        self.tally.bound(pairs, clipped=0, removed=0)
         # Pairs are sorted by person: a person begins where the number changes.
         starts = np.flatnonzero(begins(changed.persons))
         sizes: NDArray[Any] = np.diff(starts, append=len(changed.persons))
@@ -184,7 +180,3 @@ class _Sized(CountingRule):
 
 def _added_without_wrapping(sizes: NDArray[Any]) -> NDArray[Any]:
     return sizes.astype(object) if int(sizes.max(initial=0)) * len(sizes) >= _FITS else sizes
-
-
-def _sized(plan: CountingPlan, bounds: tuple[int, ...], of: str) -> _Sized:
-    return _Sized(plan, 1, None, b"", bounds=bounds, of=of)

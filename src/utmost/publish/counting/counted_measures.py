@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import wrong_kind
-from utmost.core.exact.numbers import Number, natural
+from utmost.core.exact.numbers import Number, exact_integer, natural
 from utmost.core.privacy.amount import Amount
 from utmost.core.privacy.unit import Unit
 from utmost.errors import BadTable, OutOfRange
@@ -396,18 +396,15 @@ class CountedMeasure:
             sums = cut[part, numbers].astype(np.int64 if self.bound < 1 << 62 else object)
         return Pairs(pairs.persons, pairs.cells, sums).where(sums != 0)
 
-    def amounts(
-        self, batch: Batch, before: int, spelling: Spelling
-    ) -> tuple[NDArray[Any] | None, NDArray[np.bool_] | None]:
+    def amounts(self, batch: Batch, before: int, spelling: Spelling) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
         """The amounts of the events of a batch in steps, as they came, and which are missing.
 
-        None where each event counts as one; where missing amounts are left out they are 0.
+        Where missing amounts are left out they are 0.
 
         Raises:
             BadTable: for an amount that is no number, and a missing one that is not left out.
         """
-        if self.column is None:
-            return None, None
+        assert self.column is not None, "amounts are summed"
         column, gone = batch[self.column], None
         if self.leaves_missing:
             column, gone = without_missing(column, spelling)
@@ -452,8 +449,7 @@ def _ends(bounds: Any, where: str, amount: Amount | None) -> AmountEnds:
         raise OutOfRange(
             f"{where} must be one number, or a lowest and a highest", came=f"{len(ends)} numbers", remedy=remedy
         )
-    counted = Amount("events") if amount is None else amount
-    low, high = (counted.steps(end, where) for end in ends)
+    low, high = (exact_integer(end, where) if amount is None else amount.steps(end, where) for end in ends)
     if low > high or low == high == 0:
         raise OutOfRange(
             f"{where} must allow a change: the lowest below the highest",

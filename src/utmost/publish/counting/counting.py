@@ -3,12 +3,14 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
+from secrets import token_bytes
 
 from utmost.core.exact.arguments import integer, optional, text, truth, wrong_kind
 from utmost.errors import OutOfRange
 from utmost.publish.counting.counted_measures import LARGEST_DOMAIN, MeasureSpec
 from utmost.tables.files.secret_file import counting_key
 
+KEY_BYTES = 32
 _LONGEST_NAME = 100
 
 
@@ -72,13 +74,15 @@ class Counting:
         object.__setattr__(self, "each_row", each_row)
         object.__setattr__(self, "at_most", 1 if each_row else at_most)
 
-    @property
-    def hash_key(self) -> bytes | None:
-        """The bytes of the key.
+    def key_of_hashes(self) -> bytes:
+        """The bytes of the key; new random ones at each call where none was passed.
 
         Raises:
             KeyRefused: for a file that is not there, and a secret file without a counting key.
         """
+        if self.key is None:
+            # Nobody can make the choice again, nor tell from the table whom it kept.
+            return token_bytes(KEY_BYTES)
         return counting_key(Path(self.key)) if isinstance(self.key, str | Path) else self.key
 
     @property

@@ -1,6 +1,6 @@
 """The axes of a declared domain by which events are counted, and the parts into which their persons are put."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
 
@@ -95,18 +95,14 @@ def part_axis(domain: Domain, part: Any) -> Axis:
     return Domain(part).axes[0]
 
 
-def whole_rows(axes: Mapping[str, Axis], together: str, at_most: int, *, is_vast: bool) -> WholeRows:
-    """The axis along which a person's cells are kept by rows.
+def whole_rows(axes: Sequence[Axis], together: str, at_most: int) -> WholeRows:
+    """The rows of cells, along an axis of the table, that are kept of a person.
 
     Raises:
-        OutOfRange: for other than two to five values, cells that are no whole rows, and where cells are more than
-            numbers, which do not say in which row they lie.
+        OutOfRange: for other than two to five values, and cells that are no whole rows.
     """
-    if is_vast:
-        remedy = "Count over fewer axes, or leave together= out."
-        raise OutOfRange("together= needs fewer than 2^62 cells", came="more", remedy=remedy)
     if not axes:
         raise OutOfRange("together must name an axis of the table", came=repr(together), remedy="Leave it out.")
-    rows = WholeRows.of(Domain(axes), together)
+    rows = WholeRows.of(Domain({axis.levels[0]: axis for axis in axes}), together)
     rows.check_whole(at_most, "at_most")
     return rows

@@ -7,23 +7,24 @@ the hash of their texts, which is a function of that person's own rows alone.
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from secrets import token_bytes
 from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.core.exact.arguments import instance, integer, text, wrong_kind
+from utmost.core.exact.arguments import integer, text, wrong_kind
 from utmost.core.exact.numbers import natural
 from utmost.core.exact.progress_bar import Progress, progress_bar
 from utmost.core.sampling.item_words import Identifiers, item_tags
 from utmost.errors import BadTable, OutOfRange
 from utmost.publish.counting.bounding import Pairs, identified, marking_secret, pair_marks
 from utmost.publish.counting.cell_totals import TOTAL, totals_schema, wide_integers
-from utmost.publish.counting.counted_events import hash_key
-from utmost.publish.counting.persons_in_buckets import PersonsInBuckets, persons_of
+from utmost.publish.counting.counting import KEY_BYTES
+from utmost.publish.counting.person_pairs import PersonsInBuckets, persons_of
 from utmost.tables.axes.axes import text_of
 from utmost.tables.cells.columns import is_missing
-from utmost.tables.cells.event_batches import Batch, declared_spelling, read_events
+from utmost.tables.cells.event_batches import Batch, read_events, spelling_of_table
 from utmost.tables.cells.event_codes import distinct_cells
 from utmost.tables.cells.spelling import PLAIN, Spelling
 from utmost.tables.engines.engines import engine_frame, is_engine_frame
@@ -150,10 +151,10 @@ def count_keys(
         remedy = "Pass column=, the column that holds the keys."
         raise OutOfRange("person and column must be different columns", came=repr(column), remedy=remedy)
     divided = None if shares is None else natural(shares, "shares", least=most, most=_MOST_SHARES)
-    marks = instance(spelling, Spelling, "spelling").beside(declared_spelling(events))
+    marks = spelling_of_table(events, spelling)
     if key is not None and not isinstance(key, bytes):
         raise wrong_kind("key", "bytes", key)
-    keys = _Keys(person, column, most, hash_key(key), divided, marks)
+    keys = _Keys(person, column, most, token_bytes(KEY_BYTES) if key is None else key, divided, marks)
     if is_engine_frame(events):
         return _counted_by_engine(events, keys)
     counts: dict[str, int] = defaultdict(int)

@@ -22,7 +22,6 @@ from utmost.publish.ledger.means_tables import (
 from utmost.publish.ledger.publishing import check_publishable
 from utmost.publish.ledger.relaxing import check_relaxable
 from utmost.publish.ledger.requests import AnswerRequest, PublishRequest
-from utmost.publish.ledger.source import new_source
 from utmost.publish.ledger.spending import Budget, Spending
 from utmost.publish.ledger.state import Published, State
 from utmost.publish.ledger.verification import (
@@ -35,6 +34,7 @@ from utmost.publish.ledger.verification import (
     verified_with_witness,
 )
 from utmost.publish.promises.promise import Part, Promise, promise_for
+from utmost.publish.releases.source import new_source
 from utmost.publish.workloads.planning.plan import Plan
 from utmost.tables.frames.any_table import is_engine_table
 
@@ -80,7 +80,7 @@ class Accounts:
         if promise is not None and not is_engine_table(table):
             declared = promise_for(promise, table)
             declared.check(table)
-            source = new_source(declared.rows_of(table), declared)
+            source = new_source(table, declared.rows_of(table), declared)
             own = name if dataset is None else dataset
             check_publishable(self._log, PublishRequest(name, declared, at, own, version, request, independent), source)
             independent = True  # it was found that the dataset allows it

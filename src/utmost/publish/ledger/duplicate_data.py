@@ -22,9 +22,9 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from utmost.core.sampling.random_bits import entropy
 from utmost.errors import LedgerDamaged
 from utmost.publish.ledger.key import Key
-from utmost.publish.ledger.source import Source
 from utmost.publish.ledger.state import Published, ReleaseKey
 from utmost.publish.releases.item_commitment import ItemCommitment, packed_sum, value_sums
+from utmost.publish.releases.source import Source
 from utmost.tables.frames.adapters import Column
 
 _BYTES = 16

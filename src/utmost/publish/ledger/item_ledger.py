@@ -17,6 +17,7 @@ from utmost.core.exact.numbers import Number, exact_integer
 from utmost.core.exact.written_levels import level_text
 from utmost.errors import BadTable, DataChanged, NeedsTable, OutOfRange, Unsupported
 from utmost.publish.ledger.block_encryption import parts_digest
+from utmost.publish.ledger.commitment import OTHERS, commitment_secret
 from utmost.publish.ledger.duplicate_data import TableDigests, likeness_secret
 from utmost.publish.ledger.event_log import EventLog, Transaction
 from utmost.publish.ledger.item_rows import item_release
@@ -24,7 +25,6 @@ from utmost.publish.ledger.publishing import check_allowed, check_repeated, may_
 from utmost.publish.ledger.relaxing import check_answerable, other_data_remedy
 from utmost.publish.ledger.requests import PublishRequest
 from utmost.publish.ledger.responses import stored_commitment
-from utmost.publish.ledger.source import OTHERS, commitment_secret
 from utmost.publish.ledger.state import ItemFacts, Published, published_facts
 from utmost.publish.promises.declared_columns import check_released, check_size
 from utmost.publish.promises.lattice import Lattice
@@ -121,7 +121,7 @@ class ItemLedger:
         """`publish`, for a request whose promise has its columns in order; the universe's facts as for `ItemFacts`."""
         request.promise.check_fixed("noise by identifier, of which the ledger keeps no answers")
         check_size(request.promise.lasting_noise.unit, commitment.rows, len(request.promise.columns))
-        request.promise.lasting_noise.warn(request.level)
+        request.promise.at(request.level).warn()
         warn_of_rows(request.promise.rows)
 
         def answer(transaction: Transaction, may_draw: bool) -> ItemResponder | None:
@@ -179,7 +179,7 @@ class ItemLedger:
 
         known = self.release(name, version)
         if known is not None:
-            known.noise.warn(at)
+            known.promise.at(at).warn()
         return self._answered(found, at)
 
     def view(

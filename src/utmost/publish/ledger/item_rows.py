@@ -10,9 +10,9 @@ from utmost.core.sampling.integers import Integers
 from utmost.core.sampling.item_words import Tags
 from utmost.errors import LedgerDamaged
 from utmost.publish.ledger.block_encryption import parts_digest
+from utmost.publish.ledger.commitment import noise_secret
 from utmost.publish.ledger.event_log import Transaction
 from utmost.publish.ledger.key import Key
-from utmost.publish.ledger.source import noise_secret
 from utmost.publish.ledger.state import Published
 from utmost.publish.promises.drawing import BLOCK
 from utmost.publish.promises.level_steps import Step

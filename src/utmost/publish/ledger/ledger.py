@@ -30,6 +30,7 @@ from utmost.publish.ledger.relaxing import (
     Relaxation,
     known_release,
     relax_together,
+    release_source,
     view_release,
     warn_of_names,
     where_changed,
@@ -38,7 +39,6 @@ from utmost.publish.ledger.requests import AnswerRequest, PublishRequest, check_
 from utmost.publish.ledger.responding import Responding
 from utmost.publish.ledger.responses import answer_alone, key_of_level
 from utmost.publish.ledger.shared_measures import at_hand
-from utmost.publish.ledger.source import Source, new_source, release_source
 from utmost.publish.ledger.store import Store
 from utmost.publish.ledger.verification import resumed
 from utmost.publish.promises.noise_at_level import warn_of_rows
@@ -46,6 +46,7 @@ from utmost.publish.promises.promise import Promise, promise_for
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.measures_table import MeasuresTable
 from utmost.publish.releases.release import Release
+from utmost.publish.releases.source import Source, new_source
 from utmost.publish.workloads.planning.plan import Plan
 from utmost.publish.workloads.planning.shared_level import SharedLevel, levels_of_tables
 from utmost.tables.frames.any_table import is_engine_table, published_names
@@ -191,12 +192,8 @@ class Ledger(Responding, Accounts, Display):
         if is_engine_table(rows):
             made, frame = engine_ledger.publish_frame(self.items, asked, rows)
             return self._engine_answer(Release(self, name, made, table), asked.level, frame)
-        source = new_source(rows, promise)
-        promise.lasting_noise.warn(asked.level)
-        warn_of_rows(promise.rows)
-        (answered,) = publish_together(self._log, [(asked, source)], self._randomness, progress)
-        release = Release(self, name, answered.facts.data_version, table)
-        return replace(source.answer(answered.level, answered.response, answered.facts), _release=release)
+        (answer,) = self._published([(asked, table, new_source(table, rows, promise))], progress)
+        return answer
 
     @progress_bar("Relaxing")
     def relax(
@@ -244,12 +241,8 @@ class Ledger(Responding, Accounts, Display):
         release = known_release(self._log.seen, request) or self.release(name, version)
         while True:
             try:
-                relaxation = Relaxation.of(self._log.key, request, release, table)
-                release.noise.warn(at)
-                warn_of_names(self._log.key, release, relaxation.source)
-                (answered,) = relax_together(self._log, [relaxation], self._randomness, progress)
-                answer = relaxation.source.answer(at, answered.response, answered.facts)
-                return replace(answer, _release=Release(self, name, answered.facts.data_version))
+                (answer,) = self._relaxed([Relaxation.of(self._log.key, request, release, table)], progress)
+                return answer
             except (BadTable, DataChanged):
                 newest = self.release(name, version)
                 if newest.version == release.version:
@@ -339,21 +332,30 @@ class Ledger(Responding, Accounts, Display):
                 `publish` raises. Then nothing is spent.
         """
         check_one_dataset(requests)
-        wanted = list[tuple[PublishRequest, Source]]()
+        wanted = list[tuple[PublishRequest, Any, Source]]()
         for request in requests:
-            request.promise.check(tables[request.name])
-            rows = request.promise.rows_of(at_hand(tables[request.name]))
-            wanted.append((request, new_source(rows, request.promise)))
+            table, promise = at_hand(tables[request.name]), request.promise
+            promise.check(table)
+            wanted.append((request, table, new_source(table, promise.rows_of(table), promise)))
+        answers = self._published(wanted, None)
+        return {request.name: answer for request, answer in zip(requests, answers, strict=True)}
+
+    def _published(
+        self, wanted: Sequence[tuple[PublishRequest, Any, Source]], progress: Progress | None
+    ) -> list[Answer[Any]]:
+        """The answers to requests, each with its table as it came and as it was read; all in one transaction."""
+        for request, _, _ in wanted:
             warn_of_rows(request.promise.rows)
-        loosest = max(requests, key=lambda request: request.level)
-        loosest.promise.lasting_noise.warn(loosest.level)
-        published = dict[str, Answer[Any]]()
-        answers = publish_together(self._log, wanted, self._randomness, None)
-        for (request, source), answered in zip(wanted, answers, strict=True):
-            release = Release(self, request.name, answered.facts.data_version, tables[request.name])
-            answer = source.answer(answered.level, answered.response, answered.facts)
-            published[request.name] = replace(answer, _release=release)
-        return published
+        loosest = max((request for request, _, _ in wanted), key=lambda request: request.level)
+        loosest.promise.at(loosest.level).warn()
+        read = [(request, source) for request, _, source in wanted]
+        answers = list[Answer[Any]]()
+        for (request, table, source), answered in zip(
+            wanted, publish_together(self._log, read, self._randomness, progress), strict=True
+        ):
+            release = Release(self, request.name, answered.facts.data_version, table)
+            answers.append(replace(answered.in_table(source), _release=release))
+        return answers
 
     @progress_bar("Publishing")
     def publish_means(
@@ -465,15 +467,22 @@ class Ledger(Responding, Accounts, Display):
         for request in requests:
             table, release = at_hand(tables[request.name]), self.release(request.name, request.version)
             wanted.append(Relaxation.of(self._log.key, replace(request, version=release.version), release, table))
+        answers = self._relaxed(wanted, None)
+        return {request.name: answer for request, answer in zip(requests, answers, strict=True)}
+
+    def _relaxed(self, wanted: Sequence[Relaxation], progress: Progress | None) -> list[Answer[Any]]:
+        """The answers to requests to relax, all in one transaction."""
         loosest = max(wanted, key=lambda relaxation: relaxation.request.level)
-        loosest.release.noise.warn(loosest.request.level)
-        answers = relax_together(self._log, wanted, self._randomness, None)
-        relaxed = dict[str, Answer[Any]]()
-        for relaxation, answered in zip(wanted, answers, strict=True):
-            name = relaxation.request.name
-            answer = relaxation.source.answer(answered.level, answered.response, answered.facts)
-            relaxed[name] = replace(answer, _release=Release(self, name, answered.facts.data_version))
-        return relaxed
+        loosest.release.promise.at(loosest.request.level).warn()
+        for relaxation in wanted:
+            warn_of_names(self._log.key, relaxation.release, relaxation.source)
+        answers = list[Answer[Any]]()
+        for relaxation, answered in zip(
+            wanted, relax_together(self._log, wanted, self._randomness, progress), strict=True
+        ):
+            release = Release(self, relaxation.release.name, answered.facts.data_version)
+            answers.append(replace(answered.in_table(relaxation.source), _release=release))
+        return answers
 
     def __getitem__(self, key: str | tuple[str, int]) -> Release:
         """The history of a release: its newest version, or that of a pair (name, version). It has no level of its own.

@@ -18,12 +18,12 @@ from utmost.publish.ledger.means_names import release_name, releases_of_means
 from utmost.publish.ledger.publishing import check_new_or_stored
 from utmost.publish.ledger.relaxing import check_relaxable_in
 from utmost.publish.ledger.requests import AnswerRequest, PublishRequest
-from utmost.publish.ledger.source import new_source
 from utmost.publish.ledger.spending import Budget
 from utmost.publish.ledger.state import Published
 from utmost.publish.promises.promise import Promise
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.measures_table import MeasuresTable, check_tables
+from utmost.publish.releases.source import new_source
 
 
 def means_requests(
@@ -95,7 +95,8 @@ def rehearsed_publication(
     log: EventLog, requests: Sequence[PublishRequest], tables: Mapping[str, CountedTable]
 ) -> Budget:
     """The budget after several tables are published together; nothing is drawn, and everything is checked."""
-    sources = [new_source(asked.promise.rows_of(tables[asked.name]), asked.promise) for asked in requests]
+    brought = [(tables[asked.name], asked.promise) for asked in requests]
+    sources = [new_source(table, promise.rows_of(table), promise) for table, promise in brought]
 
     def check(transaction: Transaction) -> Budget:
         spends = list[Spends]()

@@ -20,6 +20,7 @@ from utmost.publish.ledger.budgets import (
     spending_after,
     warn_of_separate,
 )
+from utmost.publish.ledger.commitment import commitment, noise_secret
 from utmost.publish.ledger.duplicate_data import TableDigests
 from utmost.publish.ledger.event_log import EventLog, Transaction
 from utmost.publish.ledger.item_rows import tag_parts
@@ -29,12 +30,12 @@ from utmost.publish.ledger.means_names import releases_of_means
 from utmost.publish.ledger.relaxing import Answered, RowPermutation, answer_more, check_values
 from utmost.publish.ledger.requests import PublishRequest
 from utmost.publish.ledger.responses import LedgerResponse, draw_response, stored_response
-from utmost.publish.ledger.source import Source, commitment, noise_secret
 from utmost.publish.ledger.state import ItemFacts, Published, ReleaseKey, State, published_facts, release_of_facts
 from utmost.publish.promises.level_steps import Step
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.promised_noise import CONFIDENCE, Response
 from utmost.publish.promises.until import Stop, Until
+from utmost.publish.releases.source import Source
 from utmost.tables.frames.adapters import Column
 
 

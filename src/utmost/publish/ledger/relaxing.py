@@ -15,6 +15,7 @@ from utmost.core.sampling.item_words import Tags, item_tags
 from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import DataChanged, LedgerDamaged, NeedsTable, Quarantined, RowsRenamed, warn
 from utmost.publish.ledger.budgets import Spends, check_budget, check_budgets, spending_after
+from utmost.publish.ledger.commitment import check_unchanged, commitment, difference, noise_secret
 from utmost.publish.ledger.duplicate_data import TableDigests, text_digests, value_digests
 from utmost.publish.ledger.event_log import EventLog, Transaction
 from utmost.publish.ledger.item_rows import stored_tags
@@ -28,17 +29,11 @@ from utmost.publish.ledger.responses import (
     stored_commitment,
     stored_response,
 )
-from utmost.publish.ledger.source import (
-    Source,
-    check_unchanged,
-    commitment,
-    difference,
-    noise_secret,
-    release_source,
-)
 from utmost.publish.ledger.state import Published, State
 from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.promised_noise import Response
+from utmost.publish.releases.answer import Answer
+from utmost.publish.releases.source import Source, read_source
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,6 +43,12 @@ class Answered:
     level: Level
     response: Response
     facts: LedgerFacts
+
+    def in_table(self, source: Source) -> Answer[Any]:
+        """The answer as it is returned to whoever brought the table: that table, with released values in it."""
+        noise = source.promise.at_stop(self.level, self.facts.stop)
+        written = source.promise.lasting_noise.written(self.level, self.response)
+        return source.answer(noise, written, self.facts)
 
 
 StoredView = tuple[Published, Response, TableLabels, LedgerFacts]
@@ -133,6 +134,14 @@ class Relaxation:
             required, came = "the newest version must be the one that was read", f"version {release.version}"
             raise DataChanged(required, came=came, where=repr(release.name), remedy="Call it again.")
         return release
+
+
+def release_source(release: Published, table: Any) -> Source:
+    """The values of a table that is brought again for a release that is there."""
+    noise = release.noise
+    rows, _ = noise.measured(noise.rows_of(table, release.columns))
+    by_item = release.items is not None
+    return read_source(rows, release.promise, noise.cells, public=release.public, by_item=by_item, kind=release.kind)
 
 
 def known_release(state: State, request: AnswerRequest) -> Published | None:

@@ -47,10 +47,6 @@ class ColumnNoise(PlannedNoise):
         """The columns of margins, with the column that each stands behind, and the margin."""
         return self.at(level, confidence).bars(columns)
 
-    def warn(self, level: Level) -> None:
-        """Warn of a level at which practically nobody is protected, see `warn_of_level`."""
-        self.at(level).warn()
-
     def check_unit(self, counted: Any) -> None:
         """Check that a unit of amounts is one that was counted, and that no sums and counts are noised together."""
         if counted is None:

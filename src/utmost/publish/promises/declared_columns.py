@@ -169,6 +169,7 @@ def same_cells(column: Column, true: Column) -> bool:
 
 
 def _same(cell: Any, value: Any) -> bool:
-    if isinstance(cell, str):
-        return cell.strip() == str(value)
+    """Whether two cells are one number, or one text, whichever of them is text."""
+    if isinstance(cell, str) or isinstance(value, str):
+        return str(cell).strip() == str(value).strip()
     return isinstance(cell, Real | Decimal) and bool(cell == value)

@@ -21,9 +21,9 @@ from utmost.core.exact.numbers import Number, read_confidence
 from utmost.core.privacy.unit import Unit
 from utmost.core.sampling.integers import Integers, joined
 from utmost.core.sampling.random_bits import Randomness
-from utmost.errors import BadTable, Unsupported
+from utmost.errors import Unsupported
 from utmost.publish.counting.proved_table import ProvedTable
-from utmost.publish.promises.declared_columns import check_size
+from utmost.publish.promises.declared_columns import check_margins_free, check_size
 from utmost.publish.promises.drawing import NewResponse, Responder
 from utmost.publish.promises.lattice import Lattice
 from utmost.publish.promises.noise_at_level import Margin, NoiseAtLevel
@@ -276,10 +276,7 @@ class Noise(PlannedNoise):
         Raises:
             BadTable, OutOfRange: where a column, or a level of a domain, has such a name.
         """
-        for name in self.bars(columns):
-            if name in columns or name in public:
-                required, came = f"the column of margins needs the name {name!r}", "a column of that name"
-                raise BadTable(required, came=came, remedy="Rename that column.")
+        check_margins_free(self.bars(columns), [*columns, *public])
 
     def column_bars(self, level: Level, columns: Sequence[str], confidence: Number) -> Mapping[str, tuple[str, Margin]]:
         """The columns of margins, with the column that each stands behind, and the margin."""

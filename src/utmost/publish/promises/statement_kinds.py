@@ -19,7 +19,6 @@ DETAILED_KIND = "utmost release in two stages"
 CLEAN_KIND = "utmost clean table"
 WITHHELD_KIND = "utmost withheld table"
 KEYS_KIND = "utmost named keys"
-PROCESSED_KIND = "utmost processed release"
 ANSWERS_KIND = "utmost answers"
 
 KINDS_BESIDE_TABLES = frozenset(
@@ -30,7 +29,6 @@ KINDS_BESIDE_TABLES = frozenset(
         CLEAN_KIND,
         WITHHELD_KIND,
         KEYS_KIND,
-        PROCESSED_KIND,
         ANSWERS_KIND,
     }
 )

@@ -1,14 +1,10 @@
-"""A release whose level can be relaxed later: answers at any levels, in any order, at the price of the largest."""
+"""Numbers whose level can be relaxed later: answers at any levels, in any order, at the price of the largest."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
-from utmost.core.exact.arguments import wrong_kind
 from utmost.core.exact.display import Display
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number
@@ -17,50 +13,29 @@ from utmost.core.privacy.unit import Unit, read_unit
 from utmost.core.sampling.draw import DrawMethod
 from utmost.core.sampling.grid import unsnapped_one
 from utmost.core.sampling.level_draws import sample_path
+from utmost.core.sampling.process_memory import ProcessMemory
 from utmost.core.sampling.random_bits import Randomness, secure
-from utmost.errors import BadTable, OutOfRange, Unsupported
-from utmost.publish.promises.cell_noise import CellNoise
+from utmost.errors import OutOfRange
 from utmost.publish.promises.lattice import Lattice, lattice_of
-from utmost.publish.promises.promise import Promise
-from utmost.publish.promises.statement import Statement
-from utmost.publish.releases.gradual_answers import AnsweredLevels, LaidOut, Said, Saving
 from utmost.publish.releases.noised_cells import NoisedColumn
-from utmost.tables.frames.adapters import Column
 
 
-@dataclass(frozen=True, slots=True)
-class Values:
-    """The kind of values of a gradual release, and whom it protects.
-
-    Attributes:
-        unit: Unit of privacy; by column where the columns differ.
-        numbers: "integers" or "reals"; by column where the columns differ.
-        grid: Grid of reals; None where the sensitivity chooses it.
-        half_step: whether noise is the half-step staircase.
-    """
-
-    unit: Unit | Mapping[Any, Unit]
-    numbers: str | Mapping[Any, str]
-    grid: Number | None
-    half_step: bool
-
-
-class GradualRelease(AnsweredLevels):
+class GradualRelease(Display, ProcessMemory):
     """Values and their noise at all levels at once: arrays of any shape, of which each cell may have its own level.
 
-    A table has one level, and is released by `utmost.release`.
+    It makes neither tables nor statements: these are of one level, and `utmost.release` makes them.
 
     Each cell has noise of its own, geometric on the integers, or geometric on a fine grid (Laplace noise) on the reals.
     The noise at several levels has the joint law of one Markov process, so that answers at levels l_1, ..., l_m are
     together private at the largest of them, and the answer at each has the law that it would have as the only one.
 
     Args:
-        values: an integer or real number, a list or array of any shape, or a table {column: values}. It is copied.
-        sensitivity: Most by which one individual changes a value; for a table a number, or one for each column.
+        values: an integer or real number, or a list or array of any shape. It is copied.
+        sensitivity: Most by which one individual changes a value.
         cells: Number of values that one individual changes, 1 if left out. Each cell gets a share 1/cells of the level.
         unit: Unit of privacy, instead of sensitivity and cells; see `Unit`.
-        numbers: "integers" or "reals"; for a table one of them, or one for each column. Declared and never guessed from
-            the values, so that nothing about them shows but through the noise.
+        numbers: "integers" or "reals". Declared and never guessed from the values, so that nothing about them shows but
+            through the noise.
         grid: Width of the grid for reals, a power of two. If left out it is chosen by the sensitivity alone, and
             costs less than a millionth of the accuracy up to epsilon 16.
         half_step: half-step staircase noise, for odd sensitivities above 1: less noise than geometric noise up to a
@@ -87,158 +62,61 @@ class GradualRelease(AnsweredLevels):
     np.True_
     """
 
-    __slots__ = ("_columns", "_half_step", "_is_table", "_method", "_randomness", "_units")
+    __slots__ = ("_method", "_noised", "_randomness")
 
     def __init__(
         self,
         values: Any,
-        sensitivity: Number | Mapping[Any, Number] | None = None,
+        sensitivity: Number | None = None,
         *,
         unit: Unit | None = None,
         cells: Number | None = None,
-        numbers: str | Mapping[Any, str] = "integers",
+        numbers: str = "integers",
         grid: Number | None = None,
         half_step: bool = False,
         randomness: Randomness | None = None,
         method: DrawMethod | None = None,
     ) -> None:
-        about = Values(units_of(unit, sensitivity, cells), numbers, grid, half_step)
-        self._open(values, about, secure(randomness), method)
+        one = read_unit(unit, sensitivity, cells, needs=("sensitivity",))
+        self._open(values, lattice_of(numbers, one, grid, half_step), secure(randomness), method)
 
-    def _open(self, values: Any, about: Values, randomness: Randomness, method: DrawMethod | None) -> None:
-        self._is_table = isinstance(values, Mapping)
-        table = values if isinstance(values, Mapping) else {None: values}
-        if not table:
-            raise BadTable("a table must have a column", came="none", remedy='Pass {"n": [1, 2]}, say.')
-        units, kinds_of_numbers = (
-            _each(about.unit, table, "a sensitivity"),
-            _each(about.numbers, table, "a kind of numbers"),
-        )
-        grids = _grids(about.grid, kinds_of_numbers)
-        self._columns = {
-            name: NoisedColumn.of(column, lattice_of(kinds_of_numbers[name], units[name], grids[name], about.half_step))
-            for name, column in table.items()
-        }
+    def _open(self, values: Any, lattice: Lattice, randomness: Randomness, method: DrawMethod | None) -> None:
+        self._noised = NoisedColumn.of(values, lattice)
         self._randomness, self._method = randomness, method
-        self._units, self._half_step = units, about.half_step
 
-    def at(
-        self,
-        epsilon: Number | Level | Mapping[Any, Any] | NDArray[Any] | None = None,
-    ) -> Any:
+    def at(self, epsilon: Number | Level | NDArray[Any] | None = None) -> Any:
         """The answer at a level; asked again, the same answer.
 
         Args:
-            epsilon: Privacy level: a number or a `Level`. An array of the shape of the values gives each cell its own;
-                for a table, a mapping gives each column named its own, and only those are answered.
+            epsilon: Privacy level: a number or a `Level`. An array of the shape of the values gives each cell its own.
 
         Returns:
-            A number for a number, an array for a list or an array, a dict for a table. On the integers they are ints,
-            int64 in arrays, or Python ints where one of the *released* numbers exceeds int64; on the reals floats.
+            A number for a number, an array for a list or an array. On the integers they are ints, int64 in arrays, or
+            Python ints where one of the *released* numbers exceeds int64; on the reals floats.
 
         Raises:
             NotALevel: for what is no level; nothing is spent then.
             Unsupported: for a new level asked for in another process than the one that made the release.
         """
         with self._alone():
-            pairs = {
-                column: self._columns[column].answered(levels, self._randomness, self._method)
-                for column, levels in self._wanted(epsilon).items()
-            }
-            self._keep({column: pair[0] for column, pair in pairs.items()})
-        answers = {column: answer for column, (_, answer) in pairs.items()}
-        return answers if self._is_table else answers[None]
+            noised, answer = self._noised.answered(epsilon, self._randomness, self._method)
+            if noised.levels != self._noised.levels:
+                self._check_owner()
+            self._noised = noised
+        return answer
 
     @property
     def levels(self) -> tuple[Level, ...]:
         """Every level at which some cell has been answered, strictest first."""
-        return tuple(sorted({answered for column in self._columns.values() for answered in column.levels}))
+        return tuple(sorted(self._noised.levels))
 
-    def _published(self, how: Saving) -> tuple[dict[str, Column], Said]:
-        unit, lattice = self._promised()
-        grid = None if lattice.exponent is None else Fraction(2) ** -lattice.exponent
-        numbers = "integers" if grid is None else "reals"
-        noise = CellNoise(unit, numbers, grid=grid, half_step=self._half_step)
-        LaidOut.of(self._shapes(), how.public)  # refuses what does not fit, before anything is drawn
-        laid = LaidOut.of(self.at(how.level), how.public)
-        promise = Promise(list(laid.released), public=list(laid.public), noise=noise)
-        at_level = noise.at(how.level, how.confidence)
-        table = laid.with_margins(dict.fromkeys(laid.released, at_level.margin))
-        return table, lambda digest, answered: Statement(promise, at_level, laid.rows, digest, answered).facts()
-
-    def _shapes(self) -> Any:
-        """Zeros of the shapes of the values."""
-        zeros = {name: np.zeros(column.shape or (), np.int8) for name, column in self._columns.items()}
-        return zeros if self._is_table else zeros[None]
-
-    def _promised(self) -> tuple[Unit, Lattice]:
-        """The unit and the lattice of all columns.
-
-        Raises:
-            Unsupported: for columns of several kinds.
-        """
-        pairs = {(self._units[name], column.lattice) for name, column in self._columns.items()}
-        if len(pairs) > 1:
-            remedy = "Make a release for each kind of column."
-            raise Unsupported(
-                "save needs columns with one sensitivity and one kind of numbers", came="several", remedy=remedy
-            )
-        return next(iter(pairs))
-
-    def _wanted(self, levels: Any) -> dict[Any, Any]:
-        if not isinstance(levels, Mapping):
-            return dict.fromkeys(self._columns, levels)
-        unknown = [name for name in levels if name not in self._columns]
-        if not self._is_table or unknown:
-            raise BadTable(
-                "levels must name columns of the table",
-                came=unknown or type(levels).__name__,
-                remedy="Pass one level for all, or one for each column.",
-            )
-        return dict(levels)
-
-    def _keep(self, columns: dict[Any, NoisedColumn]) -> None:
-        """Take the new histories over, all of them or none."""
-        fresh = any(columns[name].levels != self._columns[name].levels for name in columns)
-        if fresh:
-            self._check_owner()
-        self._columns |= columns
+    @property
+    def spent(self) -> Level | None:
+        """The largest level answered: that of all answers together. None before the first answer."""
+        return max(self._noised.levels, default=None)
 
     def __repr__(self) -> str:
-        count = sum(column.values.size for column in self._columns.values())
-        return f"GradualRelease({count} cells, spent={self.spent})"
-
-
-def units_of(
-    unit: Unit | None, sensitivity: Number | Mapping[Any, Number] | None, cells: Number | None
-) -> Unit | Mapping[Any, Unit]:
-    """The unit of privacy: for all columns, or by column where the sensitivities are."""
-    if unit is None and isinstance(sensitivity, Mapping):
-        return {name: read_unit(None, width, cells, needs=("sensitivity",)) for name, width in sensitivity.items()}
-    width: Any = sensitivity  # by column it stands beside no unit, which `read_unit` says
-    return read_unit(unit, width, cells, needs=("sensitivity",))
-
-
-def _each(words: Any, table: Mapping[Any, Any], what: str) -> dict[Any, Any]:
-    """Give each column its part of an argument that is for all of them, or by column."""
-    if not isinstance(words, Mapping):
-        return dict.fromkeys(table, words)
-    if set(words) != set(table):
-        raise BadTable(
-            f"each column needs {what}, and no other name may have one",
-            came=sorted(map(str, set(words) ^ set(table))),
-            remedy="Pass one for all columns, or a mapping with the names of all.",
-        )
-    return dict(words)
-
-
-def _grids(grid: Number | None, kinds_of_numbers: Mapping[Any, str]) -> dict[Any, Number | None]:
-    """The grid of each column: columns of integers beside real ones have none."""
-    for numbers in kinds_of_numbers.values():
-        if not isinstance(numbers, str):
-            raise wrong_kind("numbers", '"integers" or "reals"', numbers)
-    mixed = "reals" in kinds_of_numbers.values()
-    return {name: None if mixed and numbers == "integers" else grid for name, numbers in kinds_of_numbers.items()}
+        return f"GradualRelease({self._noised.values.size} cells, spent={self.spent})"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

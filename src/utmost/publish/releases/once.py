@@ -1,25 +1,20 @@
 """A release that nothing remembers: the table is checked whole, then every cell is drawn once, at one level."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Protocol
-
-from numpy.typing import NDArray
 
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number
 from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import Unsupported
-from utmost.publish.promises.declared_columns import check_margins_free, check_no_copy, check_released, declared_columns
+from utmost.publish.promises.declared_columns import check_margins_free
 from utmost.publish.promises.noise_at_level import CellNoiseAtLevel, NoiseAtLevel, warn_of_rows
-from utmost.publish.promises.promise import Promise, counted_labels
+from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.promises.statement import Statement
-from utmost.publish.releases.answer import Answer, drawn_answer
-from utmost.tables.cells.columns import check_distinct
-from utmost.tables.frames.adapters import TableAdapter
-from utmost.tables.frames.any_table import adapter_of, is_engine_table
+from utmost.publish.releases.answer import Answer
+from utmost.publish.releases.source import Source, checked_source
+from utmost.tables.frames.any_table import is_engine_table
 
 
 class Checked(Protocol):
@@ -64,68 +59,31 @@ def checked_table(table: object, promise: Promise, at: Level, confidence: Number
         from utmost.publish.releases.engine_release import CheckedFrame
 
         return CheckedFrame.of(rows, promise, at_level)
-    labels = promise.public if noise.labels_rows else counted_labels(table)
-    return ReleasableTable.of(rows, promise, at_level, labels)
+    return CheckedTable.of(table, rows, promise, at_level)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ReleasableTable:
-    """A table that can be released: every chosen cell read and found to be a number, every other column declared."""
+class CheckedTable:
+    """A table in memory that can be released."""
 
-    table: Any
-    kind: str
-    adapter: TableAdapter
-    cells: dict[str, NDArray[Any]]
-    public: tuple[str, ...]
-    dropped: tuple[str, ...]
-    promise: Promise
-    at_level: NoiseAtLevel
-    rows: int
+    source: Source
+    noise: NoiseAtLevel
 
     @classmethod
-    def of(
-        cls, brought: object, promise: Promise, at_level: NoiseAtLevel, labels: Sequence[str] = ()
-    ) -> "ReleasableTable":
-        """The table, with every check that a release makes before it draws.
-
-        Args:
-            labels: public columns that were declared before anybody was counted, whatever stands in them.
-        """
-        table, kind = promise.noise.measured(brought)
-        adapter = adapter_of(table)
-        names = tuple(adapter.names(table))
-        promise.check_single_id()
-        chosen = promise.columns
-        check_released(chosen, names, promise.single_id_column)
-        published, dropped = declared_columns(names, chosen, promise.public, promise.drop)
-        check_margins_free({margin: name for margin, (name, _) in at_level.bars(chosen).items()}, names)
-        place = partial(adapter.place, table)
-        for name in promise.id_column:
-            check_distinct(adapter.column(table, name), name, place)
-        cells = {name: at_level.read(adapter.column(table, name), name, place) for name in chosen}
-        rows = len(cells[chosen[0]])
-        promise.noise.check_size(rows, len(chosen))
-        for name in published:
-            if name not in labels:
-                check_no_copy(name, partial(adapter.column, table, name), cells)
-        at_level.warn()
+    def of(cls, table: object, rows: object, promise: Promise, noise: NoiseAtLevel) -> "CheckedTable":
+        """The table, with every check that a release makes before it draws."""
+        source = checked_source(table, rows, promise, noise.read)
+        margins = {margin: name for margin, (name, _) in noise.bars(promise.columns).items()}
+        check_margins_free(margins, source.order)
+        noise.warn()
         warn_of_rows(promise.rows)
-        own = adapter.kind(table, chosen) if kind is None else kind
-        return cls(table, own, adapter, cells, published, dropped, promise, at_level, rows)
+        return cls(source, noise)
 
     def statement(self) -> dict[str, Any]:
         """The statement that its answer would have; of named keys nobody knows yet how many there will be."""
-        rows = 0 if self.promise.noise.names_rows else self.rows
-        return statement_before(self.promise.as_read(tuple(self.cells), self.public), self.at_level, rows)
+        rows = 0 if self.source.promise.noise.names_rows else self.source.rows
+        return statement_before(self.source.promise, self.noise, rows)
 
     def released(self, randomness: Randomness) -> Answer[Any]:
-        """The answer with the noise of the plan."""
-        promise, noised = (
-            self.promise.as_read(tuple(self.cells), self.public),
-            self.at_level.noised(self.cells, randomness),
-        )
-
-        def bare() -> tuple[TableAdapter, Any]:
-            return self.adapter, self.adapter.without(self.table, self.dropped)
-
-        return drawn_answer(promise, self.at_level, noised, self.kind, None, bare)
+        """The answer, with noise that is drawn now."""
+        return self.source.answer(self.noise, self.noise.noised(self.source.columns, randomness), None)

@@ -1,35 +1,29 @@
 """Points of the plane, or of n dimensions, released at epsilon per unit of distance, and relaxed later."""
 
-from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from pathlib import Path
-from typing import Any, overload
+from typing import overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from utmost.core.exact.arguments import sequence_of, text
+from utmost.core.exact.display import Display
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, natural
 from utmost.core.gradual.euclidean_noise import MOST_DIMENSIONS
 from utmost.core.sampling.hidden_paths import GridPoints, HiddenPaths, PathBits
 from utmost.core.sampling.integers import Integers
+from utmost.core.sampling.process_memory import ProcessMemory
 from utmost.core.sampling.random_bits import KEY_BYTES, Randomness, secure
-from utmost.errors import BadTable, NotANumber
-from utmost.publish.promises.places_statements import margin_name
+from utmost.errors import NotANumber
 from utmost.publish.promises.planar_law import PlanarLaw, read_width, written
-from utmost.publish.promises.point_noise import PointNoise
-from utmost.publish.promises.promise import Promise
-from utmost.publish.promises.statement import Statement
 from utmost.publish.promises.tangent_plane import warn_of_degrees
-from utmost.publish.releases.gradual_answers import AnsweredLevels, LaidOut, Said, Saving, level_of_answer
+from utmost.publish.releases.release import level_of_answer
 from utmost.tables.cells.cell_values import read_reals
-from utmost.tables.frames.adapters import Column
 
 _PLACES_AT_ONCE = 1 << 22
 
 
-class PlanarRelease(AnsweredLevels):
+class PlanarRelease(Display, ProcessMemory):
     """Points and their noise at all levels at once: epsilon for each unit of Euclidean distance.
 
     It takes arrays, as a phone or a map has them; a table of points is released by `utmost.release` with `PointNoise`.
@@ -126,65 +120,6 @@ class PlanarRelease(AnsweredLevels):
             answer = written(self._cells(law), law.grid).reshape(self._shape)
         return answer if allowed is None else nearest_places(answer, allowed)
 
-    def save(
-        self,
-        path: Path | str,
-        *,
-        columns: Sequence[str] | None = None,
-        epsilon: Number | Level | None = None,
-        name: str | None = None,
-        public: Mapping[Any, Column] | None = None,
-        confidence: Number = "0.95",
-        format: str | None = None,
-        sign: Path | str | None = None,
-        overwrite: bool = False,
-    ) -> dict[str, Any]:
-        """Write the points at a level as a table with their margin and, beside it, its statement: both appear, or none.
-
-        Args:
-            columns: names of the coordinates; "x" and "y" in the plane, else "x_0", "x_1", ..., if left out.
-            epsilon: the level for each ``per``; needed once there are several answers. A new one is spent.
-            name, public, confidence, path, format, sign, overwrite: Arguments of `GradualRelease.save`.
-
-        Raises:
-            NotALevel: where no level is named, and none or several were answered.
-            BadTable: for a public column of another length, and for names that are not one for each coordinate.
-        """
-        names = None if columns is None else tuple(sequence_of(columns, text, "columns"))
-        how = Saving.of(
-            path,
-            lambda: self._meant(epsilon),
-            name,
-            public,
-            confidence,
-            format=format,
-            sign=sign,
-            overwrite=overwrite,
-        )
-        return self._written(how, *self._published(how, names))
-
-    def _published(self, how: Saving, columns: Sequence[str] | None = None) -> tuple[dict[str, Column], Said]:
-        law = self._law(how.level)
-        table, names = self._as_table(law, columns, how)
-        beside = [name for name in table if name not in (*names, margin_name(names))]
-        noise = PointNoise(self._per, grid=self._declared, dimensions=self.dimensions)
-        promise, rows = Promise(names, public=beside, noise=noise), self._flat.size // self.dimensions
-        at_level = noise.at(how.level, how.confidence)
-        return table, lambda digest, answered: Statement(promise, at_level, rows, digest, answered).facts()
-
-    def _as_table(
-        self, law: PlanarLaw, columns: Sequence[str] | None, how: Saving
-    ) -> tuple[dict[str, Column], tuple[str, ...]]:
-        """The answer at a level as a table with its margin, and the names of the coordinates."""
-        n = self.dimensions
-        names = tuple(columns or (("x", "y") if n == 2 else (f"x_{k}" for k in range(n))))
-        if len(names) != n or len({*names, margin_name(names)}) != n + 1:
-            raise BadTable(f"there must be a name for each of {n} coordinates", came="others", where="columns")
-        bar, blank = margin_name(names), np.zeros(self._flat.size // n, np.int8)
-        LaidOut.of(dict.fromkeys((*names, bar), blank), how.public)  # refuses what does not fit, before it is drawn
-        laid = LaidOut.of(dict(zip(names, self.at(law.level).reshape(-1, n).T, strict=True)), how.public)
-        return {**laid.public, **laid.released, bar: np.full(laid.rows, law.margin(how.confidence))}, names
-
     @property
     def dimensions(self) -> int:
         """Number of coordinates in a point."""
@@ -194,6 +129,11 @@ class PlanarRelease(AnsweredLevels):
     def levels(self) -> tuple[Level, ...]:
         """Every level that has been answered, strictest first."""
         return self._levels
+
+    @property
+    def spent(self) -> Level | None:
+        """The largest level answered: that of all answers together. None before the first answer."""
+        return max(self._levels, default=None)
 
     def margin(self, confidence: Number = "0.95", *, epsilon: Number | Level | None = None) -> float:
         """The distance within which an answer lies of its point with this chance, its rounding included.

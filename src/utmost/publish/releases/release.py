@@ -1,14 +1,15 @@
 """A release: the history of all answers to one promise about one table, in one memory."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
 from utmost.core.exact.display import Display, brief, one_line
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number
-from utmost.errors import NeedsTable, UtmostError
+from utmost.core.exact.written_levels import level_words
+from utmost.errors import NeedsTable, NotALevel, UtmostError
 from utmost.publish.releases.answer import Answer
-from utmost.publish.releases.gradual_answers import level_of_answer
 from utmost.tables.engines.engines import is_engine_frame
 
 
@@ -142,3 +143,31 @@ class Release(Display):
     def _kept(self, answer: Answer[Any]) -> Answer[Any]:
         """The answer, with this release as its history: it holds the table where this one does."""
         return replace(answer, _release=self)
+
+
+def level_of_answer(epsilon: Number | Level | None, levels: Callable[[], Sequence[Level]], where: str) -> Level:
+    """The level of the answer that is meant: the one that is named, else that of the only answer there is.
+
+    An answer belongs to the level of the call that made it, so nobody is given the least noisy of several unasked.
+
+    Args:
+        levels: gives those that have been answered, where none is named.
+        where: Name of the release in messages.
+
+    Raises:
+        NotALevel: where none is named, and there is no answer or more than one.
+    """
+    if epsilon is not None:
+        return level(epsilon)
+    answered = levels()
+    if len(answered) == 1:
+        return answered[0]
+    if not answered:
+        remedy = "Pass epsilon=, or ask at() first."
+        raise NotALevel("epsilon must be given before the first answer", came="none", where=where, remedy=remedy)
+    raise NotALevel(
+        "epsilon must be given where a release has several answers",
+        came=f"none, beside answers at epsilon = {', '.join(map(level_words, answered))}",
+        where=where,
+        remedy="Pass epsilon= with one of these levels.",
+    )

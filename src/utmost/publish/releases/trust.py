@@ -6,21 +6,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, pairwise
 from math import prod
-from pathlib import Path
-from typing import Any
 
-from utmost.core.exact.arguments import iterable, label, mapping, wrong_kind
+from utmost.core.exact.arguments import label, mapping, wrong_kind
 from utmost.core.exact.display import Display
-from utmost.core.exact.intervals import round_up as up
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, natural
 from utmost.core.gradual.process import largest_ratio
-from utmost.core.privacy.unit import Unit
-from utmost.core.sampling.process_memory import ProcessMemory
-from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import BadTable, OutOfRange
-from utmost.publish.releases.gradual_release import GradualRelease
-from utmost.tables.frames.adapters import Column
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -87,119 +79,6 @@ Recipient = Hashable
 
 def _read_levels(levels: Mapping[Recipient, Number | Level]) -> dict[Recipient, Level]:
     return {recipient: level(epsilon) for recipient, epsilon in mapping(levels, "levels").items()}
-
-
-class TrustRelease(Display, ProcessMemory):
-    """One value, or table, shown to many recipients, to each at the level of its trust.
-
-    All views come from one noise process, so the views of a coalition are together private at its largest level. Drawn
-    independently, they would be private at the sum of the levels only.
-
-    Args:
-        values: Arguments of `GradualRelease`.
-        levels: {recipient: epsilon or Level}.
-        sensitivity, cells, unit, numbers, grid, half_step, randomness: Arguments of `GradualRelease`.
-
-    Raises:
-        NotALevel: for an invalid level.
-
-    Source: [koufogiannis2015], Section 4.2.
-
-    >>> shared = TrustRelease(1984, sensitivity=1, levels={"friend": 1, "colleague": "1/2", "stranger": "1/10"})
-    >>> shared.loss(["colleague", "stranger"]), shared.naive_loss(["colleague", "stranger"])
-    (level(epsilon='1/2'), Fraction(3, 5))
-    """
-
-    __slots__ = ("_levels", "_release")
-
-    def __init__(
-        self,
-        values: Any,
-        sensitivity: Number | Mapping[Any, Number] | None = None,
-        *,
-        levels: Mapping[Recipient, Number | Level],
-        unit: Unit | None = None,
-        cells: Number | None = None,
-        numbers: str | Mapping[Any, str] = "integers",
-        grid: Number | None = None,
-        half_step: bool = False,
-        randomness: Randomness | None = None,
-    ) -> None:
-        self._levels = _read_levels(levels)
-        self._release = GradualRelease(
-            values,
-            sensitivity,
-            unit=unit,
-            cells=cells,
-            numbers=numbers,
-            grid=grid,
-            half_step=half_step,
-            randomness=randomness,
-        )
-
-    def __repr__(self) -> str:
-        return f"TrustRelease({len(self._levels)} recipients)"
-
-    @property
-    def levels(self) -> dict[Recipient, Level]:
-        """The level of each recipient."""
-        return dict(self._levels)
-
-    def view(self, recipient: Recipient) -> Any:
-        """The values that a recipient sees; seen again, the same."""
-        return self._release.at(self._level(recipient))
-
-    def views(self) -> dict[Recipient, Any]:
-        """The values that each recipient sees."""
-        return {recipient: self.view(recipient) for recipient in self._levels}
-
-    def save(
-        self,
-        path: Path | str,
-        recipient: Recipient,
-        *,
-        name: str | None = None,
-        public: Mapping[Any, Column] | None = None,
-        confidence: Number = "0.95",
-        format: str | None = None,
-        sign: Path | str | None = None,
-        overwrite: bool = False,
-    ) -> dict[str, Any]:
-        """Write what a recipient sees, with its error bars and its statement; see `GradualRelease.save`.
-
-        Raises:
-            BadTable: for a recipient without a level. Others: as `GradualRelease.save`.
-        """
-        at = self._level(recipient)
-        return self._release.save(
-            path,
-            epsilon=at,
-            name=name,
-            public=public,
-            confidence=confidence,
-            format=format,
-            sign=sign,
-            overwrite=overwrite,
-        )
-
-    def loss(self, coalition: Iterable[Recipient]) -> Level | None:
-        """The level that holds for all views of a coalition together: its largest. None for nobody."""
-        return max(
-            (self._level(recipient) for recipient in iterable(coalition, "coalition", or_text=True)), default=None
-        )
-
-    def naive_loss(self, coalition: Iterable[Recipient]) -> Fraction | float:
-        """The sum of the coalition's epsilons: what independent noise would cost; rounded up where irrational."""
-        epsilons = [self._level(recipient).epsilon for recipient in iterable(coalition, "coalition", or_text=True)]
-        exact = sum(Fraction(epsilon) for epsilon in epsilons)
-        return Fraction(exact) if all(isinstance(epsilon, Fraction) for epsilon in epsilons) else up(exact)
-
-    def _level(self, recipient: Recipient) -> Level:
-        if label(recipient, "recipient") not in self._levels:
-            raise BadTable(
-                "a recipient must have a level", came=repr(recipient), remedy="Name the recipient in levels=."
-            )
-        return self._levels[recipient]
 
 
 def levels_by_distance(

@@ -1,14 +1,13 @@
-"""Statements in words of results that are no table of noisy cells: named keys, answers, and readings.
+"""Statements in words of results that are no table of noisy cells: named keys, and answers from a list.
 
-Each function checks a statement, and gives `ReleaseFacts` of it. None of them has error bars: which
-keys are named is a choice, an answer is one of a list, and a reading is whatever a function made of noisy values.
+None of them has error bars: which keys are named is a choice, and an answer is one of a list.
 """
 
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from utmost.core.exact.written_levels import factor_text, level_name, level_words
+from utmost.core.exact.written_levels import factor_text, level_name
 from utmost.errors import BadTable
 from utmost.publish.promises import codec
 from utmost.publish.promises.partition_selection import KEYS_FORM, SelectedKeys, key_columns, keys_held, stated_keys
@@ -16,14 +15,9 @@ from utmost.publish.promises.statement import (
     ON_TRUST_OF_DRAWS,
     check_table,
 )
-from utmost.publish.promises.table_statements import promise_line
-from utmost.publish.releases.processed_release import NO_BARS, READING_FORM
 from utmost.publish.releases.release_facts import ReleaseFacts
 from utmost.publish.statements.table_words import (
-    DECLARED_ROWS,
     LONE_KEY,
-    NOTHING_UNPROTECTED,
-    neighbours_in_words,
 )
 from utmost.tables.axes.domain import Domain
 from utmost.tables.files import files
@@ -113,47 +107,4 @@ def check_answered(statement: Mapping[str, Any], table: Any) -> None:
         BadTable: where it has others.
     """
     if "column" in statement:
-        check_reading({"released": [statement["column"]], **statement}, table)
-
-
-def check_reading(statement: Mapping[str, Any], table: Any) -> None:
-    """Check that a table has the columns and the rows of a checked statement of a reading.
-
-    Raises:
-        BadTable: where it has others.
-    """
-    check_table(statement["released"], statement, table, {}, statement["public"], digested=False)
-
-
-def reading_in_words(statement: Mapping[str, Any]) -> ReleaseFacts:
-    """The result of a function of noisy values."""
-    reading = READING_FORM.checked(statement)
-    at, unit, parts, remembered = reading.level, reading.unit, reading.parts, reading.ledger
-    assert remembered.together is not None, "which is read from every such statement"
-    total, answered = remembered.together, ", ".join(map(level_words, remembered.levels))
-    cells = "1 value" if unit.cells == 1 else f"{unit.cells} values"
-    public = ", ".join(parts[1])
-    rows = DECLARED_ROWS
-    return ReleaseFacts(
-        statement=statement,
-        level=total,
-        own_level=at,
-        line=promise_line(at, unit.neighbours),
-        domain=f"Whatever {parts[2]} published rows ({', '.join(parts[0])}) were computed from.",
-        released=f"{', '.join(parts[0])} ({parts[2]} rows)",
-        unit=f"one individual, who changes at most {cells}, {'each ' * (unit.cells > 1)}by at most {unit.sensitivity}, "
-        "before the noise",
-        neighbours=neighbours_in_words(unit),
-        mechanism="noise that can be relaxed without loss was added to a query of the data, and a function of the "
-        "noisy values alone was published",
-        why="a function of what is private is as private",
-        public=f"the columns {public}, and {rows}" if public else rows,
-        unprotected=NOTHING_UNPROTECTED,
-        before="a query was computed, of which one individual changes no more than stated",
-        after=f"a function of the noisy values was published. Error bars: {NO_BARS}",
-        composition=f"Answered at epsilon = {answered}: all these answers together cost the largest of these levels.",
-        on_trust=(
-            "one individual changes no more than stated before the noise",
-            "the function saw no level and no true value",
-        ),
-    )
+        check_table([statement["column"]], statement, table, {}, statement["public"], digested=False)

@@ -275,7 +275,8 @@ class Axis(Display):
 
     def named(self, name: str) -> "Axis":
         """The same axis with this name where its levels have none of their own."""
-        return replace(self, levels=tuple(own if own[:1] not in ("", "/") else name + own for own in self.levels))
+        levels = tuple(own if own[:1] not in ("", "/") else name + own for own in self.levels)
+        return self if levels == self.levels else replace(self, levels=levels)
 
 
 def _years_before(day: date, years: int) -> date:
@@ -325,9 +326,7 @@ def label_text(value: Any) -> str | None:
     """
     if _is_truth(value):
         return str(bool(value)).lower()
-    if _is_interval(value):
-        return str(value)
-    return text_of(value)
+    return str(value) if _is_interval(value) else text_of(value)
 
 
 def _is_interval(value: Any) -> bool:

@@ -11,17 +11,17 @@ from typing import Any
 
 import numpy as np
 
+from utmost.core.exact.arguments import instance
 from utmost.core.exact.progress_bar import Progress, report_progress
 from utmost.errors import BadTable
-from utmost.tables.cells.spelling import PLAIN, Spelling
+from utmost.tables.cells.spelling import Spelling
 from utmost.tables.engines.engines import engine_frame
 from utmost.tables.files import files
 from utmost.tables.files.csv_table import CsvPieces, CsvTable, spelling_of
 from utmost.tables.files.hive_folders import FolderColumns
 from utmost.tables.files.parquet_pieces import ParquetPieces
 from utmost.tables.frames import dataframes
-from utmost.tables.frames.adapters import check_columns_exist
-from utmost.tables.frames.any_table import adapter_of
+from utmost.tables.frames.adapters import COLUMNS, check_columns_exist
 from utmost.tables.frames.pandas_frames import cells_of_categories, is_categorical
 from utmost.tables.optional_imports import extra
 
@@ -91,7 +91,7 @@ def read_events(events: Any, wanted: Sequence[str], values: Sequence[str] = ()) 
     if isinstance(events, np.ndarray) and events.dtype.names is not None:
         events = {name: events[name] for name in events.dtype.names}
     if isinstance(events, Mapping):
-        names = adapter_of(events).names(events)
+        names = COLUMNS.names(events)
         check_columns_exist(wanted, names)
         wanted = wanted or any_column(names)
         chosen = {name: _sliceable(events[name]) for name in wanted}
@@ -125,10 +125,10 @@ def read_events(events: Any, wanted: Sequence[str], values: Sequence[str] = ()) 
     return Events(f"dataframe:{frame.implementation.value}", rows, lambda: _slices(columns, rows))
 
 
-def declared_spelling(events: Any) -> Spelling:
-    """The marks that are declared for the cells of a file of events; none for any other table."""
-    path = events.path if isinstance(events, CsvTable) else events
-    return spelling_of(path) if isinstance(path, Path) else PLAIN
+def spelling_of_table(table: Any, spelling: Spelling) -> Spelling:
+    """The marks of the cells of a table: those that are passed, and of a file also those that it declares."""
+    spelling, path = instance(spelling, Spelling, "spelling"), table.path if isinstance(table, CsvTable) else table
+    return spelling.beside(spelling_of(path)) if isinstance(path, Path) else spelling
 
 
 def any_column(names: Sequence[str]) -> list[str]:
@@ -164,10 +164,10 @@ def _packed(column: Any) -> Any:
 
 def _sliceable(column: Any) -> Any:
     """The column as an array or a list; a series of nullable integers as a list, since an array has floats for them."""
-    if is_categorical(column):
-        return cells_of_categories(column)
     if isinstance(column, list | tuple | np.ndarray) or hasattr(column, "dictionary_encode"):
         return column
+    if is_categorical(column):
+        return cells_of_categories(column)
     listed = getattr(column, "to_list", None) or getattr(column, "tolist", None)
     if listed is None or isinstance(getattr(column, "dtype", None), np.dtype):
         return np.asarray(column)

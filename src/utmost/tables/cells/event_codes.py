@@ -164,10 +164,8 @@ class Persons:
         text = cell if type(cell) is str else text_of(cell)
         if text is None:
             raise refused_cell(cell, self.name)
-        return -1 if self.spelling.is_missing(text) else self.add(text)
-
-    def add(self, text: str) -> int:
-        """The code of a person by the text."""
+        if self.spelling.is_missing(text):
+            return -1
         code = self._codes.setdefault(text, len(self.texts))
         if code == len(self.texts):
             self.texts.append(text)
@@ -191,7 +189,7 @@ class TextsInArrow(Sequence[str]):
         return str(self.column[code].as_py())
 
     def identifiers(self, codes: NDArray[np.int64]) -> Identifiers:
-        """The texts of some persons as identifiers: bytes, as `text_identifiers` makes them."""
+        """The texts of some persons as identifiers: bytes, as `identified` makes them of other texts."""
         arrow = extra("pyarrow", "tables")
         some = self.column.take(arrow.array(codes)).cast(arrow.large_string())
         return arrow_identifiers(some.cast(arrow.large_binary()), "person")

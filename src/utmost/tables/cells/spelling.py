@@ -77,6 +77,8 @@ class Spelling:
 
     def beside(self, general: "Spelling") -> "Spelling":
         """This spelling of one column, and where it declares nothing that of the whole table."""
+        if general in (self, PLAIN):
+            return self
         marks = dict.fromkeys((*self.missing_marks, *general.missing_marks))
         decimal, thousands = self.decimal or general.decimal, self.thousands or general.thousands
         pattern, currency = self.pattern or general.pattern, self.currency or general.currency

@@ -120,7 +120,10 @@ def _own_name(table: Mapping[Any, Any], name: str) -> Any:
     return name if name in table else next((own for own in table if named(own) == name), name)
 
 
-_adapters: list[TableAdapter] = [_Columns()]
+COLUMNS = _Columns()
+"""The adapter of dicts of columns, which is asked first."""
+
+_adapters: list[TableAdapter] = [COLUMNS]
 
 
 def register(adapter: TableAdapter) -> None:

@@ -16,7 +16,8 @@ from utmost.interfaces.cli.options.option_kinds import option
 from utmost.interfaces.cli.screens.screen import facts, grid, number, others, screen
 from utmost.interfaces.documents.reports import print_json
 from utmost.interfaces.documents.space_names import edges_file
-from utmost.publish.releases.trust import TrustRelease, check_coalitions, levels_by_distance
+from utmost.publish.releases.gradual_release import GradualRelease
+from utmost.publish.releases.trust import check_coalitions, levels_by_distance
 from utmost.tables.files.atomic import check_absent, write_together
 from utmost.tables.files.json_files import write_json
 
@@ -162,8 +163,8 @@ def _draw(levels: dict[Any, Level], value: Path, sensitivity: str, file: Path | 
     """Draw one noise process, and write the view of each recipient."""
     if file is None or file.suffix.lower() != ".json":
         raise OutOfRange("--out must be a .json file", came=str(file or "none"), remedy="Write --out views.json.")
-    shared = TrustRelease(_integer(value), sensitivity, levels=levels)
-    views = {str(recipient): int(seen) for recipient, seen in shared.views().items()}
+    shared = GradualRelease(_integer(value), sensitivity)
+    views = {str(recipient): int(shared.at(level)) for recipient, level in levels.items()}
     document = {"kind": "utmost trust views", "format": 1, "sensitivity": sensitivity, "views": views}
     write_together({file: lambda opened: write_json(document, opened)}, owner_only=True)
 

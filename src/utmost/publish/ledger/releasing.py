@@ -18,7 +18,6 @@ from utmost.publish.ledger.event_log import open_log
 from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.ledger import Ledger
 from utmost.publish.ledger.publishing import check_new
-from utmost.publish.ledger.source import new_source
 from utmost.publish.ledger.sqlite_store import VolatileStore
 from utmost.publish.promises.ledger_facts import PROCESS_NAME
 from utmost.publish.promises.noise_at_level import warn_of_rows
@@ -29,6 +28,7 @@ from utmost.publish.releases.checked_sums import counted_for
 from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.publish.releases.once import checked_table
 from utmost.publish.releases.planned_tables import least_once, plan_for
+from utmost.publish.releases.source import new_source
 from utmost.publish.workloads.planning.plan import Plan
 from utmost.publish.workloads.workload import Workload
 from utmost.tables.engines.engines import is_engine_frame
@@ -190,7 +190,7 @@ def release(
 def promised_statement(table: Any, promise: Promise, at: Level) -> dict[str, Any]:
     """The statement of a release by a rule that stops, as if it went up to its last level; nothing is drawn."""
     check_release(table, promise, at)
-    source = new_source(promise.rows_of(table), promise)
+    source = new_source(table, promise.rows_of(table), promise)
     return Statement(source.promise, source.promise.at(at), source.rows, None, None).facts()
 
 
@@ -201,11 +201,10 @@ def check_release(table: Any, promise: Promise, at: Level) -> None:
     if is_engine_frame(native):
         checked_table(table, promise, at)
         return
-    source = new_source(native, promise)
+    source = new_source(table, native, promise)
     check_new(source)
     if source.items is not None:
         source.check_distinct(item_tags(entropy(SECRET_BYTES), [source.items]))
-    noise = source.promise.lasting_noise
-    noise.check_level(at)
-    noise.warn(at)
+    source.promise.lasting_noise.check_level(at)
+    promise.at(at).warn()
     warn_of_rows(source.promise.rows)

@@ -1,15 +1,16 @@
-"""Counting persons whose events come in any order: a part of the persons at a time, chosen by a hash of their text.
+"""From batches of events to each person's sum in each cell, all of a person's sums together.
 
-Events are read once, in columns of Arrow. Where they are many they are set aside on the disk by a hash of their person:
-all events of a person are in one bucket, and a bucket has few enough to be counted in memory. The hash decides nothing
-but where events wait: what is kept of a person is a function of the key and of that person's own rows.
+Where each row is a person nothing is gathered: a row is passed on as it comes. Else the events of a person may come in
+any order, and are read once, in columns of Arrow. Where they are many they are set aside on the disk by a hash of their
+person: all events of a person are in one bucket, and a bucket has few enough to be counted in memory. The hash decides
+nothing but where events wait: what is kept of a person is a function of the key and of that person's own rows.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from secrets import token_bytes
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,6 @@ from numpy.typing import NDArray
 from utmost.core.exact.progress_bar import Progress
 from utmost.core.sampling.item_words import SECRET_BYTES, item_tags
 from utmost.publish.counting.bounding import EventSums, Pairs
-from utmost.publish.counting.event_reader import EventReader
 from utmost.tables.cells.event_batches import Batch, Events
 from utmost.tables.cells.event_codes import Persons, TextsInArrow
 from utmost.tables.cells.spelling import NOT_A_NUMBER, Spelling
@@ -37,16 +37,76 @@ CompletePersons = Iterator[tuple[Pairs, Sequence[str]]]
 """The pairs of some persons, all of whose pairs these are, and each person's text by code."""
 
 
+class EventReader(Protocol):
+    """How events are read, and which of a person's cells are kept: `CountingRule`, and the keys of `count_keys`."""
+
+    @property
+    def person(self) -> str | None:
+        """The column that says whose event it is; None where each row is a person."""
+
+    @property
+    def spelling(self) -> Spelling:
+        """The marks that are declared for the cells of all columns."""
+
+    def placed(self, batch: Mapping[str, Any], before: int) -> tuple[NDArray[np.int64], NDArray[Any] | None]:
+        """The cell of each event of a batch, -1 outside the domain, and its amount; None where each counts as one.
+
+        Where several things are counted of an event, all events come once for each, one time behind the other.
+        """
+
+    def summed(self, pairs: Pairs, texts: Sequence[str]) -> Any:
+        """The kept part of these persons, added up over them: an Arrow batch."""
+
+
+def row_pairs(reader: EventReader, batch: Batch, before: int) -> Pairs:
+    """The pairs of person and cell of a batch in which each row is a person: one for each row in the domain.
+
+    Args:
+        before: Number of rows that came before these.
+    """
+    rows = len(next(iter(batch.values())))
+    cells, amounts = reader.placed(batch, before)
+    inside = np.flatnonzero(cells >= 0)
+    if len(cells) > rows:  # several things are counted of each row
+        inside = inside[np.argsort(inside % rows, kind="stable")]
+    sums = np.ones(len(inside), dtype=np.int64) if amounts is None else amounts[inside]
+    return Pairs(inside % max(rows, 1), cells[inside], sums)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class RowsAlone:
+    """Add up the kept part of persons from batches of rows, each a person.
+
+    Attributes:
+        reader: Reader of the rows.
+    """
+
+    reader: EventReader
+
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        """The sums, in an Arrow batch for each that comes."""
+        before = 0
+        for batch in batches:
+            columns = {name: batch.column(name) for name in batch.schema.names}
+            yield self.reader.summed(row_pairs(self.reader, columns, before), ())
+            before += batch.num_rows
+
+
 def persons_of(reader: EventReader, read: Events, progress: Progress | None = None) -> CompletePersons:
-    """The persons of a table of events: in columns of Arrow as by `PersonsInBuckets`, of lists all persons together."""
-    batches = read.watched(progress)
+    """The persons of a table: rows as they come, columns of Arrow by `PersonsInBuckets`, of lists all together."""
+    batches, before = read.watched(progress), 0
+    if reader.person is None:
+        for batch in batches:
+            yield row_pairs(reader, batch, before), ()
+            before += len(next(iter(batch.values())))
+        return
     first = next(batches, None)
     if first is not None and hasattr(first[reader.person], "dictionary_encode"):
         # Rows that are in memory already are not written to the disk.
         buckets = PersonsInBuckets(reader, read.rows) if read.in_memory else PersonsInBuckets(reader)
         yield from buckets.counted(chain([first], batches))
         return
-    persons, tally, before = Persons(reader.person, reader.spelling), EventSums(), 0
+    persons, tally = Persons(reader.person, reader.spelling), EventSums()
     for batch in chain([] if first is None else [first], batches):
         who = persons.codes(batch[reader.person])
         cells, amounts = reader.placed(batch, before)
@@ -100,9 +160,10 @@ class PersonsInBuckets:
 
     def _laid(self, batches: Iterable[Batch]) -> Iterator[Any]:
         """The events inside the domain of each batch: whose they are, in which cell, how much they count."""
-        arrow, before = extra("pyarrow", "tables"), 0
+        arrow, before, name = extra("pyarrow", "tables"), 0, self.reader.person
+        assert name is not None, "rows that are persons are not gathered"
         for batch in batches:
-            persons = _checked_persons(batch[self.reader.person], self.reader.person, self.reader.spelling)
+            persons = _checked_persons(batch[name], name, self.reader.spelling)
             cells, amounts = self.reader.placed(batch, before)
             rows = len(persons)
             before += rows
@@ -136,6 +197,7 @@ class PersonsInBuckets:
 
     def _pairs_on_the_way(self, tables: Iterator[Any]) -> tuple[Pairs, Sequence[str]]:
         """The persons of a bucket with more events than memory may hold: of one person, say, who has most of them."""
+        assert self.reader.person is not None, "rows that are persons are not gathered"
         persons, tally = Persons(self.reader.person, self.reader.spelling), EventSums()
         for table in tables:
             who = persons.codes(table[_PERSON])
