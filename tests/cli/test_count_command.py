@@ -197,7 +197,10 @@ def test_parts_are_counted_into_files_that_share_nobody(run, files, tmp_path):
     say = ["count", events, *SAY, "--domain", domain, "--part", "page"]
     assert "--part needs --out" in run(*say)[2]
     assert json.loads(run(*say, "--dry-run", "--json")[1])["labels"] == ["A", "B", "else"]
-    assert "must be declared" in run("count", events, *SAY, "--domain", domain, "--part", "country", "--dry-run")[2]
+    assert (
+        "must name an axis of the domain"
+        in run("count", events, *SAY, "--domain", domain, "--part", "country", "--dry-run")[2]
+    )
 
 
 def test_keys_that_nobody_listed_are_named_at_epsilon_and_delta(run, tmp_path):

@@ -413,7 +413,7 @@ def test_a_count_by_cells_proves_no_rows(run, stays, tmp_path):
     assert (code, shown) == (2, "")
     assert "one person changes whole rows along 'kind'" in err
     for words, said in (
-        (["plan", counted, "--want", "kind", "--together", "kind"], "that was proved"),
+        (["plan", counted, "--want", "kind", "--together", "kind"], "says itself"),
         (["plan", counted, "--want", "kind", "--method", "rotated"], "changes together: --together"),
         (["plan", domain, "--want", "kind", "--at-most", 3, "--together", "kind"], "whole rows"),
         (["plan", domain, "--want", "kind", "--at-most", 2, "--together", "region"], "whole rows"),
