@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from running import main
+from running import main, with_recipe
 
 PEOPLE = [("men", "yes"), ("women", "no"), ("men", "no"), ("women", "no")]
 
@@ -63,14 +63,14 @@ def test_all_one_way_tables_of_people(run, files, tmp_path):
     ("options", "message"),
     [
         (["--columns", "n", "--ledger", "l.db", "--name", "x"], "--ledger does not go with --once"),
-        (["--columns", "n", "--together", "any"], "does not go with --together"),
-        (["--columns", "n", "--cost", "squared"], "--cost does not go with --once"),
+        (["--columns", "n", "--cost", "squared"], "cost in the recipe does not go with --once"),
     ],
 )
 def test_what_does_not_go_with_it(run, files, options, message):
     """Ledgers, other noise and other costs, by type and with a remedy."""
     table, _ = files
-    code, _, said = run("release", table, *options, "--sensitivity", 1, "--cells", 1, "--once", "cells", "--epsilon", 1)
+    more = ["--sensitivity", 1, "--cells", 1, "--once", "cells", "--epsilon", 1]
+    code, _, said = run(*with_recipe("release", table, *options, *more))
     assert code != 0
     assert message in said
 

@@ -215,7 +215,7 @@ def test_what_ledgers_domains_and_counts_refuse_is_told_without_python(run, file
 def test_messages_are_in_the_words_of_the_command_line(run, file):
     table = file("n\n1\n")
     code, _, err = run("release", table, *SILENT, "--sensitivity", "5/2")
-    assert (code, "; got 5/2. Pass 3, or declare --numbers reals." in err) == (2, True)
+    assert (code, '; got 5/2. Pass 3, or declare numbers = "reals" in the recipe (--recipe' in err) == (2, True)
     unit = ["--columns", "n", "--sensitivity", 1, "--cells", 1]
     assert "Leave out --grid, or pass --numbers reals." in run("promise", *unit, "--grid", "1/2")[2]
     assert run("noise", "--epsilon", "0", "--sensitivity", 1)[2].startswith("utmost: --epsilon must be positive")

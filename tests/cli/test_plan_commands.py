@@ -14,6 +14,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
 import utmost as ut
+from running import with_recipe
 from utmost import Counting
 from utmost.counting import count_table
 from utmost.errors import LittleProtection, UtmostError
@@ -323,7 +324,9 @@ def test_a_signed_release_by_a_plan_is_verified(run, counted, plan, tmp_path):
     private.write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
     private.chmod(0o600)
     public.write_bytes(key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo))
-    assert run("release", counted, "--plan", plan, "--epsilon", 1, "--out", out, "--sign", private)[0] == 0
+    assert (
+        run(*with_recipe("release", counted, "--plan", plan, "--epsilon", 1, "--out", out, "--sign", private))[0] == 0
+    )
     code, shown, _ = run("verify", out, "--public-key", public, "--json")
     assert (code, json.loads(shown)["signature"]) == (0, "valid")
     said = json.loads(out.read_text())
@@ -626,12 +629,33 @@ def test_wanted_tables_are_released_by_the_plan_that_plan_would_make(run, made, 
     assert all(run("verify", path)[0] == 0 for path in (tmp_path / "tables").glob("*.csv"))
 
 
+def test_wanted_tables_are_released_by_noise_made_once(run, tmp_path):
+    """As by `once=True`: in one draw where that has less error, by the plan where it has not; never in a ledger."""
+    (tmp_path / "d.json").write_text(json.dumps({name: ["no", "yes"] for name in "abcdef"}), encoding="utf-8")
+    (tmp_path / "e.csv").write_text("a,b,c,d,e,f\n" + "no,yes,no,yes,no,yes\n" * 90, encoding="utf-8")
+    events = ["release", tmp_path / "e.csv", "--each-row", "--domain", tmp_path / "d.json", "--epsilon", 1]
+    tables = [*events, "--want", "tables of 1 column", "--once", "tables"]
+    assert "one draw" in run(*tables, "--dry-run")[1]
+    assert run(*tables, "--out", tmp_path / "t.csv")[0] == 0
+    assert run("verify", tmp_path / "t.csv")[0] == 0
+    assert (tmp_path / "t.csv").read_text(encoding="utf-8").startswith("table,")
+    code, _, err = run(*tables, "--out", tmp_path / "t.json")
+    assert (code, "t.csv" in err) == (2, True)
+    planned = [*events, "--want", "a", "--want", "b c", "--once", "tables"]
+    assert run(*planned, "--out", tmp_path / "p.json")[0] == 0
+    assert list(ut.read_release(tmp_path / "p.json")) == ["a", "b c"]
+    code, _, err = run(*tables, "--ledger", tmp_path / "l.db", "--create", "--name", "x")
+    assert (code, "Leave out --once" in err) == (2, True)
+    code, _, err = run(*events, "--once", "tables")
+    assert (code, "Add --want" in err) == (2, True)
+
+
 @pytest.mark.parametrize(
     "more",
     [["--once", "cells"], ["--columns", "sex"], ["--cells", 1], ["--cost", "squared"]],
 )
 def test_wanted_tables_go_with_no_other_noise(run, counted, more):
-    code, _, err = run("release", counted, "--want", "sex", "--epsilon", 1, *more)
+    code, _, err = run(*with_recipe("release", counted, "--want", "sex", "--epsilon", 1, *more))
     assert code == 2
     assert "--want" in err
 

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import utmost as ut
-from running import called
+from running import called, with_recipe
 
 PRIOR = "probability\n8/15\n4/15\n2/15\n1/15\n"
 HALF = ["--epsilon", "alpha=1/2"]
@@ -157,7 +157,7 @@ def test_a_staircase_release_is_read_by_its_statement(run, file, tmp_path):
 def test_noise_on_the_reals_is_not_read(run, file, tmp_path):
     source, out = file("x\n4.5\n", "sums.csv"), tmp_path / "released.csv"
     promise = ["--columns", "x", "--epsilon", 1, "--sensitivity", 3, "--cells", 1, "--numbers", "reals", "--out", out]
-    assert run("release", source, *promise)[0] == 0
+    assert run(*with_recipe("release", source, *promise))[0] == 0
     code, _, err = run("read", "--response", 4, "--statement", f"{out}.json", "--n", 9, "--prior", "uniform")
     assert (code, "discrete staircases can be read; got Staircase" in err) == (2, True)
 

@@ -10,6 +10,7 @@ from hashlib import sha256
 import pytest
 
 import utmost as ut
+from running import with_recipe
 from utmost.errors import BadTable, OutOfRange, UtmostError, WrongKind
 from utmost.releases import MeasuresTable, release_measures
 
@@ -124,18 +125,18 @@ def test_one_command_releases_them(run, tmp_path):
         rows.writerows(["NA" if cell is None else cell for cell in row] for row in zip(*PEOPLE.values(), strict=True))
     (tmp_path / "d.json").write_text(json.dumps(DOMAIN))
     asked = ["release", tmp_path / "p.csv", "--each-row", "--domain", tmp_path / "d.json", "--epsilon", 4000, "--yes"]
-    asked += ["--missing-marks", "NA", "--leave-out", "amounts"]
+    asked += ["--leave-out", "amounts", "--missing-marks", "NA"]
     means = ["--mean", "income=-50,1000,0.01", "--mean", "rent=0,90"]
     out = tmp_path / "t.csv"
-    code, shown, _ = run(*asked, *means, "--out", out)
+    code, shown, _ = run(*with_recipe(*asked, *means, "--out", out))
     assert (code, "rent" in shown) == (0, True)
     assert run("verify", out)[0] == 0
     with out.open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
             for name, number in truth(row["region"]).items():
                 assert float(row[name]) == pytest.approx(number, abs=8)
-    assert run(*asked, *means)[1].splitlines()[0] == out.read_text(encoding="utf-8").splitlines()[0]
-    assert {"statement", "table"} <= json.loads(run(*asked, *means, "--json")[1]).keys()
+    assert run(*with_recipe(*asked, *means))[1].splitlines()[0] == out.read_text(encoding="utf-8").splitlines()[0]
+    assert {"statement", "table"} <= json.loads(run(*with_recipe(*asked, *means, "--json"))[1]).keys()
     for more in (
         ["--mean", "rent=0,5"],
         ["--cost", "squared"],
@@ -143,10 +144,10 @@ def test_one_command_releases_them(run, tmp_path):
         ["--ledger", tmp_path / "l.db", "--create"],
         ["--name", "x"],
     ):
-        code, shown, _ = run(*asked, *means, *more, "--out", tmp_path / "x.csv")
+        code, shown, _ = run(*with_recipe(*asked, *means, *more, "--out", tmp_path / "x.csv"))
         assert (code, shown) == (2, ""), more
         assert not (tmp_path / "x.csv").exists()
-    code, shown, _ = run(*asked, *means, "--dry-run", "--out", tmp_path / "x.csv")
+    code, shown, _ = run(*with_recipe(*asked, *means, "--dry-run", "--out", tmp_path / "x.csv"))
     assert (code, "rent_mean ± about" in " ".join(shown.split())) == (0, True)
     counted = ["count", *asked[1:5], *asked[8:], *means, "--out", tmp_path / "c.json"]
     assert run(*counted)[0] == 0

@@ -39,20 +39,8 @@ Frame = TypeVar("Frame")
 
 @overload
 def release(
-    table: CountedTable,
-    promise: Workload,
-    *,
-    epsilon: Number | Level,
-    once: bool = False,
-    confidence: Number = "0.95",
-    randomness: Randomness | None = None,
-) -> Answer[NoisySums]: ...
-
-
-@overload
-def release(
     table: CountedTable | NDArray[Any],
-    promise: Plan,
+    promise: Plan | Workload,
     *,
     epsilon: Number | Level,
     once: bool = False,

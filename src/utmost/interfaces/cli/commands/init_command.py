@@ -8,7 +8,6 @@ from typing import Annotated, Any, ClassVar
 import click
 
 from utmost.errors import OutOfRange
-from utmost.interfaces.cli.commands import release_command
 from utmost.interfaces.cli.ledger_place import LedgerOptions
 from utmost.interfaces.cli.options import file_options
 from utmost.interfaces.cli.options import shared_options as options
@@ -33,7 +32,7 @@ AS_IN = {
         *("--create", "--name", "--until"),
     )
 }
-RARE = [name for name in release_command.RARE if name != "--yes"]
+RARE = ("--once", "--dataset", "--data-version")
 _FILES = {"plan", "promise", "key-file", "witness", "sign", "ledger"}
 
 

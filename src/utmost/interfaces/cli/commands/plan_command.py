@@ -294,7 +294,7 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
             draw = number(report["joint_draw_times"], 3)
             rows["made once"] = (
                 f"one joint draw for both cells of a row has {draw} times the variance of a cell, and cannot be "
-                "relaxed: utmost release --together any"
+                "relaxed: utmost release --once row"
             )
         rows["one person"] += f", which are whole rows along {report['together']}"
     if report["clean_needs"] is not None:

@@ -31,7 +31,12 @@ from utmost.tables.frames.any_table import adapter_of
 
 FIRST = ("--ledger", "--name", "--epsilon", "--recipe", "--out", "--dry-run")
 AS_IN = {"utmost release": ("--person", "--each-row", "--at-most", "--by", "--domain", "--mean", "--leave-out")}
-RARE = ("--per-cell", "--in-all", "--neighbours", "--data-version", "--yes")
+IN_RECIPE = (
+    *("--per-cell", "--in-all", "--neighbours"),
+    *("--separator", "--encoding", "--decimal", "--thousands", "--missing-marks", "--currency"),
+    *("--format", "--sign", "--confidence"),
+)
+RARE = ("--data-version", "--yes")
 
 
 def relax(
