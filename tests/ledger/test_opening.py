@@ -189,7 +189,7 @@ def test_whether_a_witness_is_kept_is_settled_when_the_ledger_is_made(tmp_path):
     """In the first event, under the chain: who leaves the witness out later is refused."""
     with Ledger.open(tmp_path / "l.db", create=True) as ledger:
         assert ledger.history()[0].facts["witness"] is True
-    with pytest.raises(OutOfRange, match="keeps a witness"):
+    with pytest.raises(OutOfRange, match="opened with its witness"):
         Ledger.open(tmp_path / "l.db", witness=False)
     with Ledger.open(tmp_path / "m.db", create=True, witness=False) as ledger:
         ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=1)

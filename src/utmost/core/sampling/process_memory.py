@@ -51,7 +51,7 @@ class ProcessMemory:
         """Check, before a draw, that this is not a forked child."""
         if os.getpid() != self._owner:
             raise Unsupported(
-                "a new answer must be drawn by the process that gave the earlier ones",
+                "a new answer must be drawn by the process that gave the earlier ones: two processes would differ",
                 where=type(self).__name__,
                 remedy="Ask for every answer in one process and pass them on, or keep the release in a Ledger.",
             )
