@@ -319,5 +319,5 @@ def test_a_commit_that_fails_is_carried_out_by_the_next_call(place, tmp_path, mo
 @pytest.mark.parametrize("place", [".", "/", "sqlite:///."])
 def test_a_place_without_a_name_is_refused(place):
     """Its key and its witness are named after it."""
-    with pytest.raises(OutOfRange, match="a file with a name"):
+    with pytest.raises(OutOfRange, match="must name a file"):
         Ledger.open(place, create=True)

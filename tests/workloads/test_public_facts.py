@@ -60,7 +60,7 @@ def test_facts_in_every_form():
         ({"total": None}, UtmostError, "given|None|table"),
         ({"age": 5}, OutOfRange, "age"),
         ({"sex=mne": 5}, OutOfRange, "mne"),
-        ({"sex": [1]}, OutOfRange, "each of the 2 sums"),
+        ({"sex": [1]}, OutOfRange, "must have 2 numbers"),
         ({"sex": {"x": 1}}, OutOfRange, "must name labels of"),
         ({"sex": {"sex": ["men"], "n": [1], "m": [2]}}, WrongKind, "one of numbers"),
         (7, WrongKind, "mapping"),
