@@ -17,6 +17,7 @@ import pytest
 
 import utmost as ut
 from counting_words import contributions_with, counted_with
+from running import with_recipe
 from spark import on, session
 from utmost import Counting, count, distinct
 from utmost import sum as total
@@ -196,7 +197,7 @@ def test_each_run_tells_the_curator_which_bounds_take_something(run, tmp_path):
     asked = [*count, "--per-cell", "3", "--epsilon", "1"]
     line = "utmost: not all is counted, because of --per-cell or --in-all. `utmost count --report FILE` says how much."
     for command in (["count", *count, "--out", out], ["release", *asked], ["release", *asked, "--dry-run"]):
-        code, shown, err = run(*command)
+        code, shown, err = run(*(with_recipe(*command) if command[0] == "release" else command))
         assert (code, line in err, "not all" in shown) == (0, True, False), command
     assert "not all" not in out.read_text()
     cut = run("release", events, *asked[1:5], "--at-most", "1", "--epsilon", "1")[2]
@@ -208,7 +209,7 @@ def test_leave_out_nothing_ends_the_run_and_says_what_it_refuses(run, tmp_path):
     events.write_text("who,page\n" + "a,x\n" * 5)
     domain.write_text('{"page": ["x", "y"]}')
     asked = ["release", events, "--person", "who", "--domain", domain, "--at-most", "1", "--epsilon", "1"]
-    code, out, err = run(*asked, "--per-cell", "1", "--in-all", "1", "--leave-out", "nothing")
+    code, out, err = run(*with_recipe(*asked, "--per-cell", "1", "--in-all", "1", "--leave-out", "nothing"))
     assert (code, out) == (1, "")
     assert "refuses events outside the domain, and bounds that keep less than half" in err
 
