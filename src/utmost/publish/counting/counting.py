@@ -89,7 +89,7 @@ class Counting:
     def individual(self) -> str:
         """Who one individual is, in words that a statement can have."""
         if self.person is None:
-            return "one row"
+            return "one person, with one row"
         name = "".join(sign if sign.isprintable() else "?" for sign in self.person)
         name = name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
         return f"one value of the column {name}, with all its events"

@@ -227,8 +227,9 @@ def within(share: Number, where: "Where | None" = None, *, steps: int = 7) -> Un
 
     Passed as ``until`` to a `Promise`, it makes ``epsilon`` the most that a release may spend: levels from epsilon / 64
     up are answered in turn, until the margin of each chosen cell, at 95 %, is at most this share of its released value,
-    else up to epsilon itself. Only the level that was reached is spent. The margins hold, with their confidence, at the
-    level where the rule stops; those of a level that was chosen beforehand would not.
+    else up to epsilon itself. Only the level that was reached is spent. The margins hold, in at least so
+    many of 100 releases by the rule as their confidence says, wherever each stops; those of a level that was chosen
+    beforehand would not. Among the few that stop unusually early more are missed: lucky noise stopped them.
 
     Args:
         share: Margin that is wanted, as a share of the released value: "10 %" or 0.1.
