@@ -34,7 +34,7 @@ def masses(table):
 @pytest.mark.parametrize(("D", "r"), [(1, 1), (2, 1), (3, 2), (5, 2)])
 @pytest.mark.parametrize(("a", "b"), [("1/4", "1/64"), ("1/8", "1/27"), ("1/2", "1/3")])
 def test_a_staircase_by_its_masses_has_the_verdict_of_the_staircase(D, r, a, b):
-    strict, loose = (DiscreteStaircase(None, D, r, alpha=alpha) for alpha in (a, b))
+    strict, loose = (DiscreteStaircase(None, D, step=r, alpha=alpha) for alpha in (a, b))
     known, found = losslessness(strict, loose), losslessness(own(strict), own(loose))
     assert bool(known) == bool(found) == bool(losslessness(own(strict), loose))
     if known:
