@@ -90,7 +90,8 @@ class Until(Display):
         """
         arguments = {"where": (), **arguments_of(cls, facts, "until")}
         if missing := [name for name in ("share", "steps") if name not in arguments]:
-            raise OutOfRange("a rule must have its share and its steps", came=f"no {missing[0]}", where="until")
+            remedy = "Write the rule with within(...).facts()."
+            raise OutOfRange("until must have a share and steps", came=f"no {missing[0]}", remedy=remedy)
         return cls(**arguments)
 
     def levels(self, epsilon: Level) -> tuple[Level, ...]:
@@ -122,9 +123,9 @@ class Until(Display):
         if noise.is_by_plan:
             self._check_tables(noise)
         elif not isinstance(noise, CellNoise):
-            required = "a rule that stops reads cells that each have noise of their own, or the tables of a plan"
+            required = "until= needs cells that each have noise of their own, or the tables of a plan"
             remedy = "Leave until= out and choose the level; or promise the cells with unit=."
-            raise Unsupported(required, came=noise.kind, where="until", remedy=remedy)
+            raise Unsupported(required, came=noise.kind, remedy=remedy)
 
     def _check_tables(self, noise: PlannedNoise) -> None:
         """Check that a wanted table has the chosen cells.
@@ -156,7 +157,7 @@ class Until(Display):
         for name, _ in self.where:
             if name not in public:
                 remedy = f"Choose by {', '.join(public)}." if public else "Leave where= out."
-                raise OutOfRange("cells are chosen by public columns", came=repr(name), where="until", remedy=remedy)
+                raise OutOfRange("within(..., where=...) must name public columns", came=repr(name), remedy=remedy)
 
     def chosen(self, table: Any) -> NDArray[np.bool_] | None:
         """The rows that the rule reads; None for all.
@@ -170,9 +171,9 @@ class Until(Display):
         columns = [(list(map(str, adapter.label(table, name))), labels) for name, labels in self.where]
         rows = np.logical_and.reduce([np.isin(column, labels) for column, labels in columns])
         if not rows.any():
-            required = "the cells that must be accurate must be in the table"
+            required = "within(..., where=...) must choose cells of the table"
             remedy = "Correct the labels of within(..., where=...)."
-            raise OutOfRange(required, came=str(_written_labels(self.where)), where="until", remedy=remedy)
+            raise OutOfRange(required, came=str(_written_labels(self.where)), remedy=remedy)
         return np.asarray(rows)
 
     def is_met(self, table: Any, columns: Sequence[str], noise: NoiseAtLevel) -> bool:

@@ -1,7 +1,7 @@
 """Releases by a plan as the commands give them: the document and its signature, tables beside it, what people see."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from itertools import islice
@@ -49,6 +49,7 @@ from utmost.tables.axes.domain import Domain
 from utmost.tables.files import files
 from utmost.tables.files.atomic import Writer, check_absent, write_together
 from utmost.tables.files.json_files import encoded
+from utmost.tables.files.saving import Digest
 from utmost.tables.files.sidecars import check_repeated, check_repeated_document, publish, table_writers
 from utmost.tables.files.signatures import Signer, signature_path
 
@@ -168,7 +169,7 @@ def check_document(out: Path | None, sign: Path | None, *, draws: bool = False) 
         Unsupported: where one of the files exists.
     """
     if out is None and sign is not None:
-        raise OutOfRange("a signed release must go to a file", came="no --out", where="--sign")
+        raise OutOfRange("--sign needs --out", came="none", remedy="Add --out release.json.")
     if out is not None:
         check_ending(out)
         for path in (out, signature_path(out)):
@@ -221,7 +222,9 @@ def tables_left_out(release: NoisySums, wanted: Plan) -> list[str]:
 def _table_files(plan: Plan, folder: Path) -> dict[Path, tuple[Any, ...]]:
     """A CSV file for each wanted table in a folder, with the words that name it."""
     if folder.exists() and not folder.is_dir():
-        raise OutOfRange("--tables must name a folder", came=folder.name, where="--tables")
+        raise OutOfRange(
+            "--tables must name a folder", came=f"the file {folder.name}", remedy="Name a new folder: --tables tables."
+        )
     wanted = wanted_tables(plan)
     return dict(zip(file_names(folder, wanted), wanted.values(), strict=True))
 
@@ -312,9 +315,22 @@ def give_cells(
     finest = release.domain.finest
     family = release.domain.family_name(finest) if amounts is None else amounts.name(finest)
     table = _with_means(release, family)
-
     said = SumsTable(release, family, amounts is not None).statement
+    out = answer.file
+    facts = _said(release, headline, "" if out is None else f"{out} and {out}.json")
+    _give(table, said, facts, answer, signer, again=again)
 
+
+def _give(
+    table: Any,
+    said: Callable[[Digest | None], dict[str, Any]],
+    facts: ScreenGroup,
+    answer: TableAnswer,
+    signer: Signer | None,
+    *,
+    again: bool,
+) -> None:
+    """Write a table and its statement, then print them with what was promised."""
     out = answer.file
     if out is None:
         written = None
@@ -324,7 +340,6 @@ def give_cells(
         written = publish(table, said, out, watched, signer)
     if answer.as_json:
         return print_json(written or {"statement": said(None), "table": files.columns(table)})
-    facts = _said(release, headline, "" if out is None else f"{out} and {out}.json")
     if out is None:
         give_table(table, answer.form)
         return screen(stderr=True).print(ScreenText(), facts)
@@ -355,21 +370,9 @@ def give_measures(
     Args:
         again: whether the file may be there, as the answer of a request that is made again; it is compared then.
     """
-    table, out = measures.table, answer.file
-    if out is None:
-        written = None
-    elif again and out.is_file():
-        written = measures.said(check_repeated(table, measures.said, out))
-    else:
-        written = publish(table, measures.said, out, watched, signer)
-    if answer.as_json:
-        return print_json(written or {"statement": measures.statement, "table": table})
     then = "" if measures.is_in_ledger else ADDS_UP
-    facts = shown_facts(headline, measures_in_words(measures.statement), out, then=then)
-    if out is None:
-        give_table(table, answer.form)
-        return screen(stderr=True).print(ScreenText(), facts)
-    screen().print(*_fitting([shown_columns(table)]), facts)
+    facts = shown_facts(headline, measures_in_words(measures.statement), answer.file, then=then)
+    _give(measures.table, measures.said, facts, answer, signer, again=again)
 
 
 def give_promised_measures(measures: MeasuresTable, answer: TableAnswer) -> None:
