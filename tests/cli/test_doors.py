@@ -10,7 +10,7 @@ from running import with_recipe
 from utmost import losses
 from utmost.capacities import capacity
 from utmost.leakage import shannon_entropy
-from utmost.noise import DiscreteStaircase, costs, optimal_noise
+from utmost.noise import optimal_noise
 from utmost.optima import minimax_mechanism
 from utmost.privacy_types import PrivacyType
 from utmost.spaces import counts
@@ -148,13 +148,6 @@ def test_a_cost_may_be_a_table(run, file):
     for wrong in ("1,1\n2,2\n", "0,0\n1,-1\n", "0,0\n2,2\n1,3\n3,1\n", "0\n1\n", "0,0\n0,1\n"):
         code, _, err = run("noise", "--epsilon", 1, "--sensitivity", 5, "--cost", file(wrong, "wrong.csv"))
         assert (code in (1, 2), err.count("\n")) == (True, 1), wrong
-
-
-def test_a_table_of_costs_is_linear_between_sizes_and_named_by_what_it_says():
-    cost = costs.tabled({0: "1/2", 4: "5/2"})
-    assert (cost(1), cost(-3), cost(Fraction(1, 2)), cost(9)) == (1, 2, Fraction(3, 4), Fraction(5, 2))
-    assert cost(1.0) == 1.0
-    assert DiscreteStaircase(1, 3, cost).step == DiscreteStaircase(1, 3).step
 
 
 def test_a_release_at_a_tabled_cost_can_be_verified_from_its_statement(run, file, tmp_path):

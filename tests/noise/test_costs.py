@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from utmost.errors import NotANumber, OutOfRange
-from utmost.noise import costs
+from utmost.noise import DiscreteStaircase, costs
 
 
 def test_named_costs_are_the_first_two_moments():
@@ -67,3 +67,10 @@ def test_a_function_is_its_own_name():
 def test_other_names_are_refused(name):
     with pytest.raises(OutOfRange):
         costs.cost_named(name)
+
+
+def test_a_table_of_costs_is_linear_between_sizes():
+    cost = costs.tabled({0: "1/2", 4: "5/2"})
+    assert (cost(1), cost(-3), cost(Fraction(1, 2)), cost(9)) == (1, 2, Fraction(3, 4), Fraction(5, 2))
+    assert cost(1.0) == 1.0
+    assert DiscreteStaircase(1, 3, cost).step == DiscreteStaircase(1, 3).step
