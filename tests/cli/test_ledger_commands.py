@@ -303,14 +303,6 @@ def test_new_versions_of_the_data_add_up(run, published):
     assert run(*again, "--data-version", "1")[0] == 0
 
 
-def test_half_steps(run):
-    promise = ["promise", "--columns", "admitted", "--drop", "department,sex,applicants", "--half-step"]
-    assert run(*promise, "--sensitivity", "5", "--cells", "1", "--out", "promise.json")[0] == 0
-    release = ["release", BERKELEY, "--promise", "promise.json"]
-    found = said(run, *release, "--ledger", "r.db", "--create", "--name", "h", "--epsilon", "1")["statement"]
-    assert (found["noise"]["law"], found["noise"]["parameters"]["step"]) == ("DiscreteStaircase", 3)
-
-
 @pytest.mark.parametrize(
     ("arguments", "code", "reported"),
     [
@@ -398,31 +390,6 @@ def test_commands_start_quickly_and_work_in_a_process_of_their_own(tmp_path):
     assert json.loads(ended.stdout)["responses"] == 1
     with Ledger.open(tmp_path / "r.db", create=True) as ledger:
         assert ledger.verify().events == 2
-
-
-def test_a_request_made_again_repeats_its_bytes_and_ends_well(run, tmp_path):
-    """A task that is retried, with the same --out or another, gives what it gave; another file is not written over."""
-    table, out, place = tmp_path / "t.csv", tmp_path / "r.csv", tmp_path / "l.db"
-    table.write_text("ward,visits\n" + "".join(f"w{i},{i % 7}\n" for i in range(50)))
-    promise = ["--columns", "visits", "--public", "ward", "--id", "ward", "--sensitivity", "1", "--cells", "1"]
-    assert run("promise", *promise, "--noise", "items", "--out", tmp_path / "p.json")[0] == 0
-    say = ["--promise", tmp_path / "p.json"]
-    say += ["--epsilon", "1", "--ledger", place, "--name", "visits", "--request", "monday"]
-    assert run("release", table, *say, "--create", "--out", out)[0] == 0
-    first, statement = out.read_bytes(), Path(f"{out}.json").read_bytes()
-    for again in (out, tmp_path / "other.csv"):
-        assert run("release", table, *say, "--out", again)[0] == 0
-        assert again.read_bytes() == first
-    assert Path(f"{out}.json").read_bytes() == statement
-    out.write_text("ward,visits\n")
-    code, _, err = run("release", table, *say, "--out", out)
-    assert code != 0
-    assert "Move it away" in err
-    lines = table.read_text().splitlines()
-    table.write_text("\n".join([lines[0], *lines[:0:-1]]) + "\n")
-    turned = tmp_path / "turned.csv"
-    assert run("release", table, *say, "--out", turned)[0] == 0
-    assert sorted(turned.read_bytes().splitlines()) == sorted(first.splitlines())
 
 
 def test_a_folder_of_parquet_files_is_kept_in_a_ledger_and_its_request_repeats(run, tmp_path):
