@@ -11,7 +11,7 @@ import pytest
 import utmost as ut
 from utmost.geometry import kernel_sizes, vertices
 
-# Screens and options have no public name.
+# A search is cut into short stretches, which takes minutes at the length that users have.
 from utmost.interfaces.cli import kernel_files
 from utmost.spaces import counts, grid, hamming
 

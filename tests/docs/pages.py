@@ -22,6 +22,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from running import PLAIN, called
+
+# A page may add a kind of noise, which is taken away again.
 from utmost.publish.promises import noise_kinds
 
 ROOT = Path(__file__).parents[2]
