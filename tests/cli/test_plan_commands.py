@@ -608,10 +608,12 @@ def test_a_plan_names_the_option_of_noise_made_once(run, tmp_path):
     """One draw of all one-way tables, and a release by that option has its margins."""
     (tmp_path / "d.json").write_text(json.dumps({name: ["no", "yes"] for name in "abcdef"}), encoding="utf-8")
     asked = ["plan", tmp_path / "d.json", "--at-most", 1, "--epsilon", 1, "--want", "tables of 1 column"]
-    assert "utmost release COUNTED --once one-way" in " ".join(run(*asked)[1].split())
+    assert "utmost release COUNTED --want ... --once tables" in " ".join(run(*asked)[1].split())
     found = json.loads(run(*asked, "--json")[1])
     assert "one draw of one-way tables" in found["made_once"]
     assert found["one_way_times"] > 1
+    both = " ".join(run(*asked, "--want", "=8")[1].split())  # the total, with its weight
+    assert "one draw of one-way tables, with a total of its own" in both
 
 
 def test_wanted_tables_are_kept_in_a_ledger_and_the_same_call_spends_nothing(run, made, tmp_path):

@@ -156,10 +156,19 @@ class CellsDraw(DrawLaw):
         return self.cells
 
     @property
+    def reach(self) -> int:
+        """The largest change of all cells together; twice as much where a record that lowers cells is replaced."""
+        presence = self.changed * self.sensitivity if self.in_all is None else self.in_all
+        return presence * (2 if self._lowers_and_raises else 1)
+
+    @property
+    def _lowers_and_raises(self) -> bool:
+        return self.neighbours == "change-one" and not self.nonnegative
+
+    @property
     def ratio(self) -> Level:
         """The level of one individual's change; a half where a record that may lower cells is replaced by another."""
-        halved = self.neighbours == "change-one" and not self.nonnegative
-        return self.level.scaled(_HALF) if halved else self.level
+        return self.level.scaled(_HALF) if self._lowers_and_raises else self.level
 
     @property
     def chunk(self) -> int:

@@ -64,6 +64,11 @@ class DrawLaw(Display, ABC):
 
     @property
     @abstractmethod
+    def reach(self) -> int:
+        """The largest change of the total by one individual."""
+
+    @property
+    @abstractmethod
     def ratio(self) -> Level:
         """The level whose alpha is q."""
 

@@ -94,6 +94,11 @@ class TablesDraw(DrawLaw):
         return sum(self.sizes)
 
     @property
+    def reach(self) -> int:
+        """An individual is in one cell of each table; a public total does not change."""
+        return int(not self.exactly)
+
+    @property
     def ratio(self) -> Level:
         """The level itself."""
         return self.level

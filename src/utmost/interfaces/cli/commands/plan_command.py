@@ -35,7 +35,6 @@ from utmost.publish.workloads.measuring.wanted_sums import wants_marginals
 from utmost.publish.workloads.planning.branch_and_bound import certified_shares
 from utmost.publish.workloads.planning.candidate_families import candidate_families
 from utmost.publish.workloads.planning.choose_plan import choose_plan
-from utmost.publish.workloads.planning.once_errors import ONE_DRAW, ONE_WAY_DRAW, STAIRCASE
 from utmost.publish.workloads.planning.plan import Alternatives, Plan
 from utmost.publish.workloads.sums_in_words import TOTAL, read_share, read_wanted
 from utmost.publish.workloads.workload import Workload
@@ -363,12 +362,7 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
 
 def _made_once(chosen: Plan) -> str | None:
     """The gain of a release made once, and the option that makes it so."""
-    words, errors = chosen.once_words, chosen.once_errors
-    if words is None or chosen.narrowed_from is not None:
-        return words
-    counts = "counts" if chosen.unit.nonnegative else "cells"
-    options = {ONE_WAY_DRAW: " --once one-way", ONE_DRAW: f" --once {counts}", STAIRCASE: ""}
-    return f"{words}: utmost release COUNTED{options[min(errors, key=errors.__getitem__)]}"
+    return None if (words := chosen.once_words) is None else f"{words}: utmost release COUNTED --want ... --once tables"
 
 
 def _option_words(change: dict[str, Any]) -> str:

@@ -28,7 +28,7 @@ from utmost.publish.workloads.measuring.wanted_sums import axes_in_order, is_une
 from utmost.publish.workloads.measuring.ways.way import Measurement
 from utmost.publish.workloads.measuring.ways_to_measure import measurement_of
 from utmost.publish.workloads.planning.methods import INTEGER_ROWS, METHODS, least_found
-from utmost.publish.workloads.planning.once_errors import once_errors
+from utmost.publish.workloads.planning.once_errors import OnceNoise, once_noises
 from utmost.publish.workloads.planning.searches.plan_search import PlanRequest, cells_alone
 from utmost.publish.workloads.planning.searches.rotated_pair import rows_alone
 from utmost.publish.workloads.reconstruction.estimates import LeastSquares
@@ -505,16 +505,28 @@ class Plan(Display):
         >>> choose_plan(wanted, Unit(5, 1), epsilon=4).once_errors
         {'a staircase for each cell': 1.75..., 'one draw of all cells': 1.75...}
         """
-        return once_errors(_wanted(self), self.unit, _stated(self.level))
+        return {noise.name: noise.error for noise in once_noises(_wanted(self), self.unit, _stated(self.level))}
+
+    @property
+    def least_once(self) -> OnceNoise | None:
+        """The noise made for this level alone that has the smallest error, where it is smaller than the plan's.
+
+        >>> from utmost.workloads import choose_plan
+        >>> wanted = Workload(Domain(cell=range(10)), {"cell": 1, "": 1})
+        >>> choose_plan(wanted, Unit(1, 5, nonnegative=True), epsilon=1).least_once
+        OnceNoise(kind='one draw of all cells', total_share=Fraction(61, 100), error=208...)
+        """
+        noises = once_noises(_wanted(self), self.unit, _stated(self.level))
+        least = min(noises, key=lambda noise: noise.error, default=None)
+        return None if least is None or least.error >= self.value else least
 
     @property
     def once_words(self) -> str | None:
         """The errors of a release made once, in one line; None where they are not less."""
-        errors = self.once_errors
-        name = min(errors, key=errors.__getitem__, default=None)
-        if name is None or self.value < errors[name] * _LESS:
+        least = self.least_once
+        if least is None or self.value < least.error * _LESS:
             return None
-        return f"{name} has a {self.value / errors[name]:.3g} times smaller error, and cannot be relaxed later"
+        return f"{least.name} has a {self.value / least.error:.3g} times smaller error, and cannot be relaxed later"
 
     def summary(self) -> str:
         """A table to print: measured families, wanted sums, and how many times the error is each lower bound.
