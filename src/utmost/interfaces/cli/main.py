@@ -110,9 +110,6 @@ RESEARCH = {
         "vertices": "List or count the extreme posteriors of a type.",
         "kernels": "List or count the basic mechanisms of a type.",
     },
-    "Papers": {
-        "reproduce": "Recompute the figures and numbers of the four papers.",
-    },
 }
 """The commands of `utmost research` by their subjects, and what each does."""
 
@@ -303,7 +300,7 @@ def command_named(*path: str) -> click.Command:
     module = import_module(f"utmost.interfaces.cli.commands.{'.'.join((*path[:-1], word))}_command")
     first, parts = getattr(module, "FIRST", ()), getattr(module, "PARTS", None)
     if parts is None:
-        command = _command(name, getattr(module, word), first)
+        command = command_of(name, getattr(module, word), first)
         command.elsewhere = getattr(module, "ELSEWHERE", {})
         command.rare, command.as_in = getattr(module, "RARE", ()), getattr(module, "AS_IN", {})
         in_recipe: Collection[str] = getattr(module, "IN_RECIPE", ())
@@ -314,7 +311,7 @@ def command_named(*path: str) -> click.Command:
     group = _Parts(name, no_args_is_help=True, help=COMMANDS[name], **_MANNER)
     group.elsewhere = getattr(module, "ELSEWHERE", {})
     for part in parts:
-        group.add_command(_command(part.__name__, part, first))
+        group.add_command(command_of(part.__name__, part, first))
     return group
 
 
@@ -329,7 +326,8 @@ def every_command() -> Iterator[tuple[str, click.Command]]:
             yield f"{name} {part}", command_named(name, part) if name == "research" else command.commands[part]
 
 
-def _command(name: str, function: Callable[..., None], first: Collection[str]) -> _Command:
+def command_of(name: str, function: Callable[..., None], first: Collection[str]) -> _Command:
+    """The command of a function: its arguments are the options, its docstring is the help."""
     call, parameters = with_families(function, first)
     return _Command(name, callback=call, params=parameters, help=inspect.cleandoc(function.__doc__ or ""), **_MANNER)
 
@@ -370,8 +368,8 @@ app = _Commands(
 )
 
 
-def main(arguments: list[str] | None = None) -> None:
-    """Run the command line, and leave the process with its exit code."""
+def main(arguments: list[str] | None = None, program: click.Command = app) -> None:
+    """Run the command line, or another program of this repository, and leave the process with its exit code."""
     gc.set_threshold(_NEW_OBJECTS)
     _check_streams()
     words = sys.argv[1:] if arguments is None else arguments
@@ -382,7 +380,7 @@ def main(arguments: list[str] | None = None) -> None:
         keys = _keys_of(words)
         warnings.showwarning = partial(_tell, keys)
         try:
-            _run(arguments)
+            _run(arguments, program)
         except UtmostError as error:
             code = next((code for kinds, code in _CODES if isinstance(error, kinds)), 1)
             _fail(_with_notes(in_words(error, keys), error), code)
@@ -403,10 +401,10 @@ def _keys_of(words: Sequence[str]) -> list[str]:
     return [key.opts[-1].removeprefix("--") for key in getattr(command_named(words[0]), "recipe_keys", ())]
 
 
-def _run(arguments: list[str] | None) -> None:
+def _run(arguments: list[str] | None, program: click.Command) -> None:
     """Run a command and bring out all that it printed: what is still held back when it ends may find the disk full."""
     try:
-        app(args=arguments, prog_name="utmost")
+        program(args=arguments, prog_name=program.name or "utmost")
     except SystemExit:
         sys.stdout.flush()
         raise
