@@ -60,7 +60,7 @@ def test_proposition_6_2_and_theorem_6_3_hold_on_small_databases(run):
     conflict = told(run, "research", "databases", "--conflict", *HALF)
     assert (conflict["conflict"], conflict["regret_exact"], conflict["verified"]) == (True, "269/3000", True)
     assert told(run, "research", "databases", "--conflict", "--tilt", "1/8", *HALF)["conflict"] is False
-    assert "alpha must be rational" in run("research", "databases", "--epsilon", 1)[2]
+    assert "must be a fraction here" in run("research", "databases", "--epsilon", 1)[2]
     assert run("research", "databases", "--tilt", "1/8", *HALF)[0] == 2
 
 

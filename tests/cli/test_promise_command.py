@@ -80,7 +80,7 @@ def test_options_and_the_library_promise_the_same(file, tmp_path, say, promise):
     with pytest.raises(Unsupported):
         promise.save(saved)
     promise.save(saved, overwrite=True)
-    with pytest.raises(OutOfRange, match=r"written as \.json"):
+    with pytest.raises(OutOfRange, match=r"must end in \.json"):
         promise.save(tmp_path / "promise.txt")
 
 
