@@ -673,7 +673,7 @@ def _tell(keys: Collection[str], message: Warning | str, category: type[Warning]
     sys.stderr.write(f"utmost: warning: {harmless(_keys_named(_spoken(str(message), keys), keys))}\n")
 
 
-def _fail(message: str, code: int, kind: type[Exception], *remedies: str | None, as_json: bool = False) -> NoReturn:
+def _fail(message: str, code: int, kind: type[BaseException], *remedies: str | None, as_json: bool = False) -> NoReturn:
     """One line on standard error, where there is one, and the exit code.
 
     Args:
