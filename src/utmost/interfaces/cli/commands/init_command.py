@@ -225,7 +225,7 @@ def _axis_of(kind: str) -> Any:
         return split_names([_ask("  its values, with commas between")])
     if kind in ("months", "years"):
         ends = _ask("  first one and the one after the last, as 2024,2026")
-        return {"periods": split_names([ends]), "every": kind.removesuffix("s")}
+        return {kind: split_names([ends])}
     text = _ask("  where groups begin, as 0,18,65,; a comma at the end leaves the last one open")
     groups: list[Any] = [_number(part) for part in split_names([text])]
     groups += [None] if text.rstrip().endswith(",") else []
