@@ -69,3 +69,12 @@ def _switch(name, numbers):
     if _BITS in sys.modules:
         sys.modules[_BITS]._forks += 1
         sys.modules[_BITS]._seen = ()  # the source of another stream may begin with the same block
+
+
+@contextlib.contextmanager
+def nothing_is_drawn():
+    """Fail where the package takes random bits: whatever can be refused is refused before the first draw."""
+    with repeated_bits("none", "nothing is drawn"):
+        numbers = _numbers
+        yield
+        assert next(numbers) == 0, "random bits were taken"

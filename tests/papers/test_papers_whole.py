@@ -3,15 +3,29 @@
 import json
 import re
 from dataclasses import replace
+from io import BytesIO
 
+import networkx as nx
 import pytest
 
+from utmost.interfaces.figures.paper_pictures import pictures
 from utmost.interfaces.figures.papers_page import papers_page
 
-# The comparisons with the papers are run by a command and have no public name.
-from utmost.interfaces.papers import contents, fernandes_duality, geng_lemmas, ghosh_lemmas, koufogiannis_market
-from utmost.interfaces.papers.comparison import Comparison, equal
+# Numbers and constructions are made wrong, which no command does; each has to be noticed.
+from utmost.interfaces.papers import (
+    contents,
+    fernandes_duality,
+    geng_lemmas,
+    ghosh,
+    ghosh_lemmas,
+    koufogiannis_applications,
+    koufogiannis_market,
+)
+from utmost.interfaces.papers import fernandes as tables
+from utmost.interfaces.papers.comparison import Comparison, corrected, equal, extended
 from utmost.interfaces.papers.contents import PAPERS, papers_named
+from utmost.interfaces.papers.koufogiannis_applications import karate_club, les_miserables
+from utmost.local import Coupling
 
 ROWS = [
     Comparison("Theorem 2", "what <b>", "1 & 2", "1/2 1/2\n1/3 2/3", "equal"),
@@ -119,6 +133,60 @@ def test_nib_on_every_line_is_checked_step_by_step(monkeypatch):
     assert [row.verdict for row in rows] == ["extended", "DIFFERS", "extended", "DIFFERS"]
 
 
-def test_an_equal_row_is_equal_only_if_it_is():
-    assert equal("a", "b", (1, 2), (1, 2)).verdict == "equal"
-    assert equal("a", "b", (1, 2), (1, 3)).verdict == "DIFFERS"
+def test_a_forged_print_is_noticed(monkeypatch, run):
+    monkeypatch.setattr(ghosh, "FIGURE_2", ghosh.FIGURE_2.replace("1/24", "1/25", 1))
+    code, out, _ = run("research", "reproduce", "ghosh", "--only", "Figure 2")
+    assert (code, "1 DIFFERS" in out) == (1, True)
+    forged = replace(tables.ROWS[3], kernels=188, capacities=("2.34", "0.75"))
+    wrong = [each.what for each in tables.row_of(forged) if each.verdict == "DIFFERS"]
+    assert wrong == ["line of 5: kernels", "line of 5: capacities"]
+
+
+@pytest.mark.slow
+def test_fernandes_at_length():
+    """What takes minutes: 4757698, 33433683534, 2.78e24, four secrets at equal distance, nib on lines of 6 and 7."""
+    found = list(tables.fernandes(long=True))
+    assert not [each for each in found if each.verdict == "DIFFERS"]
+    assert {"4757698", "33433683534", "1/49", "yes, proved on lines of 3 to 7"} <= {each.found for each in found}
+
+
+def test_a_wrong_number_differs_whatever_was_printed():
+    assert equal("here", "this", 1, 1).verdict == "equal"
+    assert equal("here", "this", 1, 2).verdict == "DIFFERS"
+    assert corrected("here", "this", "23-fold", 24, 24, "").verdict == "corrected"
+    assert corrected("here", "this", "23-fold", 24, 23, "").verdict == "DIFFERS"
+    assert extended("here", "this", 1, 1).verdict == "extended"
+    assert extended("here", "this", 1, 2).verdict == "DIFFERS"
+
+
+DRAWN = [(paper, f"figure_{k}") for paper in ("ghosh", "geng") for k in range(1, 6)]
+
+
+@pytest.mark.parametrize(("paper", "name"), DRAWN)
+def test_pictures_are_the_same_each_time(paper, name):
+    first, again = BytesIO(), BytesIO()
+    pictures(paper)[name](first, "svg")
+    assert first.getvalue().startswith(b"<?xml")
+    if name == "figure_1":
+        pictures(paper)[name](again, "svg")
+        assert first.getvalue() == again.getvalue()
+
+
+def test_the_networks_are_those_of_networkx():
+    club, novel = nx.karate_club_graph(), nx.les_miserables_graph()
+    assert {frozenset(edge) for edge in karate_club()} == {frozenset((str(a + 1), str(b + 1))) for a, b in club.edges}
+    assert {frozenset(edge) for edge in les_miserables()} == {frozenset(edge) for edge in novel.edges}
+
+
+def test_a_coupling_that_leaks_is_noticed(monkeypatch):
+    """Fresh responses, planted in the place of the coupling: the comparison differs."""
+
+    class Fresh(Coupling):
+        def joint(self, bit):
+            one, two = self.strict.of(bit), self.loose.of(bit)
+            return {(a, b): (one if a else 1 - one) * (two if b else 1 - two) for a in (0, 1) for b in (0, 1)}
+
+    monkeypatch.setattr(koufogiannis_applications, "Coupling", Fresh)
+    verdicts = {each.what: each.verdict for each in koufogiannis_applications.rappor()}
+    assert verdicts["the same by coupling the bits"] == "DIFFERS"
+    assert list(verdicts.values()).count("DIFFERS") == 1

@@ -1,4 +1,7 @@
-"""The bound for all answers together, of any mechanism: attained, below the best law of two cells, and checked."""
+"""The bound for all answers together, of any mechanism: attained, below the best law of two cells, and checked.
+
+The inequalities of the certificates are imported from where they are, see `test_workload_bounds`.
+"""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -12,8 +15,6 @@ from scipy.sparse import coo_matrix
 from utmost.errors import OutOfRange, PromiseBroken
 from utmost.exact import level
 from utmost.privacy import Amount, Unit
-
-# The factors that a plan multiplies are compared with dense matrices.
 from utmost.publish.workloads.bounds.bound_inequalities import (
     Directions,
     answer_below,

@@ -7,14 +7,11 @@ from math import gcd
 import numpy as np
 import pytest
 
-from utmost.core.noise.signed_cells import charge_of_rows
 from utmost.errors import OutOfRange, Unsupported
+from utmost.exact import level
+from utmost.noise import SignedCells
 from utmost.privacy import Unit
-
-# The factors that a plan multiplies are compared with dense matrices.
-from utmost.publish.workloads.planning.levels_of_rows import changes_of
-from utmost.publish.workloads.planning.signed_search import signed_rows
-from utmost.workloads import Domain, Workload, bounds_of, certified_rows
+from utmost.workloads import Domain, Workload, bounds_of, certified_rows, ways_together
 from workload_cases import precision
 
 ALL_THREE = [(0, 0, 1), (1, -1, 0), (1, 1, -1)]
@@ -40,23 +37,6 @@ UNITS = [
 ]
 
 
-@pytest.mark.parametrize("unit", UNITS, ids=repr)
-def test_corners_charge_what_all_changes_do(unit):
-    """Rows and levels drawn by lot: the largest over the listed corners is that over all records, or pairs of them."""
-    random, records = np.random.default_rng(7), np.array(records_of(unit, 3))
-    changes = records
-    if unit.neighbours == "change-one":
-        changes = (records[:, None] - records).reshape(-1, 3)
-    corners = changes_of(unit, 3)
-    known = {tuple(change) for change in changes.tolist()}
-    assert {tuple(corner) for corner in corners.tolist()} <= known
-    for _ in range(50):
-        rows, shares = random.integers(-3, 4, (5, 3)), random.integers(1, 9, 5)
-        assert (np.abs(corners @ rows.T) @ shares).max() == (np.abs(changes @ rows.T) @ shares).max()
-    several = changes_of(Unit(1, 3 * unit.cells if unit.cells > 1 else 3, unit.neighbours, nonnegative=True), 3)
-    assert np.abs(several).max() == (unit.cells if unit.cells > 1 else 1)
-
-
 @pytest.mark.parametrize(
     ("cells", "largest", "epsilon", "error"),
     [(2, 2, "1/10", 399.917), (3, 1, 3, 0.60659)],
@@ -64,15 +44,20 @@ def test_corners_charge_what_all_changes_do(unit):
 def test_no_levels_of_any_such_rows_are_two_hundredths_better(cells, largest, epsilon, error):
     """All rows of small entries at once: what the search finds is certified as their best, with the same error."""
     rows = every_row(cells, largest)
-    best = dict(zip(*signed_rows(cells, float(Fraction(epsilon))), strict=True))
-    start = [best.get(row, best.get(tuple(-entry for entry in row), Fraction(1, 10**9))) for row in rows]
     counts = Unit(1, cells, nonnegative=True)
+    if cells == 2:
+        law = SignedCells(epsilon, [[1, 1], [1, -1]], ["1/2", "1/2"])
+    else:
+        (law,) = next(way for way in ways_together(level(epsilon), counts) if way.kind == "signed").laws
+    best = dict(zip(law.rows, law.shares, strict=True))
+    start = [best.get(row, best.get(tuple(-entry for entry in row), Fraction(1, 10**9))) for row in rows]
     found = certified_rows(rows, counts, epsilon, start=start)
     assert found.is_certified
     assert found.value == pytest.approx(error, rel=1e-4)
     assert found.bound >= found.value / 1.0200001
-    shares = [Fraction(share) for share in found.shares.values()]
-    assert charge_of_rows(tuple(found.shares), shares, nonnegative=True) == pytest.approx(1)
+    records = np.array(records_of(counts, cells))
+    spent = np.abs(records @ np.array(list(found.shares)).T) @ np.array([float(one) for one in found.shares.values()])
+    assert spent.max() == pytest.approx(1)
     table = Workload(Domain(row=["all"], kind=range(cells)), {"row kind": 1})
     assert found.value >= bounds_of(table, counts, epsilon, together="kind").any_integer_plan.value
 

@@ -10,10 +10,6 @@ import pytest
 
 import utmost as ut
 from utmost.errors import BadTable, FactsFarOff, NotDetermined
-from utmost.interfaces.documents.verified_files import verified
-from utmost.publish.releases.clean_release import CleanProblem
-from utmost.publish.workloads.bounds.clean_certificate import certificate_of
-from utmost.releases import NoisySums
 from utmost.statements import check_clean
 from utmost.workloads import Plan
 
@@ -37,7 +33,7 @@ def marginals(release, cells):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_another_optimiser_finds_the_same_sums_and_its_certificate_is_as_good(seed):
+def test_another_optimiser_finds_the_same_sums(seed):
     """`nnls` of scipy on the stacked sums: the least has one vector of measured sums, whichever table has them."""
     release = released(40, seed)
     problem = release.clean_problem()
@@ -54,12 +50,6 @@ def test_another_optimiser_finds_the_same_sums_and_its_certificate_is_as_good(se
         theirs = release.domain.sums(other.reshape(DOMAIN.shape), family)
         assert np.abs(release.domain.sums(reals, family) - theirs).max() <= clean.residual + 1e-6
     assert clean.residual < 0.01
-    near = np.zeros(DOMAIN.shape, dtype=np.int64), other.reshape(DOMAIN.shape)
-    certificate = certificate_of(problem.reconstruction, clean.cells, near, {})
-    assert problem.certified(certificate).residual < 0.01
-    for cells in (near[1] + np.eye(36)[7].reshape(DOMAIN.shape), near[1] * 0.9, near[1] * 0):  # not the least
-        far = problem.certified(certificate_of(problem.reconstruction, clean.cells, (near[0], cells), {})).residual
-        assert far >= max(np.abs(release.domain.sums(cells - near[1], of)).max() for of in release.measured) - 1e-6
 
 
 def test_whatever_the_marginals_the_bound_holds_and_tables_are_whole_and_agree():
@@ -111,10 +101,7 @@ def test_it_is_saved_verified_and_forged_in_vain(tmp_path):
     release = released(300)
     document = release.save(tmp_path / "r.json")
     said = release.clean().save(tmp_path / "c.csv", family="age work")
-    report = verified(tmp_path / "c.csv", of=tmp_path / "r.json")
-    assert "table" in report
     again = check_clean(said, ut.read_release(tmp_path / "c.csv").table, document)
-    assert isinstance(NoisySums.of_facts(document).clean_problem(), CleanProblem)
     with pytest.raises(NotDetermined):
         again["age place work"]
     smaller = replace(release, measured={family: sums + 1 for family, sums in release.measured.items()})

@@ -13,12 +13,6 @@ import utmost as ut
 from utmost.errors import OutOfRange, Unsupported
 from utmost.exact import level
 from utmost.privacy import Unit
-
-# The factors that a plan multiplies are compared with dense matrices.
-from utmost.publish.workloads.bounds.workload_evidence import family_blocks
-from utmost.publish.workloads.measuring.axis_sums import Runs
-from utmost.publish.workloads.measuring.even_levels import EvenLevels
-from utmost.publish.workloads.measuring.spectra import row_spectrum, runs_spectrum
 from utmost.workloads import Domain, Plan, Workload, check_lower_bounds, choose_plan, hierarchy
 from workload_cases import precision
 
@@ -55,17 +49,6 @@ def test_variances_are_those_of_dense_least_squares(sizes, others, parts, epsilo
     chosen = Plan(domain, Unit(1, 1), shares, wanted, level(epsilon))
     for part in wanted.parts:
         assert chosen.variances[part.name] == pytest.approx(dense(domain, chosen.shares, part, epsilon), rel=1e-9)
-
-
-@given(st.sets(st.integers(1, 11)), st.sampled_from([(1, 12), (1, 2, 12), (1, 3, 6, 12)]))
-def test_the_spectrum_of_runs_is_the_sum_of_those_of_its_rows(cuts, chain):
-    starts = (0, *sorted(cuts))
-    axis = Domain(a=range(12)).axes[0]
-    rows = Runs(starts).matrix(axis)
-    spectra = [row_spectrum(chain, row) for row in rows]
-    assert runs_spectrum(chain, starts) == [sum(found) for found in zip(*spectra, strict=True)]
-    assert np.array_equal(Runs(starts).gram(axis), rows.T.astype(float) @ rows)
-    assert sorted(Runs(starts).lengths(axis).elements()) == sorted(rows.sum(axis=1))
 
 
 def test_flights_are_planned_and_released():
@@ -106,13 +89,6 @@ def test_uneven_levels_are_measured_nowhere_beside_other_axes():
         Plan(domain, Unit(1, 1), {"hour": 1}, wanted)
 
 
-def test_even_domains_are_left_as_they_are():
-    wanted = Workload(Domain(a=range(4), b=range(2)), {"a": 1})
-    even = EvenLevels.of(wanted)
-    assert even.workload is wanted
-    assert even.whole((0, 1)) == even.reduced((0, 1)) == (0, 1)
-
-
 @settings(max_examples=10)
 @given(SIZES, st.integers(2, 3), st.integers(0, 2**32))
 def test_crossed_trees_are_bounded_over_the_families_that_may_be_measured(sizes, others, seed):
@@ -130,5 +106,3 @@ def test_crossed_trees_are_bounded_over_the_families_that_may_be_measured(sizes,
         made = Plan(domain, Unit(1, 1), shares, wanted, level(1))
         assert bounds.these_families.within(made.value) >= 1
     assert 1 <= bounds.within(chosen.value)["these families"] < 6
-    with pytest.raises(Unsupported):
-        family_blocks(wanted, [domain.family("state hour")])

@@ -16,10 +16,6 @@ from utmost import Counting
 from utmost.counting import count_table
 from utmost.errors import NotANumber, OutOfRange, WrongKind
 from utmost.privacy import Unit
-
-# The factors that a plan multiplies are compared with dense matrices.
-from utmost.publish.workloads.measuring.forms import numbers_of
-from utmost.tables.cells.axis_places import places_on
 from utmost.workloads import Domain, Plan, Workload, bins, choose_plan, edges
 
 AGES = [0, 5, 15, 25, 65, None]
@@ -69,17 +65,21 @@ def test_columns_of_every_kind_are_read_as_single_cells_are(axis, other):
                                            whole=axis.whole, other=other)  # fmt: skip
     whole = [-(10**9), -3, -1, 0, 1, 2, 3, 4, 5, 14, 15, 17, 18, 24, 25, 64, 65, 66, 120, 10**9]
     broken = [-0.1, 0.0, 0.1, 0.3, 0.30000000000000004, 4.999, 5.0, 64.9999, 65.0, 1e300]
-    read = places_on(axis, "age")
+
+    def read(cells):
+        table = count_table({"age": cells}, Domain(age=axis), Counting(each_row=True), outside="leave out")
+        return table.cells.tolist(), table.report.outside_domain
+
     for cells in (whole, broken, [Decimal("0.3"), 5, "7", Fraction(1, 3)]):
-        expected = [axis.place(cell) for cell in cells]
-        outside = -1 if other is None else axis.size - 1
-        assert read(cells).tolist() == [outside if place is None else place for place in expected]
+        places = [axis.place(cell) for cell in cells]
+        outside = places.count(None)
+        assert read(cells) == ([places.count(place) for place in range(axis.size)], outside)
     for made in (np.array(whole), pd.Series(whole).to_numpy(), pa.array(whole), pl.Series(whole).to_arrow()):
-        assert read(made).tolist() == read(whole).tolist()
+        assert read(made) == read(whole)
     for made in (np.array(broken), pa.array(broken)):
-        assert read(made).tolist() == read(broken).tolist()
-    infinite = read(np.array([np.inf, -np.inf])).tolist()
-    assert infinite == ([-1, -1] if other is None else [axis.size - 1] * 2)
+        assert read(made) == read(broken)
+    infinite = read(np.array([np.inf, -np.inf]))
+    assert infinite == (([0] * axis.size, 2) if other is None else ([*[0] * (axis.size - 1), 2], 0))
 
 
 def test_a_domain_with_listed_edges_is_written_and_read_back():
@@ -128,15 +128,22 @@ def test_age_groups_are_counted_planned_and_released():
 
 
 def test_middles_are_those_of_whole_numbers_and_an_open_end_has_none():
-    def middles(axis, level, taken):
-        return numbers_of(axis, level, "midpoints", "age", np.asarray(taken))
-
-    assert middles(edges([0, 5, 15]), 0, np.ones(2)) == [2, Fraction(19, 2)]
-    assert middles(edges([0, 5, 15], whole=False), 0, np.ones(2)) == [Fraction(5, 2), 10]
-    runs = bins(0, 40, width=10)  # a group of which a part is selected stands for its own midpoint
-    assert middles(runs, 1, [1, 0, 0, 0])[0] == 10
+    """Where all are in one bin, their mean is its middle."""
+    for axis, where, middle in (
+        (edges([0, 5, 15]), "0 to 4", 2),
+        (edges([0, 5, 15]), "5 to 14", 9.5),
+        (edges([0, 5, 15], whole=False), "[0, 5)", 2.5),
+        (bins(0, 40, width=10), "[0, 10)", 5),
+    ):
+        domain = Domain(age=axis)
+        released = ut.release(
+            np.full(axis.size, 1000), Plan(domain, Unit(1, 1), {"age": 1}), epsilon=1, once=True
+        ).table
+        assert released.mean("age", where={"age": where}).estimate == pytest.approx(middle)
+    domain = Domain(age=edges(AGES))
+    released = ut.release(np.ones(5, int), Plan(domain, Unit(1, 1), {"age": 1}), epsilon=1, once=True).table
     with pytest.raises(OutOfRange, match="no midpoint"):
-        middles(edges(AGES), 0, np.ones(edges(AGES).size))
+        released.mean("age")
 
 
 def test_levels_whose_names_have_spaces_are_planned_released_and_read_back(tmp_path):

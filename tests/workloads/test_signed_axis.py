@@ -15,11 +15,7 @@ from goodness import LEVEL, as_often
 from utmost.errors import OutOfRange, Unsupported, WrongKind
 from utmost.exact import level
 from utmost.privacy import Unit
-
-# The factors that a plan multiplies are compared with dense matrices.
-from utmost.publish.workloads.reconstruction.product_reconstruction import ProductReconstruction
-from utmost.publish.workloads.row_unit import WholeRows
-from utmost.workloads import AxisRows, Domain, Plan, ProductRows, SignedAxis, Workload, choose_plan, values_alone
+from utmost.workloads import Domain, Plan, ProductRows, SignedAxis, Workload, choose_plan, values_alone
 
 THREE = SignedAxis([[1, 0, 0], [1, -1, -1], [0, 1, -1]], ["8/15", "7/15", "7/15"])
 DOMAIN = Domain(region=["N", "S"], quarter=["q1", "q2", "q3"])
@@ -65,39 +61,6 @@ def test_the_joint_law_keeps_its_level_in_rationals():
         for change in product((0, 1), repeat=3)
     )
     assert ratio == 15
-
-
-def test_exact_estimates_are_near_least_squares_and_classes_are_said_in_words():
-    """Four rows over three values with unequal weights, against the normal equations in floats."""
-    axis = SignedAxis([[1, 0, 0], [1, -1, -1], [0, 1, -1], [0, 2, 0]], ["2/5", "1/5", "1/5", "1/5"])
-    assert axis.parts_of_level == (Fraction(2, 5), *[Fraction(1, 5)] * 3)
-    whole, below = axis.exact_estimates([4, 1])
-    assert (whole.dot(axis.matrix.astype(object)) == below * np.eye(3, dtype=int)).all()
-    weighed = axis.matrix.T * np.array([4.0, 1, 1, 1])
-    assert whole / below == pytest.approx(np.linalg.solve(weighed @ axis.matrix, weighed), abs=1e-12)
-    assert axis.float_estimates([4, 1]) == pytest.approx(whole / below, abs=1e-12)
-    quarter = DOMAIN.axes[1]
-    assert axis.words(quarter, 0) == "'q1' of quarter"
-    assert axis.words(quarter, 1) == "'q1' - 'q2' - 'q3'; 'q2' - 'q3'; 2 'q2' of quarter"
-    assert SignedAxis([[-1, 0], [0, 3]], ["1/4", "1/4"]).words(Domain(a=["x", "y"]).axes[0], 0) == "- 'x'; 3 'y' of a"
-
-
-def test_estimates_are_unbiased_exactly():
-    """Of noiseless sums every estimate is the truth, for square rows and others, whatever the weights."""
-    five = SignedAxis([[0, 1, -1, -1], [1, -1, -1, 0], [1, -1, 1, -1], [1, 0, -1, 1], [1, 1, 0, -1]], ["1/4"] * 5)
-    uneven = SignedAxis([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, -1, 1]], ["5/17", "4/17", "5/17", "3/17"])
-    beside = AxisRows(0, np.array([[1, 1]]), 3)
-    random = np.random.default_rng(2)
-    for listed in (THREE, five, uneven):
-        domain = Domain(region=["N", "S"], quarter=range(listed.values))
-        rows = ProductRows(domain, (beside, listed))
-        cells = random.integers(0, 50, domain.shape)
-        weights = {family: int(random.integers(1, 1 << 40)) for family in rows.shares}
-        reconstruction = ProductReconstruction(rows, weights)
-        sums = rows.sums(cells, list(rows.shares))
-        for family in domain.families():
-            estimates, divisor = reconstruction.estimates(sums, family)
-            assert (estimates == divisor * domain.sums(cells, family).astype(object)).all()
 
 
 @pytest.mark.parametrize(
@@ -223,14 +186,6 @@ def test_without_a_proof_there_are_no_signed_sums():
     with pytest.raises(Unsupported, match="three to five"):
         planned(pair, Unit(1, 2, nonnegative=True), {"region quarter": 1}, method="signed")
     assert planned(method="independent").rows is None
-
-
-def test_whole_rows_have_two_to_five_values():
-    """Six are refused, one, and levels."""
-    for axis in (range(6), range(1)):
-        with pytest.raises(OutOfRange, match="2 to 5"):
-            WholeRows.of(Domain(kind=axis), "kind")
-    assert WholeRows.of(Domain(kind=range(5)), "kind").values == 5
 
 
 def test_signed_axes_are_refused_where_they_do_not_fit():

@@ -1,20 +1,20 @@
 """Which signed rows are found for a few cells: their figures, beside brute force, and groups of more cells."""
 
-from fractions import Fraction
 from itertools import combinations, product
 
 import numpy as np
 import pytest
 
-from utmost.core.noise.signed_cells import charge_of_rows
 from utmost.errors import OutOfRange
 from utmost.exact import level
-from utmost.noise import SignedCells
 from utmost.privacy import Unit
-
-# The factors that a plan multiplies are compared with dense matrices.
-from utmost.publish.workloads.planning.signed_search import grouped_rows, paired_rows, signed_rows
 from utmost.workloads import Domain, Workload, choose_plan, ways_together
+
+
+def signed(cells, epsilon):
+    """The way by signed rows, or for two cells by their sum and difference."""
+    ways = ways_together(level(epsilon), Unit(1, cells, nonnegative=True), relaxable=True)
+    return next(way for way in ways if way.kind == ("rotated" if cells == 2 else "signed"))
 
 
 @pytest.mark.parametrize(
@@ -29,9 +29,9 @@ from utmost.workloads import Domain, Workload, choose_plan, ways_together
 def test_the_variance_of_a_cell_at_three_levels(cells, expected):
     """The table of proofs/theory/cells-together.md; for five cells 15.87, where two groups have 20.5."""
     for epsilon, variance in expected.items():
-        rows, shares = signed_rows(cells, float(Fraction(epsilon)))
-        assert charge_of_rows(rows, shares, nonnegative=True) == 1
-        assert float(SignedCells(epsilon, rows, shares).variance) == pytest.approx(variance, rel=2e-4)
+        (law,) = signed(cells, epsilon).laws
+        assert float(law.variance) == pytest.approx(variance, rel=2e-4)
+        assert cells == 2 or law.charge == 1
 
 
 def test_no_set_of_three_or_four_rows_is_better_at_equal_levels():
@@ -45,8 +45,7 @@ def test_no_set_of_three_or_four_rows_is_better_at_equal_levels():
         X = np.einsum("bij,bik->bjk", sets, sets)
         full = np.abs(np.linalg.det(X)) > 0.5
         least = min(least, float((np.trace(np.linalg.inv(X[full]), axis1=1, axis2=2) * charge[full] ** 2).min()) / 3)
-    chosen, shares = signed_rows(3, 0.01)
-    found = float(SignedCells("1/100", chosen, shares).variance) * 0.01**2 / 2
+    found = float(signed(3, "1/100").laws[0].variance) * 0.01**2 / 2
     assert found <= least < found * 1.02  # the shares 8/15 and 7/15 are what is left
 
 
@@ -57,22 +56,19 @@ def test_three_cells_in_closed_form():
         p = [2 * np.sinh(e / 2) ** 2 for e in (share, 1 - share)]
         return (1.5 / p[0] * 1 - 0.5 / p[0] + 0.5 / p[1] + 1 / p[1]) / 3
 
-    rows, shares = signed_rows(3, 1.0)
-    chosen = float(SignedCells(1, rows, shares).variance)
     grid = [error(share) for share in np.linspace(0.3, 0.7, 4001)]
-    assert chosen == pytest.approx(min(grid), rel=1e-4)
+    assert float(signed(3, 1).laws[0].variance) == pytest.approx(min(grid), rel=1e-4)
 
 
 def test_more_than_five_cells_are_taken_in_groups_whose_shares_add_up():
-    """Sizes, shares and rows; the cube of the sum of third roots is the error."""
-    for cells in (1, 7):
-        groups, shares, rows = grouped_rows(cells, 1.0)
-        assert sum(groups) == cells
-        assert sum(shares) == 1
-        assert [len(listed[0]) for listed, _ in rows] == list(groups)
-    assert [len(listed) for listed, _ in grouped_rows(4, 1.0, square=True)[2]] == [4]
-    with pytest.raises(OutOfRange):
-        signed_rows(6, 1.0)
+    """Seven are one cell and three pairs, at 33.58 where a group of two and one of five have 35.75; four are one."""
+    for cells in (8, 12):
+        way = signed(cells, 1)
+        assert (sum(way.groups), sum(way.shares), way.cells) == (cells, 1, cells)
+    seven = signed(7, 1)
+    assert (seven.groups, seven.shares) == ((7,), (1,))
+    assert float(seven.laws[0].variance) == pytest.approx(33.584, rel=1e-4)
+    assert signed(4, 3).groups == (4,)
 
 
 def test_the_least_noise_of_three_counts_is_of_the_range_and_signed_where_it_is_to_be_relaxed():
@@ -132,11 +128,6 @@ def test_levels_at_both_ends_have_a_least_noise(epsilon, s):
     assert all(way.mean_size >= 0 for way in ways)
 
 
-def test_groups_are_chosen_at_the_levels_that_they_have():
-    """At epsilon 3 four cells are one group: a single cell beside three would have a quarter of the level."""
-    assert grouped_rows(4, 3.0)[0] == (4,)
-
-
 @pytest.mark.parametrize("epsilon", [1, 200])
 def test_a_total_alone_of_columns_that_change_together(epsilon):
     """All of the level goes to one row: the precisions of the others are lost in floats, and no error comes of it."""
@@ -144,20 +135,3 @@ def test_a_total_alone_of_columns_that_change_together(epsilon):
     unit = Unit(1, 4, nonnegative=True)
     chosen = choose_plan(Workload(domain, {"": 1}), unit, epsilon=epsilon, together="quarter")
     assert 0 < chosen.value <= choose_plan(Workload(domain, {"": 1}), unit, epsilon=epsilon).value
-
-
-@pytest.mark.parametrize("pairs", [1, 2, 3, 4, 5])
-def test_a_cell_and_pairs_spend_the_level_and_have_the_closed_form(pairs):
-    """By all corners, and by v(e) = 1/p(e): the pair's sum is x less a row, its difference another."""
-    rows, shares = paired_rows(pairs)
-    assert charge_of_rows(rows, shares, nonnegative=True) == 1
-    first, own = (1 / (2 * np.sinh(share / 2) ** 2) for share in (0.5, 0.5 / pairs))
-    law = SignedCells(1, rows, shares)
-    assert float(law.variance) == pytest.approx((first + 2 * pairs * (first + 2 * own) / 4) / (2 * pairs + 1))
-
-
-def test_seven_cells_are_one_and_three_pairs():
-    """33.58, where a group of two and one of five have 35.75."""
-    groups, shares, rows = grouped_rows(7, 1.0)
-    assert (groups, shares, len(rows[0][0])) == ((7,), (1,), 7)
-    assert float(SignedCells(1, *rows[0]).variance) == pytest.approx(33.584, rel=1e-4)

@@ -1,12 +1,13 @@
-"""Sums as people write them: every name of a part is read back as that part, and what is not known is named."""
+"""Sums as people write them: every name of a part is read back as that part, and what is not known is named.
+
+Commands and pages share these readers, which are imported from where they are: by a command each case would be a start.
+"""
 
 from fractions import Fraction
 
 import pytest
 
 from utmost.errors import NotANumber, OutOfRange
-
-# The factors that a plan multiplies are compared with dense matrices.
 from utmost.publish.workloads.sums_in_words import read_family, read_selection, read_share, read_wanted
 from utmost.workloads import Domain, Workload, bins, hierarchy, plain
 

@@ -1,4 +1,8 @@
-"""Lower bounds: the figures known, no plan and no mechanism below them, and certificates that are checked."""
+"""Lower bounds: the figures known, no plan and no mechanism below them, and certificates that are checked.
+
+The inequalities of the certificates are imported from where they are: a bound shows one of them, at one certificate;
+that they hold for every certificate, however wrong, is what makes a forged one prove nothing.
+"""
 
 import copy
 import math
@@ -16,8 +20,6 @@ from utmost.errors import PromiseBroken
 from utmost.exact import level
 from utmost.noise import DiscreteStaircase, Geometric, Staircase, costs
 from utmost.privacy import Unit
-
-# The factors that a plan multiplies are compared with dense matrices.
 from utmost.publish.workloads.bounds.bound_inequalities import (
     ChordShares,
     Directions,
@@ -29,9 +31,8 @@ from utmost.publish.workloads.bounds.bound_inequalities import (
     matrix_below,
     variance_below,
 )
-from utmost.publish.workloads.bounds.workload_evidence import exact_spectrum, matrix_parts
+from utmost.publish.workloads.bounds.workload_evidence import exact_spectrum
 from utmost.publish.workloads.measuring.variance_components import VarianceComponents
-from utmost.publish.workloads.planning.share_exchange import WeighedError
 from utmost.workloads import (
     Domain,
     Plan,
@@ -125,19 +126,6 @@ def test_gamma_lies_between_any_weights_and_any_information():
     assert found <= above <= found * 1.001
 
 
-def test_the_parts_of_a_matrix_are_the_matrix():
-    """M = sum of parts kron projections: the same trace norm for every weighting that is even over the other axes."""
-    domain = Domain(age=bins(4), sex=["men", "women"], kind=["x", "y", "z"])
-    wanted = Workload.ranges(domain, "age", by="sex") + Workload(domain, {"age kind": 2, "kind sex": 1, "age=1": 1})
-    parts = matrix_parts(wanted)
-    assert sum(part.times for part in parts) == 6
-    y = np.random.default_rng(2).dirichlet(np.ones(4))
-    split = sum(
-        part.times * math.sqrt(gamma_below(part.matrix.astype(float) / part.denominator, y / 6)) for part in parts
-    )
-    assert split**2 == pytest.approx(gamma_below(wanted.gram(), np.repeat(y / 6, 6)), rel=1e-6)
-
-
 def test_an_axis_that_is_summed_over_does_not_raise_a_bound():
     """Ranges of x over a domain of x and y, or of x alone: one problem, as cells that are added up are worth one."""
     alone = bounds_of(Workload.ranges(Domain(x=bins(6)), "x"), ONE, 1)
@@ -157,17 +145,16 @@ def random_workload(random):
     return Workload(domain, {families[i]: float(random.integers(1, 100)) for i in picked}), families
 
 
-def test_no_plan_of_a_thousand_is_below_its_bounds():
+def test_no_plan_of_hundreds_is_below_its_bounds():
     """F >= v(E) max(K, Gamma), and above the bounds of all mechanisms, at levels from 1/1000 to 20."""
     random = np.random.default_rng(3)
     for _ in range(20):
         wanted, families = random_workload(random)
         whole = float(random.choice([0.001, 0.1, 1, 3, 20]))
-        blocks = VarianceComponents.of(wanted.domain, families, wanted.eigenspaces)
-        error = WeighedError.of(blocks, [wanted.spectrum(blocks)], whole)
         least = max(bound.value for bound in bounds_of(wanted, ONE, whole).each().values())
-        shares = random.dirichlet(np.full(len(families), 0.5), 50)
-        assert (error(shares) / float(precision(whole)) >= least * (1 - 1e-12)).all()
+        for parts in (random.dirichlet(np.full(len(families), 0.5), 20) * 10**6 + 1).astype(int).tolist():
+            shares = {family: Fraction(part, sum(parts)) for family, part in zip(families, parts, strict=True)}
+            assert Plan(wanted.domain, ONE, shares, wanted, level(whole)).value >= least * (1 - 1e-12)
 
 
 def test_no_integer_rows_are_below_their_bound():

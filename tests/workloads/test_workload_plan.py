@@ -10,9 +10,6 @@ from hypothesis import given, settings
 from utmost.errors import NotALevel, OutOfRange, Unsupported, UtmostError, WrongKind
 from utmost.exact import level
 from utmost.privacy import Unit
-
-# The factors that a plan multiplies are compared with dense matrices.
-from utmost.publish.workloads.bounds.workload_evidence import level_of_cells
 from utmost.workloads import Domain, Plan, Workload, bins, choose_plan, hierarchy
 from workload_cases import BERKELEY, TWO_WAY, berkeley, dense_variance, geography, precision, two_way, workloads
 
@@ -178,9 +175,7 @@ def test_variances_are_those_of_least_squares_at_any_unit(wanted):
     """Of every part the mean over its answers of the dense variance; a unit of k cells by s has epsilon/(k s)."""
     unit = Unit("3", 2, "change-one")
     found = choose_plan(wanted, unit, epsilon=6)
-    whole = level_of_cells(found.unit, level(6)).epsilon_float
-    assert whole == (0.5 if wanted.domain.size > 1 else 1)
-    levels = {family: float(share) * whole for family, share in found.shares.items()}
+    levels = {family: own.epsilon_float / 3 for family, own in found.levels(level(6)).items()}
     for part in wanted.parts:
         rows = part.matrix(wanted.domain)[:6]
         if part.answers == len(rows):
@@ -196,6 +191,9 @@ def test_extreme_levels_have_plans():
     assert marginals.shares == {(0, 0): 1}
     only = choose_plan(two_way("a", "b"), ONE, epsilon=50, candidates=["a", "b"])
     assert only.shares == {(0, 1): Fraction(1, 2), (1, 0): Fraction(1, 2)}
+    alone = Workload(TWO_WAY, {"a b": 1})
+    assert Plan(TWO_WAY, ONE, {"a b": 1}, alone, level(5000)).variances["a b"] < 1e-200
+    assert Plan(TWO_WAY, ONE, {"a b": 1}, alone, level("1e-9")).variances["a b"] == pytest.approx(2e18)
 
 
 def test_answers_that_are_not_determined_are_refused():

@@ -91,11 +91,11 @@ def _tree(groups: tuple[int, ...], firsts: Sequence[Array], parents: Sequence[Ar
     )
 
 
-def tree_variances(tree: UnequalTree, precisions: Sequence[Any]) -> tuple[Array, ...]:
+def tree_variances(domain: Domain, precisions: Sequence[Any]) -> tuple[Array, ...]:
     """The variance of the best linear unbiased estimate of every group's sum, by level.
 
     Args:
-        tree: Tree whose groups are measured.
+        domain: Domain of one axis, whose groups are measured.
         precisions: Precision (1/variance) of the noise on each group of each level, 0 where it is not
             measured; one number for a level, or an array with one for each group, all positive or all 0. Fractions
             give Fractions.
@@ -105,16 +105,21 @@ def tree_variances(tree: UnequalTree, precisions: Sequence[Any]) -> tuple[Array,
 
     Raises:
         OutOfRange: for precisions of other shapes, negative ones, and where nothing is measured.
+        Unsupported: for a domain of several axes.
 
     Cost: O(groups).
 
     >>> from utmost.workloads import hierarchy
-    >>> tree = UnequalTree.of(Domain(place=hierarchy({"A": [1], "B": [2, 3]}, names=["region", "district"])))
-    >>> [[str(one) for one in level] for level in tree_variances(tree, [Fraction(1), Fraction(1), Fraction(0)])]
+    >>> places = Domain(place=hierarchy({"A": [1], "B": [2, 3]}, names=["region", "district"]))
+    >>> [[str(one) for one in level] for level in tree_variances(places, [Fraction(1), Fraction(1), Fraction(0)])]
     [['1/2', '2/3', '2/3'], ['1/2', '2/3'], ['7/6']]
     """
-    instance(tree, UnequalTree, "tree")
-    known = _read(tree, sequence(precisions, "precisions", or_text=True))
+    return variances_of_groups(UnequalTree.of(domain), sequence(precisions, "precisions", or_text=True))
+
+
+def variances_of_groups(tree: UnequalTree, precisions: Sequence[Any]) -> tuple[Array, ...]:
+    """The variances of `tree_variances`, of a tree that is made already."""
+    known = _read(tree, precisions)
     finest = _finest(known)
     inside, spreads = _up(tree, known, finest)
     variances: list[Array] = [np.zeros(0)] * len(known)
@@ -137,14 +142,14 @@ def tree_variances(tree: UnequalTree, precisions: Sequence[Any]) -> tuple[Array,
     return tuple(frozen(variance.copy()) for variance in variances)
 
 
-def tree_estimate(tree: UnequalTree, measured: Sequence[Any], precisions: Sequence[Any]) -> tuple[Array | None, ...]:
+def tree_estimate(domain: Domain, measured: Sequence[Any], precisions: Sequence[Any]) -> tuple[Array | None, ...]:
     """The best linear unbiased estimate of every group's sum from noisy sums of some levels; all sums agree.
 
     For any positive precisions it is unbiased; it has the least variance where they are those of the noise. Integers
     and rational precisions give Fractions.
 
     Args:
-        tree: Tree whose groups are measured.
+        domain: Domain of one axis, whose groups are measured.
         measured: Noisy sums of each level, (groups,); None where it is not measured.
         precisions: Precisions, see `tree_variances`; 0 where ``measured`` is None.
 
@@ -153,21 +158,29 @@ def tree_estimate(tree: UnequalTree, measured: Sequence[Any], precisions: Sequen
 
     Raises:
         OutOfRange: as for `tree_variances`, and for a measured level without precision or of another size.
+        Unsupported: for a domain of several axes.
 
     Cost: O(groups).
 
     >>> from utmost.workloads import hierarchy
-    >>> tree = UnequalTree.of(Domain(place=hierarchy({"A": [1], "B": [2, 3]}, names=["region", "district"])))
-    >>> found = tree_estimate(tree, [[3, 4, 5], [1, 12], None], [Fraction(1), Fraction(1), Fraction(0)])
+    >>> places = Domain(place=hierarchy({"A": [1], "B": [2, 3]}, names=["region", "district"]))
+    >>> found = tree_estimate(places, [[3, 4, 5], [1, 12], None], [Fraction(1), Fraction(1), Fraction(0)])
     >>> [[str(one) for one in level] for level in found]
     [['2', '5', '6'], ['2', '11'], ['13']]
     """
-    instance(tree, UnequalTree, "tree")
-    known = _read(tree, sequence(precisions, "precisions", or_text=True))
+    sums = sequence(measured, "measured", or_text=True)
+    return estimates_of_groups(UnequalTree.of(domain), sums, sequence(precisions, "precisions", or_text=True))
+
+
+def estimates_of_groups(
+    tree: UnequalTree, measured: Sequence[Any], precisions: Sequence[Any]
+) -> tuple[Array | None, ...]:
+    """The estimates of `tree_estimate`, of a tree that is made already."""
+    known = _read(tree, precisions)
     finest = _finest(known)
     values = [
         _sums(tree, level, level_sums, known[level])
-        for level, level_sums in enumerate(_levels(tree, sequence(measured, "measured", or_text=True), "measured"))
+        for level, level_sums in enumerate(_levels(tree, measured, "measured"))
     ]
     inside, spreads = _up(tree, known, finest)
     # Upwards the mean of what each subtree knows.
@@ -231,7 +244,7 @@ class TreeError(Display):
     def _at(self, precisions: Floats) -> float:
         if not (precisions > 0).any():
             return float("inf")
-        variances = tree_variances(self.tree, precisions.tolist())
+        variances = variances_of_groups(self.tree, precisions.tolist())
         pairs = zip(self.weights, variances, strict=True)
         return sum(float(weights[weights > 0] @ level_variances[weights > 0]) for weights, level_variances in pairs)
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from utmost.core.exact.arrays import Array, Floats
 from utmost.publish.workloads.measuring.forms import ProductForm
-from utmost.publish.workloads.measuring.unequal_trees import UnequalTree, tree_estimate
+from utmost.publish.workloads.measuring.unequal_trees import UnequalTree, estimates_of_groups
 from utmost.publish.workloads.reconstruction.least_squares import not_determined
 from utmost.tables.axes.domain import Domain, Family
 
@@ -109,7 +109,7 @@ class TreeReconstruction:
         sums = [
             None if (level,) not in measured else measured[(level,)].ravel() for level in range(len(self._tree.groups))
         ]
-        estimates = tree_estimate(self._tree, sums, self._weights(number))
+        estimates = estimates_of_groups(self._tree, sums, self._weights(number))
         return [np.zeros(0) if estimate is None else estimate for estimate in estimates]
 
     def _coefficients(self, form: ProductForm) -> list[Fraction]:
@@ -129,7 +129,7 @@ class TreeReconstruction:
             for level, groups in enumerate(self._tree.groups)
         ]
         sums[finest] = [coefficient / weight for coefficient in self._coefficients(form)]
-        solutions = tree_estimate(self._tree, sums, self._weights(Fraction))
+        solutions = estimates_of_groups(self._tree, sums, self._weights(Fraction))
         rows = [[] if solution is None else solution.tolist() for solution in solutions]
         return {family: [weight * row for row in rows[family[0]]] for family, weight in self.weights.items()}
 
