@@ -32,7 +32,10 @@ AS_IN = {
         *("--create", "--name", "--until"),
     )
 }
-RARE = ("--once", "--dataset", "--data-version")
+RARE = (
+    *("--individual", "--numbers", "--in-all", "--per-cell", "--neighbours", "--cost", "--independent"),
+    *("--once", "--dataset", "--data-version"),
+)
 _FILES = {"plan", "promise", "key-file", "witness", "sign", "ledger"}
 
 
@@ -70,8 +73,8 @@ def init(
 
     utmost init --each-row --by region,sex --domain domain.json --epsilon 1 --out release.toml
 
-    Then `utmost release DATA.csv --recipe release.toml`. With a ledger it also writes a secret file,
-    which holds the keys: keep that out of version control.
+    Then `utmost release DATA.csv --recipe release.toml`. With a ledger it also writes a secret file with the keys:
+    keep it out of version control.
 
     More: docs/howto/keep-a-ledger.md
     """

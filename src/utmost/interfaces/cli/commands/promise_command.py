@@ -17,8 +17,8 @@ from utmost.publish.promises.promise import PROMISE_FORM, Promise
 from utmost.publish.releases.release_facts import short_bar
 from utmost.publish.statements.counted_files import measured_table
 
-AS_IN = {"utmost release": ("--until",)}
-RARE = ("--grid", "--per", "--largest", "--half-step", "--noise")
+AS_IN = {"utmost release": ("--promise", "--until")}
+RARE = ("--neighbours", "--grid", "--per", "--largest", "--half-step", "--noise")
 FIRST = ("--columns", "--public", "--drop", "--sensitivity", "--cells", "--plan", "--epsilon", "--out")
 
 
