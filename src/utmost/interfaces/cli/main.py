@@ -281,9 +281,7 @@ class _Command(click.Command):
         if shared:
             elsewhere["utmost --help"] = [re.split("[ ,]", name, maxsplit=1)[0] for name, _ in shared]
         if self.recipe_keys:
-            elsewhere["in a recipe"] = [
-                key.opts[-1].removeprefix("--") for key in self.recipe_keys
-            ]
+            elsewhere["in a recipe"] = [key.opts[-1].removeprefix("--") for key in self.recipe_keys]
         if self.rare:
             elsewhere["rare; docs/reference/cli.md"] = self.rare
         for place, names in elsewhere.items():

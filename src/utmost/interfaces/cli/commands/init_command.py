@@ -7,6 +7,7 @@ from typing import Annotated, Any, ClassVar
 
 import click
 
+from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.errors import OutOfRange
 from utmost.interfaces.cli.ledger_place import LedgerOptions
 from utmost.interfaces.cli.options import file_options
@@ -47,7 +48,7 @@ class RecipeOutput:
 
     form: options.Format = None
     sign: options.Sign = None
-    confidence: options.Confidence = "0.95"
+    confidence: options.Confidence = DEFAULT_CONFIDENCE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
