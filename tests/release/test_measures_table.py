@@ -66,9 +66,9 @@ def test_no_amount_is_worse_than_by_an_equal_split_and_counts_are_better():
     measures = released("1/2")
     assert measures.level == ut.level("1/2")
     assert {release.level for release in measures.releases.values()} == {ut.level("1/4")}
-    alone = {name: release.count().margin for name, release in measures.releases.items()}
+    alone = {name: release.total().margin for name, release in measures.releases.items()}
     assert max(measures.table["count_margin"]) < min(
-        release.count({"region": "01"}).margin for release in measures.releases.values()
+        release.total({"region": "01"}).margin for release in measures.releases.values()
     )
     assert min(alone.values()) > 0
 
@@ -181,7 +181,7 @@ def test_people_are_counted_and_shared_by_default_and_amounts_where_they_are_nam
     measures.save(path)
     people, incomes = truth("01"), truth("Köln")
     share = people["count"] / (people["count"] + incomes["count"])
-    assert measures.count({"region": "01"}).value == pytest.approx(people["count"], abs=0.1)
+    assert measures.total({"region": "01"}).value == pytest.approx(people["count"], abs=0.1)
     assert measures.difference({"region": "01"}, {"region": "Köln"}).value == pytest.approx(
         people["count"] - incomes["count"], abs=0.2
     )
@@ -213,7 +213,7 @@ def test_people_are_counted_and_shared_by_default_and_amounts_where_they_are_nam
 
 def test_the_count_of_a_group_has_the_margin_of_its_cell():
     measures = released(1)
-    assert measures.count({"region": "01"}).margin == measures.table["count_margin"][0]
+    assert measures.total({"region": "01"}).margin == measures.table["count_margin"][0]
 
 
 def test_a_remedy_for_each_refusal_of_several_means(run, tmp_path):

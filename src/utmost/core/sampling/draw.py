@@ -312,7 +312,7 @@ def _many(law: Profile | IntegerLaw, plan: SamplingPlan) -> IntegerSampler:
     if isinstance(law, Profile):
         ratio, period = law.level.alpha_interval, law.period
         return TwoSidedGeometricSampler(ratio, plan) if period == 1 else StaircaseSampler(ratio, period, law.step, plan)
-    # No law of the library needs this sampler: it is imported for a user's own.
+    # Imported where a law of one's own needs it.
     from utmost.core.sampling.tail_sampler import TailSampler
 
     return TailSampler(law, plan)

@@ -284,11 +284,9 @@ class _Sums:
             return _ratio(asked.ratio(where, counted_selection(self.release, cells.over), confidence=sure), question)
         if cells.minus is not None:
             less = counted_selection(self.release, cells.minus)
-            difference = asked.count_difference if isinstance(asked, NoisySums) else asked.difference
-            answer = difference(where, less, confidence=sure)
+            answer = asked.difference(where, less, confidence=sure)
         else:
-            count = asked.total if isinstance(asked, NoisySums) and not asked.unit.is_shared else asked.count
-            answer = count(where, confidence=sure)
+            answer = asked.total(where, confidence=sure)
         kind = "sum" if cells.minus is None else "difference"
         return _sum(exact(answer.value), answer.margin, sure, question, kind, None)
 

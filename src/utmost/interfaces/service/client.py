@@ -214,7 +214,6 @@ class RemoteLedger:
         """
         own, promise = name if dataset is None else dataset, promise_for(promise, table)
         asked = PublishRequest(name, promise, level(epsilon), own, version, None, independent)
-        promise.check(table)
         answer = self._post("/v1/releases", request, {**_sent(asked), "proposal": proposal, **as_sent(table)})
         return self._answer(answer, table)
 

@@ -10,6 +10,7 @@ from utmost.core.exact.numbers import Number
 from utmost.core.exact.progress_bar import progress_bar
 from utmost.errors import OutOfRange
 from utmost.publish.counting.counted import CountedTable
+from utmost.publish.counting.counted_facts import Part
 from utmost.publish.ledger.budgets import charged, check_known, limited, rehearsed
 from utmost.publish.ledger.event_log import EventLog
 from utmost.publish.ledger.events import Event, check_name
@@ -34,7 +35,7 @@ from utmost.publish.ledger.verification import (
     status_of,
     verified_with_witness,
 )
-from utmost.publish.promises.promise import Part, Promise, promise_for
+from utmost.publish.promises.promise import Promise, promise_for
 from utmost.publish.releases.source import new_source
 from utmost.publish.workloads.planning.plan import Plan
 from utmost.tables.frames.any_table import is_engine_table
@@ -80,7 +81,6 @@ class Accounts:
         at = level(epsilon)
         if promise is not None and not is_engine_table(table):
             declared = promise_for(promise, table)
-            declared.check(table)
             source = new_source(table, declared.rows_of(table), declared)
             own = name if dataset is None else dataset
             check_publishable(self._log, PublishRequest(name, declared, at, own, version, request, independent), source)

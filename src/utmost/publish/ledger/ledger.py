@@ -187,7 +187,6 @@ class Ledger(Responding, Accounts, Display):
         """
         own, promise = name if dataset is None else dataset, promise_for(promise, table)
         asked = PublishRequest(name, promise, level(epsilon), own, version, request, independent)
-        promise.check(table)
         rows = promise.rows_of(table)
         if is_engine_table(rows):
             made, frame = engine_ledger.publish_frame(self.items, asked, rows)

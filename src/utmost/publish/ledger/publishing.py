@@ -279,9 +279,12 @@ def check_repeated(
     remedy = f"Call relax or view, or publish a new version: version={len(state.versions(release.name)) + 1}."
     facts, kept = _lasting_facts(request.promise), _lasting_facts(release.promise)
     others = [name for name in json_forms(Promise) if facts.get(name) != kept.get(name)]
-    call = {name: getattr(request, name) for name in ("version", "request", "level", "independent")}
-    again = replace(release.request, promise=request.promise, **call)
-    if not (same_rows and not others and again == request):
+    others += [
+        name
+        for name in json_forms(PublishRequest)
+        if name not in _OF_ONE_CALL and getattr(request, name) != getattr(release.request, name)
+    ]
+    if others or not same_rows:
         if release.dataset != request.dataset:
             remedy = f"It stays in its dataset: leave dataset= out. {_SUM_OF_BOTH}"
         required = "a release must keep its columns, promise and dataset, its identifiers and its noise"
@@ -302,6 +305,10 @@ def check_repeated(
         error.at_other_level = True
         raise error
     return level
+
+
+_OF_ONE_CALL = ("promise", "level", "version", "request", "independent")
+"""The fields of a request that say how one call is made, and the promise, which is compared by its facts."""
 
 
 def _lasting_facts(promise: Promise) -> dict[str, Any]:

@@ -21,8 +21,16 @@ from utmost.core.exact.levels import level as level_of
 from utmost.core.exact.numbers import Number
 from utmost.core.noise.costs import Cost
 from utmost.core.privacy.unit import Unit, read_unit
-from utmost.errors import OutOfRange, Unsupported, WrongKind
-from utmost.publish.counting.proved_table import BY_COUNTING, ProvedTable, read_individual, read_proved, written_proved
+from utmost.errors import OutOfRange, Unsupported
+from utmost.publish.counting.counted_facts import (
+    INDIVIDUAL_FORM,
+    PART_FORM,
+    PROVED_FORM,
+    CountedFacts,
+    Part,
+    read_individual,
+    read_part,
+)
 from utmost.publish.promises.cell_noise import CellNoise, least_once
 from utmost.publish.promises.codec import Form
 from utmost.publish.promises.declared_columns import RowsFrom, listed_names, rows_origin
@@ -36,9 +44,6 @@ from utmost.tables.files.json_files import write_json
 
 if TYPE_CHECKING:
     from utmost.publish.workloads.planning.plan import Plan
-
-Part = tuple[str, str]
-"""A partition of individuals into parts that share nobody, and one part of it."""
 
 
 def _noise_facts(noise: PlannedNoise) -> dict[str, Any]:
@@ -63,16 +68,7 @@ _ROWS: dict[str | bool, str] = {
 }
 
 
-_PROVED: dict[str | bool, str] = {
-    BY_COUNTING: "proved: utmost counts the table, and keeps of each individual no more than this",
-    False: "declared by the publisher: nothing shows that utmost counted the table",
-}
-
-
 _COUNTED = "Utmost counted the table, and so enforced what one individual changes."
-
-
-_INDIVIDUAL_HINT = "For example one household. A counted table says it itself."
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
@@ -118,11 +114,9 @@ class Promise(Display):
     rows: RowsFrom = field(metadata=form("list of rows", words=_ROWS))
     id_column: tuple[str, ...] = field(metadata=form("columns of identifiers", write=list))
     keyed_by_id: bool = field(metadata=form("noise keyed by identifier: rows may come in any order"))
-    part: Part | None = field(metadata=form("partition and part", write=list))
-    individual: str | None = field(metadata=form("one individual is", hint=_INDIVIDUAL_HINT))
-    proved: bool = field(
-        metadata=form("what one individual changes is", words=_PROVED, write=written_proved, read=read_proved)
-    )
+    part: Part | None = field(metadata=PART_FORM)
+    individual: str | None = field(metadata=INDIVIDUAL_FORM)
+    proved: bool = field(metadata=PROVED_FORM)
     noise: PlannedNoise = field(metadata=form("noise", write=_noise_facts, read=_read_noise))
     until: Until | None = field(metadata=form("stops as soon as it is accurate", write=Until.facts, read=_read_until))
 
@@ -316,7 +310,7 @@ class Promise(Display):
     @classmethod
     def of_counted(
         cls,
-        table: ProvedTable,
+        table: CountedFacts,
         columns: str | Sequence[str] | None = None,
         *,
         public: str | Sequence[str] = (),
@@ -341,7 +335,7 @@ class Promise(Display):
             WrongKind: for another table. OutOfRange: for a smaller unit than was proved. Unsupported: for a unit that
                 needs a plan.
         """
-        counted: Any = instance(table, ProvedTable, "table")
+        counted: Any = instance(table, CountedFacts, "table")
         if noise is None and unit is None:
             from utmost.publish.workloads.planning.cells_plan import cells_plan
 
@@ -349,9 +343,7 @@ class Promise(Display):
             noise, unit = (cells_plan(counted.domain, counted.unit), None) if needs_plan else (None, counted.unit)
         drawn = _noise(unit, noise)
         if drawn.is_by_plan or drawn.labels_rows:
-            promise = cls(columns, public=public, drop=drop, noise=drawn, until=until).of_table(counted)
-            promise.check(counted)
-            return promise
+            return cls(columns, public=public, drop=drop, noise=drawn, until=until).of_table(counted)
         names = _listed(columns) or (counted.column,)
         if len(names) != 1:
             raise OutOfRange(
@@ -359,9 +351,7 @@ class Promise(Display):
             )
         labels, listed, dropped = counted_labels(counted), listed_names(public, "public"), listed_names(drop, "drop")
         shown = [*(name for name in labels if name not in dropped), *sorted({*listed} - {*labels})]
-        promise = cls(names, public=shown, drop=drop, noise=drawn, until=until).of_table(counted)
-        promise.check(counted)
-        return promise
+        return cls(names, public=shown, drop=drop, noise=drawn, until=until).of_table(counted)
 
     @property
     def digest(self) -> str:
@@ -386,7 +376,7 @@ class Promise(Display):
             OutOfRange: for another part or individual, a unit that no counting proved, a smaller unit than was proved,
                 and labels neither public nor dropped.
         """
-        counted: Any = table if isinstance(table, ProvedTable) else None
+        counted: Any = table if isinstance(table, CountedFacts) else None
         if self.part != (None if counted is None else counted.part):
             came = "a table of no part" if counted is None or counted.part is None else _part_in_words(counted.part)
             raise OutOfRange(
@@ -482,26 +472,37 @@ class Promise(Display):
         return self._with({"noise": noise})
 
     def of_table(self, table: Any) -> "Promise":
-        """This promise with what a counted table says of whom it counts: part, individual, and whether it is proved."""
-        if not isinstance(table, ProvedTable):
-            return self
-        counted: Any = table
-        said = counted.individual or self.individual
-        return replace(self, part=counted.part, individual=said, proved=counted.proved)
+        """This promise with what a counted table says of itself, of all that a promise says; checked.
+
+        Raises:
+            OutOfRange: as `check`.
+        """
+        promise = self
+        if isinstance(table, CountedFacts):
+            own = {each.name for each in fields(Promise)}
+            said = {name: fact for name, fact in table.said().items() if name in own and fact is not None}
+            promise = replace(self, **said)
+        promise.check(table)
+        return promise
 
 
 def promise_for(promise: "Promise | Plan", table: Any) -> Promise:
-    """The promise of a table; a plan stands for that of its sums, of the people of a counted table."""
+    """The promise of a table, checked; a plan stands for that of its sums, with what a counted table says of itself.
+
+    Raises:
+        OutOfRange: as `Promise.check`.
+    """
     from utmost.publish.workloads.planning.plan import Plan
 
-    if not isinstance(promise, Plan):
-        return instance(promise, Promise, "promise")
-    return Promise(noise=promise).of_table(table)
+    if isinstance(promise, Plan):
+        return Promise(noise=promise).of_table(table)
+    instance(promise, Promise, "promise").check(table)
+    return promise
 
 
 def counted_labels(table: Any) -> tuple[str, ...]:
     """The columns of a counted table that were declared with its domain; none of another table."""
-    counted: Any = table if isinstance(table, ProvedTable) else None
+    counted: Any = table if isinstance(table, CountedFacts) else None
     return () if counted is None else tuple(counted.domain.label_columns(counted.domain.finest))
 
 
@@ -524,15 +525,6 @@ def _noise(unit: Unit | None, noise: "PlannedNoise | Plan | None") -> PlannedNoi
 
 def _listed(columns: str | Sequence[str] | None) -> tuple[str, ...]:
     return () if columns is None else listed_names(columns, "columns")
-
-
-def read_part(part: object) -> Part | None:
-    """A partition, and one part of it."""
-    if part is None:
-        return None
-    if not isinstance(part, list | tuple) or len(part) != 2 or not all(isinstance(name, str) for name in part):
-        raise WrongKind("a part must be two names: of the partition, and of the part", where="part")
-    return part[0], part[1]
 
 
 def _part_in_words(part: Part) -> str:

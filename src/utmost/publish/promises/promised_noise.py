@@ -23,7 +23,7 @@ from utmost.core.privacy.unit import Unit
 from utmost.core.sampling.integers import Integers, joined
 from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import Unsupported
-from utmost.publish.counting.proved_table import ProvedTable
+from utmost.publish.counting.counted_facts import CountedFacts
 from utmost.publish.promises.declared_columns import check_margins_free, check_size
 from utmost.publish.promises.drawing import NewResponse, Responder
 from utmost.publish.promises.lattice import Lattice
@@ -145,7 +145,7 @@ class PlannedNoise(ABC):
         Raises:
             WrongKind: for a table of another kind.
         """
-        counted: Any = table if isinstance(table, ProvedTable) else None
+        counted: Any = table if isinstance(table, CountedFacts) else None
         return opened_table(table) if counted is None else counted.in_steps(columns[0])
 
     def measured(self, rows: Any) -> tuple[Any, str | None]:

@@ -316,12 +316,13 @@ class Answer(Display, Generic[TableT_co]):
     def total(
         self, where: "Where | None" = None, *, column: str | None = None, confidence: Number | None = None
     ) -> "Estimate":
-        """A sum of released values, with its margin of error.
+        """A sum of released values, with its margin of error; by a plan the number of individuals or events.
 
         Args:
             where: Selection: by the name of a level, or of a public column, a label or a list of labels; everything if
                 left out.
-            column: Name of the released column, where a table has several.
+            column: Name of the released column, where a table has several; of the amount whose sum is wanted, where it
+                was noised together with counts.
             confidence: Confidence of the margin; that of the answer if left out.
 
         Raises:
@@ -347,26 +348,22 @@ class Answer(Display, Generic[TableT_co]):
         By a plan for counts and amounts together it is a ratio of counts; ``column`` names an amount to divide.
         """
         if (sums := self._sums_of_plan) is not None:
-            return sums.ratio(where, {} if over is None else over, amount=column, confidence=confidence)
+            return sums.ratio(where, {} if over is None else over, column=column, confidence=confidence)
         from utmost.publish.releases.answer_cells import AnswerCells
 
         sure = self.confidence if confidence is None else confidence
         return AnswerCells.of(self).ratio(where, over, column, over_column, sure)
 
-    def difference(self, first: "Where", second: "Where", *, confidence: Number | None = None) -> "Estimate":
-        """The sum over a selection less the sum over another, by a plan: `NoisySums.difference`."""
-        return self._sums("a difference").difference(first, second, confidence=confidence)
-
-    def count(self, where: "Where | None" = None, *, confidence: Number | None = None) -> "Estimate":
-        """How many events a selection has, by a plan, also where their amounts were noised together with their counts.
+    def difference(
+        self, first: "Where", second: "Where", *, column: str | None = None, confidence: Number | None = None
+    ) -> "Estimate":
+        """The total of a selection less that of another, by a plan: `NoisySums.difference`.
 
         Args:
-            where, confidence: Arguments of `total`.
-
-        Raises:
-            OutOfRange: for sums alone, which count nobody. NotDetermined, OutOfRange: as `total`.
+            first, second: Two selections, which may overlap.
+            column, confidence: Arguments of `total`.
         """
-        return self._sums("a count").count(where, confidence=confidence)
+        return self._sums("a difference").difference(first, second, column=column, confidence=confidence)
 
     def with_means(self, family: "Families") -> LabelledTable:
         """One table of a plan with counts, sums and means of amounts that were counted with ``most_events``.

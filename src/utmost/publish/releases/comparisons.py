@@ -137,7 +137,10 @@ def total(
     sure, noise = _confidence(confidence, answer), answer.noise
     if isinstance(noise, OneDrawAtLevel):
         return one_draw_total(answer, noise, where, column, sure)
-    return replace(_Sum.of(answer, where, column).answer(_at_one_level(sure, [answer])), confidence=sure)
+    at_one_level = _at_one_level(sure, [answer])
+    if isinstance(sums := answer.table, NoisySums):
+        return replace(sums.total(where, column=column, confidence=at_one_level), confidence=sure)
+    return replace(_Sum.of(answer, where, column).answer(at_one_level), confidence=sure)
 
 
 def _confidence(confidence: Number | None, answer: Answer[Any]) -> Fraction:
@@ -202,7 +205,7 @@ class _Sum:
         chosen = {} if where is None else mapping(where, "where")
         optional(column, text, "column")
         if isinstance(sums := answer.table, NoisySums):
-            return cls(sums.total(chosen).exact, sums.noise(sums.form(chosen)))
+            return cls(sums.total(chosen, column=column).exact, sums.total_noise(chosen, column=column))
         cells = AnswerCells.of(answer)
         rows = cells.rows_where(chosen)
         total, noise = cells.total(rows, column, confidence="0.5"), cells.noise

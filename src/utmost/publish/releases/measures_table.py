@@ -235,7 +235,7 @@ class MeasuresTable:
         shown = [estimate_of(value, noise, self._first.confidence) for value in values]
         return {"count": [one.value for one in shown], "count_margin": [one.margin for one in shown]}
 
-    def count(self, where: Where | None = None, *, confidence: Number | None = None) -> Estimate:
+    def total(self, where: Where | None = None, *, confidence: Number | None = None) -> Estimate:
         """How many events a selection has, the average of the counts measured with each amount, with its margin.
 
         Args:
@@ -248,7 +248,7 @@ class MeasuresTable:
         return estimate_of(value, Combination(law["u"], law["levels"], law["counts"]), self._sure(confidence))
 
     def difference(self, first: Where, second: Where, *, confidence: Number | None = None) -> Estimate:
-        """How many more events one selection has than another; as `count`."""
+        """How many more events one selection has than another; as `total`."""
         over, under, law = self._counts_of(first, second)
         sizes = [u - v for u, v in zip(law["u"], law["v"], strict=True)]
         return estimate_of(over - under, Combination(sizes, law["levels"], law["counts"]), self._sure(confidence))
@@ -261,7 +261,7 @@ class MeasuresTable:
         >>> measures = {"income": ut.mean("income", each=(0, 100)), "rent": ut.mean("rent", each=(0, 20))}
         >>> tables = ut.count_measures(people, {"region": ["N", "S"]}, ut.Counting(each_row=True), measures)
         >>> table = release_measures(tables, epsilon=2000)
-        >>> print(table.count({"region": "N"}).value, table.ratio({"region": "N"}))
+        >>> print(table.total({"region": "N"}).value, table.ratio({"region": "N"}))
         2.0 0.6... to 0.6...
         """
         top, bottom, law = self._counts_of(where, {} if over is None else over)

@@ -119,12 +119,16 @@ def count(
 
 def _write_report(counted: Any, path: Path) -> None:
     """Write the counting report of a table, or of several that were counted in one pass, for its owner alone."""
-    while isinstance(counted, dict):
-        counted = next(iter(counted.values()))
-    if counted.report is None:
+    tables = [counted]
+    while isinstance(tables[0], dict):
+        tables = [inner for table in tables for inner in table.values()]
+    reports = [table.report for table in tables]
+    if reports[0] is None:
         remedy = "A table that is counted already has none."
         raise OutOfRange("a counting report needs events", came="a table of cells", where="--report", remedy=remedy)
-    facts_of_report = counted.report.facts()
+    # One pass has one report, but for the missing amounts, which each measure has of its own.
+    missing = {name: count for report in reports for name, count in report.without_amount.items()}
+    facts_of_report = reports[0].facts() | {"without_amount": missing}
     write_together({path: lambda file: write_json(facts_of_report, file)}, owner_only=True)
 
 

@@ -112,12 +112,13 @@ def total(
         **along,
     }
     if since is not None:
-        _check_sum_alone({"--ratio": ratio or None, "--over": over, **other})
+        beside: dict[str, Any] = {name: value for name, value in other.items() if name != "--sum"}
+        _check_sum_alone({"--ratio": ratio or None, "--over": over, **beside})
         paths = [*since, release]
         names = (
             [path.name for path in paths] if len({path.name for path in paths}) == len(paths) else [*map(str, paths)]
         )
-        report = _trend([*map(read_release, since), published], names, where or [], confidence)
+        report = _trend([*map(read_release, since), published], names, where or [], amount, confidence)
         return _give(answer, report, published)
     if isinstance(published, Answer) and not published.is_by_plan:
         report = _of_cells(
@@ -165,15 +166,17 @@ def total(
         read.check_amount(amount)
     question, points, counted = _question(where), _points(values), quantity(read, amount)
     if not names:
-        of_events = people.count if people is not None else read.count if read.unit.is_shared else read.total
-        answered = (read.total if amount is not None else of_events)(chosen, confidence=confidence)
+        if people is not None:
+            answered = people.total(chosen, confidence=confidence)
+        else:
+            answered = read.total(chosen, column=amount, confidence=confidence)
         report = _answered(answered, question)
     elif ratio or over is not None:
         below = counted_selection(read, over)
         if people is not None:
             bar = people.ratio(chosen, below, confidence=confidence)
         else:
-            bar = read.ratio(chosen, below, amount=amount, confidence=confidence)
+            bar = read.ratio(chosen, below, column=amount, confidence=confidence)
         report = _bar(bar, f"{question} over {_question(over)}", "ratio")
     elif median is not None or quantile is not None:
         name, share = (
@@ -266,13 +269,13 @@ def _check_sum_alone(other: dict[str, Any], what: str = "of a change") -> None:
             raise OutOfRange(f"sums alone are asked {what}", came=name)
 
 
-def _trend(releases: list[Any], names: list[str], where: list[str], sure: str) -> dict[str, Any]:
+def _trend(releases: list[Any], names: list[str], where: list[str], column: str | None, sure: str) -> dict[str, Any]:
     """A sum in several releases, the oldest first; of two how much more it is in the later one."""
     question, chosen = _question(where), [_selection(release, where) for release in releases]
     if len(releases) == 2:
-        answer = change(releases[1], releases[0], chosen[1], earlier_where=chosen[0], confidence=sure)
+        answer = change(releases[1], releases[0], chosen[1], earlier_where=chosen[0], column=column, confidence=sure)
         return _answered(answer, f"{question}, since {names[0]}")
-    course = trend(releases, each_where=chosen, confidence=sure)
+    course = trend(releases, each_where=chosen, column=column, confidence=sure)
     return {
         "question": question,
         "kind": "trend",
