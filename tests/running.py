@@ -82,7 +82,7 @@ def with_recipe(*arguments):
     return [*words, "--recipe", str(path)]
 
 
-def called(*arguments, cwd="."):
+def called(*arguments, cwd=".", program=main):
     """Run the command line in this process, in another directory: the same answer, without the wait for a process.
 
     For tests of what a command says; what a process is and how it ends is for `utmost_command`.
@@ -96,7 +96,7 @@ def called(*arguments, cwd="."):
     ):
         os.environ.pop("FORCE_COLOR", None)
         try:
-            main([str(argument) for argument in arguments])
+            program([str(argument) for argument in arguments])
         except SystemExit as ended:
             code = ended.code or 0
     shown = [stream.buffer.getvalue().decode() for stream in (out, err)]

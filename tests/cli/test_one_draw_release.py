@@ -2,6 +2,7 @@
 
 import csv
 import json
+from fractions import Fraction
 
 import pytest
 
@@ -57,6 +58,21 @@ def test_all_one_way_tables_of_people(run, files, tmp_path):
     code, shown, _ = run("release", *people, "--once", "counts", "--epsilon", 1, "--dry-run")
     assert code == 0
     assert "one draw" in shown
+
+
+def test_a_total_of_its_own_beside_the_draw(run, tmp_path):
+    """Where it is the least for the wanted tables; the file is verified and says what was drawn."""
+    people, domain, out = tmp_path / "p.csv", tmp_path / "d.json", tmp_path / "out.csv"
+    people.write_text("a,b,c,d,e,f\n" + "no,no,yes,no,no,yes\n" * 5)
+    domain.write_text(json.dumps({name: ["no", "yes"] for name in "abcdef"}))
+    asked = ["release", people, "--each-row", "--by", "a,b,c,d,e,f", "--domain", domain, "--epsilon", 1]
+    wanted = ["--want", "tables of 1 column", "--want", "=8", "--once", "tables"]  # the total with a weight of 8
+    assert run(*asked, *wanted, "--out", out)[0] == 0
+    said = json.loads((tmp_path / "out.csv.json").read_text())
+    assert 0 < Fraction(said["promise"]["noise"]["total_share"]) < 1
+    assert "DrawWithTotal" in said["noise"]["law"]
+    assert "total, by itself, have a share of epsilon" in " ".join(run("statement", out)[1].split())
+    assert run("verify", out)[0] == 0
 
 
 @pytest.mark.parametrize(

@@ -33,9 +33,9 @@ from utmost.geometry import (
     kernels,
     vertices,
 )
-from utmost.interfaces.papers.fernandes import SEVEN_VERTICES
 from utmost.privacy_types import PrivacyType
 from utmost.spaces import Space, counts, discrete, grid, hamming
+from utmost_papers.fernandes import SEVEN_VERTICES
 
 levels = st.sampled_from([{"alpha": "1/2"}, {"alpha": "2/3"}, {"alpha": "9/10"}, {"epsilon": 1}, {"epsilon": "1/3"}])
 

@@ -8,11 +8,10 @@ from io import BytesIO
 import networkx as nx
 import pytest
 
-from utmost.interfaces.figures.paper_pictures import pictures
-from utmost.interfaces.figures.papers_page import papers_page
+from utmost.local import Coupling
 
 # Numbers and constructions are made wrong, which no command does; each has to be noticed.
-from utmost.interfaces.papers import (
+from utmost_papers import (
     contents,
     fernandes_duality,
     geng_lemmas,
@@ -21,11 +20,12 @@ from utmost.interfaces.papers import (
     koufogiannis_applications,
     koufogiannis_market,
 )
-from utmost.interfaces.papers import fernandes as tables
-from utmost.interfaces.papers.comparison import Comparison, corrected, equal, extended
-from utmost.interfaces.papers.contents import PAPERS, papers_named
-from utmost.interfaces.papers.koufogiannis_applications import karate_club, les_miserables
-from utmost.local import Coupling
+from utmost_papers import fernandes as tables
+from utmost_papers.comparison import Comparison, corrected, equal, extended
+from utmost_papers.contents import PAPERS, papers_named
+from utmost_papers.koufogiannis_applications import karate_club, les_miserables
+from utmost_papers.paper_pictures import pictures
+from utmost_papers.report_page import papers_page
 
 ROWS = [
     Comparison("Theorem 2", "what <b>", "1 & 2", "1/2 1/2\n1/3 2/3", "equal"),
@@ -80,30 +80,30 @@ def test_the_page_is_whole_and_asks_nobody():
     assert re.search(r"Without a row: \d+ numbered results", page)
 
 
-def test_all_papers_go_into_one_report(short, run, tmp_path, monkeypatch):
-    from utmost.interfaces.figures import paper_pictures
+def test_all_papers_go_into_one_report(short, recompute, tmp_path, monkeypatch):
+    from utmost_papers import paper_pictures
 
     def draw(file, kind):
         file.write(b"<svg/>")
 
     monkeypatch.setattr(paper_pictures, "pictures", lambda paper: {"figure_1": draw})
     folder = tmp_path / "report"
-    code, out, err = run("research", "reproduce", "all", "--out", folder)
+    code, out, err = recompute("all", "--out", folder)
     assert (code, err) == (0, "")
     assert "The report is" in out
     assert sorted(path.name for path in folder.iterdir()) == ["comparisons.json", "index.html"]
     found = json.loads((folder / "comparisons.json").read_text())
     assert {name: len(rows) for name, rows in found.items()} == dict.fromkeys(PAPERS, 3)
     assert (folder / "index.html").read_text().count("data:image/svg+xml") == 4
-    code, out, _ = run("research", "reproduce", "all", "--json")
+    code, out, _ = recompute("all", "--json")
     assert (code, list(json.loads(out))) == (0, list(PAPERS))
-    code, out, _ = run("research", "reproduce", "geng", "--only", "Lemma 31", "--json")
+    code, out, _ = recompute("geng", "--only", "Lemma 31", "--json")
     assert [row["what"] for row in json.loads(out)] == ["more"]
-    code, _, err = run("research", "reproduce", "all", "--out", folder)
+    code, _, err = recompute("all", "--out", folder)
     assert code == 2, "nothing is written over"
-    code, _, err = run("research", "reproduce", "geng", "--only", "Lemma 99")
+    code, _, err = recompute("geng", "--only", "Lemma 99")
     assert (code, "got Lemma 99" in err) == (2, True)
-    code, _, err = run("research", "reproduce", "geng", "--out", tmp_path / "report.html")
+    code, _, err = recompute("geng", "--out", tmp_path / "report.html")
     assert (code, "folder" in err) == (2, True)
 
 
@@ -133,9 +133,9 @@ def test_nib_on_every_line_is_checked_step_by_step(monkeypatch):
     assert [row.verdict for row in rows] == ["extended", "DIFFERS", "extended", "DIFFERS"]
 
 
-def test_a_forged_print_is_noticed(monkeypatch, run):
+def test_a_forged_print_is_noticed(monkeypatch, recompute):
     monkeypatch.setattr(ghosh, "FIGURE_2", ghosh.FIGURE_2.replace("1/24", "1/25", 1))
-    code, out, _ = run("research", "reproduce", "ghosh", "--only", "Figure 2")
+    code, out, _ = recompute("ghosh", "--only", "Figure 2")
     assert (code, "1 DIFFERS" in out) == (1, True)
     forged = replace(tables.ROWS[3], kernels=188, capacities=("2.34", "0.75"))
     wrong = [each.what for each in tables.row_of(forged) if each.verdict == "DIFFERS"]

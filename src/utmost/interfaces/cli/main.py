@@ -111,9 +111,6 @@ RESEARCH = {
         "vertices": "List or count the extreme posteriors of a type.",
         "kernels": "List or count the basic mechanisms of a type.",
     },
-    "Papers": {
-        "reproduce": "Recompute the figures and numbers of the four papers.",
-    },
 }
 """The commands of `utmost research` by their subjects, and what each does."""
 
@@ -302,7 +299,7 @@ def command_named(*path: str) -> click.Command:
     module = import_module(f"utmost.interfaces.cli.commands.{'.'.join((*path[:-1], word))}_command")
     first, parts = getattr(module, "FIRST", ()), getattr(module, "PARTS", None)
     if parts is None:
-        command = _command(name, getattr(module, word), first)
+        command = command_of(name, getattr(module, word), first)
         command.elsewhere = getattr(module, "ELSEWHERE", {})
         command.rare, command.as_in = getattr(module, "RARE", ()), getattr(module, "AS_IN", {})
         in_recipe: Collection[str] = getattr(module, "IN_RECIPE", ())
@@ -313,7 +310,7 @@ def command_named(*path: str) -> click.Command:
     group = _Parts(name, no_args_is_help=True, help=COMMANDS[name], **_MANNER)
     group.elsewhere = getattr(module, "ELSEWHERE", {})
     for part in parts:
-        group.add_command(_command(part.__name__, part, first))
+        group.add_command(command_of(part.__name__, part, first))
     return group
 
 
@@ -328,7 +325,8 @@ def every_command() -> Iterator[tuple[str, click.Command]]:
             yield f"{name} {part}", command_named(name, part) if name == "research" else command.commands[part]
 
 
-def _command(name: str, function: Callable[..., None], first: Collection[str]) -> _Command:
+def command_of(name: str, function: Callable[..., None], first: Collection[str]) -> _Command:
+    """The command of a function: its arguments are the options, its docstring is the help."""
     call, parameters = with_families(function, first)
     return _Command(name, callback=call, params=parameters, help=inspect.cleandoc(function.__doc__ or ""), **_MANNER)
 
@@ -369,8 +367,8 @@ app = _Commands(
 )
 
 
-def main(arguments: list[str] | None = None) -> None:
-    """Run the command line, and leave the process with its exit code."""
+def main(arguments: list[str] | None = None, program: click.Command = app) -> None:
+    """Run the command line, or another program of this repository, and leave the process with its exit code."""
     gc.set_threshold(_NEW_OBJECTS)
     words = sys.argv[1:] if arguments is None else arguments
     fail = partial(_fail, as_json="--json" in words)
@@ -382,7 +380,7 @@ def main(arguments: list[str] | None = None) -> None:
         keys = _keys_of(words)
         warnings.showwarning = partial(_tell, keys)
         try:
-            _run(arguments, as_json="--json" in words)
+            _run(arguments, program, as_json="--json" in words)
         except UtmostError as error:
             code = next((code for kinds, code in _CODES if isinstance(error, kinds)), 1)
             message, remedy = _spoken_error(error, keys)
@@ -395,7 +393,7 @@ def main(arguments: list[str] | None = None) -> None:
             message = f"{error.filename or 'what was to be written'}: {error.strerror or error}"
             fail(message, 1, type(error), _MENDS.get(error.errno or 0), *_notes(error))
         except MemoryError as error:
-            fail("what is asked for must fit the memory", 1, type(error))
+            fail("the result must fit the memory", 1, type(error), "Ask for a smaller one.")
         # With --json alone: else click shows its own errors, see `_run`.
         except click.ClickException as error:
             fail(error.format_message(), error.exit_code, type(error))
@@ -410,14 +408,14 @@ def _keys_of(words: Sequence[str]) -> list[str]:
     return [key.opts[-1].removeprefix("--") for key in getattr(command_named(words[0]), "recipe_keys", ())]
 
 
-def _run(arguments: list[str] | None, *, as_json: bool) -> None:
+def _run(arguments: list[str] | None, program: click.Command, *, as_json: bool) -> None:
     """Run a command and bring out all that it printed: what is still held back when it ends may find the disk full.
 
     Args:
         as_json: Whether a misuse is raised as an error, in place of lines for people.
     """
     try:
-        code = app(args=arguments, prog_name="utmost", standalone_mode=not as_json)
+        code = program(args=arguments, prog_name=program.name or "utmost", standalone_mode=not as_json)
         sys.exit(code if isinstance(code, int) else 0)
     except SystemExit:
         sys.stdout.flush()

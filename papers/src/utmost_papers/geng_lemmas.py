@@ -16,8 +16,8 @@ from utmost.core.noise.discrete_staircase import DiscreteStaircase
 from utmost.core.noise.staircase import Staircase
 from utmost.design.optima.noise_program import least_noise
 from utmost.design.optima.periodic_noise import PeriodicNoise, averaged_translates, mixed, translated
-from utmost.interfaces.papers.comparison import Comparison, counted, equal, extended, rounded
-from utmost.interfaces.papers.geng_classes import LawClass, cost_of_cells, least_in_class
+from utmost_papers.comparison import Comparison, counted, equal, extended, rounded
+from utmost_papers.geng_classes import LawClass, cost_of_cells, least_in_class
 
 F = Fraction
 ALPHA = F(1, 2)

@@ -13,7 +13,7 @@ from utmost.design.spaces import losses
 from utmost.design.spaces.consumer import Consumer
 from utmost.design.spaces.families import counts
 from utmost.interfaces.figures.canvas import BLUE, GOLD, INK, PALE, RED, mechanism, page, write
-from utmost.interfaces.papers.ghosh import FIGURE_5, SIGNS
+from utmost_papers.ghosh import FIGURE_5, SIGNS
 
 
 def _example() -> Any:

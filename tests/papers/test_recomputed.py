@@ -1,20 +1,15 @@
-"""`utmost research reproduce`: every figure of the papers is found again."""
+"""`utmost-papers`: every figure of the papers is found again."""
 
 import json
 from collections import Counter
+from dataclasses import replace
+from itertools import islice
 
-import pytest
-
-from running import called, main
+from utmost_papers import contents
 
 
-def test_ghosh_is_reproduced(capsys):
-    def run(*arguments):
-        with pytest.raises(SystemExit) as ended:
-            main(["research", "reproduce", *arguments])
-        return ended.value.code or 0, capsys.readouterr().out
-
-    code, out = run("ghosh", "--json")
+def test_ghosh_is_reproduced(recompute):
+    code, out, _ = recompute("ghosh", "--json")
     found = json.loads(out)
     assert code == 0
     assert Counter(each["verdict"] for each in found) == {"equal": 32, "corrected": 4, "extended": 11}
@@ -25,17 +20,17 @@ def test_ghosh_is_reproduced(capsys):
     assert {"1.194232155316", "481/750", "269/3000"} <= values
 
 
-def test_geng_is_reproduced():
-    ended = called("research", "reproduce", "geng", "--json")
-    assert (ended.returncode, ended.stderr) == (0, "")
-    found = json.loads(ended.stdout)
+def test_geng_is_reproduced(recompute):
+    code, out, err = recompute("geng", "--json")
+    assert (code, err) == (0, "")
+    found = json.loads(out)
     assert Counter(each["verdict"] for each in found) == {"equal": 46, "corrected": 1, "extended": 9}
     assert {"14.8406421", "23.606893"} <= {each["found"] for each in found}
 
 
-def test_fernandes_is_reproduced(run):
+def test_fernandes_is_reproduced(recompute):
     """Tables 4 to 7 with capacities, the theorems and the figures: each equal, corrected or extended."""
-    code, out, err = run("research", "reproduce", "fernandes", "--json")
+    code, out, err = recompute("fernandes", "--json")
     found = json.loads(out)
     assert (code, err) == (0, "")
     assert Counter(each["verdict"] for each in found) == {"equal": 85, "corrected": 11, "extended": 19}
@@ -51,24 +46,31 @@ def test_fernandes_is_reproduced(run):
     assert known["grid 3x3: capacities", "equal"].startswith("3.53401496842")
 
 
-def test_koufogiannis_is_reproduced_and_drawn(capsys, tmp_path):
+def test_koufogiannis_is_reproduced_and_drawn(recompute, tmp_path):
     folder = tmp_path / "pictures"
-    with pytest.raises(SystemExit) as ended:
-        main(["research", "reproduce", "koufogiannis", "--plot", str(folder), "--json"])
-    found = json.loads(capsys.readouterr().out)
-    assert not ended.value.code
+    code, out, _ = recompute("koufogiannis", "--plot", folder, "--json")
+    found = json.loads(out)
+    assert code == 0
     assert Counter(each["verdict"] for each in found) == {"equal": 33, "corrected": 12, "extended": 15}
     values = {each["found"] for each in found}
     assert {"0.18394", "alpha=3/23", "0.471404520791", "7/9 1/9 1/9 / 7/27 13/27 7/27 / 1/9 1/9 7/9"} <= values
     drawn = sorted(path.name for path in folder.iterdir())
     assert drawn == [f"figure_{k}.svg" for k in ("1", "2", "3", "4", "5", "6", "6_les_miserables", "7")]
-    with pytest.raises(SystemExit) as again:
-        main(["research", "reproduce", "koufogiannis", "--plot", str(folder)])
-    assert again.value.code, "nothing is written over"
+    assert recompute("koufogiannis", "--plot", folder)[0], "nothing is written over"
 
 
-def test_an_unknown_paper_is_misuse(capsys):
-    with pytest.raises(SystemExit) as ended:
-        main(["research", "reproduce", "dwork"])
-    assert ended.value.code == 2
-    assert "one of ghosh, geng, koufogiannis, fernandes, or all; got dwork" in capsys.readouterr().err
+def test_an_unknown_paper_is_misuse(recompute):
+    code, _, err = recompute("dwork")
+    assert code == 2
+    assert "one of ghosh, geng, koufogiannis, fernandes, or all; got dwork" in err
+
+
+def test_comparisons_go_to_a_file_and_never_over_one(recompute, tmp_path, monkeypatch):
+    (paper,) = contents.papers_named("ghosh")  # the first rows, once: here it matters where the comparisons go
+    rows = list(islice(paper.comparisons(False), 3))
+    monkeypatch.setattr(contents, "papers_named", lambda _: [replace(paper, comparisons=lambda _: rows)])
+    out = tmp_path / "report.json"
+    assert recompute("ghosh", "--out", out)[0] == 0
+    assert recompute("ghosh", "--json")[1] == recompute("ghosh", "--out", "-")[1] == out.read_text()
+    assert recompute("ghosh", "--out", out)[0] == 2
+    assert "written as .json" in recompute("ghosh", "--out", tmp_path / "report.txt")[2]

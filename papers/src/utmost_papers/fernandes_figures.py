@@ -20,7 +20,7 @@ from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.design.spaces import losses, priors
 from utmost.design.spaces.families import counts, discrete, grid, hamming
 from utmost.design.spaces.loss_algebra import lifted_loss
-from utmost.interfaces.papers.comparison import Comparison, corrected, equal, extended
+from utmost_papers.comparison import Comparison, corrected, equal, extended
 
 HALF = "1/2"
 

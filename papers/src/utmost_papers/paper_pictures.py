@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from functools import partial
 
-from utmost.interfaces.figures import fernandes_pictures
 from utmost.interfaces.figures.canvas import Picture
-from utmost.interfaces.figures.koufogiannis_pictures import noise_paths, relaxing_law, social_graph, trust_views
-from utmost.interfaces.figures.mechanism_pictures import (
+from utmost_papers import fernandes_pictures
+from utmost_papers.koufogiannis_applications import karate_club, les_miserables
+from utmost_papers.koufogiannis_pictures import noise_paths, relaxing_law, social_graph, trust_views
+from utmost_papers.mechanism_pictures import (
     chain,
     conflicting,
     derived,
@@ -14,7 +15,7 @@ from utmost.interfaces.figures.mechanism_pictures import (
     worked_optimum,
     worked_pattern,
 )
-from utmost.interfaces.figures.noise_pictures import (
+from utmost_papers.noise_pictures import (
     both_densities,
     gains,
     gammas,
@@ -22,7 +23,6 @@ from utmost.interfaces.figures.noise_pictures import (
     staircase_masses,
     two_notions,
 )
-from utmost.interfaces.papers.koufogiannis_applications import karate_club, les_miserables
 
 _NAMED = [
     "Valjean",

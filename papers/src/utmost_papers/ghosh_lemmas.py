@@ -19,7 +19,7 @@ from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.design.spaces import losses
 from utmost.design.spaces.consumer import Consumer
 from utmost.design.spaces.families import counts
-from utmost.interfaces.papers.comparison import Comparison, equal
+from utmost_papers.comparison import Comparison, equal
 
 F = Fraction
 ALPHAS = (F(1, 3), F(1, 2), F(4, 5))

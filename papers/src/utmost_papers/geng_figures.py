@@ -18,7 +18,7 @@ from utmost.design.channels.calibrated import abstract_staircase
 from utmost.design.privacy_types.smallest_level import smallest_epsilon
 from utmost.design.privacy_types.trade_off import tradeoff
 from utmost.design.spaces.families import discrete
-from utmost.interfaces.papers.comparison import Comparison, corrected, equal, extended, rounded
+from utmost_papers.comparison import Comparison, corrected, equal, extended, rounded
 
 F = Fraction
 LEVELS = (0.1, 1.0, 4.0)

@@ -18,8 +18,8 @@ from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.design.spaces import losses, priors
 from utmost.design.spaces.consumer import Consumer
 from utmost.design.spaces.families import counts
-from utmost.interfaces.papers.comparison import Comparison, corrected, equal, extended, rounded
-from utmost.interfaces.papers.ghosh_lemmas import lemma_6_4, steps_of_the_proof
+from utmost_papers.comparison import Comparison, corrected, equal, extended, rounded
+from utmost_papers.ghosh_lemmas import lemma_6_4, steps_of_the_proof
 
 F = Fraction
 ALPHAS = (F(1, 10), F(1, 2), F(9, 10))

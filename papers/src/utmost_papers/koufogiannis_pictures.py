@@ -15,9 +15,9 @@ from utmost.core.sampling.draw import sample
 from utmost.core.sampling.level_draws import sample_path
 from utmost.design.spaces.graphs import graph
 from utmost.interfaces.figures.canvas import BLUE, BY_TRUST, GOLD, GREEN, INK, PALE, RED, bare, page, write
-from utmost.interfaces.papers.koufogiannis_applications import Ties
 from utmost.interfaces.testing.seeded import SeededRandomness, seeded_gradual_release
 from utmost.publish.releases.trust import levels_by_distance
+from utmost_papers.koufogiannis_applications import Ties
 
 # Steps of the grid in one unit of the value.
 _FINE = 256

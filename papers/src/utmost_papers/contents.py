@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from utmost.errors import OutOfRange
-from utmost.interfaces.papers.comparison import Comparison
-from utmost.interfaces.papers.fernandes import fernandes
-from utmost.interfaces.papers.geng import geng
-from utmost.interfaces.papers.ghosh import ghosh
-from utmost.interfaces.papers.koufogiannis import koufogiannis
+from utmost_papers.comparison import Comparison
+from utmost_papers.fernandes import fernandes
+from utmost_papers.geng import geng
+from utmost_papers.ghosh import ghosh
+from utmost_papers.koufogiannis import koufogiannis
 
 _DEFINITION = "a definition"
 _ON_COSTS = "an assumption on the cost; a cost without it is refused"

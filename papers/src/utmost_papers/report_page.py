@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from importlib.resources import files
 
-from utmost.interfaces.papers.comparison import CORRECTED, DIFFERS, EQUAL, EXTENDED, Comparison
-from utmost.interfaces.papers.contents import Paper
+from utmost_papers.comparison import CORRECTED, DIFFERS, EQUAL, EXTENDED, Comparison
+from utmost_papers.contents import Paper
 
 VERDICTS = (EQUAL, CORRECTED, EXTENDED, DIFFERS)
 _MEANINGS = {
@@ -32,17 +32,17 @@ def papers_page(
         pictures: Pictures of each paper; may be empty.
         at_length: whether what takes minutes was computed, too.
 
-    >>> from utmost.interfaces.papers.contents import GENG
+    >>> from utmost_papers.contents import GENG
     >>> page = papers_page([GENG], {"geng": [Comparison("Theorem 2", "a < b", "1", "1", "equal")]}, {})
     >>> "a &lt; b" in page, "Without a row: " in page, "http" in page
     (True, True, False)
     """
-    style = (files("utmost.interfaces.figures") / "papers_page.css").read_text(encoding="utf-8")
+    style = (files("utmost_papers") / "report_page.css").read_text(encoding="utf-8")
     long = "" if at_length else " <code>--long</code> adds what takes minutes."
     body = [
         "<header><h1>Four papers, computed</h1>",
         "<p>Each theorem, lemma, figure, table and number of the four papers beside what this library computes for it. "
-        f"Nothing here is typed in: the page is what <code>utmost research reproduce</code> found.{long}</p></header>",
+        f"Nothing here is typed in: the page is what <code>utmost-papers</code> found.{long}</p></header>",
         _contents(papers),
         '<main><section id="summary"><h2>Summary</h2>',
         _summary(papers, comparisons),
@@ -112,7 +112,7 @@ def _missing(papers: Iterable[Paper], comparisons: ComparisonsByPaper) -> str:
 
 
 def _paper(paper: Paper, comparisons: Sequence[Comparison], pictures: Mapping[str, bytes]) -> str:
-    command = f"<code>utmost research reproduce {paper.name}</code>"
+    command = f"<code>utmost-papers {paper.name}</code>"
     parts = [
         f'<section id="{paper.name}"><h2>{_named(paper)}</h2>',
         f"<p>{escape(paper.authors)}: <cite>{escape(paper.title)}</cite> ({paper.year}). Command: {command}; one "
@@ -159,7 +159,7 @@ def _comparisons(paper: Paper, rows: Sequence[Comparison], *, placed: bool = Fal
     table = _table("rows", head, lines)
     if placed:
         return table
-    command = f'utmost research reproduce {paper.name} --only "{escape(rows[0].place)}"'
+    command = f'utmost-papers {paper.name} --only "{escape(rows[0].place)}"'
     return f'{table}<p class="command"><code>{command}</code></p>'
 
 

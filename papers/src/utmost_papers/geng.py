@@ -11,9 +11,9 @@ from utmost.core.noise.geometric import Geometric
 from utmost.core.noise.laplace import Laplace
 from utmost.core.noise.optimal import gain, optimal_noise
 from utmost.core.noise.staircase import Staircase, heuristic_gamma, optimal_gamma
-from utmost.interfaces.papers.comparison import Comparison, equal, extended, rounded
-from utmost.interfaces.papers.geng_figures import corollary_9, densities, hypotheses, theorem_13
-from utmost.interfaces.papers.geng_lemmas import appendices
+from utmost_papers.comparison import Comparison, equal, extended, rounded
+from utmost_papers.geng_figures import corollary_9, densities, hypotheses, theorem_13
+from utmost_papers.geng_lemmas import appendices
 
 LEVELS = (0.1, 0.5, 1.0, 2.0, 5.0, 10.0)
 DIGITS = 11

@@ -31,8 +31,8 @@ from utmost.design.spaces.consumer import Consumer
 from utmost.design.spaces.families import counts, discrete, hamming
 from utmost.design.spaces.loss_algebra import joint_loss, scaled_loss
 from utmost.design.spaces.space import Space
-from utmost.interfaces.papers.comparison import Comparison, corrected, counted, extended
-from utmost.interfaces.papers.fernandes_figures import HALF
+from utmost_papers.comparison import Comparison, corrected, counted, extended
+from utmost_papers.fernandes_figures import HALF
 
 F = Fraction
 ALPHAS = (F(1, 10), F(1, 2), F(9, 10))

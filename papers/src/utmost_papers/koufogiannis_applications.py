@@ -27,8 +27,8 @@ from utmost.design.local.bits import BitResponse, Coupling
 from utmost.design.local.bits import largest_bit_ratio as pair_ratio
 from utmost.design.local.thresholded import ThresholdedLaplace, ThresholdedPair
 from utmost.design.optima.structure import between_levels
-from utmost.interfaces.papers.comparison import Comparison, corrected, equal, extended, rounded
 from utmost.publish.releases.trust import check_coalitions, levels_by_distance
+from utmost_papers.comparison import Comparison, corrected, equal, extended, rounded
 
 Ties = list[tuple[str, str]]
 
@@ -52,7 +52,7 @@ def les_miserables() -> Ties:
 
 
 def _edges(name: str) -> Ties:
-    text = (files("utmost.interfaces.papers") / name).read_text(encoding="utf-8")
+    text = (files("utmost_papers") / name).read_text(encoding="utf-8")
     return [(member, friend) for member, friend in list(csv.reader(text.splitlines()))[1:]]
 
 

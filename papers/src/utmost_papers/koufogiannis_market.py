@@ -17,9 +17,9 @@ from utmost.core.noise.staircase import Staircase
 from utmost.design.channels.channel import Channel
 from utmost.design.channels.on_counts import geometric_channel
 from utmost.design.channels.on_spaces import randomized_response
-from utmost.interfaces.papers.comparison import Comparison, counted, equal, extended, rounded
-from utmost.interfaces.papers.koufogiannis_applications import Ties, karate_club, les_miserables
 from utmost.publish.releases.trust import levels_by_distance
+from utmost_papers.comparison import Comparison, counted, equal, extended, rounded
+from utmost_papers.koufogiannis_applications import Ties, karate_club, les_miserables
 
 F = Fraction
 STRICT_TO_LOOSE = tuple(level(alpha=F(1, n)) for n in (2, 3, 4, 7))

@@ -17,8 +17,8 @@ from utmost.design.leakage.channel_capacity import Capacity
 from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.design.spaces.families import counts, discrete, grid, hamming
 from utmost.design.spaces.space import Space
-from utmost.interfaces.papers.comparison import Comparison, corrected, equal, extended
-from utmost.interfaces.papers.fernandes_duality import (
+from utmost_papers.comparison import Comparison, corrected, equal, extended
+from utmost_papers.fernandes_duality import (
     appendix,
     hypers,
     miracles,
@@ -26,8 +26,8 @@ from utmost.interfaces.papers.fernandes_duality import (
     type_capacities,
     utility_sets,
 )
-from utmost.interfaces.papers.fernandes_figures import figures_1_to_3, figures_6_and_7, kernel_figures
-from utmost.interfaces.papers.fernandes_theorems import characterisation, optimality
+from utmost_papers.fernandes_figures import figures_1_to_3, figures_6_and_7, kernel_figures
+from utmost_papers.fernandes_theorems import characterisation, optimality
 
 HALF = "1/2"
 ALPHAS = (Fraction(1, 10), Fraction(1, 2), Fraction(9, 10))

@@ -19,8 +19,8 @@ from utmost.design.spaces import losses
 from utmost.design.spaces.families import counts, discrete, hamming
 from utmost.design.spaces.loss_algebra import lifted_loss
 from utmost.design.spaces.space import Space
-from utmost.interfaces.papers.comparison import Comparison, corrected, counted, equal, extended
-from utmost.interfaces.papers.fernandes_figures import HALF, claim, hyper_text, same_columns
+from utmost_papers.comparison import Comparison, corrected, counted, equal, extended
+from utmost_papers.fernandes_figures import HALF, claim, hyper_text, same_columns
 
 F = Fraction
 ALPHAS = (F(1, 10), F(1, 2), F(9, 10))

@@ -20,9 +20,9 @@ from utmost.design.channels.calibrated import exponential_mechanism
 from utmost.design.optima.noise_program import least_noise
 from utmost.design.privacy_types.smallest_level import smallest_epsilon
 from utmost.design.spaces.families import discrete
-from utmost.interfaces.papers.comparison import Comparison, corrected, equal, extended, rounded
-from utmost.interfaces.papers.koufogiannis_applications import applications
-from utmost.interfaces.papers.koufogiannis_market import figure_2, market, networks, rules, theorem_1
+from utmost_papers.comparison import Comparison, corrected, equal, extended, rounded
+from utmost_papers.koufogiannis_applications import applications
+from utmost_papers.koufogiannis_market import figure_2, market, networks, rules, theorem_1
 
 F = Fraction
 DIGITS = 11

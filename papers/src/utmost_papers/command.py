@@ -1,4 +1,4 @@
-"""`utmost research reproduce`: the papers' figures beside ours, and how they agree."""
+"""`utmost-papers`: the papers' figures beside ours, and how they agree."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -13,16 +13,17 @@ import click
 
 from utmost.core.exact.progress_bar import progress_bar
 from utmost.errors import OutOfRange
+from utmost.interfaces.cli import main as command_line
 from utmost.interfaces.cli.options import file_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import argument, flag, option
 from utmost.interfaces.cli.screens.screen import grid, screen
 from utmost.interfaces.cli.screens.terminal import ScreenColumn, ScreenTable, ScreenText
-from utmost.interfaces.papers.comparison import CORRECTED, DIFFERS, EQUAL, EXTENDED, Comparison
 from utmost.tables.files.atomic import Writer, write_together
+from utmost_papers.comparison import CORRECTED, DIFFERS, EQUAL, EXTENDED, Comparison
 
 if TYPE_CHECKING:
-    from utmost.interfaces.papers.contents import Paper
+    from utmost_papers.contents import Paper
 
 _STYLES = {EQUAL: "green", CORRECTED: "yellow", EXTENDED: "cyan", DIFFERS: "bold red"}
 
@@ -60,7 +61,9 @@ class ReportOutput(options.Output):
         if self.folder is None:
             options.Output.__post_init__(self)
         elif self.folder.suffix:
-            raise OutOfRange("a report is written as .json, or into a folder", came=self.folder.name, where="--out")
+            raise OutOfRange(
+                "--out must end in .json, or name a folder", came=self.folder.name, remedy="Write --out report."
+            )
 
     @property
     def folder(self) -> Path | None:
@@ -79,12 +82,12 @@ def reproduce(
 ) -> None:
     """Recompute the figures, theorems and numbers of the four papers.
 
-    utmost research reproduce all --out report
+    utmost-papers all --out report
 
     Each figure is marked equal, corrected (the paper is wrong) or extended (the paper gives none).
     Any other ends with exit code 1.
     """
-    from utmost.interfaces.papers.contents import papers_named
+    from utmost_papers.contents import papers_named
 
     papers = papers_named(paper)
     if plot is not None:
@@ -95,7 +98,7 @@ def reproduce(
         with progress_bar(f"Computing what {each.name} prints"):
             comparisons[each.name] = _chosen(each, list(each.comparisons(long)), only)
     if only is not None and not any(comparisons.values()):
-        raise OutOfRange("the result must be one that the paper numbers", came=only, where="--only")
+        raise OutOfRange("--only must name a result of the paper", came=only, remedy="Leave out --only to see all.")
     _give(papers, comparisons, answer, long)
     if any(row.verdict == DIFFERS for rows in comparisons.values() for row in rows):
         raise click.exceptions.Exit(1)
@@ -147,8 +150,8 @@ def _write_report(
     papers: Sequence["Paper"], comparisons: dict[str, list[Comparison]], folder: Path, data: Any, long: bool
 ) -> None:
     """The page and the comparisons as JSON, or neither; without pictures where nothing can draw them."""
-    from utmost.interfaces.figures.papers_page import papers_page
     from utmost.tables.files.json_files import write_json
+    from utmost_papers.report_page import papers_page
 
     page = papers_page(papers, comparisons, _drawn(papers), at_length=long)
     folder.mkdir(parents=True, exist_ok=True)
@@ -164,7 +167,7 @@ def _drawn(papers: Sequence["Paper"]) -> dict[str, dict[str, bytes]]:
     """Every picture as SVG; none without matplotlib."""
     if find_spec("matplotlib") is None:
         return {}
-    from utmost.interfaces.figures.paper_pictures import pictures
+    from utmost_papers.paper_pictures import pictures
 
     return {paper.name: {name: _svg(draw) for name, draw in pictures(paper.name).items()} for paper in papers}
 
@@ -177,7 +180,7 @@ def _svg(picture: Callable[[BinaryIO, str], None]) -> bytes:
 
 def _draw(papers: Sequence["Paper"], folder: Path) -> None:
     """Every picture of one paper, or of all with their names before them; or none."""
-    from utmost.interfaces.figures.paper_pictures import pictures
+    from utmost_papers.paper_pictures import pictures
 
     folder.mkdir(parents=True, exist_ok=True)
     writers: dict[Path, Writer] = {
@@ -190,3 +193,8 @@ def _draw(papers: Sequence["Paper"], folder: Path) -> None:
 
 def _as_svg(picture: Callable[[BinaryIO, str], None], file: BinaryIO) -> None:
     picture(file, "svg")
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run `utmost-papers`, and leave the process with its exit code."""
+    command_line.main(arguments, command_line.command_of("utmost-papers", reproduce, ()))

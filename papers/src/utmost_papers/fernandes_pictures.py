@@ -17,7 +17,7 @@ from utmost.design.spaces.families import counts, discrete, grid, hamming
 from utmost.interfaces.figures.canvas import Picture, page, write
 from utmost.interfaces.figures.simplex import COLOURS, Panel, PosteriorPoints, draw_simplex, in_the_plane
 from utmost.interfaces.figures.simplex_pictures import beliefs_of, type_panel
-from utmost.interfaces.papers.fernandes_figures import (
+from utmost_papers.fernandes_figures import (
     FIGURE_1_CHANNEL,
     FIGURE_8_ROWS,
     HALF,
