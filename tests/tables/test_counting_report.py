@@ -21,7 +21,7 @@ from running import with_recipe
 from spark import on, session
 from utmost import Counting, count, distinct
 from utmost import sum as total
-from utmost.counting import count_table
+from utmost.counting import count_table, read_counted
 from utmost.errors import (
     BadTable,
     FewEventsKept,
@@ -339,3 +339,20 @@ def test_a_table_of_cells_has_no_report(run, tmp_path):
     code, _, err = run(*asked, "--dry-run", "--report", tmp_path / "report.json")
     assert (code, "--report" in err) == (2, True)
     assert not (tmp_path / "report.json").exists()
+
+
+def test_a_copy_and_a_file_say_of_themselves_what_the_table_says(tmp_path):
+    table = ut.counting.CountedTable(
+        ut.Domain(town=["A", "B"], column=["n", "m"]),
+        [[1, 2], [3, 4]],
+        ut.Unit(1, 2),
+        part=("sex", "men"),
+        together="column",
+        measure="visits",
+        individual="one household",
+        proved=True,
+    )
+    assert all(said not in (None, False) for said in table.said().values())  # a new field is given above
+    table.save(tmp_path / "c.json")
+    for again in (pickle.loads(pickle.dumps(table)), copy.copy(table), read_counted(tmp_path / "c.json")):
+        assert (again.said(), again.unit, again.facts()) == (table.said(), table.unit, table.facts())
