@@ -39,7 +39,7 @@ class Counting:
     Source: bounded contributions, proofs/theory/counting.md.
 
     >>> Counting("user", at_most=2).individual, Counting(each_row=True).individual
-    ('one value of the column user, with all its events', 'one row')
+    ('one value of the column user, with all its events', 'one person, with one row')
     >>> Counting("user", at_most=2), Counting(each_row=True).at_most
     (Counting(person='user', each_row=False, at_most=2, together=None, neighbours='add-remove'), 1)
     """
