@@ -10,7 +10,6 @@ import pytest
 
 import utmost as ut
 from utmost.errors import BadTable, OutOfRange, Unsupported, WrongKind
-from utmost.interfaces.documents import published_files
 from utmost.promises import once_together
 from utmost.releases import Answer
 from utmost.statements import PublishedTable, read_release
@@ -178,6 +177,3 @@ def test_an_address_is_read_with_the_statement_beside_it(folder, address, monkey
             read_release(wrong)
     with pytest.raises(OutOfRange):
         read_release(f"{address}/")
-    monkeypatch.setattr(published_files, "MOST_BYTES", 10)
-    with pytest.raises(Unsupported, match="10 bytes"):
-        read_release(f"{address}/n.csv")

@@ -1,4 +1,7 @@
-"""Samplers for phones: the law of the table is the mechanism's, and all languages draw the same from the same bits."""
+"""Samplers for phones: the law of the table is the mechanism's, and all languages draw the same from the same bits.
+
+Samplers are made and read here without a command around each.
+"""
 
 import json
 import shutil

@@ -1,4 +1,8 @@
-"""Variance, spread and cumulative sums of an ordered axis: against hand, coverage over releases, what is not said."""
+"""Variance, spread and cumulative sums of an ordered axis: against hand, coverage over releases, what is not said.
+
+The interval is made here of sets of ratios of the test, by the function of the library: what it says holds for every
+set, and a release has those of its own noise alone.
+"""
 
 from fractions import Fraction
 from itertools import pairwise
@@ -10,7 +14,9 @@ import utmost as ut
 from counting_words import counted_with
 from goodness import LEVEL, no_more_often
 from utmost.errors import OutOfRange
+from utmost.noise import RatioBar
 from utmost.privacy import Unit
+from utmost.publish.releases.spread import deviation_bar, variance_bar
 from utmost.workloads import Domain, Plan, Workload, bins, choose_plan, edges
 
 AGE = edges([0, 10, 20, 30, 50])
@@ -39,10 +45,60 @@ def test_without_noise_the_interval_closes_on_the_variance():
         assert bar.lower <= true <= bar.upper
         assert bar.upper - bar.lower < 0.001
         assert bar.estimate == pytest.approx(true, rel=1e-9)
-        spread = release.spread("age", where=where)
-        assert spread.estimate == pytest.approx(true**0.5, rel=1e-9)
-        assert Fraction(spread.lower) ** 2 <= Fraction(bar.lower)
-        assert Fraction(bar.upper) <= Fraction(spread.upper) ** 2
+        assert deviation_bar(bar).estimate == pytest.approx(true**0.5, rel=1e-9)
+
+
+class MeanWithin:
+    """A set of possible means that is an interval about the truth; what it was asked for is counted."""
+
+    def __init__(self, true, low, high):
+        self.estimate, self.ends = (low + high) / 2, {-1: low, 1: high}
+        assert low <= true <= high
+
+    def end(self, way):
+        return self.ends[way]
+
+    def is_beyond(self, ratio):
+        return ratio < self.ends[-1] if ratio < self.estimate else ratio > self.ends[1]
+
+    def bar(self):
+        low, high = (float(self.ends[way]) + way * 1e-9 for way in (-1, 1))
+        return RatioBar(float(self.estimate), low, high, Fraction(39, 40))
+
+
+def test_every_interval_of_exact_ratios_holds_the_variance_wherever_the_mean_lies():
+    """With sets of the means of any width about the truth: the argument alone, over many counts."""
+    random = np.random.default_rng(5)
+    for _ in range(200):
+        counts = [int(c) for c in random.integers(0, 20, 4)]
+        if not sum(counts):
+            continue
+        slack = Fraction(int(random.integers(0, 60)), 7)
+        shift = Fraction(int(random.integers(-9, 10)), 9)
+
+        def mean_of(points, sure, counts=counts, slack=slack, shift=shift):
+            assert sure == Fraction(39, 40)  # two sets share what may be missed
+            true = sum(c * x for c, x in zip(counts, points, strict=True)) / Fraction(sum(counts))
+            return MeanWithin(true, true + slack * (shift - 1), true + slack * (shift + 1))
+
+        bar = variance_bar(POINTS, Fraction(19, 20), mean_of)
+        assert bar.lower <= by_hand(counts) <= bar.upper
+        assert bar.confidence == Fraction(19, 20)
+
+
+@pytest.mark.parametrize("variance", [4.0, 2.0, 1e-30, 7.1])
+def test_a_deviation_is_rounded_outward_and_no_farther(variance):
+    """Its ends are the floats next to the root, and the root itself where it is a float."""
+    bar = deviation_bar(RatioBar(variance, variance, variance, Fraction(19, 20)))
+    assert Fraction(bar.lower) ** 2 <= Fraction(variance) <= Fraction(bar.upper) ** 2
+    assert (bar.lower == bar.upper) == (variance == 4.0)
+
+
+def test_where_the_mean_may_be_anything_the_variance_is_at_most_a_quarter_of_the_width_squared():
+    bar = variance_bar(
+        POINTS, Fraction(19, 20), lambda points, _: MeanWithin(min(points), min(points) - 999, max(points) + 999)
+    )
+    assert (bar.lower, bar.upper) == (0, 35**2 / 4)
 
 
 def missed(counts, epsilon, releases, confidence="0.5"):
@@ -80,8 +136,10 @@ def test_what_cannot_be_said():
     words = {"values": "paid", "per_cell": 9}
     spent = counted_with({"age": [3], "paid": [4]}, each_row=True, domain=Domain(age=AGE), **words)
     sums = ut.release(spent, Plan(spent.domain, spent.unit, {"age": 1}), epsilon=1, once=True).table
-    with pytest.raises(OutOfRange, match="individuals that are counted"):
+    with pytest.raises(OutOfRange, match="a release of counts"):
         sums.variance("age")
+    point = RatioBar(0.0, 0.0, 0.0, Fraction(19, 20))
+    assert deviation_bar(point) == point
     one = released([[40, 40]], domain=Domain(age=edges([0, 10]), sex=["men", "women"]))
     assert (one.variance("age").lower, one.variance("age").upper) == (0, 0)
 
