@@ -49,6 +49,8 @@ def section() -> str:
         also = [name(each).partition(" ")[0].rstrip(",") for each in shown(command) if each not in own]
         if also:
             lines += [f"Options explained once, at the top: {', '.join(dict.fromkeys(also))}.", ""]
+        if keys := [f"`{each.opts[-1].removeprefix('--')}`" for each in getattr(command, "recipe_keys", ())]:
+            lines += [f"Only in a recipe, as [`utmost init`](#utmost-init) explains them: {', '.join(keys)}.", ""]
     return "\n".join(lines)
 
 
@@ -60,7 +62,7 @@ FAMILIES = {
 
 
 def shown(command: Any) -> list[Any]:
-    """The arguments and options that help shows."""
+    """The arguments and options of the command line."""
     return [each for each in command.params if not getattr(each, "hidden", False)]
 
 

@@ -45,6 +45,9 @@ def command_lines(command: Any) -> Iterator[str]:
         yield ".TP"
         yield heading(parameter)
         yield escaped(LINE.sub(" ", (parameter.help or "").strip())) or "."
+    if keys := [each.opts[-1].removeprefix("--") for each in getattr(command, "recipe_keys", ())]:
+        yield ".PP"
+        yield escaped(f"Only in a recipe, as utmost init explains them: {', '.join(keys)}.")
 
 
 def heading(parameter: Any) -> str:

@@ -129,7 +129,9 @@ def check(path, domain, truths, amount, folder):
     column, low, high, step = amount
     (folder / "domain.json").write_text(json.dumps(domain), encoding="utf-8")
     words = ["--each-row", "--domain", folder / "domain.json", "--by", ",".join(domain)]
-    words += ["--mean", f"{column}={low},{high},{step}", "--leave-out", "outside,amounts", "--missing-marks", "NA"]
+    (folder / "release.toml").write_text('missing-marks = ["NA"]\n', encoding="utf-8")
+    words += ["--mean", f"{column}={low},{high},{step}", "--leave-out", "outside,amounts"]
+    words += ["--recipe", folder / "release.toml"]
     out = folder / "out.csv"
     if run("release", path, *words, "--epsilon", 10**10, "--yes", "--out", out) or run("verify", out):
         return "refused"

@@ -72,7 +72,6 @@ JSON = {
     "research universal": f"--space counts:3 {HALF}",
     "research databases": f"--values 2 --rows 2 {HALF}",
     "doctor": "",
-    "research reproduce": "ghosh",
     "detail": "two.csv --each-row --domain two.json --group town --detail sex=5 --epsilon 1",
     "init": "--each-row --by town --domain domain.json --epsilon 1 --out recipe.toml",
     "domain check": "events.csv --domain domain.json",

@@ -2,9 +2,11 @@
 
 import contextlib
 import io
+import itertools
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from unittest import mock
 
@@ -16,6 +18,7 @@ from utmost.interfaces.cli.main import (  # commands have no public name
     every_command,
     main,
 )
+from utmost.tables.files.toml_files import toml_value
 
 __all__ = [
     "COMMANDS",
@@ -26,6 +29,7 @@ __all__ = [
     "main",
     "python",
     "utmost_command",
+    "with_recipe",
 ]
 SOURCES = Path(utmost.__file__).parents[1]
 PLAIN = {"PYTHONPATH": str(SOURCES), "COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb", "PYTHONIOENCODING": "utf-8"}
@@ -45,7 +49,40 @@ def utmost_command(*arguments, check=False, **options):
     return python("-m", "utmost", *arguments, check=check, **options)
 
 
-def called(*arguments, cwd="."):
+_RECIPES, _NUMBERS = tempfile.TemporaryDirectory(prefix="recipes-"), itertools.count()
+
+
+def with_recipe(*arguments):
+    """A command line, with the options that only a recipe has in a new recipe, before the lines of one it names."""
+    keys = {key.opts[-1]: key for key in command_named(arguments[0]).recipe_keys}
+    words, lines = [], {}
+    rest = iter(map(str, arguments))
+    for word in rest:
+        if word not in keys:
+            words.append(word)
+            continue
+        name, value = word.removeprefix("--"), True if keys[word].is_flag else next(rest)
+        if name in ("sign", "key-file", "witness") or (name == "cost" and "." in value):
+            value = str(Path(value).absolute())
+        lines[name] = value.split(",") if keys[word].multiple else value
+    if not lines:
+        return words
+    folder, more = Path(_RECIPES.name), ""
+    if "--recipe" in words:
+        at = words.index("--recipe")
+        named = Path(words[at + 1])
+        folder, more, words = (
+            named.absolute().parent,
+            named.read_text(encoding="utf-8"),
+            [*words[:at], *words[at + 2 :]],
+        )
+    path = folder / f"recipe-{next(_NUMBERS)}.toml"
+    text = "".join(f"{name} = {toml_value(value)}\n" for name, value in lines.items())
+    path.write_text(text + more, encoding="utf-8")
+    return [*words, "--recipe", str(path)]
+
+
+def called(*arguments, cwd=".", program=main):
     """Run the command line in this process, in another directory: the same answer, without the wait for a process.
 
     For tests of what a command says; what a process is and how it ends is for `utmost_command`.
@@ -59,7 +96,7 @@ def called(*arguments, cwd="."):
     ):
         os.environ.pop("FORCE_COLOR", None)
         try:
-            main([str(argument) for argument in arguments])
+            program([str(argument) for argument in arguments])
         except SystemExit as ended:
             code = ended.code or 0
     shown = [stream.buffer.getvalue().decode() for stream in (out, err)]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from running import python
+from running import SOURCES, python
 
 BLOCKED = """
 import sys
@@ -106,3 +106,7 @@ def test_design_works_where_nothing_can_be_published(what):
 @pytest.mark.parametrize("what", PUBLISH)
 def test_tables_are_published_where_nothing_can_be_designed(what):
     assert python("-c", BLOCKED.format(blocked="utmost.design") + PUBLISH[what], check=False).stderr == ""
+
+
+def test_the_library_does_not_know_the_package_of_the_papers():
+    assert not [path for path in SOURCES.joinpath("utmost").rglob("*.py") if "utmost_papers" in path.read_text("utf-8")]

@@ -77,7 +77,6 @@ def test_every_public_name_is_there_without_any_extra():
         type_ = utmost.PrivacyType(utmost.spaces.counts(2), alpha="1/2")
         shapes = utmost.geometry
         print(utmost.capacity(bits).value, len(shapes.vertices(type_)), len(shapes.kernels(type_)))
-        from utmost.interfaces.papers.contents import PAPERS
         from utmost.interfaces.cli.main import every_command
         list(every_command())
     """

@@ -11,9 +11,8 @@ import time
 import numpy as np
 
 import utmost as ut
-from utmost.core.noise.total_beside import TotalBeside
 from utmost.exact import level
-from utmost.noise import CellsDraw, Geometric, TablesDraw
+from utmost.noise import Geometric, TablesDraw
 from utmost.publish.counting.counted import CountedTable
 
 UNITS = [
@@ -57,18 +56,22 @@ def tables():
 
 
 def beside():
-    print("\ncells and total: one draw alone, beside a total of its own, share of the draw")
-    several = TotalBeside.least(lambda at: TablesDraw(at, (2,) * 20), level(1), lambda of: 20 * of.cells[2] + of.total)
-    few = TotalBeside.least(lambda at: CellsDraw(at, 10, 5), level(1), lambda of: of.cells[10] + of.total, 5)
-    for name, found, draws, law in (
-        ("20 one-way tables of 2", several, 20, TablesDraw(1, (2,) * 20)),
-        ("5 of 10 cells", few, 1, CellsDraw(1, 10, 5)),
-    ):
-        first = law.sizes[0] if isinstance(law, TablesDraw) else law.size
-        total = float(law.variance_of([1] * first + [0] * (law.size - first)))
-        alone = draws * float(law.variance) + total
-        both = draws * found.cells[first] + found.total
-        print(f"{name:24s} {alone:8.5g} {both:8.5g} {found.share}")
+    """Cells and their total: the plan, which can be relaxed, and what a release made once may take."""
+    print("\ncells and total: weighted variance; share of a total of its own")
+    several = {f"a{i}": ["yes", "no"] for i in range(20)}
+    cases = [
+        ("20 one-way tables of 2", several, dict.fromkeys([*several, ""], 1), ut.Unit(1, 1)),
+        ("5 of 10 cells", {"a": range(10)}, {"a": 1, "": 1}, ut.Unit(1, 5, nonnegative=True)),
+        ("5 of 10 cells, signed", {"a": range(10)}, {"a": 1, "": 1}, ut.Unit(1, 5)),
+        ("5 of 10 cells, s = 20", {"a": range(10)}, {"a": 1, "": 1}, ut.Unit(20, 5, nonnegative=True)),
+        ("a row of 5", {"a": range(5)}, {"a": 1, "": 1}, ut.Unit(1, 5, nonnegative=True)),
+        ("5 replaced", {"a": range(5)}, {"a": 1, "": 1}, ut.Unit(1, 1, "change-one", nonnegative=True)),
+    ]
+    for name, axes, wanted, unit in cases:
+        plan = ut.choose_plan(ut.Workload(ut.Domain(axes), wanted), unit, epsilon=1)
+        errors = ", ".join(f"{kind} {error:.5g}" for kind, error in plan.once_errors.items())
+        share = "none" if plan.least_once is None else str(plan.least_once.total_share)
+        print(f"{name:24s} plan {plan.value:.5g}, {errors}; {share}")
 
 
 def times():

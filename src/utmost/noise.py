@@ -4,6 +4,7 @@ from utmost.core.noise import costs
 from utmost.core.noise.cells_draw import CellsDraw
 from utmost.core.noise.combination import Combination, simultaneous_margins
 from utmost.core.noise.discrete_staircase import DiscreteStaircase, optimal_step
+from utmost.core.noise.draw_with_total import DrawWithTotal
 from utmost.core.noise.geometric import Geometric
 from utmost.core.noise.integer_law import IntegerLaw
 from utmost.core.noise.joint_cells import JointCells, RotatedPair
@@ -21,6 +22,7 @@ __all__ = [
     "CellsDraw",
     "Combination",
     "DiscreteStaircase",
+    "DrawWithTotal",
     "Geometric",
     "IntegerLaw",
     "JointCells",

@@ -21,14 +21,11 @@ from utmost.capacities import (
     policy_capacity,
 )
 from utmost.channels import geometric_channel, randomized_response
-
-# Each route to a capacity is compared with the others; `capacity` takes one of them.
-from utmost.design.capacities.pair_program import by_edge_program
 from utmost.errors import OutOfRange, PromiseBroken
 from utmost.exact import as_array
 from utmost.optima import Bounds
 from utmost.privacy_types import PolicyType, PrivacyType
-from utmost.spaces import Policy, counts, discrete, grid, hamming
+from utmost.spaces import Policy, Space, counts, discrete, grid, hamming
 
 HALF = {"alpha": "1/2"}
 LINE, EQUAL = PrivacyType(counts(3), **HALF), PrivacyType(discrete(3), **HALF)
@@ -131,7 +128,16 @@ def test_duals_that_prove_nothing_are_refused():
 
 
 def test_multipliers_are_looked_at_one_by_one():
-    certificate = by_edge_program(EQUAL, "multiplicative")
+    odd = [
+        [0, 1, 3, 2, 3, 3],
+        [1, 0, 2, 1, 2, 2],
+        [3, 2, 0, 1, 3, 2],
+        [2, 1, 1, 0, 2, 1],
+        [3, 2, 3, 2, 0, 3],
+        [3, 2, 2, 1, 3, 0],
+    ]
+    ptype = PrivacyType(Space(odd), **HALF)  # its packing is no capacity: a program over pairs decides
+    certificate = capacity(ptype).certificate
     multipliers = certificate.multipliers
     assert certificate.verify()
     worse = replace(certificate, multipliers=replace(multipliers, values=multipliers.values / 2))
@@ -139,10 +145,10 @@ def test_multipliers_are_looked_at_one_by_one():
     negative = multipliers.values.copy()
     negative[0] = Fraction(-1)
     assert "not be negative" in refused(
-        EQUAL, "multiplicative", certificate.mechanism, certificate.dual, replace(multipliers, values=negative)
+        ptype, "multiplicative", certificate.mechanism, certificate.dual, replace(multipliers, values=negative)
     )
     empty = PairMultipliers(*(np.array([], dtype=np.int64) for _ in range(3)), np.array([], dtype=object))
-    assert "feasible" in refused(EQUAL, "multiplicative", certificate.mechanism, certificate.dual, empty)
+    assert "feasible" in refused(ptype, "multiplicative", certificate.mechanism, certificate.dual, empty)
 
 
 def test_envelopes_of_any_heights_are_private_and_their_rest_is_looked_at():

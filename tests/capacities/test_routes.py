@@ -13,12 +13,10 @@ from utmost.channels import Channel
 
 # Each route to a capacity is compared with the others; `capacity` takes one of them.
 from utmost.design.capacities.capacity import ROUTES
-from utmost.design.capacities.packing import packing
-from utmost.design.capacities.pair_program import Classes, PairClasses, by_edge_program
-from utmost.design.capacities.similarity import Similarity
+from utmost.design.capacities.pair_program import by_edge_program
 from utmost.errors import NotAChannel
 from utmost.exact import Surd
-from utmost.geometry import Automorphisms, vertices
+from utmost.geometry import vertices
 from utmost.optima import optimal_mechanism
 from utmost.privacy_types import PrivacyType
 from utmost.programs import LinearProgram, solve_exactly
@@ -126,7 +124,7 @@ def test_the_capacities_are_the_optima_of_the_binary_and_the_nib_consumer(space,
 def test_a_negative_weighting_is_not_the_capacity():
     """Of 3 x 3 places the weighting is negative in the middle: the magnitude 2.5313 is above the capacity."""
     ptype = PrivacyType(grid(3, 3), alpha="1/2")
-    similarity = Similarity.of(ptype).matrix(floats=True)
+    similarity = 0.5 ** np.asarray(ptype.space.distances, dtype=float)
     weights = np.linalg.solve(similarity, np.ones(9))
     assert weights[4] == pytest.approx(-0.0703, abs=5e-5)
     assert weights.sum() == pytest.approx(2.5313, abs=5e-5)
@@ -147,8 +145,6 @@ STRICT = [
 def test_where_the_packing_is_no_capacity_a_dual_with_multipliers_proves_it():
     """11/4 is the least sum of a nonnegative dual, 122/45 the capacity: the dual needs negative entries."""
     ptype = PrivacyType(Space(STRICT), alpha="1/2")
-    similarity = Similarity.of(ptype)
-    assert sum(packing(ptype, "multiplicative", similarity, Classes.of(similarity)).dual) == Fraction(11, 4)
     found = capacity(ptype)
     assert (found.value, found.method) == (Fraction(122, 45), "program")
     assert found.value == by_vertices(ptype, "multiplicative")
@@ -174,30 +170,6 @@ def test_a_bound_is_a_bound_where_the_packing_is_no_capacity():
     found = dict(ROUTES)["bound"](PrivacyType(Space(STRICT), alpha="1/2"), "multiplicative")
     assert found.lower <= 122 / 45 <= found.upper
     assert found.verify()
-
-
-@given(metrics(7))
-def test_classes_are_unions_of_orbits(space):
-    """Automorphisms keep every class, of secrets and of pairs."""
-    similarity = Similarity.of(PrivacyType(space, 1))
-    classes, pairs = Classes.of(similarity), PairClasses.of(similarity)
-    for p in Automorphisms.of(space.distances).generators:
-        moved = np.array(p)
-        assert (classes.labels[moved] == classes.labels).all()
-        assert (pairs.labels[np.ix_(moved, moved)] == pairs.labels).all()
-
-
-@given(metrics(7))
-def test_classes_are_equitable_and_pairs_coherent(space):
-    similarity = Similarity.of(PrivacyType(space, 1))
-    labels, pairs = Classes.of(similarity).labels, PairClasses.of(similarity).labels
-    n = space.size
-    views = [sorted(zip(similarity.kinds[x].tolist(), labels.tolist(), strict=True)) for x in range(n)]
-    assert all(views[x] == views[y] for x in range(n) for y in range(n) if labels[x] == labels[y])
-    triangles = {}
-    for x, y in np.ndindex(n, n):
-        seen = sorted((int(pairs[x, z]), int(pairs[z, y])) for z in range(n))
-        assert triangles.setdefault(int(pairs[x, y]), seen) == seen
 
 
 def test_a_channel_has_its_own_capacity():

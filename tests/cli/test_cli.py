@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from running import COMMANDS, RESEARCH_COMMANDS, python, utmost_command
+from running import COMMANDS, RESEARCH_COMMANDS, python, utmost_command, with_recipe
 from utmost.version import __version__
 
 ROOT = Path(__file__).parents[2]
@@ -178,14 +178,14 @@ MISUSE = {
     "no cells": (PROMISE[:6], "--cells"),
     "no sensitivity": ([*PROMISE[:4], "--cells", "1"], "--sensitivity"),
     "half a cell": ([*PROMISE, "--cells", "1.5"], "--cells"),
-    "an unknown cost": ([*PROMISE, "--cost", "cubic"], "--cost must be"),
+    "an unknown cost": ([*PROMISE, "--cost", "cubic"], "cost in the recipe must be"),
     "an unknown option": ([*PROMISE, "--seed", "1"], "--seed"),
 }
 
 
 @pytest.mark.parametrize(("arguments", "message"), MISUSE.values(), ids=MISUSE)
 def test_misuse_ends_with_code_2_and_says_how(run, arguments, message):
-    code, out, err = run("release", BERKELEY, *OTHERS, *arguments)
+    code, out, err = run(*with_recipe("release", BERKELEY, *OTHERS, *arguments))
     assert (code, out) == (2, "")
     assert message in err
     assert "Traceback" not in err

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import pytest
 
+from running import with_recipe
 from utmost import losses
 from utmost.capacities import capacity
 from utmost.leakage import shannon_entropy
@@ -159,6 +160,6 @@ def test_a_table_of_costs_is_linear_between_sizes_and_named_by_what_it_says():
 def test_a_release_at_a_tabled_cost_can_be_verified_from_its_statement(run, file, tmp_path):
     table, cost, out = file("n\n5\n7\n"), file("0,0\n1,1\n3,2\n", "cost.csv"), tmp_path / "out.csv"
     promise = ["--columns", "n", "--epsilon", 1, "--sensitivity", 3, "--cells", 1, "--cost", cost, "--out", out]
-    assert run("release", table, *promise)[0] == 0
+    assert run(*with_recipe("release", table, *promise))[0] == 0
     assert json.loads((tmp_path / "out.csv.json").read_text())["promise"]["noise"]["cost"] == "table:0=0,1=1,3=2"
     assert run("verify", out)[0] == 0

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from postgres import fresh_database
-from running import utmost_command
+from running import utmost_command, with_recipe
 from utmost.ledger import Ledger
 
 # Readers of hostile bytes and cells, and their limits, are tried without a release behind them.
@@ -80,7 +80,7 @@ def test_publishing_writes_the_table_and_its_statement(run, published):
 def test_what_cannot_be_written_is_refused_before_a_ledger_is_made(run, out, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     where = ["--ledger", "new.db", "--create"]
-    code, printed, err = run("release", BERKELEY, *ADMITTED, "--epsilon", "1/2", *where, *out)
+    code, printed, err = run(*with_recipe("release", BERKELEY, *ADMITTED, "--epsilon", "1/2", *where, *out))
     assert (code, printed, len(err.splitlines())) == (2, "", 1)
     assert not list(Path.cwd().iterdir())
 
@@ -180,9 +180,9 @@ def test_the_same_data_under_another_name_are_told(run, published):
     assert (code, out) == (1, "")
     assert "holds the values of 'admitted' in 'admissions', version 1" in err
     assert "For your eyes: column 'admitted' " in err
-    assert "or --independent, for other" in err
-    assert run(*again, "--independent", "--out", "copy.csv")[0] == 0
-    assert run("release", BERKELEY, *ADMITTED, "--epsilon", "1", "--independent")[0] == 2
+    assert "or independent in the recipe, for other" in err
+    assert run(*with_recipe(*again, "--independent", "--out", "copy.csv"))[0] == 0
+    assert run(*with_recipe("release", BERKELEY, *ADMITTED, "--epsilon", "1", "--independent"))[0] == 2
 
 
 def test_a_limit_that_no_release_spends_is_told(run, published):
@@ -198,12 +198,12 @@ def test_a_limit_that_no_release_spends_is_told(run, published):
         code, _, err = run(*release, *more)
         assert code == 2
         assert "no release names 'admisions' yet" in err
-    assert run(*release, "--dry-run", "--independent")[0] == 0
+    assert run(*with_recipe(*release, "--dry-run", "--independent"))[0] == 0
     release = ["release", "t.csv", "--epsilon", "1", "--name", "t", *published]
     for largest in (1, 2):
         promise = ["promise", "--columns", "n", *UNIT, "--largest", largest, "--out", f"{largest}.json"]
         assert run(*promise)[0] == 0
-    assert run(*release, "--promise", "1.json", "--independent")[0] == 1
+    assert run(*with_recipe(*release, "--promise", "1.json", "--independent"))[0] == 1
     assert run(*release, "--promise", "2.json", "--dataset", "admisions", "--out", "u.csv")[0] == 0
 
 
@@ -320,7 +320,7 @@ def test_half_steps(run):
     [
         (["release", BERKELEY, *ADMITTED, "--epsilon", "1"], 2, "--name needs --ledger"),
         (["release", BERKELEY, *ADMITTED[:-2], "--epsilon", "1", "--ledger", "r.db"], 2, "--name"),
-        (["release", BERKELEY, *ADMITTED, "--epsilon", "1", "--ledger", "r.db", "--cost", "squared"], 2, "--cost"),
+        (["release", BERKELEY, *ADMITTED, "--epsilon", "1", "--ledger", "r.db", "--once", "cells"], 2, "--once"),
         (["release", BERKELEY, *ADMITTED, "--epsilon", "0", "--ledger", "r.db"], 2, "epsilon"),
         (["release", BERKELEY, *ADMITTED, "--ledger", "r.db"], 2, "epsilon"),
         (["relax", BERKELEY, "--ledger", "none.db", "--name", "a", "--epsilon", "1"], 1, "there must be a ledger"),
@@ -464,7 +464,7 @@ def test_packed_parquet_is_kept_by_item_without_being_read_whole(run, tmp_path, 
     say = ["--epsilon", "1", "--ledger", tmp_path / "l.db", "--create", "--independent"]
     for name, out, by in (("a", "a.parquet", "items"), ("b", "b.csv", "items"), ("c", "c.parquet", "rows")):
         asked = [*say, "--promise", tmp_path / f"{by}.json", "--name", name, "--out", tmp_path / out]
-        assert run("release", path, *asked)[0] == 0
+        assert run(*with_recipe("release", path, *asked))[0] == 0
     assert [type(one).__name__ for one in seen] == ["DuckDBPyRelation", "Table", "Table"]
     found = pq.read_table(tmp_path / "a.parquet")
     assert found.column("ward").to_pylist() == [f"w{i}" for i in range(300)]
@@ -515,17 +515,17 @@ def test_a_table_goes_through_pipes_and_files_of_any_format(run, tmp_path):
     where = ["--ledger", "r.db", "--name", "p"]
     say = ["--columns", "n", "--public", "who", *UNIT, "--epsilon", "1", *where, "--create", "--out", "o.feather"]
     assert run("release", tmp_path / "t.csv", *say)[0] == 1
-    assert run("release", tmp_path / "t.csv", *say, "--encoding", "cp1252")[0] == 0
+    assert run(*with_recipe("release", tmp_path / "t.csv", *say, "--encoding", "cp1252"))[0] == 0
     asked = ["--epsilon", "1/2", "--confidence", "0.99", "--out", "v.data", "--format", "jsonl"]
     assert run("view", *where, *asked)[0] == 0
     rows = [json.loads(line) for line in Path("v.data").read_text().splitlines()]
     assert [row["who"] for row in rows] == ["Köln", "b"]
     assert [row["n_margin"] for row in rows] == [json.loads(Path("v.data.json").read_text())["margins"]["n_margin"]] * 2
     more = ["--encoding", "cp1252", "--separator", ";", "--epsilon", "2", "--out", "w.csv.gz"]
-    assert run("relax", tmp_path / "t.csv", *where, *more)[0] == 0
+    assert run(*with_recipe("relax", tmp_path / "t.csv", *where, *more))[0] == 0
     assert run("verify", "w.csv.gz")[0] == 0
     assert run("view", *where, "--epsilon", "1/4", "--format", "ods")[0] == 2
-    assert run("release", "o.feather", *say, "--separator", ";")[0] == 2
+    assert run(*with_recipe("release", "o.feather", *say, "--separator", ";"))[0] == 2
 
 
 def test_an_answer_that_cannot_be_written_is_said_to_be_kept(run, published, monkeypatch):
@@ -545,7 +545,7 @@ def test_a_second_dataset_is_said_on_both_screens(run, published):
     """Before it is drawn, with the options that mend it; and the status adds both up."""
     more = ["--columns", "applicants", "--public", "department,sex", "--drop", "admitted", *UNIT, "--epsilon", 1]
     code, _, err = run("release", BERKELEY, *more, *published, "--name", "people", "--dry-run")
-    assert (code, "--dataset admissions" in err, "--independent" in err) == (0, True, True)
+    assert (code, "--dataset admissions" in err, "independent in the recipe" in err) == (0, True, True)
     code, _, err = run("release", BERKELEY, *more, *published, "--name", "people", "--out", "people.csv")
     assert (code, "charged as different people" in err) == (0, True)
     assert "epsilon = 1.5, for people who are in every dataset" in run("ledger", "status", *published)[1]

@@ -2,10 +2,11 @@
 
 import csv
 import json
+from fractions import Fraction
 
 import pytest
 
-from running import main
+from running import main, with_recipe
 
 PEOPLE = [("men", "yes"), ("women", "no"), ("men", "no"), ("women", "no")]
 
@@ -59,18 +60,33 @@ def test_all_one_way_tables_of_people(run, files, tmp_path):
     assert "one draw" in shown
 
 
+def test_a_total_of_its_own_beside_the_draw(run, tmp_path):
+    """Where it is the least for the wanted tables; the file is verified and says what was drawn."""
+    people, domain, out = tmp_path / "p.csv", tmp_path / "d.json", tmp_path / "out.csv"
+    people.write_text("a,b,c,d,e,f\n" + "no,no,yes,no,no,yes\n" * 5)
+    domain.write_text(json.dumps({name: ["no", "yes"] for name in "abcdef"}))
+    asked = ["release", people, "--each-row", "--by", "a,b,c,d,e,f", "--domain", domain, "--epsilon", 1]
+    wanted = ["--want", "tables of 1 column", "--want", "=8", "--once", "tables"]  # the total with a weight of 8
+    assert run(*asked, *wanted, "--out", out)[0] == 0
+    said = json.loads((tmp_path / "out.csv.json").read_text())
+    assert 0 < Fraction(said["promise"]["noise"]["total_share"]) < 1
+    assert "DrawWithTotal" in said["noise"]["law"]
+    assert "total, by itself, have a share of epsilon" in " ".join(run("statement", out)[1].split())
+    assert run("verify", out)[0] == 0
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         (["--columns", "n", "--ledger", "l.db", "--name", "x"], "--ledger does not go with --once"),
-        (["--columns", "n", "--together", "any"], "does not go with --together"),
-        (["--columns", "n", "--cost", "squared"], "--cost does not go with --once"),
+        (["--columns", "n", "--cost", "squared"], "cost in the recipe does not go with --once"),
     ],
 )
 def test_what_does_not_go_with_it(run, files, options, message):
     """Ledgers, other noise and other costs, by type and with a remedy."""
     table, _ = files
-    code, _, said = run("release", table, *options, "--sensitivity", 1, "--cells", 1, "--once", "cells", "--epsilon", 1)
+    more = ["--sensitivity", 1, "--cells", 1, "--once", "cells", "--epsilon", 1]
+    code, _, said = run(*with_recipe("release", table, *options, *more))
     assert code != 0
     assert message in said
 

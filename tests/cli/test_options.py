@@ -8,9 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
-from dataclasses import replace
 from fractions import Fraction
-from itertools import islice
 from pathlib import Path
 from unittest import mock
 
@@ -21,7 +19,6 @@ from utmost.errors import BadTable, OutOfRange
 
 # Screens and options have no public name.
 from utmost.interfaces.cli.main import in_words
-from utmost.interfaces.papers import contents
 
 SOURCES = Path(__file__).parents[2] / "src/utmost"
 SILENT = ["--columns", "n", "--epsilon", 100, "--sensitivity", 1, "--cells", 1, "--yes"]
@@ -133,14 +130,9 @@ def test_channels_go_through_the_pipe(piped, file):
         ["read", "--response", 1, "--n", 2, "--prior", "uniform", *HALF],
         ["research", "vertices", "--space", "line:3", "--count"],
         ["research", "kernels", "--space", "line:3", *HALF, "--by-size"],
-        ["research", "reproduce", "ghosh"],
     ],
 )
-def test_a_report_goes_to_a_file_and_never_over_one(run, tmp_path, monkeypatch, asked):
-    if asked[0] == "reproduce":  # the first ones, once: here it matters where the comparisons go
-        (paper,) = contents.papers_named(asked[1])
-        rows = list(islice(paper.comparisons(False), 3))
-        monkeypatch.setattr(contents, "papers_named", lambda _: [replace(paper, comparisons=lambda _: rows)])
+def test_a_report_goes_to_a_file_and_never_over_one(run, tmp_path, asked):
     out = tmp_path / "report.json"
     assert run(*asked, "--out", out)[0] == 0
     assert run(*asked, "--json")[1] == run(*asked, "--out", "-")[1] == out.read_text()
@@ -215,7 +207,7 @@ def test_what_ledgers_domains_and_counts_refuse_is_told_without_python(run, file
 def test_messages_are_in_the_words_of_the_command_line(run, file):
     table = file("n\n1\n")
     code, _, err = run("release", table, *SILENT, "--sensitivity", "5/2")
-    assert (code, "; got 5/2. Pass 3, or declare --numbers reals." in err) == (2, True)
+    assert (code, '; got 5/2. Pass 3, or declare numbers = "reals" in the recipe (--recipe' in err) == (2, True)
     unit = ["--columns", "n", "--sensitivity", 1, "--cells", 1]
     assert "Leave out --grid, or pass --numbers reals." in run("promise", *unit, "--grid", "1/2")[2]
     assert run("noise", "--epsilon", "0", "--sensitivity", 1)[2].startswith("utmost: --epsilon must be positive")
@@ -265,7 +257,7 @@ def completed(words, at):
 
 def test_the_shell_completes_commands_and_options():
     assert completed("utmost re", 1) == ["release", "read", "relax", "respond", "research"]
-    assert completed("utmost research re", 2) == ["refine", "reproduce"]
+    assert completed("utmost research re", 2) == ["refine"]
     assert completed("utmost research capacity --m", 3) == ["--multiplicative", "--measure"]
     assert completed("utmost ledger re", 2) == ["restore", "resume", "receipt"]
 

@@ -14,6 +14,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
 import utmost as ut
+from running import with_recipe
 from utmost import Counting
 from utmost.counting import count_table
 from utmost.errors import LittleProtection, UtmostError
@@ -101,7 +102,7 @@ def test_another_weighting_is_taken_by_its_name(run, counted, tmp_path):
     first = run(*say, "--choose", "cells alone", "--json")[1]
     assert [one["family"] for one in json.loads(first)["measured"]] == ["department sex"]
     code, _, err = run(*say, "--choose", "cells")
-    assert (code, "one of those shown" in err) == (2, True)
+    assert (code, "that --weightings shows" in err) == (2, True)
 
 
 def test_other_weightings_are_searched_where_they_are_asked_for(run, counted, monkeypatch):
@@ -171,7 +172,7 @@ def test_a_replaced_record_of_counts_leaves_the_total(run, counted, tmp_path):
     assert (code, "lowers none" in shown) == (0, True)
     assert run("verify", out)[0] == 0
     code, _, err = run("plan", own, "--want", "sex", "--epsilon", 1, "--nonnegative")
-    assert (code, "the unit that was proved" in err) == (2, True)
+    assert (code, "says itself what one person may change" in err) == (2, True)
 
 
 @pytest.mark.parametrize("path", [("unit", "cells"), ("wanted", 0, "standard_deviation"), ("shares", 0, 1), ("level",)])
@@ -323,7 +324,9 @@ def test_a_signed_release_by_a_plan_is_verified(run, counted, plan, tmp_path):
     private.write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
     private.chmod(0o600)
     public.write_bytes(key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo))
-    assert run("release", counted, "--plan", plan, "--epsilon", 1, "--out", out, "--sign", private)[0] == 0
+    assert (
+        run(*with_recipe("release", counted, "--plan", plan, "--epsilon", 1, "--out", out, "--sign", private))[0] == 0
+    )
     code, shown, _ = run("verify", out, "--public-key", public, "--json")
     assert (code, json.loads(shown)["signature"]) == (0, "valid")
     said = json.loads(out.read_text())
@@ -411,9 +414,9 @@ def test_a_count_by_cells_proves_no_rows(run, stays, tmp_path):
     assert run(*say, "--together", "kind")[0] == 0
     code, shown, err = run("release", counted, "--plan", plan, "--epsilon", 1, "--out", tmp_path / "r.json")
     assert (code, shown) == (2, "")
-    assert "must be proved to be whole rows along 'kind'" in err
+    assert "one person changes whole rows along 'kind'" in err
     for words, said in (
-        (["plan", counted, "--want", "kind", "--together", "kind"], "that was proved"),
+        (["plan", counted, "--want", "kind", "--together", "kind"], "says itself"),
         (["plan", counted, "--want", "kind", "--method", "rotated"], "changes together: --together"),
         (["plan", domain, "--want", "kind", "--at-most", 3, "--together", "kind"], "whole rows"),
         (["plan", domain, "--want", "kind", "--at-most", 2, "--together", "region"], "whole rows"),
@@ -431,17 +434,17 @@ def test_a_count_by_cells_proves_no_rows(run, stays, tmp_path):
 
 REFUSED = {
     "a family misspelt": (["plan", "COUNTED", "--want", "departmant", "--epsilon", 1], "Did you mean 'department'?"),
-    "nothing wanted": (["plan", "COUNTED", "--epsilon", 1], "a plan must say which sums are wanted"),
+    "nothing wanted": (["plan", "COUNTED", "--epsilon", 1], "--want must name at least one table"),
     "a share of none": (["plan", "COUNTED", "--want", "sex", "--share", "sez=1", "--epsilon", 1], "mean 'sex'"),
     "shares of less": (["plan", "COUNTED", "--want", "sex", "--share", "sex=1/2", "--epsilon", 1], "add up to 1"),
     "shares too coarse": (["plan", "COUNTED", "--want", "department", "--share", "sex=1", "--epsilon", 1], "determine"),
     "a plan for a CSV": (["plan", "TABLE", "--want", "sex", "--epsilon", 1], "Count first"),
-    "no unit": (["plan", "DOMAIN", "--want", "sex", "--epsilon", 1], "no --at-most"),
-    "a unit of one's own": (["plan", "COUNTED", "--want", "sex", "--at-most", 1, "--epsilon", 1], "that was proved"),
+    "no unit": (["plan", "DOMAIN", "--want", "sex", "--epsilon", 1], "--at-most must say how many"),
+    "a unit of one's own": (["plan", "COUNTED", "--want", "sex", "--at-most", 1, "--epsilon", 1], "says itself"),
     "no level": (["plan", "COUNTED", "--want", "sex"], "--epsilon must be given"),
     "up to less": (["plan", "COUNTED", "--want", "sex", "--epsilon", 2, "--up-to", 1], "--up-to must be at least"),
     "no weight": (["plan", "COUNTED", "--want", "sex=-1", "--epsilon", 1], "must be positive"),
-    "a table that is none": (["release", "TABLE", "--plan", "PLAN", "--epsilon", 1], "carried out on a counted table"),
+    "a table that is none": (["release", "TABLE", "--plan", "PLAN", "--epsilon", 1], "--plan needs a counted table"),
     "columns of a plan": (["release", "COUNTED", "--plan", "PLAN", "--columns", "n", "--epsilon", 1], "with --plan"),
     "a signature of no table": (["total", "RELEASE", "--sign", "TABLE"], "--sign needs --tables"),
     "another ending": (["release", "COUNTED", "--plan", "PLAN", "--epsilon", 1, "--out", "x.csv"], "written as .json"),
@@ -453,8 +456,8 @@ REFUSED = {
     "a label misspelt": (["total", "RELEASE", "--where", "sex=man"], "Did you mean 'men'?"),
     "a level alone": (["total", "RELEASE", "--where", "sex"], "a selection must be COLUMN=LABEL"),
     "a level twice": (["total", "RELEASE", "--where", "sex=men", "--where", "sex=women"], "sex=men,women"),
-    "a range of labels": (["total", "RELEASE", "--where", "sex=a..b"], "only bins can be taken by a range"),
-    "two questions": (["total", "RELEASE", "--ratio", "--mean", "sex"], "one question"),
+    "a range of labels": (["total", "RELEASE", "--where", "sex=a..b"], "a range needs an axis of bins"),
+    "two questions": (["total", "RELEASE", "--ratio", "--mean", "sex"], "only one of these options"),
     "no release": (["total", "COUNTED"], "must be a release by a plan"),
     "clean what is none": (["clean", "PLAN"], "must be a release by a plan"),
     "clean a label": (["clean", "RELEASE", "--want", "sex=men"], "whole levels"),
@@ -626,12 +629,33 @@ def test_wanted_tables_are_released_by_the_plan_that_plan_would_make(run, made, 
     assert all(run("verify", path)[0] == 0 for path in (tmp_path / "tables").glob("*.csv"))
 
 
+def test_wanted_tables_are_released_by_noise_made_once(run, tmp_path):
+    """As by `once=True`: in one draw where that has less error, by the plan where it has not; never in a ledger."""
+    (tmp_path / "d.json").write_text(json.dumps({name: ["no", "yes"] for name in "abcdef"}), encoding="utf-8")
+    (tmp_path / "e.csv").write_text("a,b,c,d,e,f\n" + "no,yes,no,yes,no,yes\n" * 90, encoding="utf-8")
+    events = ["release", tmp_path / "e.csv", "--each-row", "--domain", tmp_path / "d.json", "--epsilon", 1]
+    tables = [*events, "--want", "tables of 1 column", "--once", "tables"]
+    assert "one draw" in run(*tables, "--dry-run")[1]
+    assert run(*tables, "--out", tmp_path / "t.csv")[0] == 0
+    assert run("verify", tmp_path / "t.csv")[0] == 0
+    assert (tmp_path / "t.csv").read_text(encoding="utf-8").startswith("table,")
+    code, _, err = run(*tables, "--out", tmp_path / "t.json")
+    assert (code, "t.csv" in err) == (2, True)
+    planned = [*events, "--want", "a", "--want", "b c", "--once", "tables"]
+    assert run(*planned, "--out", tmp_path / "p.json")[0] == 0
+    assert list(ut.read_release(tmp_path / "p.json")) == ["a", "b c"]
+    code, _, err = run(*tables, "--ledger", tmp_path / "l.db", "--create", "--name", "x")
+    assert (code, "Leave out --once" in err) == (2, True)
+    code, _, err = run(*events, "--once", "tables")
+    assert (code, "Add --want" in err) == (2, True)
+
+
 @pytest.mark.parametrize(
     "more",
     [["--once", "cells"], ["--columns", "sex"], ["--cells", 1], ["--cost", "squared"]],
 )
 def test_wanted_tables_go_with_no_other_noise(run, counted, more):
-    code, _, err = run("release", counted, "--want", "sex", "--epsilon", 1, *more)
+    code, _, err = run(*with_recipe("release", counted, "--want", "sex", "--epsilon", 1, *more))
     assert code == 2
     assert "--want" in err
 
@@ -651,10 +675,12 @@ def test_a_plan_names_the_option_of_noise_made_once(run, tmp_path):
     """One draw of all one-way tables, and a release by that option has its margins."""
     (tmp_path / "d.json").write_text(json.dumps({name: ["no", "yes"] for name in "abcdef"}), encoding="utf-8")
     asked = ["plan", tmp_path / "d.json", "--at-most", 1, "--epsilon", 1, "--want", "tables of 1 column"]
-    assert "utmost release COUNTED --once one-way" in " ".join(run(*asked)[1].split())
+    assert "utmost release COUNTED --want ... --once tables" in " ".join(run(*asked)[1].split())
     found = json.loads(run(*asked, "--json")[1])
     assert "one draw of one-way tables" in found["made_once"]
     assert found["one_way_times"] > 1
+    both = " ".join(run(*asked, "--want", "=8")[1].split())  # the total, with its weight
+    assert "one draw of one-way tables, with a total of its own" in both
 
 
 def test_wanted_tables_are_kept_in_a_ledger_and_the_same_call_spends_nothing(run, made, tmp_path):

@@ -8,7 +8,7 @@ from typing import get_args
 
 import pytest
 
-from running import every_command
+from running import every_command, with_recipe
 from utmost import CellNoise, PointNoise, level, read_promise, read_release
 from utmost.errors import BadTable, OutOfRange, Unsupported, WrongKind
 
@@ -232,10 +232,13 @@ def test_no_option_stands_beside_a_promise(run, file, table):
     assert "--want" in wanted[2]
     for name, value in options.items():
         value = [path] if name == "--plan" else value
-        for command in (["promise"], ["release", table, "--epsilon", 1] if name in of_release else ["promise"]):
-            code, shown, err = run(*command, "--promise", path, name, *value)
-            assert (code, shown) == (2, "")
-            assert f"{name} cannot be chosen with --promise" in err
+        code, shown, err = run("promise", "--promise", path, name, *value)
+        assert (code, shown, f"{name} cannot be chosen with --promise" in err) == (2, "", True), err
+        if name in of_release:
+            words = with_recipe("release", table, "--epsilon", 1, "--promise", path, name, *value)
+            said = name if name in words else f"{name.removeprefix('--')} in the recipe"
+            code, shown, err = run(*words)
+            assert (code, shown, f"{said} cannot be chosen with --promise" in err) == (2, "", True), err
 
 
 def test_an_option_that_is_elsewhere_is_answered_with_its_place(run, table):
@@ -246,14 +249,14 @@ def test_an_option_that_is_elsewhere_is_answered_with_its_place(run, table):
         assert (code, shown) == (2, "")
         assert home in err
         command = re.search(r"utmost (promise|count|share|total|detail)", home)
-        renamed = name in ("--relaxable", "--measure", "--nonnegative")
+        renamed = name in ("--relaxable", "--measure", "--nonnegative", "--together")
         assert renamed or name in there[command[1]], name
         assert name not in there["release"]
 
 
 WAYS = {
-    "together": (["--columns", "x,y", "--public", "department", "--sensitivity", 1, "--together", "any"],
-                 {"--columns", "--public", "--drop", "--sensitivity", "--together", "--cost", "--individual"}),
+    "one row": (["--columns", "x,y", "--public", "department", "--sensitivity", 1, "--once", "row"],
+                {"--columns", "--public", "--drop", "--sensitivity", "--once", "--cost", "--individual"}),
     "columns": (COLUMNS, {"--columns", "--public", "--drop", "--sensitivity", "--cells", "--numbers", "--cost",
                           "--individual", "--until"}),
 }  # fmt: skip
@@ -266,15 +269,17 @@ def test_an_option_that_nobody_reads_is_refused_by_its_name(run, table, tmp_path
     """Every option of the command but those that this way reads, one by one."""
     spelled = {"--separator", "--encoding", "--decimal", "--thousands", "--missing-marks", "--currency"}
     read = read | SHOWN | spelled | {"--promise"} | (COUNTING if say is COLUMNS else set())
-    chooses = {"--together", "--plan"} if say is COLUMNS else set()
+    chooses = {"--once", "--plan"} if say is COLUMNS else set()
     unread = {name: value for name, value in options_in(ReleaseOptions) if name not in read | chooses}
     assert len(unread) > 10
     named = {"--ledger": "--name"}  # the first chooses a way, in which the other is missed
     for name, value in unread.items():
         value = [table] if name in ("--plan", "--domain") else value
-        code, shown, err = run("release", table, *say, "--epsilon", 1, name, *value)
+        words = with_recipe("release", table, *say, "--epsilon", 1, name, *value)
+        code, shown, err = run(*words)
         assert (code, shown) == (2, ""), (name, err)
-        assert name in err or named.get(name, name) in err, (name, err)
+        said = name if name in words else f"{name.removeprefix('--')} in the recipe"
+        assert said in err or named.get(name, said) in err, (name, err)
     assert sorted(tmp_path.iterdir()) == [table]
 
 

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import utmost as ut
-from running import called
+from running import called, with_recipe
 
 PRIOR = "probability\n8/15\n4/15\n2/15\n1/15\n"
 HALF = ["--epsilon", "alpha=1/2"]
@@ -49,7 +49,7 @@ def test_responses_outside_the_range_fold_to_its_ends(run):
         assert far["believed_after"] == end["believed_after"]
     code, out, err = run("read", "--response", 10, *asked, "--clamped")
     assert (code, out) == (2, "")
-    assert "must lie in 0..9; got 10" in err
+    assert "must lie in 0..9 with --clamped; got 10" in err
 
 
 def test_a_prior_file_may_name_its_counts_and_hold_weights(run, file):
@@ -151,13 +151,13 @@ def test_a_staircase_release_is_read_by_its_statement(run, file, tmp_path):
     code, found, _ = run("read", "--response", 4, "--statement", f"{out}.json", *asked)
     assert json.loads(found)["expected_loss"] == float(ut.optima.read(law, consumer, 4).loss)
     code, _, err = run("read", "--response", 4, "--statement", f"{out}.json", "--clamped", *asked)
-    assert (code, "only geometric noise can be read where it was clamped" in err) == (2, True)
+    assert (code, "--clamped needs geometric noise" in err) == (2, True)
 
 
 def test_noise_on_the_reals_is_not_read(run, file, tmp_path):
     source, out = file("x\n4.5\n", "sums.csv"), tmp_path / "released.csv"
     promise = ["--columns", "x", "--epsilon", 1, "--sensitivity", 3, "--cells", 1, "--numbers", "reals", "--out", out]
-    assert run("release", source, *promise)[0] == 0
+    assert run(*with_recipe("release", source, *promise))[0] == 0
     code, _, err = run("read", "--response", 4, "--statement", f"{out}.json", "--n", 9, "--prior", "uniform")
     assert (code, "discrete staircases can be read; got Staircase" in err) == (2, True)
 
@@ -205,10 +205,10 @@ MISUSE = {
     "an unknown loss": ([*ASKED, "--loss", "cubic"], "a loss by name must be"),
     "a negative power": ([*ASKED, "--loss", "power:-1"], "power must be positive"),
     "a negative n": ([*ASKED, "--n", "-1"], "n must be at least 0"),
-    "no n": (ASKED[:2] + ASKED[4:], "--n must say the largest count"),
+    "no n": (ASKED[:2] + ASKED[4:], "needs --n, the largest possible count"),
     "an n that is a word": ([*ASKED, "--n", "many"], "n must be a finite number"),
     "no confidence": ([*ASKED, "--confidence", "1"], "confidence must lie strictly between"),
-    "a column of nothing": ([*ASKED, "--column", "x"], "--column must name"),
+    "a column of nothing": ([*ASKED, "--column", "x"], "FILE and --column"),
     "a reading that is no JSON": ([*ASKED, "--out", "x.csv"], "--out: the result must be written as .json"),
     "an unknown picture": ([*ASKED, "--plot", "x.gif"], "must end in .svg"),
 }

@@ -8,6 +8,7 @@ import os
 import re
 import shlex
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -28,6 +29,7 @@ FILES = {
     "regions.json": '{"region": ["north", "south", "east"]}',
     "pairs.csv": "region,n,m\nnorth,10,1\nsouth,20,2\n",
     "commas_n.csv": "region;n\nnorth;10,5\nsouth;20\n",
+    "reals.toml": 'numbers = "reals"\n',
 }
 UNIT = "--sensitivity 1 --cells 1"
 CELLS = f"release table.csv --columns n --public region {UNIT}"
@@ -107,7 +109,8 @@ RELEASING = {
     "no unit": "release table.csv --columns n --public region --epsilon 1",
     "a column that is not declared": f"release table.csv --columns n {UNIT} --epsilon 1",
     "reals": f"{CELLS} --epsilon 1".replace("table", "reals"),
-    "numbers with a comma": f"{CELLS} --numbers reals --epsilon 1".replace("table", "commas_n"),
+    "a key of a recipe": f"{CELLS} --epsilon 1 --cost squared",
+    "numbers with a comma": f"{CELLS} --epsilon 1 --recipe reals.toml".replace("table", "commas_n"),
     "a level that protects nobody": f"{CELLS} --epsilon 1000",
     "a file that exists": f"{CELLS} --epsilon 1 --out released.csv",
     "columns beside a plan": "release counted.json --plan plan.json --columns n --epsilon 1",
@@ -118,7 +121,7 @@ RELEASING = {
     "no name in a ledger": f"{KEEP} --dataset d",
     "no ledger there": f"{KEEP} --dataset d --name b".replace("l.db", "none.db"),
     "a release that was published": f"{KEEP} --dataset d --name a".replace("1/2", "1"),
-    "cells beside a row": f"{CELLS} --epsilon 1 --together any".replace("table", "pairs").replace(" n ", " n,m "),
+    "cells beside a row": f"{CELLS} --epsilon 1 --once row".replace("table", "pairs").replace(" n ", " n,m "),
     "an option misspelt": f"{CELLS} --epsilon 1".replace("columns", "colums"),
     "a plan as a table": "release counted.json --plan plan.json --epsilon 1 --out y.csv",
 }
@@ -177,6 +180,14 @@ OPTIONS = re.compile(rf"--[a-z][a-z-]*(?: {VALUE})?(?: --[a-z][a-z-]*(?: {VALUE}
 def mended(words, told, flags):
     """The command line after the first remedy in the message of its refusal."""
     told = told.replace("\n", " ")
+    lines = re.findall(r'([a-z-]+) = ("[^"]*"|\[.*?\]) (?:and|in the recipe|in a file)', told)
+    if lines:
+        words = [word for word in words if word not in (f"--{lines[0][0]}", lines[0][1].strip('"'))]
+        named = words[words.index("--recipe") + 1] if "--recipe" in words else "release.toml"
+        kept = Path(named).read_text().splitlines() if "--recipe" in words else []
+        kept = [line for line in kept if line.partition(" = ")[0] not in dict(lines)]
+        Path("mended.toml").write_text("".join(f"{line}\n" for line in [*kept, *(" = ".join(line) for line in lines)]))
+        return [*(word for word in words if word not in ("--recipe", named)), "--recipe", "mended.toml"]
     meant = re.search(r"Did you mean (?:one of: )?'([^']+)'", told)
     if meant:
         wrong = re.findall(r"'([^']+)'", told[: meant.start()])[-1]

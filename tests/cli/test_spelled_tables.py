@@ -5,6 +5,8 @@ from itertools import pairwise
 
 import pytest
 
+from running import with_recipe
+
 ASKED = ["--columns", "n", "--public", "ward", "--sensitivity", "1", "--cells", "1", "--epsilon", "1"]
 
 
@@ -14,7 +16,7 @@ def latin(run, tmp_path):
     table = tmp_path / "in.csv"
     table.write_bytes("ward;n\nKöln;7\nBern;9\n".encode("latin-1"))
     out = tmp_path / "out.csv"
-    assert run("release", table, *ASKED, "--encoding", "latin1", "--out", out)[0] == 0
+    assert run(*with_recipe("release", table, *ASKED, "--encoding", "latin1", "--out", out))[0] == 0
     return out
 
 
@@ -52,7 +54,7 @@ def test_decimals_behind_a_comma_are_the_same_amounts(run, tmp_path):
     assert run("count", tmp_path / "point.csv", *told, "--decimal", "x")[0] == 2
     (tmp_path / "t.jsonl").write_text('{"who": "a", "age": 7, "paid": 1}\n')
     assert run("count", tmp_path / "t.jsonl", *told, "--decimal", ",", "--out", "-")[0] == 0
-    assert run("release", tmp_path / "t.jsonl", *ASKED, "--decimal", ",")[0] == 2
+    assert run(*with_recipe("release", tmp_path / "t.jsonl", *ASKED, "--decimal", ","))[0] == 2
 
 
 @pytest.mark.parametrize("form", ["csv", "tsv", "jsonl"])

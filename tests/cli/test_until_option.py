@@ -5,6 +5,7 @@ import json
 import pytest
 
 import utmost as ut
+from running import with_recipe
 
 TABLE = "department,applicants\nA,933\nB,585\nC,918\n"
 COLUMNS = ("--columns", "applicants", "--public", "department", "--sensitivity", "1", "--cells", "1")
@@ -69,7 +70,7 @@ def test_a_promise_in_a_file_and_a_recipe_keep_the_rule(table, run):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ((*RULE, "--cost", "squared"), "Leave out --cost"),
+        ((*RULE, "--cost", "squared"), "Leave out cost in the recipe"),
         (("--until", "10 % where town=X"), "--until: cells are chosen by public columns"),
         (("--until", "10 % where department=Z"), "must be in the table"),
         (("--until", "10 % where department"), "Write sex=women"),
@@ -78,7 +79,7 @@ def test_a_promise_in_a_file_and_a_recipe_keep_the_rule(table, run):
     ],
 )
 def test_what_does_not_go_with_it_is_refused_and_nothing_is_written(table, run, options, said):
-    code, _, error = run("release", "t.csv", *COLUMNS, "--epsilon", "2", *options, "--out", "r.csv")
+    code, _, error = run(*with_recipe("release", "t.csv", *COLUMNS, "--epsilon", "2", *options, "--out", "r.csv"))
     assert code != 0
     assert said in error
     assert not (table / "r.csv").exists()

@@ -12,6 +12,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
+from running import with_recipe
+
 ROOT = Path(__file__).parents[2]
 BERKELEY = str(ROOT / "examples/berkeley_admissions.csv")
 PROMISE = ["--columns", "admitted", "--public", "department,sex", "--drop", "applicants", "--epsilon", "1"]
@@ -33,7 +35,7 @@ def released(run, tmp_path):
     """A signed release: its file, and the public key."""
     private, public = key_pair(tmp_path)
     out = tmp_path / "released.csv"
-    assert run("release", BERKELEY, *PROMISE, "--out", out, "--sign", private)[0] == 0
+    assert run(*with_recipe("release", BERKELEY, *PROMISE, "--out", out, "--sign", private))[0] == 0
     return out, public
 
 
@@ -132,15 +134,15 @@ def test_a_key_that_cannot_sign_is_refused_before_anything_is_drawn(run, tmp_pat
     private, _ = key_pair(tmp_path)
     out = tmp_path / "o.csv"
     asked = ["release", BERKELEY, *PROMISE]
-    code, _, err = run(*asked, "--sign", private)
+    code, _, err = run(*with_recipe(*asked, "--sign", private))
     assert (code, "a signed statement must go to a file" in err) == (2, True)
     private.chmod(0o640)
-    code, _, err = run(*asked, "--sign", private, "--out", out)
+    code, _, err = run(*with_recipe(*asked, "--sign", private, "--out", out))
     assert (code, "only its owner may read a signing key" in err) == (1, True)
     private.chmod(0o600)
     for text in ("", "no key", key_pair(tmp_path, "wrong", X25519PrivateKey)[0].read_text()):
         private.write_text(text)
-        code, _, err = run(*asked, "--sign", private, "--out", out)
+        code, _, err = run(*with_recipe(*asked, "--sign", private, "--out", out))
         assert (code, "must be an Ed25519 key in PEM" in err) == (1, True)
     assert not out.exists()
 
@@ -149,8 +151,8 @@ def test_releases_and_views_of_a_ledger_are_verified_too(run, tmp_path, monkeypa
     monkeypatch.chdir(tmp_path)
     private, public = key_pair(tmp_path)
     place, sign = ["--ledger", "r.db", "--name", "a"], ["--sign", private]
-    assert run("release", BERKELEY, *PROMISE, *place, "--create", *sign, "--out", "one.csv")[0] == 0
-    assert run("relax", BERKELEY, *place, "--epsilon", "2", *sign, "--out", "two.csv")[0] == 0
+    assert run(*with_recipe("release", BERKELEY, *PROMISE, *place, "--create", *sign, "--out", "one.csv"))[0] == 0
+    assert run(*with_recipe("relax", BERKELEY, *place, "--epsilon", "2", *sign, "--out", "two.csv"))[0] == 0
     assert run("view", *place, "--epsilon", "1/2", *sign, "--out", "half.csv")[0] == 0
     for name in ("one", "two", "half"):
         assert Path(f"{name}.csv").read_text().splitlines()[0] == "department,sex,admitted,admitted_margin"
@@ -206,7 +208,7 @@ def test_a_cell_that_cannot_have_been_released_is_refused_whatever_the_digest_sa
     table, out = tmp_path / "t.csv", tmp_path / "out.csv"
     table.write_text("ward,n\na,7\nb,9\n")
     promise = ["--columns", "n", "--public", "ward", "--sensitivity", "1", "--cells", "1", "--epsilon", "1"]
-    assert run("release", table, *promise, *options, "--out", out)[0] == 0
+    assert run(*with_recipe("release", table, *promise, *options, "--out", out))[0] == 0
     beside = tmp_path / "out.csv.json"
     text, statement = out.read_text(), json.loads(beside.read_text())
     lines = [line.split(",") for line in text.splitlines()]

@@ -21,11 +21,13 @@ import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
-from running import PLAIN, called
+from running import PLAIN, called, main
 from utmost.publish.promises import noise_kinds
+from utmost_papers.command import main as papers
 
 ROOT = Path(__file__).parents[2]
 KINDS_OF_NOISE = frozenset(noise_kinds.KINDS)
+PROGRAMS = {"utmost": main, "utmost-papers": papers}
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 NOT_RUN = re.compile(
     r"^(pip|python3?|pytest|make|apt|docker|sudo|git|npm|crontab|curl|coverage|UTMOST_\w+=|utmost serve)\b", re.M
@@ -109,7 +111,9 @@ def run_shell(code):
     if NOT_RUN.search(code):
         return None
     commands = [line for line in code.replace("\\\n", " ").splitlines() if line and not line.startswith("#")]
-    if any(not line.startswith(("utmost ", "cat ")) or re.search(r"[|<>]", line) for line in commands):
+    if any(
+        not line.startswith(("utmost ", "utmost-papers ", "cat ")) or re.search(r"[|<>]", line) for line in commands
+    ):
         path = f"{sysconfig.get_path('scripts')}:/usr/local/bin:/usr/bin:/bin"
         done = subprocess.run(
             ["bash", "-e", "-o", "pipefail", "-c", code], env=PLAIN | {"PATH": path}, capture_output=True, text=True
@@ -122,7 +126,7 @@ def run_shell(code):
         if program == "cat":
             printed += Path(arguments[0]).read_text(encoding="utf-8")
         else:
-            done = called(*arguments)
+            done = called(*arguments, program=PROGRAMS[program])
             printed += _PROGRESS.sub("", done.stderr) + done.stdout
     return printed
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import utmost.design.geometry.power_numbers as room
 
-# Inner tables of a search are compared with enumeration and with other codes.
+# Fields of other roots than a space has, and with fewer bits than the package takes.
 from utmost.design.geometry.log_domain import LogPowers
 from utmost.design.geometry.power_numbers import images_decide
 from utmost.errors import BadTable, OutOfRange, Undecided

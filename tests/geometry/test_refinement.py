@@ -11,16 +11,9 @@ from hypothesis import strategies as st
 
 from utmost import losses, priors
 from utmost.channels import Channel, geometric_channel, randomized_response
-from utmost.core.exact.arrays import as_integers
-from utmost.core.programs.integer_tableau import IntegerTableau
-
-# Inner tables of a search are compared with enumeration and with other codes.
-from utmost.design.geometry import remaps
-from utmost.design.geometry.nearest_remaps import nearest_remap_exactly
-from utmost.design.geometry.refinement_proofs import is_remap_between
 from utmost.errors import Infeasible, NotAChannel, NotANumber, OutOfRange, SolverFailed
-from utmost.exact import to_floats
 from utmost.geometry import prefers, refines
+from utmost.programs import LinearProgram, solve_exactly
 from utmost.spaces import Consumer
 from utmost.testing import strategies
 
@@ -74,29 +67,15 @@ def test_all_small_pairs_against_a_simplex_method_in_whole_numbers(n, m, k):
 def has_remap(B, A):
     """Whether {P >= 0: B P = A, P 1 = 1} has a point, by the simplex method on the whole system."""
     (n, m), k = B.shape, A.shape[1]
-    rows = [np.concatenate([np.eye(k, dtype=int)[w] * b for b in B[x]]) for x in range(n) for w in range(k)]
-    sums = [np.repeat(np.eye(m, dtype=int)[y], k) for y in range(m)]
-    matrix, right = np.array([*rows, *sums], dtype=object), np.array([*A.ravel(), *[1] * m], dtype=object)
-    integers, _ = as_integers(np.concatenate([matrix, right[:, None]], axis=1))
+    entries = [(x * k + w, y * k + w, B[x, y]) for x in range(n) for w in range(k) for y in range(m)]
+    entries += [(n * k + y, y * k + w, Fraction(1)) for y in range(m) for w in range(k)]
+    right = np.array([*A.ravel(), *[Fraction(1)] * m], dtype=object)
+    rows, columns, values = map(list, zip(*entries, strict=True))
     try:
-        IntegerTableau.feasible(integers[:, :-1], integers[:, -1])
+        solve_exactly(LinearProgram.of_triplets([Fraction(0)] * (m * k), rows, columns, values, right, right))
     except Infeasible:
         return False
     return True
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_the_program_agrees_where_floats_find_the_way(seed):
-    """Dependent columns: the exact program over all remaps has the same verdict."""
-    rng = np.random.default_rng(seed)
-    B, A = random_channel(rng, 4, 6), random_channel(rng, 4, 3)
-    A = B @ random_channel(rng, 6, 3) if seed % 2 else A
-    found = nearest_remap_exactly(B.matrix, A.matrix)
-    assert (found.distance == 0) == bool(refines(better=B, worse=A)) == bool(seed % 2)
-    assert abs(B.matrix.dot(found.remap) - A.matrix).max() == found.distance
-    margin = B.matrix.T.dot(found.loss).min(axis=1).sum() - (A.matrix * found.loss).sum()
-    assert margin == found.distance
-    assert abs(found.loss).sum() <= 1
 
 
 def random_channel(rng, n, m, size=30, least=0):
@@ -115,15 +94,6 @@ def test_larger_pairs(n, m, k, is_below):
     verdict = refines(better=B, worse=A)
     assert bool(verdict) == is_below
     assert verdict.verify()
-
-
-def test_a_remap_that_is_corrected_below_zero_is_none():
-    """What B P misses may be too much to be made up for: then nothing is returned, least of all negative chances."""
-    B = Channel([["1/2", "1/2", 0], [0, "1/2", "1/2"]]).matrix
-    for A, found in (([[1, 0], [0, 1]], False), ([["5/8", "3/8"], ["3/8", "5/8"]], True)):
-        corrected = remaps._corrected(B, Channel(A).matrix, to_floats(B), np.full((3, 2), 0.5), [0, 1], [0, 1])
-        assert (corrected is not None) == found
-        assert corrected is None or (corrected >= 0).all()
 
 
 def test_a_coarsening_of_many_outcomes_is_found():
@@ -241,8 +211,7 @@ def test_witnesses_that_prove_nothing_are_told():
     """A remap of another pair, and a consumer with no or the opposite preference."""
     loose, strict = geometric_channel(3, alpha="1/4"), geometric_channel(3, alpha="1/2")
     P, consumer = refines(better=loose, worse=strict).remap, refines(better=strict, worse=loose).consumer
-    assert not is_remap_between(strict, P, loose)
-    assert not is_remap_between(loose, P, geometric_channel(4, alpha="1/2"))
+    assert not replace(refines(better=strict, worse=loose), remap=P, consumer=None).verify()
     assert not prefers(consumer, strict, loose)
     assert not prefers(Consumer(priors.uniform(3), [[1], [1], [1]]), loose, strict)
     assert not prefers(consumer, loose, loose)

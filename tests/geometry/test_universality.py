@@ -3,7 +3,6 @@
 import itertools
 from dataclasses import replace
 from fractions import Fraction
-from math import lcm
 
 import numpy as np
 import pytest
@@ -12,15 +11,19 @@ from hypothesis import strategies as st
 
 from utmost import losses, priors
 from utmost.channels import Channel, Remap, geometric_channel, randomized_response, tight_constraints
-from utmost.core.exact.arrays import as_integers
-
-# Inner tables of a search are compared with enumeration and with other codes.
-from utmost.design.geometry.best_action_cells import Cell, Complex, Dominance
-from utmost.design.geometry.universal_optima import LeastLoss
 from utmost.errors import Infeasible, NotALoss, NotAPrior, OutOfRange, PromiseBroken, Unsupported
-from utmost.geometry import distinguishing_mechanism, kernels, least_nib_loss, universal_mechanism, universality
+from utmost.geometry import (
+    distinguishing_mechanism,
+    kernels,
+    least_nib_loss,
+    universal_mechanism,
+    universality,
+    vertices,
+)
+from utmost.optima import optimal_mechanism
 from utmost.privacy_types import PrivacyType
-from utmost.spaces import Space, counts, discrete, graph, hamming, joint_loss, lifted_loss
+from utmost.programs import LinearProgram, solve_exactly
+from utmost.spaces import Consumer, Space, counts, discrete, graph, hamming, joint_loss, lifted_loss
 from utmost.testing import strategies
 
 HALF = {"alpha": "1/2"}
@@ -101,12 +104,15 @@ def test_two_priors_that_no_mechanism_serves_at_once(space, loss, conflict, opti
 
 def least_total(ptype, loss, priors):
     """min over mechanisms of sum_k U(prior_k, M), a bundle of vertices with their total prices."""
-    least = LeastLoss.of(ptype, loss)
-    prices, denominator = as_integers(
-        sum(least.prices(prior) for prior in priors) * np.array(least.scales, dtype=object)
+    listed, table = vertices(ptype).columns, loss.matrix(ptype.space.size)
+    costs = sum(
+        (np.array(prior)[:, None, None] * table[:, :, None] * listed[:, None]).sum(axis=0).min(axis=0)
+        for prior in priors
     )
-    found, _ = least.start.minimise(prices)
-    return found.value / denominator
+    n, count = listed.shape
+    rows, columns = (part.ravel() for part in np.indices((n, count)))
+    one = [Fraction(1)] * n
+    return solve_exactly(LinearProgram.of_triplets(costs, rows, columns, listed.ravel(), one, one)).value
 
 
 @pytest.mark.slow
@@ -376,11 +382,10 @@ def test_what_the_geometric_mechanism_loses_is_a_bound_for_all(prior, alpha):
 def test_the_program_over_all_vertices_agrees(prior, alpha):
     """The least loss of any mechanism, by the exact simplex method on the vertices of the type."""
     ptype = PrivacyType(counts(len(prior) - 1), alpha=alpha)
-    unit = lcm(*(p.denominator for p in prior))
-    whole = np.array([int(p * unit) for p in prior])
-    scaled = tuple(int(p) for p in whole // np.gcd.reduce(whole))
-    ((_, found),) = LeastLoss.of(ptype, losses.nib).at((scaled,))
-    assert found.value == least_nib_loss(ptype, prior).loss
+    assert (
+        optimal_mechanism(ptype, Consumer(prior, losses.nib), method="program").loss
+        == least_nib_loss(ptype, prior).loss
+    )
 
 
 @given(st.integers(1, 4).flatmap(strategies.priors), strategies.alphas)
@@ -423,22 +428,18 @@ def test_what_nib_refuses():
         least_nib_loss(line, priors.uniform(2))
 
 
-def test_cells_that_say_that_they_have_no_borders_prove_nothing():
-    """A cell of one prior, on no hyperplane, would fill the simplex; and sums of floats are rounded."""
-    ptype, channel = PrivacyType(discrete(3), **HALF), randomized_response(3, **HALF)
-    assert not universality(ptype, losses.binary, channel)
-    least = LeastLoss.of(ptype, losses.binary)
-    sure = (1, 0, 0)
-    duals = {prior: found.dual for prior, found in least.at((sure,))}
-    units = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
-    cells = Complex(3, units, (Cell((sure,), (0,)),))
-    assert not Dominance(ptype, least.loss, channel, Fraction(0), cells, duals).verify()
+def test_a_proof_without_a_cell_or_a_dual_proves_nothing():
+    """Without one of its cells a proof covers not all priors; and sums of floats are rounded."""
     proof = universality(PrivacyType(counts(2), **HALF), losses.binary, geometric_channel(3, **HALF)).certificate
     prior, dual = next(iter(proof.duals.items()))
     assert proof.verify()
     for changed in (dual[:2], (*dual, Fraction(0)), tuple(map(float, dual)), (float("nan"),) * 3):
         assert not replace(proof, duals={**proof.duals, prior: changed}).verify()
     assert not replace(proof, duals={one: z for one, z in proof.duals.items() if one != prior}).verify()
+    cells = proof.cells.cells
+    for k in range(len(cells)):
+        rest = replace(proof.cells, cells=cells[:k] + cells[k + 1 :])
+        assert not replace(proof, cells=rest).verify()
 
 
 def test_a_remap_of_some_outcomes_alone_attains_nothing():
@@ -458,7 +459,7 @@ def test_a_proof_is_of_its_type():
     assert not replace(proof, ptype=tight).verify()
     assert not replace(conflict, ptype=tight).verify()
     open_book = Channel([[int(x == y) for y in range(3)] for x in range(3)])
-    cells = Complex.of(open_book.matrix, proof.loss)
+    cells = type(proof.cells).of(open_book.matrix, proof.loss)
     duals = {prior: (Fraction(0),) * 3 for prior in cells.priors}
     assert not replace(proof, channel=open_book, slack=Fraction(0), cells=cells, duals=duals).verify()
     mechanisms = (open_book,) * len(conflict.priors)

@@ -1,7 +1,7 @@
 """Vertices listed, streamed and counted: by several routes, and against brute force."""
 
 from fractions import Fraction
-from itertools import combinations, islice, product
+from itertools import combinations, product
 from math import comb
 
 import numpy as np
@@ -9,10 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-# Inner tables of a search are compared with enumeration and with other codes.
-from utmost.design.geometry.essential_graph import BipartiteGraph, blocks, count_height_functions, essential_edges
-from utmost.design.geometry.log_domain import Distances
-from utmost.design.geometry.vertex_search import TightGraph, height_functions, vertex_blocks, vertices_by_reverse_search
+# A stream of vertices: a public call gives the whole list, or their number.
+from utmost.design.geometry.vertex_search import vertex_blocks
 from utmost.errors import Unsupported
 from utmost.geometry import count_vertices, vertices
 from utmost.privacy_types import PrivacyType
@@ -58,8 +56,10 @@ def brute_force(d):
 
 @given(metrics)
 def test_reverse_search_lists_each_vertex_once(d):
-    """Reverse search = brute force over spanning trees."""
-    found = [tuple(int(x) for x in h) for h in vertices_by_reverse_search(d)]
+    """The list = brute force over spanning trees."""
+    d = d // max(1, np.gcd.reduce(d.ravel()))
+    listed = vertices(PrivacyType(Space(d), **HALF)).exponents[:, :, 0]
+    found = [tuple(int(x) - int(h[0]) for x in h) for h in listed]
     assert len(found) == len(set(found))
     assert set(found) == brute_force(d)
 
@@ -69,18 +69,20 @@ def test_reverse_search_lists_each_vertex_once(d):
 def test_the_count_is_the_length_of_the_list(d):
     """count_vertices (blocks, transfer matrix, closed forms) = number of vertices that are listed."""
     ptype = PrivacyType(Space(d), **HALF)
-    assert count_vertices(ptype) == len(vertices(ptype)) == sum(1 for _ in vertices_by_reverse_search(d))
+    assert count_vertices(ptype) == len(vertices(ptype))
 
 
 @given(metrics)
 def test_a_vertex_is_lipschitz_and_tight_everywhere_connected(d):
     """h(x) - h(y) <= d(x, y), least h is 0, and tight pairs join all secrets."""
-    for exponents in vertices(PrivacyType(Space(d), **HALF)).exponents:
-        distances = Distances.of(Space(d))
-        h = exponents[:, 0]
+    listed = vertices(PrivacyType(Space(d), **HALF))
+    table = listed.distances.integers()
+    for h in listed.exponents[:, :, 0]:
+        steps = h[:, None] - h[None, :]
         assert h.min() == 0
-        assert (h[:, None] - h[None, :] <= distances.integers()).all()
-        assert TightGraph.of(h, distances.integers()).is_connected
+        assert (steps <= table).all()
+        tight = np.linalg.matrix_power((abs(steps) == table).astype(object), len(h))  # with each secret itself
+        assert (tight > 0).all()
 
 
 @pytest.mark.parametrize(
@@ -165,25 +167,16 @@ def test_blocks_give_the_list_in_order():
         assert np.array_equal(np.concatenate(pieces), vertices(ptype).exponents)
 
 
-@given(metrics)
-def test_the_union_of_blocks_is_the_essential_graph(d):
-    """Every essential edge lies within exactly one block."""
-    edges = essential_edges(d)
-    parts = blocks(len(d), edges)
-    for x, y in edges:
-        assert sum(x in part and y in part for part in parts) == 1
-
-
 @given(st.integers(2, 7), st.randoms(use_true_random=False))
 def test_transfer_matrix_agrees_with_the_list(n, random):
-    """On random connected bipartite graphs: count = number of height functions."""
+    """On random connected bipartite graphs, whose vertices are height functions."""
     edges = {(random.randrange(k), k) for k in range(1, n)}
     side = [0] * n
     for x, y in sorted(edges, key=lambda e: e[1]):
         side[y] = 1 - side[x]
     edges |= {(x, y) for x, y in combinations(range(n), 2) if side[x] != side[y] and random.random() < 0.3}
-    found = BipartiteGraph.of(graph(sorted(edges)).distances)
-    assert count_height_functions(found) == sum(len(block) for block in height_functions(found))
+    space = graph(sorted(edges))
+    assert count_vertices(space) == len(vertices(PrivacyType(space, **HALF)))
 
 
 def test_wide_frontiers_are_refused():
@@ -212,11 +205,3 @@ def test_first_of_the_levels_changes_nothing_in_the_log_domain():
     one = vertices(PrivacyType(grid(2, 2), alpha="1/2"))
     two = vertices(PrivacyType(grid(2, 2), epsilon="1/10"))
     assert np.array_equal(one.exponents, two.exponents)
-
-
-def test_the_reverse_search_can_be_left_at_any_time():
-    """Sixteen points of the plane have more vertices than anyone lists; a thousand come without the rest."""
-    table = Distances.of(grid(4, 4)).integers()
-    some = [tuple(h) for h in islice(vertices_by_reverse_search(table), 300)]
-    assert len(set(some)) == 300
-    assert all(TightGraph.of(np.array(h), table).is_connected for h in some)

@@ -5,12 +5,33 @@ import json
 import pytest
 
 from goldens.worlds import KEPT, WORLDS, drawn, released, same_bytes
+from utmost.publish.promises.noise_kinds import KINDS
 
 FROZEN = json.loads(KEPT.read_text(encoding="utf-8"))
 
 
+OF_KIND = {
+    "cells": "a ledger",
+    "cells at one level": "a table",
+    "sums": "a plan",
+    "together": "a process of columns together",
+    "together at one level": "columns together",
+    "points": "points",
+    "one draw": "one draw",
+    "one-way tables in one draw": "one-way tables in one draw",
+    "named cells": "named cells",
+    "keys": "named keys",
+}
+"""A world for each kind of noise."""
+
+
 def test_every_world_is_frozen():
-    assert list(FROZEN) == list(WORLDS)
+    assert sorted(FROZEN) == sorted(WORLDS)
+
+
+def test_every_kind_of_noise_has_a_world():
+    assert {*OF_KIND} == {*KINDS}
+    assert {*OF_KIND.values()} <= {*WORLDS}
 
 
 @pytest.mark.filterwarnings("ignore")

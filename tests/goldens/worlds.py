@@ -32,7 +32,7 @@ from utmost import local, testing
 from utmost.channels import geometric_channel
 from utmost.core.sampling import random_bits
 from utmost.core.sampling.random_bits import secure
-from utmost.promises import together_noise
+from utmost.promises import key_noise, named_cell_noise, together_noise
 from utmost.publish.promises import partition_selection as keys
 from utmost.publish.promises.rotated_sums import columns_of, ratios_of, sums_of
 from utmost.publish.promises.together_at_level import noise_together_at
@@ -154,6 +154,29 @@ def selected_keys():
     """Keys that may be named, and their noisy counts."""
     selection = ut.releases.select_keys({f"k{n}": n for n in range(40)}, epsilon=1, delta="1e-3")
     return [[int(key[1:]) for key in selection.keys], selection.noisy, selection.threshold]
+
+
+def one_draw_release():
+    """All cells of the table in one draw."""
+    promise = ut.Promise(["men", "women"], public="town", noise=ut.OneDraw(ut.Unit(1, 2), 6))
+    answer = ut.release(TABLE, promise, epsilon=1, once=True)
+    return [drawn([answer.table["men"], answer.table["women"]]), stated(answer.statement)]
+
+
+def one_way_release():
+    """All one-way tables of a counted table, and its total."""
+    cells = np.array([[12, 7], [31, 3]])
+    domain = ut.Domain(town=["Ash", "Elm"], sex=["men", "women"])
+    counted = ut.counting.CountedTable(domain, cells, ut.Unit(1, 1))
+    noise = ut.OneWayDraw.of_counted(counted)
+    answer = ut.release(counted, ut.Promise.of_counted(counted, noise=noise), epsilon=1, once=True)
+    return [drawn(answer.table), stated(answer.statement)]
+
+
+def named_release(noise):
+    """Words that nobody listed, by the number of the letters a in them, and their noisy counts."""
+    answer = ut.release({"word": ["a", "b", "aa"], "count": [40, 1, 30]}, ut.Promise(noise=noise), epsilon=1)
+    return [[len(word) for word in answer.table["word"]], drawn(answer.table["count"]), stated(answer.statement)]
 
 
 def trust_views():
@@ -401,6 +424,10 @@ WORLDS = {
     "a ledger of a plan": ledger_plan,
     "a ledger of persons": ledger_answers,
     "a rule that stops": ledger_rule,
+    "one draw": lambda folder: one_draw_release(),
+    "one-way tables in one draw": lambda folder: one_way_release(),
+    "named cells": lambda folder: named_release(named_cell_noise(["word", "count"], ut.releases.Texts("ab", most=3))),
+    "named keys": lambda folder: named_release(key_noise(["word", "count"], delta="1/100")),
 } | {
     f"utmost {command}": lambda folder, command=command: commands()[command]
     for command in command_lines.JSON

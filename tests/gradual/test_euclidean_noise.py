@@ -1,7 +1,6 @@
 """The law of Euclidean noise: its density and transform, its least size, its tightening law."""
 
 import math
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -9,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import integrate, special, stats
 
-# The laws of single steps and the series behind a verdict are proved apart from their use.
-from utmost.core.gradual.euclidean_noise import gamma_quantile, joint_characteristic
+# The transform of several levels at once, which the theorem of the tightening law is about.
+from utmost.core.gradual.euclidean_noise import joint_characteristic
 from utmost.errors import NotALevel, NotANumber, OutOfRange
 from utmost.exact import level
 from utmost.gradual import EuclideanLaplace, EuclideanTightening, LaplaceTightening
@@ -106,11 +105,3 @@ def test_what_is_no_law():
         joint_characteristic([[1.0, 2.0]], [])
     with pytest.raises(NotALevel):
         EuclideanLaplace(level(0))
-
-
-@given(st.integers(1, 12), st.fractions(Fraction(1, 10**6), Fraction(9, 10)))
-def test_a_quantile_of_gamma_is_the_least(shape, tail):
-    """P(Gamma > t) <= tail, and not so a billionth below."""
-    t = float(gamma_quantile(shape, tail))
-    assert special.gammaincc(shape, t) <= float(tail) * (1 + 1e-12)
-    assert special.gammaincc(shape, t * (1 - 1e-9)) > float(tail)

@@ -2,19 +2,14 @@
 
 import math
 from fractions import Fraction
-from itertools import product
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-# The laws of single steps and the generating functions behind a verdict are proved apart from their use.
-from utmost.core.gradual import lossless
-from utmost.core.gradual.generating_functions import GeneratingFunction, convolve, generating_function, inverse
 from utmost.errors import NotANumber, OutOfRange
-from utmost.exact import Interval, level
+from utmost.exact import level
 from utmost.gradual import BoundedSupport, LargerCharacteristic, NegativeMass, Tightening, losslessness
 from utmost.noise import DiscreteStaircase, Geometric
 
@@ -194,36 +189,3 @@ def test_what_is_no_law_is_refused():
             losslessness(bad, {0: 1})
     with pytest.raises(NotANumber):
         losslessness({0.5: 1}, {0: 1})
-
-
-@given(st.lists(st.integers(-(10**40), 10**40), min_size=1), st.lists(st.integers(-999, 999), min_size=1))
-def test_convolution_by_one_product(one, other):
-    expected = [0] * (len(one) + len(other) - 1)
-    for (i, x), (k, y) in product(enumerate(one), enumerate(other)):
-        expected[i + k] += x * y
-    assert convolve(one, other) == expected
-
-
-def test_the_certificate_of_an_inverse():
-    """A zero on the circle is never certified away; elsewhere the defect falls with the reach."""
-    laws = [generating_function(staircase(1, 2, 1)), generating_function(staircase(1, 3, 3))]
-    near, on = (inverse(one.coefficients(256), one.start, 100) for one in laws)
-    assert near.defect(Fraction(1)) < Fraction(1, 10**30)
-    assert on.defect(Fraction(1)) >= 1
-
-
-@given(st.integers(-9, 9), st.integers(1, 4), st.lists(st.integers(0, 3), min_size=1, max_size=6).filter(any))
-def test_thinning_divides_the_exponents(at, stride, values):
-    """A function of z^stride with z in its place, wherever the list of its coefficients begins."""
-    padded = [0] * (stride * len(values))
-    padded[::stride] = values
-    for begin in range(stride):
-        whole = GeneratingFunction([0] * begin + padded, [0] * (begin + len(padded)), stride * at - begin, None, 1)
-        assert whole.thinned(stride).exponents == [exponent // stride for exponent in whole.exponents]
-
-
-def test_a_bound_of_the_error_pays_for_rounding():
-    """Where the approximation is perfect, what rounding down may have done remains."""
-    top = [Interval(5, 5, 8), Interval(3, 4, 8)]
-    perfect = SimpleNamespace(norm=lambda weight: Fraction(1))
-    assert lossless.error_bound(top, 0, perfect, Fraction(1), Fraction(0)) >= Fraction(1 + 2, 1 << 8)

@@ -6,6 +6,7 @@ from fractions import Fraction
 import pytest
 
 import utmost as ut
+from running import with_recipe
 from utmost.errors import AlreadyPublished, BudgetExceeded, DataChanged, NotPublished, OutOfRange
 from utmost.releases import MeasuresTable, NoisySums
 from utmost.statements import registry_entry, stated_release
@@ -168,7 +169,7 @@ def test_by_commands_and_a_recipe(run, tmp_path):
     assert run("view", *key, "--epsilon", 1, "--out", tmp_path / "view.csv")[0] == 0
     assert (tmp_path / "view.csv").read_bytes() == written
     assert run("view", *key)[0] == 2  # of several levels none is assumed
-    code, _, err = run("release", data, *asked, *key, "--epsilon", 4)
+    code, _, err = run(*with_recipe("release", data, *asked, *key, "--epsilon", 4))
     assert (code, "utmost relax" in err) == (1, True)
     remedy = err.partition("utmost relax")[2].split()
     assert run("relax", *remedy)[0] == 0  # the named command answers

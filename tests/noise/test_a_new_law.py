@@ -9,15 +9,11 @@ import numpy as np
 import pytest
 
 from goodness import LEVEL, chi_square
-from utmost.core.noise.costs import absolute, moment, squared
-from utmost.design.optima.periodic_noise import PeriodicNoise
 from utmost.errors import PromiseBroken, Unsupported
 from utmost.exact import Level, level
 from utmost.gradual import losslessness
-from utmost.interfaces.interop.accounting import worst_pair
-from utmost.interfaces.interop.measurements import level_within
 from utmost.interop import privacy_loss_distribution, scipy_law
-from utmost.noise import IntegerLaw, RepeatedSum
+from utmost.noise import IntegerLaw, RepeatedSum, costs
 from utmost.optima import folded_channel, read
 from utmost.privacy_types import check_promise, delta, kept_level, tradeoff
 from utmost.releases import add_noise
@@ -95,7 +91,9 @@ def test_margins_and_quantiles_are_the_least(confidence):
     assert NOISE.iccdf(1 - sure) == k
 
 
-@pytest.mark.parametrize("cost", [absolute, squared, moment(3), lambda x: abs(x) >= 2, lambda x: min(abs(x), 7)])
+@pytest.mark.parametrize(
+    "cost", [costs.absolute, costs.squared, costs.moment(3), lambda x: abs(x) >= 2, lambda x: min(abs(x), 7)]
+)
 def test_expected_costs_are_sums(cost):
     assert NOISE.expected_cost(cost) == pytest.approx(float(sum(p * cost(x) for x, p in MASSES.items())), rel=1e-12)
 
@@ -202,14 +200,6 @@ def test_a_level_that_no_decimal_says_is_rounded_up(sensitivity):
     assert float(delta(law, law.level)) == 0
 
 
-@pytest.mark.parametrize("epsilon", ["0", "1/2", "1"])
-def test_the_worst_pair_has_the_divergence_of_the_law(epsilon):
-    lower, upper = worst_pair(NOISE)
-    factor = math.exp(float(Fraction(epsilon)))
-    found = sum(max(0.0, math.exp(mass) - factor * math.exp(lower.get(k, -math.inf))) for k, mass in upper.items())
-    assert found == pytest.approx(float(delta(NOISE, epsilon)), rel=1e-12)
-
-
 def test_its_privacy_loss_in_another_package_is_no_larger():
     """dp-accounting's delta is that of the law: not below, and above by the rounding of losses alone."""
     pytest.importorskip("dp_accounting")
@@ -253,10 +243,7 @@ def test_a_far_response_is_read_where_probabilities_are_no_floats():
     assert found == pytest.approx(np.exp([-1, -0.5, 0]) / np.exp([-1, -0.5, 0]).sum(), rel=1e-9)
 
 
-def test_other_packages_and_pictures_take_it():
-    for apart in (1, 2, 3, 6):
-        assert level_within(NOISE, apart) >= kept_level(NOISE, apart).epsilon_float
-    assert level_within(NOISE, 3) == pytest.approx(NOISE.level.epsilon_float, rel=1e-15)
+def test_pictures_take_it():
     assert "<svg" in NOISE._repr_html_()
     assert NOISE.theorem == "it is not claimed to be the least noise"
 
@@ -265,7 +252,6 @@ def test_other_packages_and_pictures_take_it():
     "call",
     [
         lambda: folded_channel(NOISE, 4),
-        lambda: PeriodicNoise.of_law(NOISE),
         lambda: losslessness(NOISE, NOISE),
         lambda: delta(NOISE, 1, 10**6),
         lambda: sample(TwoGeometrics(level("1/1000000"), level("1/1000"), Fraction(1, 2))),

@@ -8,9 +8,6 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-# Two routes to one number are compared; a public law takes whichever suits its parameters.
-from utmost.core.noise.folded import Folded
-from utmost.core.noise.quadrature import integer_sum, integral
 from utmost.errors import NotALoss, NotMonotone, Unsupported
 from utmost.noise import DiscreteStaircase, Geometric, Laplace, Staircase, costs
 
@@ -108,7 +105,20 @@ def test_rational_laws_keep_named_costs_exact():
     assert isinstance(law.moment(1.5), float)
 
 
-# Refusals
+@given(st.integers(1, 10**9 - 1))
+@example(787720460)
+@example(336304432)
+def test_a_kink_anywhere_in_a_long_period_is_noticed(k):
+    """Two values that are both wrong at a kink may agree. E min(|X|, t): a sum of the tails, in closed form."""
+    law = Geometric("1e-9")
+    expected = sum_of_tails(law.level.epsilon_float, k)
+    assert law.expected_cost(lambda x: np.minimum(np.abs(x), float(k))) == pytest.approx(expected, rel=1e-9)
+
+
+def sum_of_tails(epsilon, k):
+    """sum over 0 <= t < k of P(|G| > t) = 2 q^(t + 1) / (1 + q)."""
+    q = math.exp(-epsilon)
+    return 2 * q / (1 + q) * -math.expm1(-epsilon * k) / -math.expm1(-epsilon)
 
 
 @pytest.mark.parametrize("law", [Geometric(1), DiscreteStaircase(1, 5), Staircase(1, 2), Laplace(1)])
@@ -146,70 +156,6 @@ def test_an_infinite_expectation_is_refused(law):
 def test_costs_that_are_none_are_refused_and_the_place_is_named(law, cost, error, text):
     with pytest.raises(error, match=text):
         law.expected_cost(cost)
-
-
-# The engine
-
-
-@given(st.integers(0, 10**6), st.integers(0, 10**12), st.integers(0, 9))
-def test_long_sums_of_polynomials_are_exact_to_rounding(low, length, order):
-    from utmost.core.noise.polynomials import power_sum
-
-    found = integer_sum(lambda n: n.astype(float) ** order, [(low, low + length)])
-    assert float(found.value) == pytest.approx(power_sum(order, low + length) - power_sum(order, low), rel=1e-12)
-
-
-@given(st.integers(1, 10**9 - 1))
-@example(787720460)
-@example(336304432)
-def test_a_kink_anywhere_in_a_long_sum_is_noticed(k):
-    """Two values that are both wrong at the kink may agree: that is why a block is doubted by three."""
-    n = 10**9
-    exact = ((k + 1) ** 2 + (n - k - 1) ** 2) // 2
-    assert float(integer_sum(lambda i: np.abs(i - k - 0.5), [(0, n)]).value) == pytest.approx(exact, rel=1e-12)
-
-
-@given(st.fractions(0, 1))
-@example(Fraction(0.1888254716855342))
-def test_a_kink_anywhere_in_an_integral_is_noticed(k):
-    exact = float((k**2 + (1 - k) ** 2) / 2)
-    assert float(integral(lambda x: np.abs(x - float(k)), [(0.0, 1.0)]).value) == pytest.approx(exact, rel=1e-12)
-
-
-def test_sums_and_integrals_of_kinks_and_jumps():
-    assert float(integral(lambda x: np.abs(x - 1 / 3), [(0.0, 1.0)]).value) == pytest.approx(5 / 18, rel=1e-13)
-    assert float(integral(lambda x: (x > 1 / 3) * 1.0, [(0.0, 1.0)]).value) == pytest.approx(2 / 3, rel=1e-12)
-    assert float(integer_sum(lambda n: (n >= 12345) * 1.0, [(0, 10**9)]).value) == 10**9 - 12345
-    assert float(integer_sum(lambda n: np.abs(n - 777.0), [(0, 10**6)]).value) == sum(
-        abs(n - 777) for n in range(10**6)
-    )
-
-
-def test_an_estimate_of_the_error_comes_with_the_value():
-    found = integral(np.sqrt, [(0.0, 1.0)])
-    assert abs(float(found.value) - 2 / 3) <= max(found.error, 1e-15)
-    assert integer_sum(lambda n: n * 1.0, []).value == 0
-
-
-def test_what_cannot_be_settled_is_refused():
-    noise = np.random.default_rng(0)
-    with pytest.raises(Unsupported, match="one part in"):
-        integer_sum(lambda n: noise.random(n.size), [(0, 10**9)])
-    with pytest.raises(Unsupported, match="finite"):
-        integral(lambda x: x / 0.0 if np.isscalar(x) else np.full(x.shape, np.inf), [(0.0, 1.0)])
-
-
-@given(st.sampled_from([0.01, 1.0, 20.0]), st.floats(0, 1), st.floats(0, 1))
-def test_the_folded_cost_never_falls(epsilon, u, v):
-    """M(u) <= M(v) for u <= v, and b M(D) = M(0) - (1 - b) L(0)."""
-    from utmost.exact import level
-
-    folded = Folded.of(level(epsilon), 3.0, lambda x: np.abs(x) ** 1.5 + 1, integers=False)
-    low, high, first, last = folded(np.array([min(u, v), max(u, v), 0.0, 1.0]) * 3)
-    assert low <= high * (1 + 1e-13)
-    assert folded.powers.b * last == pytest.approx(
-        first - folded.powers.complement * folded.at_zero, rel=1e-12, abs=1e-15
-    )
 
 
 def test_reading_a_cost_finds_out_how_to_ask_it():

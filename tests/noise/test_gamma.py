@@ -5,12 +5,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-# Two routes to one number are compared; a public law takes whichever suits its parameters.
-from utmost.core.noise.folded import Folded
-from utmost.core.noise.staircase import gamma_bracket
 from utmost.errors import NotALoss, NotMonotone, OutOfRange, Unsupported
 from utmost.exact import level, nearest
 from utmost.noise import Laplace, Staircase, costs, heuristic_gamma, optimal_gamma
@@ -57,14 +54,6 @@ def test_theorem_6(epsilon, D):
         assert law.gamma == pytest.approx(printed, rel=1e-9)
 
 
-@given(epsilons, st.integers(1, 7))
-def test_the_bracket_of_a_moment_is_decided_by_exact_signs(epsilon, m):
-    """The closed forms and the roots lie in brackets a few floats wide."""
-    low, high = gamma_bracket(epsilon, cost=costs.moment(m))
-    assert low <= optimal_gamma(epsilon, cost=costs.moment(m)) <= high
-    assert high - low <= 1e-15 * high
-
-
 @pytest.mark.parametrize("epsilon", ["1/1000", "1/100"])
 def test_corollary_5(epsilon):
     """D/eps - V = eps/24 - 7 eps^3/5760 + 31 eps^5/967680 - ..., by intervals: both sides agree to eps^7."""
@@ -100,11 +89,14 @@ def test_theorem_8(m):
     )
 
 
-@given(st.sampled_from(["0.05", 1, 4, 12]), st.integers(1, 5), st.sampled_from(["0.9", "1.1"]))
+@given(
+    st.sampled_from(["0.05", 1, 4, 12]), st.integers(1, 7), st.sampled_from(["0.9", "0.9999999", "1.0000001", "1.1"])
+)
 def test_no_other_gamma_costs_less(epsilon, m, factor):
     best = Staircase(epsilon, cost=costs.moment(m))
     other = Staircase(epsilon, gamma=Fraction(best.gamma) * Fraction(factor))
-    assert best.moment(m) < other.moment(m)
+    costs_of = [law.moment_interval(m, 300) for law in (best, other)]
+    assert costs_of[0].upper < costs_of[1].lower
 
 
 @given(st.sampled_from(["0.01", 1, 4, 20]), st.integers(1, 5))
@@ -129,16 +121,11 @@ def test_a_function_leads_to_the_gamma_of_the_moment_it_is(epsilon, m):
 @pytest.mark.parametrize(("epsilon", "D"), [(0.5, "7"), (4, "1.5")])
 @pytest.mark.parametrize("cost", [clipped, beyond_two, root, clipped_scalar])
 def test_the_search_finds_the_least_cost(epsilon, D, cost):
-    """No gamma on a grid costs less, gamma lies in its certain bracket, and V = E L((G + gamma) D) unless M jumps."""
+    """No gamma on a grid costs less."""
     law = Staircase(epsilon, D, cost)
     least = law.expected_cost(cost)
     for g in np.linspace(0.02, 0.98, 5):
         assert Staircase(epsilon, D, gamma=float(g)).expected_cost(cost) >= least * (1 - 1e-11)
-    low, high = gamma_bracket(epsilon, D, cost)
-    assert low - 1e-12 <= law.gamma <= high + 1e-12
-    folded = Folded.of(law.level, float(law.sensitivity), cost, integers=False)
-    beside = folded(np.array([law.gamma * (1 - 1e-9), law.gamma * (1 + 1e-9)]) * folded.period)
-    assert beside[0] * (1 - 1e-7) <= least <= beside[1] * (1 + 1e-7)
 
 
 def test_a_jump_of_the_folded_cost_is_found():
@@ -151,14 +138,6 @@ def test_where_the_cost_does_not_depend_on_gamma_any_gamma_is_taken():
     law = Staircase(1, 1, beyond_two)
     assert law.expected_cost(beyond_two) == pytest.approx(math.exp(-2), rel=1e-12)
     assert Staircase(1, 1, gamma=0.9).expected_cost(beyond_two) == pytest.approx(math.exp(-2), rel=1e-12)
-
-
-@settings(max_examples=10)
-@given(st.sampled_from(["0.5", 2, 6]), st.sampled_from([1, 3]))
-def test_brackets_of_functions_hold_the_optimum(epsilon, D):
-    low, high = gamma_bracket(epsilon, D, lambda x: np.abs(x))
-    assert low <= optimal_gamma(epsilon) <= high
-    assert high - low < 0.01
 
 
 # The heuristic
@@ -213,8 +192,6 @@ def test_an_infinite_cost_is_refused():
 def test_levels_and_sensitivities_are_checked():
     with pytest.raises(OutOfRange):
         optimal_gamma(1, 0)
-    with pytest.raises(OutOfRange):
-        gamma_bracket(1, -1)
     with pytest.raises(OutOfRange):
         heuristic_gamma("1e-60")
     assert optimal_gamma(level(1)) == optimal_gamma(alpha=level(1).alpha) == nearest(Fraction(optimal_gamma(1)))

@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-# Two routes to one number are compared; a public law takes whichever suits its parameters.
+# Chances that no float holds, which no table asks for.
 from utmost.core.noise.near_laws import NearLaw, SpreadBound, heights_at, reaches, spreads
 from utmost.noise import Combination
 

@@ -10,7 +10,7 @@ from flint import fmpq, fmpq_mat
 from hypothesis import given
 from hypothesis import strategies as st
 
-# Two routes to one number are compared; a public law takes whichever suits its parameters.
+# A law of several cells that no name of the package gives: promises of cells that change together have it.
 from utmost.core.noise.norm_staircase import NormStaircase, moment_of, norm_of, points_at, points_beyond, points_of
 from utmost.errors import NotALevel, OutOfRange
 from utmost.exact import level

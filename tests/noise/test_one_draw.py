@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.core.noise.shell_series import ShellSeries, intervals_at, is_at_most, number_at
 from utmost.errors import NotALevel, OutOfRange
 from utmost.exact import level
 from utmost.noise import CellsDraw, DiscreteStaircase, Geometric, JointCells, TablesDraw
@@ -152,7 +151,6 @@ def test_shells_of_cells_are_counted_out(about):
             assert sum(g.weight * value(g.shells[0], j) for g in law.groups) == points
     for j in (0, 1, 2) if not law.nonnegative and values else ():
         assert sum(g.weight * value(g.shells[0], j) for g in law.groups) == sum(law.distance(x) <= j for x in values)
-    assert all(series.is_positive for group in law.groups for series in group.shells)
 
 
 def value(series, m):
@@ -313,20 +311,6 @@ def test_extreme_levels_and_sizes():
         float(CellsDraw(1, 3, 2, 10**4, step=10**3).variance) / 1e8, rel=1e-3
     )
     assert TablesDraw(1, [100], "change-one").variance < Geometric("1/2").variance()
-
-
-def test_series():
-    """Numerators of polynomials; sums that start later; certified comparisons."""
-    squares = ShellSeries.of([0, 1, 4])
-    assert squares.heads == (0, 1, 1)
-    assert squares.at(Fraction(1, 2)) == 6
-    assert ShellSeries.of([9, 16, 25], 3).at(Fraction(1, 2)) == 6 - Fraction(1, 2) - 1
-    assert not ShellSeries.of([1, 0, 1]).is_positive
-    assert number_at(level(alpha="1/2"), squares.at) == 6
-    (around,) = intervals_at(level(1), lambda q: [squares.at(q)], 100)
-    assert around.width < Fraction(1, 2**95)
-    assert is_at_most(level(alpha="1/2"), squares.at, Fraction(6))
-    assert not is_at_most(level(alpha="1/2"), squares.at, Fraction(6) - Fraction(1, 10**30))
 
 
 def test_refusals():

@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-# Two routes to one number are compared; a public law takes whichever suits its parameters.
+# Guesses are made wrong on purpose: they may cost time, and never a bar.
 from utmost.core.noise import ratio_bars
 from utmost.errors import OutOfRange, WrongKind
 from utmost.noise import fieller

@@ -9,8 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-# Two routes to one number are compared; a public law takes whichever suits its parameters.
-from utmost.core.noise.signed_cells import changes_of_rows, charge_of_rows
 from utmost.errors import NotANumber, OutOfRange
 from utmost.noise import Combination, Geometric, SignedCells
 
@@ -43,11 +41,18 @@ def largest_log_ratio(rows, steps, changes):
     st.booleans(),
 )
 def test_the_charge_is_the_largest_ratio_over_all_that_one_individual_changes(listed, s, nonnegative):
-    """Every whole change of up to s, enumerated, not its corners alone; and no more than s times the charge."""
-    rows, steps = tuple(tuple(row) for row, _ in listed), [m for _, m in listed]
-    changes = product(range(0 if nonnegative else -s, s + 1), repeat=len(rows[0]))
-    charge = charge_of_rows(rows, [Fraction(m) for m in steps], nonnegative=nonnegative)
-    assert largest_log_ratio(rows, steps, changes) == s * charge
+    """Every whole change of up to s, enumerated, not its corners alone: shares that just keep the level are taken,
+    and what they list; larger ones are refused."""
+    cells = len(listed[0][0])
+    unit = [([int(i == k) for i in range(cells)], 1) for k in range(cells)]  # so that the rows determine the cells
+    rows, steps = tuple(tuple(row) for row, _ in listed + unit), [m for _, m in listed + unit]
+    changes = list(product(range(0 if nonnegative else -s, s + 1), repeat=cells))
+    charge = Fraction(largest_log_ratio(rows, steps, changes), s)
+    say = {"sensitivity": s, "nonnegative": nonnegative}
+    law = SignedCells(1, rows, [m / charge for m in steps], **say)
+    assert max(spent for _, spent in law.changes) == 1
+    with pytest.raises(OutOfRange, match="keep the level"):
+        SignedCells(1, rows, [m / charge * Fraction(100, 99) for m in steps], **say)
 
 
 def test_the_joint_law_of_three_cells_keeps_its_level_and_no_less():
@@ -116,7 +121,7 @@ def test_mean_sizes_at_the_ends():
 
 def test_the_certificate_lists_what_every_change_spends():
     """The corners of D; the three rows spend the level on three of seven."""
-    spent = changes_of_rows(tuple(map(tuple, THREE)), [Fraction(part) for part in PARTS], nonnegative=True)
+    spent = SignedCells(1, THREE, PARTS).changes
     assert len(spent) == 7
     assert max(part for _, part in spent) == 1
     assert sum(part == 1 for _, part in spent) >= 3

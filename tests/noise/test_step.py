@@ -10,11 +10,9 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 from scipy.sparse import coo_array
 
-# Two routes to one number are compared; a public law takes whichever suits its parameters.
-from utmost.core.noise.discrete_staircase import step_bracket
 from utmost.errors import NotALoss, NotMonotone, OutOfRange, Unsupported
 from utmost.exact import level
-from utmost.noise import DiscreteStaircase, Staircase, costs, optimal_step
+from utmost.noise import DiscreteStaircase, Staircase, costs, optimal_gamma, optimal_step
 
 epsilons = st.sampled_from(["1e-6", "0.01", "0.3", 1, 2, 5, 10, 50])
 alphas = st.fractions(min_value=Fraction(1, 20), max_value=Fraction(19, 20), max_denominator=20)
@@ -72,24 +70,15 @@ def test_sensitivity_two_always_takes_the_first_step(epsilon):
 
 @given(epsilons, st.integers(2, 10**9), st.integers(1, 4))
 def test_neighbouring_steps_cost_no_less_at_any_sensitivity(epsilon, D, m):
-    """By intervals of the closed forms: V(r) <= V(r - 1) and V(r) <= V(r + 1)."""
+    """V(r) <= V(r - 1) and V(r) <= V(r + 1), to the rounding of their closed forms."""
     best = DiscreteStaircase(epsilon, D, costs.moment(m))
     for r in (best.step - 1, best.step + 1):
         if 1 <= r <= D:
-            here, there = (_moment_interval(DiscreteStaircase(epsilon, D, step=s), m) for s in (best.step, r))
-            assert here.lower <= there.upper
-
-
-def _moment_interval(law, m):
-    from utmost.core.noise.powers import IntervalPowers
-
-    return law.profile.moment(IntervalPowers(law.level, 700), m)
+            assert best.moment(m) <= DiscreteStaircase(epsilon, D, step=r).moment(m) * (1 + 1e-14)
 
 
 def test_the_step_follows_gamma():
     """(r - 1/2)/D approaches gamma* of the same cost as D grows."""
-    from utmost.noise import optimal_gamma
-
     for cost in (costs.absolute, costs.squared, costs.moment(3)):
         r = optimal_step(2, 10**9, cost)
         assert (r - 0.5) / 1e9 == pytest.approx(optimal_gamma(2, cost=cost), abs=1e-8)
@@ -110,18 +99,14 @@ def test_functions_find_the_least_of_a_full_scan(epsilon, D, cost):
     best = optimal_step(epsilon, D, cost)
     assert prices[best - 1] <= min(prices) * (1 + 1e-12)
     assert DiscreteStaircase(epsilon, D, cost).expected_cost(cost) == pytest.approx(prices[best - 1], rel=1e-12)
-    low, high = step_bracket(epsilon, D, cost)
-    assert low <= best <= high
 
 
 @given(st.sampled_from([0.3, 1, 3]), st.integers(1, 500), st.sampled_from([1.0, 1e3, 1e5]))
 def test_a_constant_added_to_the_cost_changes_nothing(epsilon, D, constant):
     """The atom at zero counts once."""
-    best = optimal_step(epsilon, D)
-    low, high = step_bracket(epsilon, D, lambda x: np.abs(x) + constant)
-    assert low <= best <= high
-    prices = [DiscreteStaircase(epsilon, D, step=r).moment(1) for r in (low, best, high)]
-    assert max(prices) <= (prices[1] + constant) * (1 + 1e-9) - constant
+    found = optimal_step(epsilon, D, lambda x: np.abs(x) + constant)
+    prices = [DiscreteStaircase(epsilon, D, step=r).moment(1) + constant for r in (found, optimal_step(epsilon, D))]
+    assert prices[0] <= prices[1] * (1 + 1e-12)
 
 
 @given(st.sampled_from(["0.01", 1, 10, 50]), st.sampled_from([1000, 10**6, 10**9]), st.sampled_from([1, 2, 4]))
@@ -131,13 +116,6 @@ def test_functions_find_the_step_of_the_moment_they_are(epsilon, D, m):
     assert abs(found - best) <= 1 + 1e-9 * D
     prices = [DiscreteStaircase(epsilon, D, step=r).moment(m) for r in (found, best)]
     assert prices[0] <= prices[1] * (1 + 1e-12)
-
-
-def test_large_sensitivities_take_bounded_time_and_close_bounds():
-    for cost in (three_halves, lambda x: np.minimum(np.abs(x), 3e8)):
-        low, high = step_bracket(1, 10**9, cost)
-        assert low <= optimal_step(1, 10**9, cost) <= high
-        assert high - low < 10**7
 
 
 @pytest.mark.parametrize("D", [1, 2, 3, 4, 5])
@@ -189,9 +167,6 @@ def test_costs_that_are_none_are_refused():
 def test_levels_and_sensitivities_are_checked():
     with pytest.raises(OutOfRange):
         optimal_step(1, 0)
-    with pytest.raises(OutOfRange):
-        step_bracket(1, -1)
-    assert step_bracket(1, 5) == (2, 2)
 
 
 @pytest.mark.parametrize("epsilon", [699, 707])

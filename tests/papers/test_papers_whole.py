@@ -3,15 +3,29 @@
 import json
 import re
 from dataclasses import replace
+from io import BytesIO
 
+import networkx as nx
 import pytest
 
-from utmost.interfaces.figures.papers_page import papers_page
+from utmost.local import Coupling
 
-# The comparisons with the papers are run by a command and have no public name.
-from utmost.interfaces.papers import contents, fernandes_duality, geng_lemmas, ghosh_lemmas, koufogiannis_market
-from utmost.interfaces.papers.comparison import Comparison, equal
-from utmost.interfaces.papers.contents import PAPERS, papers_named
+# Numbers and constructions are made wrong, which no command does; each has to be noticed.
+from utmost_papers import (
+    contents,
+    fernandes_duality,
+    geng_lemmas,
+    ghosh,
+    ghosh_lemmas,
+    koufogiannis_applications,
+    koufogiannis_market,
+)
+from utmost_papers import fernandes as tables
+from utmost_papers.comparison import Comparison, corrected, equal, extended
+from utmost_papers.contents import PAPERS, papers_named
+from utmost_papers.koufogiannis_applications import karate_club, les_miserables
+from utmost_papers.paper_pictures import pictures
+from utmost_papers.report_page import papers_page
 
 ROWS = [
     Comparison("Theorem 2", "what <b>", "1 & 2", "1/2 1/2\n1/3 2/3", "equal"),
@@ -66,30 +80,30 @@ def test_the_page_is_whole_and_asks_nobody():
     assert re.search(r"Without a row: \d+ numbered results", page)
 
 
-def test_all_papers_go_into_one_report(short, run, tmp_path, monkeypatch):
-    from utmost.interfaces.figures import paper_pictures
+def test_all_papers_go_into_one_report(short, recompute, tmp_path, monkeypatch):
+    from utmost_papers import paper_pictures
 
     def draw(file, kind):
         file.write(b"<svg/>")
 
     monkeypatch.setattr(paper_pictures, "pictures", lambda paper: {"figure_1": draw})
     folder = tmp_path / "report"
-    code, out, err = run("research", "reproduce", "all", "--out", folder)
+    code, out, err = recompute("all", "--out", folder)
     assert (code, err) == (0, "")
     assert "The report is" in out
     assert sorted(path.name for path in folder.iterdir()) == ["comparisons.json", "index.html"]
     found = json.loads((folder / "comparisons.json").read_text())
     assert {name: len(rows) for name, rows in found.items()} == dict.fromkeys(PAPERS, 3)
     assert (folder / "index.html").read_text().count("data:image/svg+xml") == 4
-    code, out, _ = run("research", "reproduce", "all", "--json")
+    code, out, _ = recompute("all", "--json")
     assert (code, list(json.loads(out))) == (0, list(PAPERS))
-    code, out, _ = run("research", "reproduce", "geng", "--only", "Lemma 31", "--json")
+    code, out, _ = recompute("geng", "--only", "Lemma 31", "--json")
     assert [row["what"] for row in json.loads(out)] == ["more"]
-    code, _, err = run("research", "reproduce", "all", "--out", folder)
+    code, _, err = recompute("all", "--out", folder)
     assert code == 2, "nothing is written over"
-    code, _, err = run("research", "reproduce", "geng", "--only", "Lemma 99")
+    code, _, err = recompute("geng", "--only", "Lemma 99")
     assert (code, "got Lemma 99" in err) == (2, True)
-    code, _, err = run("research", "reproduce", "geng", "--out", tmp_path / "report.html")
+    code, _, err = recompute("geng", "--out", tmp_path / "report.html")
     assert (code, "folder" in err) == (2, True)
 
 
@@ -119,6 +133,60 @@ def test_nib_on_every_line_is_checked_step_by_step(monkeypatch):
     assert [row.verdict for row in rows] == ["extended", "DIFFERS", "extended", "DIFFERS"]
 
 
-def test_an_equal_row_is_equal_only_if_it_is():
-    assert equal("a", "b", (1, 2), (1, 2)).verdict == "equal"
-    assert equal("a", "b", (1, 2), (1, 3)).verdict == "DIFFERS"
+def test_a_forged_print_is_noticed(monkeypatch, recompute):
+    monkeypatch.setattr(ghosh, "FIGURE_2", ghosh.FIGURE_2.replace("1/24", "1/25", 1))
+    code, out, _ = recompute("ghosh", "--only", "Figure 2")
+    assert (code, "1 DIFFERS" in out) == (1, True)
+    forged = replace(tables.ROWS[3], kernels=188, capacities=("2.34", "0.75"))
+    wrong = [each.what for each in tables.row_of(forged) if each.verdict == "DIFFERS"]
+    assert wrong == ["line of 5: kernels", "line of 5: capacities"]
+
+
+@pytest.mark.slow
+def test_fernandes_at_length():
+    """What takes minutes: 4757698, 33433683534, 2.78e24, four secrets at equal distance, nib on lines of 6 and 7."""
+    found = list(tables.fernandes(long=True))
+    assert not [each for each in found if each.verdict == "DIFFERS"]
+    assert {"4757698", "33433683534", "1/49", "yes, proved on lines of 3 to 7"} <= {each.found for each in found}
+
+
+def test_a_wrong_number_differs_whatever_was_printed():
+    assert equal("here", "this", 1, 1).verdict == "equal"
+    assert equal("here", "this", 1, 2).verdict == "DIFFERS"
+    assert corrected("here", "this", "23-fold", 24, 24, "").verdict == "corrected"
+    assert corrected("here", "this", "23-fold", 24, 23, "").verdict == "DIFFERS"
+    assert extended("here", "this", 1, 1).verdict == "extended"
+    assert extended("here", "this", 1, 2).verdict == "DIFFERS"
+
+
+DRAWN = [(paper, f"figure_{k}") for paper in ("ghosh", "geng") for k in range(1, 6)]
+
+
+@pytest.mark.parametrize(("paper", "name"), DRAWN)
+def test_pictures_are_the_same_each_time(paper, name):
+    first, again = BytesIO(), BytesIO()
+    pictures(paper)[name](first, "svg")
+    assert first.getvalue().startswith(b"<?xml")
+    if name == "figure_1":
+        pictures(paper)[name](again, "svg")
+        assert first.getvalue() == again.getvalue()
+
+
+def test_the_networks_are_those_of_networkx():
+    club, novel = nx.karate_club_graph(), nx.les_miserables_graph()
+    assert {frozenset(edge) for edge in karate_club()} == {frozenset((str(a + 1), str(b + 1))) for a, b in club.edges}
+    assert {frozenset(edge) for edge in les_miserables()} == {frozenset(edge) for edge in novel.edges}
+
+
+def test_a_coupling_that_leaks_is_noticed(monkeypatch):
+    """Fresh responses, planted in the place of the coupling: the comparison differs."""
+
+    class Fresh(Coupling):
+        def joint(self, bit):
+            one, two = self.strict.of(bit), self.loose.of(bit)
+            return {(a, b): (one if a else 1 - one) * (two if b else 1 - two) for a in (0, 1) for b in (0, 1)}
+
+    monkeypatch.setattr(koufogiannis_applications, "Coupling", Fresh)
+    verdicts = {each.what: each.verdict for each in koufogiannis_applications.rappor()}
+    assert verdicts["the same by coupling the bits"] == "DIFFERS"
+    assert list(verdicts.values()).count("DIFFERS") == 1

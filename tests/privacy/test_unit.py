@@ -6,12 +6,8 @@ import pytest
 
 import utmost as ut
 from utmost.errors import OutOfRange, WrongKind
-from utmost.exact import level
 from utmost.ledger import Ledger
 from utmost.privacy import Amount, Unit
-
-# The law behind a promise is compared with what is released.
-from utmost.publish.promises.lattice import lattice_of
 from utmost.releases import (
     GradualRelease,
     bridge,
@@ -72,9 +68,12 @@ def test_the_unit_and_its_numbers_are_one_promise():
 
 
 def test_a_replaced_record_is_charged_twice_in_gradual_releases_too():
-    """The lattice divides the level by ``charged``, so that a response under change-one is as noisy as two cells'."""
-    assert lattice_of("integers", Unit(1, 2, "change-one")) == lattice_of("integers", Unit(1, 4))
-    assert lattice_of("integers", UNIT).of(level(12)) == level(1)
+    """A response under change-one is as noisy as one of twice as many cells, at every level."""
+    for epsilon in ("1/100", 1, 12):
+        replaced, added = (
+            ut.Promise("n", unit=unit).margins(epsilon) for unit in (Unit(1, 2, "change-one"), Unit(1, 4))
+        )
+        assert replaced == added
 
 
 def test_a_ledger_takes_the_unit_and_keeps_it(tmp_path):

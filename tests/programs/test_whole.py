@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-# The arithmetic that every room stands on is proved by itself.
-from utmost.core.exact.arrays import as_integers
+# The simplex method in integers, which `solve_exactly` takes only where no basis of floats will do.
 from utmost.core.programs.integer_tableau import IntegerTableau
 from utmost.errors import Infeasible, SolverFailed
 
@@ -76,10 +75,3 @@ def test_a_program_that_cycles_under_careless_rules():
 
 def linprog_value(matrix, cost):
     return Fraction(linprog(cost.astype(float), A_eq=matrix.astype(float), b_eq=[0, 0, 1]).fun).limit_denominator(1000)
-
-
-@given(st.lists(st.fractions(max_denominator=50), min_size=1, max_size=6))
-def test_whole_numbers_over_one_denominator(values):
-    """values = integers / denominator."""
-    integers, denominator = as_integers(values)
-    assert [Fraction(int(k), denominator) for k in integers] == values

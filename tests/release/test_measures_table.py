@@ -10,6 +10,7 @@ from hashlib import sha256
 import pytest
 
 import utmost as ut
+from running import with_recipe
 from utmost.errors import BadTable, OutOfRange, UtmostError, WrongKind
 from utmost.releases import MeasuresTable, release_measures
 
@@ -65,9 +66,9 @@ def test_no_amount_is_worse_than_by_an_equal_split_and_counts_are_better():
     measures = released("1/2")
     assert measures.level == ut.level("1/2")
     assert {release.level for release in measures.releases.values()} == {ut.level("1/4")}
-    alone = {name: release.count().margin for name, release in measures.releases.items()}
+    alone = {name: release.total().margin for name, release in measures.releases.items()}
     assert max(measures.table["count_margin"]) < min(
-        release.count({"region": "01"}).margin for release in measures.releases.values()
+        release.total({"region": "01"}).margin for release in measures.releases.values()
     )
     assert min(alone.values()) > 0
 
@@ -124,18 +125,18 @@ def test_one_command_releases_them(run, tmp_path):
         rows.writerows(["NA" if cell is None else cell for cell in row] for row in zip(*PEOPLE.values(), strict=True))
     (tmp_path / "d.json").write_text(json.dumps(DOMAIN))
     asked = ["release", tmp_path / "p.csv", "--each-row", "--domain", tmp_path / "d.json", "--epsilon", 4000, "--yes"]
-    asked += ["--missing-marks", "NA", "--leave-out", "amounts"]
+    asked += ["--leave-out", "amounts", "--missing-marks", "NA"]
     means = ["--mean", "income=-50,1000,0.01", "--mean", "rent=0,90"]
     out = tmp_path / "t.csv"
-    code, shown, _ = run(*asked, *means, "--out", out)
+    code, shown, _ = run(*with_recipe(*asked, *means, "--out", out))
     assert (code, "rent" in shown) == (0, True)
     assert run("verify", out)[0] == 0
     with out.open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
             for name, number in truth(row["region"]).items():
                 assert float(row[name]) == pytest.approx(number, abs=8)
-    assert run(*asked, *means)[1].splitlines()[0] == out.read_text(encoding="utf-8").splitlines()[0]
-    assert {"statement", "table"} <= json.loads(run(*asked, *means, "--json")[1]).keys()
+    assert run(*with_recipe(*asked, *means))[1].splitlines()[0] == out.read_text(encoding="utf-8").splitlines()[0]
+    assert {"statement", "table"} <= json.loads(run(*with_recipe(*asked, *means, "--json"))[1]).keys()
     for more in (
         ["--mean", "rent=0,5"],
         ["--cost", "squared"],
@@ -143,10 +144,10 @@ def test_one_command_releases_them(run, tmp_path):
         ["--ledger", tmp_path / "l.db", "--create"],
         ["--name", "x"],
     ):
-        code, shown, _ = run(*asked, *means, *more, "--out", tmp_path / "x.csv")
+        code, shown, _ = run(*with_recipe(*asked, *means, *more, "--out", tmp_path / "x.csv"))
         assert (code, shown) == (2, ""), more
         assert not (tmp_path / "x.csv").exists()
-    code, shown, _ = run(*asked, *means, "--dry-run", "--out", tmp_path / "x.csv")
+    code, shown, _ = run(*with_recipe(*asked, *means, "--dry-run", "--out", tmp_path / "x.csv"))
     assert (code, "rent_mean ± about" in " ".join(shown.split())) == (0, True)
     counted = ["count", *asked[1:5], *asked[8:], *means, "--out", tmp_path / "c.json"]
     assert run(*counted)[0] == 0
@@ -180,7 +181,7 @@ def test_people_are_counted_and_shared_by_default_and_amounts_where_they_are_nam
     measures.save(path)
     people, incomes = truth("01"), truth("Köln")
     share = people["count"] / (people["count"] + incomes["count"])
-    assert measures.count({"region": "01"}).value == pytest.approx(people["count"], abs=0.1)
+    assert measures.total({"region": "01"}).value == pytest.approx(people["count"], abs=0.1)
     assert measures.difference({"region": "01"}, {"region": "Köln"}).value == pytest.approx(
         people["count"] - incomes["count"], abs=0.2
     )
@@ -212,7 +213,7 @@ def test_people_are_counted_and_shared_by_default_and_amounts_where_they_are_nam
 
 def test_the_count_of_a_group_has_the_margin_of_its_cell():
     measures = released(1)
-    assert measures.count({"region": "01"}).margin == measures.table["count_margin"][0]
+    assert measures.total({"region": "01"}).margin == measures.table["count_margin"][0]
 
 
 def test_a_remedy_for_each_refusal_of_several_means(run, tmp_path):

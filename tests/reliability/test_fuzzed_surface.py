@@ -59,7 +59,7 @@ UNIT = ["--sensitivity", "1", "--cells", "1", "--columns", "n"]
 COMMANDS = [
     ["release", "good.csv", *UNIT, "--epsilon", "1"],
     ["release", "good.csv", *UNIT, "--epsilon", "1", "--out", "out.csv"],
-    ["release", "good.csv", *UNIT, "--epsilon", "1", "--json", "--numbers", "reals"],
+    ["release", "good.csv", *UNIT, "--epsilon", "1", "--json", "--once", "cells"],
     ["release", "good.parquet", *UNIT, "--epsilon", "1", "--dry-run"],
     ["noise", "--sensitivity", "3", "--epsilon", "1"],
     ["noise", "--sensitivity", "3", "--epsilon", "alpha=1/2", "--json", "--cost", "squared"],

@@ -64,7 +64,7 @@ def test_every_request_of_the_service_has_a_verb(service):
                 ledger.history("n")
         with contextlib.suppress(UtmostError):
             getattr(ledger, verb)(*arguments, **options)
-    described = application(service, Settings()).openapi()["paths"]
+    described = application(service, Settings()).inside.openapi()["paths"]
     missing = [
         (method, route)
         for route, methods in described.items()

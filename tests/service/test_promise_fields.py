@@ -15,6 +15,7 @@ from dataclasses import fields, replace
 import pytest
 
 import utmost as ut
+from running import with_recipe
 from service.conftest import ALL, KEY
 from service.publications import document as written
 from service.test_client import Inside
@@ -114,6 +115,9 @@ class World:
         self.file("plan.json", json.dumps(written(PLAN)))
         PART.save(path / "counted.json")
         self.in_ledger = ["--ledger", path / "l.db", "--witness", path / "w", "--key-file", path / "key"]
+
+    def release(self, *words):
+        self.run(*with_recipe("release", *words))
 
     def file(self, name, text):
         (self.path / name).write_text(text, encoding="utf-8")
@@ -383,7 +387,7 @@ def by_promise_command(world):
         path = world.path / f"{len(more)}.json"
         world.run("promise", *options_of(promise, *every), *more, "--out", path)
         yield promise, ut.read_promise(path), ()
-        world.run("release", world.path / "t.csv", "--promise", path, "--epsilon", 1, *world.in_ledger,
+        world.release(world.path / "t.csv", "--promise", path, "--epsilon", 1, *world.in_ledger,
                   "--name", f"n{len(more)}", "--create", "--out", world.path / f"o{len(more)}.csv",
                   "--independent", "--dataset", f"d{len(more)}")  # fmt: skip
         yield promise, world.kept(f"n{len(more)}"), ()
@@ -397,7 +401,7 @@ def by_promise_command(world):
         if not number:  # a largest value needs a ledger
             SUMS.with_noise(SumNoise(PLAN)).save(world.path / "once.json")
         file = path if number else world.path / "once.json"
-        world.run("release", world.path / "counted.json", "--promise", file, "--epsilon", 1, *kept)
+        world.release(world.path / "counted.json", "--promise", file, "--epsilon", 1, *kept)
         yield SUMS, ut.read_release(where).promise, {"noise"} | UNPUBLISHED
 
 
@@ -417,7 +421,7 @@ def by_release_command(world):
         ledger = [*world.in_ledger, "--name", f"r{number}", "--create", "--dataset", f"r{number}", "--independent"]
         for way, more in {"cells": ["--once", "cells"], "once": [], "ledger": ledger}.items():
             out = world.path / f"{number} {way}.csv"
-            world.run("release", world.path / "t.csv", *say, *more, "--out", out)
+            world.release(world.path / "t.csv", *say, *more, "--out", out)
             yield CELLS, ut.read_release(out).promise, elsewhere | UNPUBLISHED
         yield CELLS, world.kept(f"r{number}"), elsewhere
     world.file("two.csv", "id,town,note,n,m\na,x,p,1,3\nb,y,q,2,4\n")
@@ -426,9 +430,7 @@ def by_release_command(world):
     ]
     two.remove("--cells")
     out = world.path / "two-out.csv"
-    world.run(
-        "release", world.path / "two.csv", *two, "--sensitivity", 3, "--together", "any", "--epsilon", 1, "--out", out
-    )
+    world.release(world.path / "two.csv", *two, "--sensitivity", 3, "--once", "row", "--epsilon", 1, "--out", out)
     yield CELLS, ut.read_release(out).promise, elsewhere | UNPUBLISHED | {"columns"}
     texts = [word for name in TEXTS for word in (f"--{name}", TEXTS[name])]
     sums = {
@@ -439,11 +441,11 @@ def by_release_command(world):
     }
     for name, say in sums.items():
         out = world.path / f"s {name}{'.json' if name in ('plan', 'want') else '.csv'}"
-        world.run("release", world.path / "counted.json", *say, *texts, "--epsilon", 1, "--out", out)
+        world.release(world.path / "counted.json", *say, *texts, "--epsilon", 1, "--out", out)
         yield SUMS, ut.read_release(out).promise, UNPUBLISHED | {"noise", "columns", "public"}
         if name != "one way":
             kept = [*world.in_ledger, "--name", name, "--create", "--dataset", name, "--independent"]
-            world.run("release", world.path / "counted.json", *say, *texts, "--epsilon", 1, *kept)
+            world.release(world.path / "counted.json", *say, *texts, "--epsilon", 1, *kept)
             yield SUMS, world.kept(name), {"noise", "columns", "public"}
 
 
@@ -457,13 +459,13 @@ def by_events(world):
     for wanted, person in zip(counted_here, (["--person", "who", "--at-most", 1], ["--each-row"]), strict=True):
         out = world.path / f"{wanted.individual}.csv"
         events = [world.path / "events.csv", *person, *domain, "--by", "sex", "--epsilon", 1]
-        world.run("release", *events, "--out", out)
+        world.release(*events, "--out", out)
         yield wanted, ut.read_release(out).promise, {"noise"}
-        world.run("release", *events, "--want", "sex", "--out", world.path / f"{out.stem}.json")
+        world.release(*events, "--want", "sex", "--out", world.path / f"{out.stem}.json")
         yield wanted, ut.read_release(world.path / f"{out.stem}.json").promise, {"noise", "columns", "public"}
     cells = [world.path / "cells.csv", "--count-column", "n", *domain, "--at-most", 1]
     world.run("count", *cells, "--individual", elsewhere.individual, "--out", world.path / "c.json")
-    world.run("release", world.path / "c.json", "--epsilon", 1, "--out", world.path / "c.csv")
+    world.release(world.path / "c.json", "--epsilon", 1, "--out", world.path / "c.csv")
     yield elsewhere, ut.read_release(world.path / "c.csv").promise, {"noise"}
 
 
@@ -501,7 +503,7 @@ def by_stopping(world):
     )
     yield STOPPING, ut.read_promise(world.path / "q.json"), ()
     more = [*world.in_ledger, "--name", "o", "--epsilon", 1, "--dataset", "o", "--independent"]
-    world.run("release", world.path / "t.csv", *options, *more)
+    world.release(world.path / "t.csv", *options, *more)
     yield STOPPING, world.kept("o"), {"rows", "id_column", "noise"}
 
 
@@ -606,10 +608,12 @@ def test_a_promise_says_no_other_individual_than_was_counted(tmp_path, run):
     assert ut.release(PART, replace(BY_PLAN, individual=remedied(error)), epsilon=1).promise == BY_PLAN
     assert ut.release(PART, replace(BY_PLAN, individual=None), epsilon=1).promise.individual is None
     world = World(tmp_path / "w", run)
-    code, _, said = world._run("release", world.path / "counted.json", "--individual", "one household", "--epsilon", 1)
+    code, _, said = world._run(
+        *with_recipe("release", world.path / "counted.json", "--individual", "one household", "--epsilon", 1)
+    )
     assert code == 2
-    words = re.search(r'--individual "([^"]+)"', said.replace("\n", " "))[1]
-    world.run("release", world.path / "counted.json", "--individual", words, "--epsilon", 1)
+    words = re.search(r'individual = "([^"]+)" in the recipe', said.replace("\n", " "))[1]
+    world.release(world.path / "counted.json", "--individual", words, "--epsilon", 1)
     world.file("events.csv", "who,sex\nann,men\n")
     world.file("domain.json", json.dumps(DOMAIN.facts()))
     events = [world.path / "events.csv", "--each-row", "--domain", world.path / "domain.json"]

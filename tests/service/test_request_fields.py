@@ -12,6 +12,7 @@ from dataclasses import MISSING, fields, replace
 import pytest
 
 import utmost as ut
+from running import with_recipe
 from service.conftest import ALL, KEY
 from service.publications import document
 from service.test_client import Inside
@@ -95,11 +96,33 @@ def by_ledger(world):
     with world.opened() as ledger:
         answer = ledger.publish("r", TABLE, PROMISE, **of_call())
         assert answer.ledger_facts.data_version == 2
+        # Made again as it was, it has the same answer, and a rehearsal says so.
+        assert ledger.publish("r", TABLE, PROMISE, **of_call()).table == answer.table
+        ledger.rehearse("r", table=TABLE, promise=PROMISE, **of_call())
         # Whoever approves a relaxation later reads every word of the request, too, but for the name of the call.
         shown = " ".join(line.words for line in of_release(ledger.release("r"), level(2)).first)
         words = [value for name, value in asked("request").items() if isinstance(value, str)]
         assert all(word in shown for word in words), shown
     return world.kept(), {}
+
+
+def by_means(world):
+    people, each = {"sex": ["men", "women"]}, {"income": [[3, 5], [8, 9]], "rent": [[1, 2], [4, 4]]}
+
+    def counted_at(row):
+        events = people | {name: columns[row] for name, columns in each.items()}
+        measures = {name: ut.mean(name, each=(0, 9)) for name in each}
+        return ut.count_measures(events, DOMAIN, ut.Counting(each_row=True), measures)
+
+    with world.opened() as ledger:
+        ledger.publish_means("m", counted_at(0), epsilon=1, dataset="people")
+        ledger.publish_means("twin of m", counted_at(1), epsilon=1, dataset="others")
+        call = of_call()
+        ledger.rehearse_means("m", counted_at(1), **call)
+        ledger.publish_means("m", counted_at(1), **call)
+        ledger.rehearse_means("m", counted_at(1), **call)
+    of_this = {"name": "m: income", "promise": None, "level": level("1/6"), "request": "nightly: income"}
+    return world.kept("m: income"), of_this
 
 
 def by_items(world):
@@ -215,7 +238,7 @@ def by_command(world):
     VALUES["promise"].save(world.path / "promise.json")
     options += ["--promise", world.path / "promise.json"]
     options += ["--ledger", world.path / "l.db", "--witness", world.path / "w", "--key-file", world.key]
-    code, _, told = world.run("release", file, *options, "--out", world.path / "out.csv")
+    code, _, told = world.run(*with_recipe("release", file, *options, "--out", world.path / "out.csv"))
     assert code == 0, told
     return world.kept(), {}
 
@@ -239,6 +262,7 @@ def by_share_command(world):
 
 ENTRANCES = {
     "Ledger.publish": by_ledger,
+    "Ledger.publish_means": by_means,
     "items.publish": by_items,
     "cells_on_demand.publish": by_cells_on_demand,
     "shared_requests": by_shared_level,

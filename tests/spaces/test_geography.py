@@ -12,13 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import utmost as ut
-
-# Distances are compared before they are rounded into a space.
-from utmost.design.spaces.position_distances import SMALLEST_RADIUS, closure, geodesic_steps, great_circle_steps
 from utmost.errors import BadTable, NotAMetric, OutOfRange, UtmostError
-from utmost.interfaces.documents.consumer_files import consumer_of
-from utmost.interfaces.documents.space_names import space_named
 from utmost.spaces import Space, distance_in, places
+
+SMALLEST_RADIUS = 6_335_439
+"""The smallest radius of curvature of the ellipsoid WGS84, in whole metres."""
 
 NORDIC = {"Oslo": (59.91, 10.75), "Bergen": (60.39, 5.32), "Hamar": (60.79, 11.07), "Tromsø": (69.65, 18.96)}
 
@@ -81,19 +79,6 @@ def test_rounding_alone_would_break_triangles_and_the_closure_keeps_them():
     assert space.distances.tolist() == [[0, 1, 2], [1, 0, 1], [2, 1, 0]]
     with pytest.raises(NotAMetric):
         Space([[0, 1, 3], [1, 0, 1], [3, 1, 0]])
-
-
-@given(st.integers(2, 6).flatmap(lambda n: st.lists(st.integers(1, 9), min_size=n * n, max_size=n * n)))
-def test_the_closure_is_the_largest_metric_below(cells):
-    """It keeps every triangle, is below, and no metric below the table is above it: shortest paths by brute force."""
-    n = math.isqrt(len(cells))
-    table = np.array(cells).reshape(n, n)
-    table = np.minimum(table, table.T)
-    np.fill_diagonal(table, 0)
-    least, power = closure(table), table
-    for _ in range(n):
-        power = (power[:, :, None] + table[None, :, :]).min(axis=1)
-    assert (least == power).all()
 
 
 def test_the_antimeridian_and_the_poles_are_no_edges_of_the_earth():
@@ -276,10 +261,8 @@ def test_four_hundred_places_take_seconds():
 
 def test_the_certified_arcs_agree_with_exact_quarters():
     """An eighth, a quarter and half of the way around, by rational multiples of pi."""
-    points = [(Fraction(0), Fraction(k)) for k in (0, 45, 90, 180)]
-    assert great_circle_steps(points, Fraction(1))[0].tolist() == [
-        math.floor(math.pi * SMALLEST_RADIUS * part) for part in (0, 0.25, 0.5, 1)
-    ]
+    round_the_equator = places({k: (0, k) for k in (0, 45, 90, 180)}).distances[0]
+    assert round_the_equator.tolist() == [math.floor(math.pi * SMALLEST_RADIUS * part) for part in (0, 0.25, 0.5, 1)]
 
 
 PARIS = {"Louvre": (48.8606, 2.3376), "Reuilly": (48.8447, 2.3876), "Menilmontant": (48.8667, 2.3850)}
@@ -370,10 +353,6 @@ def test_geojson_is_read_as_a_file_of_columns_is(tmp_path):
     assert found.locate("Hamar")["people"] == [32]
     by_id = places(written_geojson(tmp_path / "ids.geojson", {**feature([5, 60]), "id": "a"}))
     assert by_id.labels == ("a",)
-    spelled = space_named(f"places:{tmp_path / 'towns.GEOJSON'}:town,latitude,longitude")
-    assert (spelled.distances == same.distances).all()
-    prior = consumer_of("column:people", "distance", spelled, ut.level(1)).prior
-    assert np.array_equal(prior.astype(float), np.array([709, 290, 32]) / 1031)
 
 
 def test_geojson_that_is_none_is_refused(tmp_path):
@@ -410,8 +389,9 @@ def test_geodesics_are_never_above_the_distance_and_close_below_it():
             across = np.degrees(scale * np.sin(turn)) / np.cos(np.radians(float(north)))
             position = other, east + Fraction(round(across * 1000), 1000)
             true = vincenty(*map(float, (north, east, *position)))
-            steps = int(geodesic_steps([(north, east), position], Fraction(1, 1000))[0, 1]) / 1000
-            circle = int(great_circle_steps([(north, east), position], Fraction(1, 1000))[0, 1]) / 1000
+            ends = {"here": (north, east), "there": position}
+            steps = float(places(ends, metric="geodesic", rounded="1/1000").length(0, 1))
+            circle = float(places(ends, rounded="1/1000").length(0, 1))
             assert circle <= steps <= true + 1e-3
             assert steps >= true * (1 - most * max(1, (true / length) ** 2)) - 2e-3
 

@@ -1,5 +1,6 @@
 """Events without an amount: refused, or left out of sums and means by a stated rule, and counted among all events."""
 
+import json
 import math
 import random
 from fractions import Fraction
@@ -82,7 +83,7 @@ def test_missing_amounts_are_left_out_of_sums_and_means_alone(tmp_path):
             assert np.asarray(true[name]).tolist() == list(column)
         shown = released(counted)
         for region, n, total in zip(REGIONS, stated, sums, strict=True):
-            assert float(shown.total({"region": region}).value) == pytest.approx(float(total), abs=5)
+            assert float(shown.total({"region": region}, column="income").value) == pytest.approx(float(total), abs=5)
             if n:
                 assert shown.mean("income", where={"region": region}).estimate == pytest.approx(
                     float(total / n), rel=1e-3
@@ -115,8 +116,8 @@ def test_margins_are_those_of_three_independent_noises():
     alpha = math.exp(-0.05)
     variance = 2 * alpha / (1 - alpha) ** 2
     assert release.unit == Unit(10, 1, amount=Amount("income", 1, (0, 10), missing=True))
-    assert release.count({"region": "01"}).variance == pytest.approx(3 * variance / 100)
-    assert release.total({"region": "01"}).variance == pytest.approx(variance)
+    assert release.total({"region": "01"}).variance == pytest.approx(3 * variance / 100)
+    assert release.total({"region": "01"}, column="income").variance == pytest.approx(variance)
 
 
 @pytest.mark.parametrize("in_all", [None, 4])
@@ -161,11 +162,43 @@ def test_sums_alone_leave_missing_amounts_out():
     assert (tables["visits"].cells.tolist(), tables["spent"].cells.tolist()) == ([3, 0, 0, 0], [7, 0, 0, 0])
 
 
+def test_each_measure_of_one_pass_reports_its_own_missing_amounts(run, tmp_path):
+    """Two of one column, too: none is counted twice, and none is named where another lost it."""
+    events = {"region": ["01"] * 4, "income": [3, None, 4, None], "rent": [1, 2, None, 3]}
+    measures = {"count": ut.count()} | {
+        name: ut.mean(column, each=each, missing=LEAVE)
+        for name, column, each in (("low", "income", 5), ("high", "income", 9), ("rent", "rent", 9))
+    }
+    tables = ut.count_measures(events, DOMAIN, EACH_ROW, measures)
+    reports = {name: table.report.without_amount for name, table in tables.items()}
+    assert reports == {"count": {}, "low": {"low": 2}, "high": {"high": 2}, "rent": {"rent": 1}}
+    assert tables["rent"].report.losses == ["missing amounts of rent"]
+    pq.write_table(pa.table(events), tmp_path / "p.parquet")
+    (tmp_path / "m.json").write_text(
+        json.dumps(
+            {name: {"values": name, "each": [0, 9], "most_events": 1, "missing": LEAVE} for name in ("income", "rent")}
+        )
+    )
+    (tmp_path / "d.json").write_text('{"region": ["01"]}')
+    line = [
+        "count",
+        tmp_path / "p.parquet",
+        "--each-row",
+        "--domain",
+        tmp_path / "d.json",
+        "--out",
+        tmp_path / "c.json",
+    ]
+    ended = run(*line, "--measures", tmp_path / "m.json", "--report", tmp_path / "report.json")
+    assert ended[0] == 0, ended
+    assert json.loads((tmp_path / "report.json").read_text())["without_amount"] == {"income": 2, "rent": 1}
+
+
 @pytest.mark.parametrize("income", [[None, None], [float("nan")] * 2, []])
 def test_all_missing_or_nobody_at_all(income):
     events = {"region": ["01"] * len(income), "income": income}
     shown = released(ut.count_table(events, DOMAIN, EACH_ROW, measure=INCOME))
-    assert round(shown.count({"region": "01"}).value) == len(income)
+    assert round(shown.total({"region": "01"}).value) == len(income)
     assert not shown.mean("income").determined
     assert shown.with_means("region")["income_mean"] == [None] * 4
 

@@ -10,6 +10,7 @@ import pytest
 
 import utmost as ut
 from counting_words import contributions_with, counted_with
+from running import with_recipe
 from utmost import Spelling
 from utmost.errors import BadTable, OutOfRange, WrongKind
 from utmost.workloads import bins, edges, hierarchy, listed, periods, plain
@@ -263,19 +264,20 @@ def test_the_remedy_of_a_message_mends_it(run, cell, tmp_path):
     table.write_text(f"r\tn\nNord\t{cell}\n", encoding="utf-8")
     asked = ["release", table, "--columns", "n", "--public", "r", "--sensitivity", 1, "--cells", 1, "--epsilon", 1]
     asked += ["--numbers", "reals"]
-    err = run(*asked)[2]
-    options = re.findall(r"(--thousands|--decimal) (,|\.|\w+)", err)
-    for option, value in options[:1] if cell == "1,234" else options:
-        asked += [option, value]
-    assert run(*asked, "--out", tmp_path / "o.csv")[0] == 0, err
+    err = run(*with_recipe(*asked))[2]
+    lines = re.findall(r'(thousands|decimal) = "(,|\.|\w+)"', err)
+    for key, value in lines[:1] if cell == "1,234" else lines:
+        asked += [f"--{key}", value]
+    assert run(*with_recipe(*asked, "--out", tmp_path / "o.csv"))[0] == 0, err
 
 
 def test_three_decimals_may_be_thousands(run, tmp_path):
     (tmp_path / "t.csv").write_text("r;n\nNord;1.234\n")
     asked = ["release", tmp_path / "t.csv", "--columns", "n", "--public", "r", "--sensitivity", 1, "--cells", 1]
     err = run(*asked, "--epsilon", 1)[2]
-    assert "--decimal , --thousands ." in err
-    assert run(*asked, "--epsilon", 1, "--thousands", ".", "--decimal", ",", "--out", tmp_path / "o.csv")[0] == 0
+    assert 'decimal = "," and thousands = "." in the recipe (--recipe FILE.toml)' in err
+    more = ["--thousands", ".", "--decimal", ",", "--out", tmp_path / "o.csv"]
+    assert run(*with_recipe(*asked, "--epsilon", 1, *more))[0] == 0
 
 
 def test_a_step_is_named_where_amounts_have_decimals(run, tmp_path):

@@ -151,7 +151,7 @@ def test_what_excel_cannot_hold_is_refused_before_the_draw(run, tmp_path, column
     (tmp_path / "t.csv").write_text("\n".join(lines))
     promise = ["--columns", ",".join(columns), "--public", ",".join(public), "--sensitivity", 1, "--epsilon", 1]
     ledger = ["--ledger", tmp_path / "l.db", "--create", "--name", "t"] if way == "ledger" else []
-    promise += ["--together", "any"] if way == "together" else ["--cells", 1, *ledger]
+    promise += ["--once", "row"] if way == "together" else ["--cells", 1, *ledger]
     code, _, error = run("release", tmp_path / "t.csv", *promise, "--out", tmp_path / "t.xlsx")
     assert code != 0
     assert words in " ".join(error.split()), error

@@ -97,7 +97,7 @@ def test_the_figures_by_three_routes():
     table = ut.count_table(rows, domain, ut.Counting(each_row=True), measure=ut.sum("x", each=(0, 1), most_events=1))
     release = ut.release(table, Plan(table.domain, table.unit, {"cell x": 1}), epsilon=1, once=True).table
     both = release
-    count, total = both.count({"cell": 7}), both.total({"cell": 7})
+    count, total = both.total({"cell": 7}), both.total({"cell": 7}, column="x")
     closed = 2 * variance(1) + variance(1)
     assert closed == pytest.approx(5.524, abs=5e-4)
     assert 2 * variance(0.5) == pytest.approx(15.67, abs=5e-3)
@@ -112,17 +112,24 @@ def released(table, epsilon):
 
 
 def test_an_answer_counts_and_averages_without_being_told_how():
-    """Of sums and counts `count` has the events and `mean` the amounts; of plain counts `count` is the total."""
+    """A total counts the events unless an amount is named, in Python as on the command line; sums alone are summed."""
     table = counted()
     answer = ut.release(table, Plan(table.domain, table.unit, {"shop paid": 1}), epsilon=4000)
-    assert answer.count({"shop": "A"}) == answer.table.count({"shop": "A"}) != answer.total({"shop": "A"})
+    events, paid = answer.total({"shop": "A"}), answer.total({"shop": "A"}, column="paid")
+    assert (events, paid) == (answer.table.total({"shop": "A"}), answer.table.total({"shop": "A"}, column="paid"))
+    assert round(events.value) == by_hand(SALES)[0][0] != round(paid.value)
+    less = answer.difference({"shop": "A"}, {"shop": "B"}, column="paid")
+    assert less.exact == paid.exact - answer.total({"shop": "B"}, column="paid").exact
+    assert answer.difference({"shop": "A"}, {"shop": "B"}).exact == events.exact - answer.total({"shop": "B"}).exact
+    with pytest.raises(OutOfRange, match="Write paid, or leave it out"):
+        answer.total({"shop": "A"}, column="rent")
     assert answer.mean(where={"shop": "A"}) == answer.mean("paid", where={"shop": "A"})
     assert answer.with_means("shop") == answer.table.with_means("shop")
     plain = ut.release(np.array([1, 2, 3]), Plan(DOMAIN, Unit(1, 1), {"shop": 1}), epsilon=1)
-    assert plain.count({"shop": "A"}) == plain.total({"shop": "A"})
-    with pytest.raises(OutOfRange, match="one of name and sums"):
+    assert plain.total({"shop": "A"}) == plain.table.total({"shop": "A"})
+    with pytest.raises(OutOfRange, match="exactly one of name= and sums="):
         plain.mean()
-    with pytest.raises(OutOfRange, match="noised together"):
+    with pytest.raises(OutOfRange, match="were released together"):
         plain.column_bars()
 
 
@@ -137,10 +144,10 @@ def test_counts_sums_and_means_are_those_of_the_events():
         bar = both.mean(where={"shop": shop})
         assert bar.lower <= s / n <= bar.upper
         assert bar.upper - bar.lower < 0.1
-    assert both.total().value == sum(sums)
+    assert both.total(column="paid").value == sum(sums)
     assert both[""]["count"].tolist() == [sum(events)]
-    with pytest.raises(OutOfRange, match="are no labels of a table"):
-        both.count({"paid": "above -1"})
+    with pytest.raises(OutOfRange, match="must not name"):
+        both.total({"paid": "above -1"})
 
 
 def test_bars_hold_as_often_as_they_say():
@@ -150,7 +157,7 @@ def test_bars_hold_as_often_as_they_say():
     for _ in range(200):
         both = released(table, 20)
         for at, (answer, truth) in enumerate(
-            zip((both.count({"shop": "A"}), both.total({"shop": "A"})), true, strict=True)
+            zip((both.total({"shop": "A"}), both.total({"shop": "A"}, column="paid")), true, strict=True)
         ):
             missed[at] += abs(answer.exact - truth) > Fraction(answer.margin)
     assert missed.max() <= 24  # of 200 at 95 %: 10 expected
@@ -168,7 +175,7 @@ def test_a_mean_lies_between_the_ends_and_is_open_where_there_may_be_nobody():
         missed += full.determined and not full.lower <= 3.75 <= full.upper
         for bar in (full, empty):
             assert not bar.determined or 0 <= bar.lower <= bar.estimate <= bar.upper <= 10
-        assert not empty.determined or both.count({"shop": "B"}).value > 0
+        assert not empty.determined or both.total({"shop": "B"}).value > 0
         assert (both.with_means("shop")["paid_mean"][1] is None) == (not empty.determined)
     assert missed <= 10  # of 50 at 95 %: 2.5 expected
 
@@ -180,23 +187,23 @@ def test_statements_ledgers_and_what_is_refused(tmp_path):
         strict = ledger.publish("paid", table, plan, epsilon=1).table
         loose = ledger.relax("paid", table, epsilon=3).table
         assert ledger.publish("paid", table, ut.Promise.of_counted(table), epsilon=1).table.facts() == strict.facts()
-    assert loose.count().margin < strict.count().margin
+    assert loose.total().margin < strict.total().margin
     changes = "changes at most 3 groups, with at most 2 events in each (paid from -1 to 2)"
     assert changes in strict.statement["guarantee"]
     assert NoisySums.of_facts(strict.facts()).unit == table.unit
     with pytest.raises(Unsupported, match="geometric noise"):
         ut.release(table, ut.Promise(unit=table.unit), epsilon=1, once=True)
     plain = Unit(12, 3, amount=Amount("paid", "0.5"))
-    with pytest.raises(OutOfRange, match="together, or neither"):
+    with pytest.raises(OutOfRange, match="must be of the same kind"):
         ut.release(table, Plan(table.domain, plain, {"shop paid": 1}), epsilon=1, once=True)
     with pytest.raises(OutOfRange, match="an axis of their own"):
         Plan(DOMAIN, table.unit, {"shop": 1})
-    with pytest.raises(OutOfRange, match="must have been noised together"):
+    with pytest.raises(OutOfRange, match="were released together"):
         ut.release(np.array([1, 2, 3]), Plan(DOMAIN, Unit(1, 1), {"shop": 1}), epsilon=1, once=True).table.with_means(
             "shop"
         )
     for words in ({"per_cell": 5}, {"each": None}, {"values": None, "step": None, "each": None}):
-        with pytest.raises(OutOfRange, match="amounts between two ends"):
+        with pytest.raises(OutOfRange, match="the lowest and the highest amount"):
             counted(**words)
 
 

@@ -95,11 +95,13 @@ class CellsDraw(DrawLaw):
         most = None if in_all is None else positive_integer(in_all, "in_all", name)
         first = positive_integer(step, "step", name)
         if k > n:
-            raise OutOfRange("one individual can change at most all cells", came=f"{k} of {n}", where="changed")
+            raise OutOfRange(f"changed must be at most {n}, the number of cells", came=k, remedy=f"Pass changed={n}.")
         if most is not None and most < s:
-            raise OutOfRange("in_all must be at least the sensitivity", came=most, where="in_all")
+            raise OutOfRange(
+                "in_all must be at least the sensitivity", came=most, remedy="Leave out in_all=, or pass a larger one."
+            )
         if first > s:
-            raise OutOfRange("the first step may be as wide as the sensitivity", came=step, where=name)
+            raise OutOfRange("step must be at most the sensitivity", came=step, where=name, remedy="Leave out step=.")
         fields = {
             "level": law_level(epsilon, alpha, name),
             "cells": n,
@@ -156,10 +158,19 @@ class CellsDraw(DrawLaw):
         return self.cells
 
     @property
+    def reach(self) -> int:
+        """The largest change of all cells together; twice as much where a record that lowers cells is replaced."""
+        presence = self.changed * self.sensitivity if self.in_all is None else self.in_all
+        return presence * (2 if self._lowers_and_raises else 1)
+
+    @property
+    def _lowers_and_raises(self) -> bool:
+        return self.neighbours == "change-one" and not self.nonnegative
+
+    @property
     def ratio(self) -> Level:
         """The level of one individual's change; a half where a record that may lower cells is replaced by another."""
-        halved = self.neighbours == "change-one" and not self.nonnegative
-        return self.level.scaled(_HALF) if halved else self.level
+        return self.level.scaled(_HALF) if self._lowers_and_raises else self.level
 
     @property
     def chunk(self) -> int:

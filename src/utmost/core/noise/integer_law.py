@@ -436,7 +436,7 @@ def _window(law: IntegerLaw, least: float) -> Floats:
     raise Unsupported(
         f"noise must have at most {_WIDEST} values with probabilities of at least {least}",
         came=law,
-        remedy="Give the class a method of its own for what was asked, or count in larger units.",
+        remedy="Count in larger units, or choose a larger epsilon. A class of your own may have its own worst_place.",
     )
 
 

@@ -230,7 +230,7 @@ def _only_shape(first: Shape, second: Shape) -> Shape:
         return first
     if isinstance(first, tuple) and not first:
         return second
-    raise OutOfRange("a law can take a shape or a secret, not both", came="both", where="sample")
+    raise OutOfRange("only one of shape and secret may be given", came="both", where="sample", remedy="Leave one out.")
 
 
 def draws(law: IntegerLaw, count: int, *, randomness: Randomness, method: DrawMethod | None) -> Iterator[Integers]:
@@ -312,7 +312,7 @@ def _many(law: Profile | IntegerLaw, plan: SamplingPlan) -> IntegerSampler:
     if isinstance(law, Profile):
         ratio, period = law.level.alpha_interval, law.period
         return TwoSidedGeometricSampler(ratio, plan) if period == 1 else StaircaseSampler(ratio, period, law.step, plan)
-    # No law of the library needs this sampler: it is imported for a user's own.
+    # Imported where a law of one's own needs it.
     from utmost.core.sampling.tail_sampler import TailSampler
 
     return TailSampler(law, plan)

@@ -15,12 +15,13 @@ from utmost.core.exact.intervals import Interval, round_up
 from utmost.core.exact.numbers import Number, exact, first_integer, natural, read_confidence
 from utmost.core.exact.scalars import Q
 from utmost.core.noise.cells_draw import CellsDraw, chunk_points, chunk_points_from
+from utmost.core.noise.draw_with_total import DrawWithTotal
 from utmost.core.noise.one_draw import DrawLaw
 from utmost.core.noise.shell_series import intervals_at
 from utmost.core.noise.tables_draw import TablesDraw, differences, points, points_beyond
 from utmost.core.sampling.categorical import Categorical
-from utmost.core.sampling.draw import DrawMethod, plan_for
-from utmost.core.sampling.integers import Integers, narrowed, one_below, uniform_below
+from utmost.core.sampling.draw import DrawMethod, plan_for, sample
+from utmost.core.sampling.integers import Integers, narrowed, one_below, uniform_below, uniform_integers
 from utmost.core.sampling.joint_draws import ShellSampler, below, geometric_sampler
 from utmost.core.sampling.random_bits import KeyedRandomness, Randomness, WordSource, source
 from utmost.errors import Unsupported
@@ -30,7 +31,7 @@ _REJECTIONS = 12
 
 
 def sample_one_draw(
-    law: DrawLaw, rows: int, *, randomness: Randomness | None = None, method: DrawMethod | None = None
+    law: DrawLaw | DrawWithTotal, rows: int, *, randomness: Randomness | None = None, method: DrawMethod | None = None
 ) -> Integers:
     """``rows`` independent draws of all cells, shape (rows, cells); exact for random bits.
 
@@ -39,7 +40,7 @@ def sample_one_draw(
     by integer counts.
 
     Args:
-        law: `CellsDraw` or `TablesDraw`.
+        law: `CellsDraw` or `TablesDraw`, alone or in a `DrawWithTotal`.
         rows: Number of draws.
         randomness: Source of the bits; the operating system if left out.
         method: "constant" or "table", as for `sample`.
@@ -55,6 +56,9 @@ def sample_one_draw(
     count, bits = natural(rows, "rows"), source(randomness)
     if not count:
         return np.zeros((0, law.size), np.int64)
+    if isinstance(law, DrawWithTotal):
+        cells = sample_one_draw(law.draw, count, randomness=bits, method=method)
+        return _with_total(law, cells, sample(law.total, count, randomness=bits, method=method), bits)
     groups, plan = law.groups, plan_for(method, count)
     index = np.zeros(count, np.intp)
     if len(groups) > 1:
@@ -77,6 +81,21 @@ def sample_one_draw(
             for row, m in zip(where.tolist(), shells[0].tolist(), strict=True):
                 drawn[row] = _tables(law, m, bits.word)
     return narrowed(drawn)
+
+
+def _with_total(law: DrawWithTotal, drawn: Integers, totals: Integers, randomness: Randomness) -> Integers:
+    """The noise of cells that take up the difference to the separate total, in integers; see `DrawWithTotal`."""
+    cells, weight = drawn.astype(object), law.weight
+    gap = totals.astype(object) - cells[:, : law.tables[0]].sum(axis=1)
+    # floor(w gap + U/b) with U uniform on 0..b-1 is w gap in the mean, and one of the two integers around it.
+    coins = uniform_integers(weight.denominator, len(gap), randomness)
+    moved = (weight.numerator * gap + coins) // weight.denominator
+    start = 0
+    for size in law.tables:  # every cell moves by the n-th part, and the rest, of which there is less than n, by 1
+        places = _permutations(len(gap), size, size, randomness)
+        cells[:, start : start + size] += (moved // size)[:, None] + (places < (moved % size)[:, None])
+        start += size
+    return narrowed(cells)
 
 
 def _group_cuts(law: DrawLaw, bits: int) -> list[Interval]:
@@ -246,16 +265,17 @@ _DOUBT = 21.0
 _MARGIN_KEY = sha256(b"utmost: margins of answers from one draw").digest()
 
 
-def answer_margin(law: DrawLaw, coefficients: Sequence[Any], confidence: Number = "0.95") -> Fraction:
+def answer_margin(law: DrawLaw | DrawWithTotal, coefficients: Sequence[Any], confidence: Number = "0.95") -> Fraction:
     """A distance within which the noise of a sum of coefficients times cells lies, with this confidence.
 
     For one cell it is exact, and so it is for the total of `TablesDraw`. Otherwise it is the least of three: by the
     variance (Chebyshev), by the margins of the cells at equal shares of the miss, and an order statistic of many draws
     of the distribution, which is public: it covers less than the confidence with a chance of at most 1e-9 over the
-    draws. They come from one fixed stream of bits, so that the margin is the same for everybody.
+    draws. They come from one fixed stream of bits, so that the margin is the same for everybody. So it is for every
+    answer from a `DrawWithTotal`.
 
     Args:
-        law: `CellsDraw` or `TablesDraw`.
+        law: `CellsDraw` or `TablesDraw`, alone or in a `DrawWithTotal`.
         coefficients: One number for each cell.
         confidence: Probability between 0 and 1.
 
@@ -273,6 +293,8 @@ def answer_margin(law: DrawLaw, coefficients: Sequence[Any], confidence: Number 
     cells = [place for place, number in enumerate(numbers) if number]
     if not cells or not variance:
         return Fraction(0)
+    if isinstance(law, DrawWithTotal):
+        return _several_margin(law, tuple(numbers), sure)
     if len(cells) == 1:
         return abs(numbers[cells[0]]) * law.margin(sure, cells[0])
     if isinstance(law, TablesDraw) and (times := _times_total(law, numbers)) is not None:
@@ -281,24 +303,45 @@ def answer_margin(law: DrawLaw, coefficients: Sequence[Any], confidence: Number 
 
 
 @lru_cache(maxsize=256)
-def _several_margin(law: DrawLaw, numbers: tuple[Fraction, ...], sure: Fraction) -> Fraction:
-    miss, cells = 1 - sure, [place for place, number in enumerate(numbers) if number]
-    spread = round_up(Fraction(law.variance_of(numbers)) / miss)
+def _several_margin(law: DrawLaw | DrawWithTotal, numbers: tuple[Fraction, ...], sure: Fraction) -> Fraction:
+    spread = round_up(Fraction(law.variance_of(numbers)) / (1 - sure))
     bounds = [Fraction(math.nextafter(math.sqrt(math.nextafter(spread, math.inf)), math.inf))]
-    kinds = {place: _kind(law, place) for place in cells}
-    margins = {kind: law.margin(1 - miss / len(cells), kind) for kind in set(kinds.values())}
-    bounds.append(sum((abs(numbers[place]) * margins[kinds[place]] for place in cells), Fraction(0)))
-    sample = _SAMPLE_OF_TABLES if isinstance(law, TablesDraw) else _SAMPLE
-    rank = _rank(float(sure), sample)
+    draw = law.draw if isinstance(law, DrawWithTotal) else law
+    samples = _SAMPLE_OF_TABLES if isinstance(draw, TablesDraw) else _SAMPLE
+    rank = _rank(float(sure), samples)
     if rank is not None:
         common = math.lcm(*(number.denominator for number in numbers))
         whole = np.array([int(number * common) for number in numbers], object)
-        sizes = np.sort(np.abs(_sampled(law, sample).astype(object) @ whole))
+        sizes = np.sort(np.abs(_sampled(law, samples).astype(object) @ whole))
         bounds.append(Fraction(int(sizes[rank]), common))
+    if isinstance(law, DrawLaw):
+        bounds.append(_by_cells(law, numbers, 1 - sure))
+    elif rank is None:
+        bounds.append(_by_both_draws(law, numbers, 1 - sure))
     return min(bounds)
 
 
-def _rank(sure: float, sample: int) -> int | None:
+def _by_cells(law: DrawLaw, numbers: Sequence[Fraction], miss: Fraction) -> Fraction:
+    """A margin by those of the cells, at equal shares of the miss."""
+    kinds = {place: _kind(law, place) for place, number in enumerate(numbers) if number}
+    margins = {kind: law.margin(1 - miss / len(kinds), kind) for kind in set(kinds.values())}
+    return sum((abs(numbers[place]) * margins[kind] for place, kind in kinds.items()), Fraction(0))
+
+
+def _by_both_draws(law: DrawWithTotal, numbers: Sequence[Fraction], miss: Fraction) -> Fraction:
+    """A margin by those of the draw and of the separate total, at half the miss each; rounding moves by less than 1."""
+    means, apart, start = Fraction(0), Fraction(0), 0
+    for size in law.tables:
+        mean = sum(numbers[start : start + size], Fraction(0)) / size
+        means += mean
+        apart += sum((abs(number - mean) for number in numbers[start : start + size]), Fraction(0))
+        start += size
+    moved, sure = means * law.weight, 1 - miss / 2
+    of_cells = [number - moved * (place < law.tables[0]) for place, number in enumerate(numbers)]
+    return answer_margin(law.draw, of_cells, sure) + abs(moved) * law.total.margin(sure) + abs(means) + apart
+
+
+def _rank(sure: float, samples: int) -> int | None:
     """The place in sorted draws of a value above a quantile, but for a chance of 1e-9; None where no draw surely is.
 
     Of n independent draws, n x or more lie below the quantile q < x with a chance of at most exp(-n KL(x, q)).
@@ -307,15 +350,15 @@ def _rank(sure: float, sample: int) -> int | None:
     def divergence(x: float) -> float:
         return x * math.log(x / sure) + (1 - x) * math.log((1 - x) / (1 - sure)) if x < 1 else -math.log(sure)
 
-    if sure >= 1 or divergence(1) * sample < _DOUBT:
+    if sure >= 1 or divergence(1) * samples < _DOUBT:
         return None
-    first = math.ceil(sure * sample)
-    return first_integer(first - 1, sample, lambda k: divergence(k / sample) * sample >= _DOUBT) - 1
+    first = math.ceil(sure * samples)
+    return first_integer(first - 1, samples, lambda k: divergence(k / samples) * samples >= _DOUBT) - 1
 
 
 @lru_cache(maxsize=8)
-def _sampled(law: DrawLaw, sample: int) -> Integers:
-    return sample_one_draw(law, sample, randomness=KeyedRandomness(_MARGIN_KEY))
+def _sampled(law: DrawLaw | DrawWithTotal, samples: int) -> Integers:
+    return sample_one_draw(law, samples, randomness=KeyedRandomness(_MARGIN_KEY))
 
 
 def _kind(law: DrawLaw, place: int) -> int:

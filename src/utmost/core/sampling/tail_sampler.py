@@ -29,7 +29,7 @@ class TailSampler:
         plan: Plan for the index near 0; a draw beyond it has the chance 2^-tail_bits.
 
     Raises:
-        Unsupported: for noise with more than 2^16 values near 0, which needs a sampler of its own.
+        Unsupported: for noise with more than 2^16 values near 0, which is drawn no other way.
 
     Cost: 10 us for each value near 0 to prepare; 1 ns a draw by table, .3 ns for each value near 0 constant-time. A
         draw beyond takes longer: two in 2^tail_bits.
@@ -76,7 +76,7 @@ def _reach(law: IntegerLaw, least: float) -> int:
             f"noise drawn by its tails must have at most {_MOST_VALUES} likely values",
             came=law,
             where="sample",
-            remedy="Count in larger units, or give the class a sampler of its own.",
+            remedy="Count in larger units, or choose a larger epsilon.",
         )
     return int(np.argmax(tails <= least)) + 1
 

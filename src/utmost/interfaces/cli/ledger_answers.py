@@ -1,7 +1,7 @@
 """The common part of commands that answer from a ledger: the question, the answer, the report."""
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -202,8 +202,8 @@ class Question:
             return
         plan = noise.plan if isinstance(noise, SumNoise) else None
         if plan is None and out.suffix.lower() == ".json":
-            remedy = "Give a name that ends in .csv, .parquet or .xlsx."
-            raise OutOfRange("a released table must be written as a table", came=out.name, where="--out", remedy=remedy)
+            remedy = f"Write --out {out.with_suffix('.csv')}, or a name that ends in .parquet or .xlsx."
+            raise OutOfRange("--out must be a table here", came=out.name, remedy=remedy)
         if plan is not None and not is_of_cells(plan):
             check_ending(out)
 
@@ -255,7 +255,7 @@ def publish_in_ledger(
     *,
     dry_run: bool,
     brought: CountedTable | None = None,
-    counted_by: str = "",
+    counting: Sequence[Any] = (),
 ) -> None:
     """Publish, or rehearse it: the same checks of the table, and what the dataset would have spent.
 
@@ -266,7 +266,7 @@ def publish_in_ledger(
         question: name, level and where the answer goes.
         dry_run: whether it is rehearsed.
         brought: the table, where it is not the one in the file.
-        counted_by: the options by which the file was counted and read, as `utmost relax` takes them.
+        counting: Options by which the file is counted and read.
     """
     planned, answer = promise.lasting_noise.is_by_plan, question.answer
     again = memory.request is not None
@@ -278,11 +278,13 @@ def publish_in_ledger(
         by_item = is_parquet and promise.keyed_by_id
         source = files.table_or_relation(table, by_item=by_item) if brought is None else brought
     if is_engine_frame(source) and file_options.file_of(answer.out) is None and not dry_run:
-        raise OutOfRange("a table this large must be released into a file", came="none", where="--out")
+        raise OutOfRange(
+            "--out must name a file for so large a table", came="none", remedy="Add --out released.parquet."
+        )
     if not is_engine_frame(source) and not planned:
         table_options.check_fits(answer, source, promise.columns, promise.public)
     if dry_run:
-        return _rehearse(source, promise, memory, question, table, counted_by)
+        return _rehearse(source, promise, memory, question, table, counting)
     if again and question.is_written and not memory.place.is_there:
         question.checked(table)  # a file that no ledger answered: it is refused before one is made
     with memory.place.opened(create=memory.create) as opened:
@@ -290,7 +292,7 @@ def publish_in_ledger(
             kept = question.release_in(opened)
             if kept is None or question.at not in kept.levels:  # something would be drawn
                 question.checked(table)
-        with progress_bar("Publishing") as progress, named_command(opened, table, memory, question, counted_by):
+        with progress_bar("Publishing") as progress, named_command(opened, table, memory, question, counting):
             answered = opened.publish(
                 question.name,
                 source,
@@ -307,7 +309,7 @@ def publish_in_ledger(
 
 @contextmanager
 def named_command(
-    ledger: Ledger, table: Path, memory: ReleaseMemory, question: Question, counted_by: str
+    ledger: Ledger, table: Path, memory: ReleaseMemory, question: Question, counting: Sequence[Any]
 ) -> Iterator[None]:
     """Name the command that answers a release which is there at another level: relax for less noise, view for more."""
     try:
@@ -317,25 +319,27 @@ def named_command(
             raise
         loosest = max(question.levels_in(ledger))
         place = ReleaseMemory(ledger=memory.ledger, key_file=memory.key_file, witness=memory.witness)
-        named = options.typed_again(place, ReleaseMemory(name=question.name, version=question.version))
-        words = [named, options.typed_again(question.level, TableAnswer(out=question.answer.out))]
+        release = place, ReleaseMemory(name=question.name, version=question.version)
+        asked = options.typed_again(question.level, TableAnswer(out=question.answer.out))
         if question.at < loosest:
-            error.remedy = f"For a noisier copy, which costs nothing: utmost view {' '.join(words)}"
+            command = f"utmost view {options.typed_again(*release)} {asked}"
+            error.remedy = f"For a noisier copy, which costs nothing: {command}"
         else:
-            command = ["utmost relax", shlex.quote(str(table)), *([counted_by] if counted_by else []), *words]
-            error.remedy = f"For less noise, at the price of the new level alone: {' '.join(command)}"
+            told = options.typed_again(*counting, *release, beside_recipe=True)
+            command = f"utmost relax {shlex.quote(str(table))} {told} {asked}"
+            error.remedy = f"For less noise, at the price of the new level alone: {command}"
         raise
 
 
 def _rehearse(
-    table: Any, promise: Promise, memory: ReleaseMemory, question: Question, file: Path, counted_by: str
+    table: Any, promise: Promise, memory: ReleaseMemory, question: Question, file: Path, counting: Sequence[Any]
 ) -> None:
     check_release(table, promise, question.at)
     noise = promise.lasting_noise
     if memory.create and not memory.place.is_there:
         after = Budget(memory.dataset or question.name, None, Spending.of([question.at]))
         return show_spending(question, after, noise, promise.until, new=True)
-    with memory.place.opened() as opened, named_command(opened, file, memory, question, counted_by):
+    with memory.place.opened() as opened, named_command(opened, file, memory, question, counting):
         after = opened.rehearse(
             question.name,
             epsilon=question.at,

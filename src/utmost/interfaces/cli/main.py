@@ -14,10 +14,10 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from difflib import get_close_matches
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from itertools import chain
 from types import MappingProxyType
@@ -109,9 +109,6 @@ RESEARCH = {
     "Geometry": {
         "vertices": "List or count the extreme posteriors of a type.",
         "kernels": "List or count the basic mechanisms of a type.",
-    },
-    "Papers": {
-        "reproduce": "Recompute the figures and numbers of the four papers.",
     },
 }
 """The commands of `utmost research` by their subjects, and what each does."""
@@ -219,18 +216,33 @@ class _Command(click.Command):
         elsewhere: Place of an option that people look for here, by the option.
         rare: options that the help only names; the page of commands explains them.
         as_in: options that the help only names, by the command whose help explains them.
+        recipe_keys: options that have no place on the command line: a recipe has them.
     """
 
     context_class = HelpContext
     elsewhere: Mapping[str, str] = MappingProxyType({})
     rare: Collection[str] = ()
     as_in: Mapping[str, Collection[str]] = MappingProxyType({})
+    recipe_keys: Collection[click.Option] = ()
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        rest = super().parse_args(ctx, args)
+        recipe = ctx.default_map or {}
+        keys = {str(key.name): key for key in self.recipe_keys}
+        ctx.params |= {name: keys[name].process_value(ctx, recipe[name]) for name in keys.keys() & recipe.keys()}
+        return rest
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
+        words = list(args)  # click takes words out of the list as it reads them
         try:
             return super().make_context(info_name, args, parent, **extra)
         except click.NoSuchOption as error:
             home = self.elsewhere.get(error.option_name)
+            for key in self.recipe_keys:
+                if key.opts[-1] == error.option_name:
+                    from utmost.interfaces.cli.options.recipe_options import key_remedy
+
+                    home = key_remedy(key, words)
             if home is None:
                 near = get_close_matches(error.option_name, error.possibilities or (), 1)
                 raise click.NoSuchOption(error.option_name, possibilities=near, ctx=error.ctx) from None
@@ -264,6 +276,10 @@ class _Command(click.Command):
         elsewhere = {f"{command} --help": names for command, names in self.as_in.items()}
         if shared:
             elsewhere["utmost --help"] = [re.split("[ ,]", name, maxsplit=1)[0] for name, _ in shared]
+        if self.recipe_keys:
+            elsewhere["in a recipe; docs/reference/cli.md"] = [
+                key.opts[-1].removeprefix("--") for key in self.recipe_keys
+            ]
         if self.rare:
             elsewhere["rare; docs/reference/cli.md"] = self.rare
         for place, names in elsewhere.items():
@@ -284,14 +300,18 @@ def command_named(*path: str) -> click.Command:
     module = import_module(f"utmost.interfaces.cli.commands.{'.'.join((*path[:-1], word))}_command")
     first, parts = getattr(module, "FIRST", ()), getattr(module, "PARTS", None)
     if parts is None:
-        command = _command(name, getattr(module, word), first)
+        command = command_of(name, getattr(module, word), first)
         command.elsewhere = getattr(module, "ELSEWHERE", {})
         command.rare, command.as_in = getattr(module, "RARE", ()), getattr(module, "AS_IN", {})
+        in_recipe: Collection[str] = getattr(module, "IN_RECIPE", ())
+        options = [each for each in command.params if isinstance(each, click.Option)]
+        command.recipe_keys = [each for each in options if each.opts[-1] in in_recipe]
+        command.params = [each for each in command.params if each.opts[-1] not in in_recipe]
         return command
     group = _Parts(name, no_args_is_help=True, help=COMMANDS[name], **_MANNER)
     group.elsewhere = getattr(module, "ELSEWHERE", {})
     for part in parts:
-        group.add_command(_command(part.__name__, part, first))
+        group.add_command(command_of(part.__name__, part, first))
     return group
 
 
@@ -306,7 +326,8 @@ def every_command() -> Iterator[tuple[str, click.Command]]:
             yield f"{name} {part}", command_named(name, part) if name == "research" else command.commands[part]
 
 
-def _command(name: str, function: Callable[..., None], first: Collection[str]) -> _Command:
+def command_of(name: str, function: Callable[..., None], first: Collection[str]) -> _Command:
+    """The command of a function: its arguments are the options, its docstring is the help."""
     call, parameters = with_families(function, first)
     return _Command(name, callback=call, params=parameters, help=inspect.cleandoc(function.__doc__ or ""), **_MANNER)
 
@@ -347,20 +368,22 @@ app = _Commands(
 )
 
 
-def main(arguments: list[str] | None = None) -> None:
-    """Run the command line, and leave the process with its exit code."""
+def main(arguments: list[str] | None = None, program: click.Command = app) -> None:
+    """Run the command line, or another program of this repository, and leave the process with its exit code."""
     gc.set_threshold(_NEW_OBJECTS)
     _check_streams()
-    if any("\0" in word for word in sys.argv[1:] if arguments is None) or "\0" in "".join(arguments or ()):
+    words = sys.argv[1:] if arguments is None else arguments
+    if any("\0" in word for word in words):
         _fail("an argument must not hold a NUL character", 2)
     with _ended_in_order(), warnings.catch_warnings():
         warnings.simplefilter("always", PrivacyWarning)
-        warnings.showwarning = _tell
+        keys = _keys_of(words)
+        warnings.showwarning = partial(_tell, keys)
         try:
-            _run(arguments)
+            _run(arguments, program)
         except UtmostError as error:
             code = next((code for kinds, code in _CODES if isinstance(error, kinds)), 1)
-            _fail(_with_notes(in_words(error), error), code)
+            _fail(_with_notes(in_words(error, keys), error), code)
         except BrokenPipeError:
             _silence()
             _fail("standard output was closed before all was written", 1)
@@ -368,13 +391,20 @@ def main(arguments: list[str] | None = None) -> None:
             _silence()
             _fail(_with_notes(_of_the_system(error), error), 1)
         except MemoryError:
-            _fail("what is asked for must fit the memory", 1)
+            _fail("the result must fit the memory. Ask for a smaller one.", 1)
 
 
-def _run(arguments: list[str] | None) -> None:
+def _keys_of(words: Sequence[str]) -> list[str]:
+    """The keys that the command that was typed takes from a recipe alone."""
+    if not words or words[0] not in COMMANDS:
+        return []
+    return [key.opts[-1].removeprefix("--") for key in getattr(command_named(words[0]), "recipe_keys", ())]
+
+
+def _run(arguments: list[str] | None, program: click.Command) -> None:
     """Run a command and bring out all that it printed: what is still held back when it ends may find the disk full."""
     try:
-        app(args=arguments, prog_name="utmost")
+        program(args=arguments, prog_name=program.name or "utmost")
     except SystemExit:
         sys.stdout.flush()
         raise
@@ -442,6 +472,7 @@ _OPTIONS = {
 """The options by the names that arguments of the library have."""
 
 _ASSIGNED = re.compile(rf"(?<![(\w])({'|'.join(_OPTIONS)})=(True\b|\[?(?:\"[^\"]*\"|'[^']*'|[\w/.^()-]*[\w)])?\]?)")
+_SPELLING = re.compile(r"(?:ut\.)?Spelling\(((?:(?:decimal|thousands|currency|missing_marks)=[^)]*)+)\)")
 _SELECTED = re.compile(r"where=\{'([^']*)': (?:slice\(([^,()]*), ([^,()]*)\)|\[([^\]]*)\])\}")
 _NUMBERED = re.compile(r"values=\{((?:'[^']*': [\w/.-]+(?:, )?)+)\}")
 _QUOTED, _NUMBER = re.compile(r"'([^']*)'"), re.compile(r"'([^']*)': ([\w/.-]+)")
@@ -467,14 +498,6 @@ _CALLS = {
     "ut.workloads.bins": '"bins"',
     "ut.workloads.edges": '"edges"',
     "ut.workloads.ages": '"ages"',
-    'Spelling(missing_marks=["NA"])': "--missing-marks NA",
-    'Spelling(decimal=",", thousands=".")': "--decimal , --thousands .",
-    'Spelling(decimal=",")': "--decimal ,",
-    'Spelling(thousands="space")': "--thousands space",
-    'Spelling(thousands="apostrophe")': "--thousands apostrophe",
-    'Spelling(thousands=",")': "--thousands ,",
-    'Spelling(thousands=".")': "--thousands .",
-    'Spelling(currency="$")': "--currency $",
     'ut.Spelling(pattern="%d.%m.%Y")': 'on its axis in the domain file "pattern": "%d.%m.%Y"',
     'ut.Spelling(pattern="%d%m%Y")': 'on its axis in the domain file "pattern": "%d%m%Y"',
     "ut.workloads.periods": '"periods"',
@@ -496,16 +519,21 @@ _CALLS = {
 """Names in sentences of the library, and those of the command line and of a domain file."""
 
 
-def in_words(error: UtmostError) -> str:
+def in_words(error: UtmostError, keys: Collection[str] = ()) -> str:
     """The text of an error in the words of the command line; values are repeated as they were written.
+
+    Args:
+        keys: Options that the command takes from a recipe alone, without hyphens before them.
 
     >>> in_words(OutOfRange("grid must be a power of two", came="0.3", remedy='Pass grid="1/1024", say.'))
     '--grid must be a power of two; got 0.3. Pass --grid 1/1024, say.'
+    >>> in_words(OutOfRange("cost must be a cost", came="cubic", remedy='Pass cost="squared".'), {"cost"})
+    'cost in the recipe must be a cost; got cubic. Pass cost = "squared" in the recipe (--recipe FILE.toml).'
     """
-    required = _BEGINS.sub(_option, _spoken(_LEVEL.sub(r"\1 = ", error.required)))
+    required = _BEGINS.sub(_option, _spoken(_LEVEL.sub(r"\1 = ", error.required), keys))
     # A table or document is at fault in a place of its own, which is no option, whatever its name.
     where = error.where if isinstance(error, BadTable) else _OPTIONS.get(error.where or "", error.where)
-    remedy = None if error.remedy is None else _spoken(error.remedy)
+    remedy = None if error.remedy is None else _spoken(error.remedy, keys)
     number = _A_NUMBER.match(required)
     if number and "with a point" not in (remedy or ""):
         remedy = f"Write {number[1]} 1, say; fractions are 0.5 or 1/2."
@@ -513,14 +541,30 @@ def in_words(error: UtmostError) -> str:
     if isinstance(came, str):
         came = _NAMED.sub(lambda match: match[1] + _OPTIONS[match[2]], came)
     told = _LEVEL_SHOWN.sub(r"\1 = \2", str(UtmostError(required, came=came, where=where, remedy=remedy)))
-    return _FRACTION.sub(lambda match: match[1] if match[2] == "1" else f"{match[1]}/{match[2]}", told)
+    told = _FRACTION.sub(lambda match: match[1] if match[2] == "1" else f"{match[1]}/{match[2]}", told)
+    return _keys_named(told, keys)
 
 
-def _spoken(text: str) -> str:
+def _keys_named(text: str, keys: Collection[str]) -> str:
+    """A sentence with keys of a recipe for options that the command line does not have."""
+    return re.sub(rf"--({'|'.join(keys)})\b", r"\1 in the recipe", text) if keys else text
+
+
+def _spoken(text: str, keys: Collection[str] = ()) -> str:
     """A sentence of the library with options for arguments: ``--numbers reals`` for ``numbers="reals"``."""
-    for call, option in _CALLS.items():
-        text = text.replace(call, option)
-    return _ASSIGNED.sub(_option, _NUMBERED.sub(_numbered, _SELECTED.sub(_selected, text)))
+
+    def option(match: re.Match[str]) -> str:
+        typed = _option(match)
+        name, _, value = typed.removeprefix("--").replace('"', "").partition(" ")
+        return f'{name} = "{value}"{in_recipe}' if name in keys and value else typed
+
+    in_recipe = " in the recipe (--recipe FILE.toml)"
+
+    for call, words in _CALLS.items():
+        text = text.replace(call, words)
+    text = _SPELLING.sub(lambda match: " ".join(match[1].split(", ")), text)
+    text = _ASSIGNED.sub(option, _NUMBERED.sub(_numbered, _SELECTED.sub(_selected, text)))
+    return re.sub(rf"{re.escape(in_recipe)} (?=[a-z-]+ = )", " and ", text)
 
 
 def _selected(match: re.Match[str]) -> str:
@@ -604,9 +648,9 @@ def _silence() -> None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _tell(message: Warning | str, category: type[Warning], *place: Any, **line: Any) -> None:
+def _tell(keys: Collection[str], message: Warning | str, category: type[Warning], *place: Any, **line: Any) -> None:
     """One warning on standard error, without the line of code that it comes from."""
-    sys.stderr.write(f"utmost: warning: {harmless(_spoken(str(message)))}\n")
+    sys.stderr.write(f"utmost: warning: {harmless(_keys_named(_spoken(str(message), keys), keys))}\n")
 
 
 def _fail(message: str, code: int) -> NoReturn:

@@ -1,7 +1,8 @@
 """Tables of several amounts in a ledger, as the commands publish, relax and show them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from utmost.core.exact.progress_bar import progress_bar
 from utmost.errors import UtmostError
@@ -23,7 +24,7 @@ def publish_means_in_ledger(
     question: Question,
     *,
     dry_run: bool,
-    counted_by: str,
+    counting: Sequence[Any],
 ) -> None:
     """Publish several amounts as one table, or rehearse it; the arguments are those of `publish_in_ledger`."""
     request, again = memory.request, memory.request is not None
@@ -35,7 +36,7 @@ def publish_means_in_ledger(
         question.checked(table)  # a file that no ledger answered: it is refused before one is made
     with (
         memory.place.opened(create=memory.create and not dry_run) as opened,
-        named_command(opened, table, memory, question, counted_by),
+        named_command(opened, table, memory, question, counting),
     ):
         if again and question.is_written and not opened.has_request(release_name(str(request), next(iter(tables)))):
             question.checked(table)

@@ -12,7 +12,7 @@ from utmost.errors import OutOfRange
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.people_options import PersonOptions, split_names
 from utmost.interfaces.cli.options.promise_options import ColumnOptions, PromiseTexts, Protected
-from utmost.interfaces.cli.options.release_options import InOneDraw, ReleaseOptions
+from utmost.interfaces.cli.options.release_options import ReleaseOptions
 from utmost.interfaces.cli.options.shared_options import refuse
 from utmost.interfaces.cli.options.table_options import TableAnswer, check_fits
 from utmost.interfaces.cli.screens.release_screen import give, give_promise
@@ -45,10 +45,12 @@ def publish_table(table: Path, told: ReleaseOptions) -> None:
         by_wanted_tables(source, told, told.asked.want)
     elif told.promised.is_whole:
         whole(source, told)
-    elif told.once.together is not None:
+    elif told.once.is_of_rows:
         together(source, told)
+    elif told.once.once == "tables":
+        raise OutOfRange("--once tables needs --want", came="none", remedy='Add --want "region sex", say.')
     elif told.once.once is not None:
-        in_one_draw(source, told, told.once.once)
+        in_one_draw(source, told)
     elif told.promised.is_planned:
         by_plan(source, told)
     else:
@@ -76,17 +78,16 @@ def together(table: Path, told: ReleaseOptions) -> None:
     promised, columns = told.promised, told.promised.columns
     cells = Protected(cells=promised.protected.cells)
     other = replace(promised, columns=ColumnOptions(), protected=cells, texts=PromiseTexts())
-    once = replace(told.once, cost="absolute", together=None)
-    refuse("does not go with --together", other, once, told.memory, told.people, promised.stopping)
+    refuse(f"does not go with --once {told.once.once}", other, told.memory, told.people, promised.stopping)
     promised.check_columns("columns", "sensitivity")
     released = columns.released
-    unit = promised.unit_of_row(released, told.once.together)
+    unit = promised.unit_of_row(released, "counts" if told.once.once == "row-counts" else "any")
     check_fits(told.answer, table, released, split_names(columns.public or []))  # before a plan that may take minutes
     noise = once_together(released, unit=unit, cost=one_of(told.once.cost, CellCost, "cost"))
     give_once(table, promised.of(noise=noise), told)
 
 
-def in_one_draw(table: Path, told: ReleaseOptions, what: InOneDraw) -> None:
+def in_one_draw(table: Path, told: ReleaseOptions) -> None:
     """All released cells, or all one-way tables of a counted table, in one draw."""
     from utmost.publish.promises.one_draw_noise import OneWayDraw
 
@@ -94,25 +95,24 @@ def in_one_draw(table: Path, told: ReleaseOptions, what: InOneDraw) -> None:
     beside = (told.memory, promised.lasting, promised.noise, promised.stopping)
     refuse("does not go with --once", replace(told.once, once=None), *beside)
     if promised.stated is not None:
-        required = "--promise, which says all that is promised, does not go with --once"
-        raise OutOfRange(required, remedy="Leave out --once.")
+        required = "only one of --promise and --once may be given"
+        raise OutOfRange(required, came="both", remedy="Leave out --once.")
     counted = counted_table(table, told.people, told.neighbours, told.spelling.cells, told.count_key)
     if isinstance(counted, dict):
-        raise OutOfRange("one draw must be of counts, or of one amount", came="--mean", where="--once")
+        remedy = "Leave out --once, or leave out all but one --mean."
+        raise OutOfRange("--once needs counts, or one amount", came="several --mean", remedy=remedy)
     answer.check_free(table, draws=True)
-    if what == "one-way":
+    if told.once.once == "one-way":
         refuse("does not go with --once one-way, which names its columns", promised.columns, promised.protected)
         if counted is None:
             remedy = "Count people: add --each-row, --by and --domain; or release what utmost count wrote."
-            raise OutOfRange(
-                "one-way tables need people who are counted", came="columns", where="--once", remedy=remedy
-            )
+            raise OutOfRange("--once one-way needs people who are counted", came="a table of columns", remedy=remedy)
         promise, source = promised.of(counted, OneWayDraw.of_counted(counted)), counted
     else:
         if counted is None:
             promised.check_columns("columns", "sensitivity", "cells")
         source = files.read(table) if counted is None else counted
-        promise = _in_one_draw(source, counted, told, nonnegative=what == "counts")
+        promise = _in_one_draw(source, counted, told, nonnegative=told.once.once == "counts")
     _give_checked(table, source, promise, told)
 
 
@@ -177,46 +177,58 @@ def by_plan(table: Path, told: ReleaseOptions) -> None:
 
 
 def by_wanted_tables(table: Path, told: ReleaseOptions, wanted: list[str]) -> None:
-    """The tables that are wanted of a counted table, by the plan that `utmost plan` would make."""
+    """The tables that are wanted of a counted table: by the plan of `utmost plan`, or by noise made once."""
     from utmost.interfaces.cli.screens.workload_screens import check_document, release_by_plan
     from utmost.publish.counting.counted import CountedTable
-    from utmost.publish.releases.planned_tables import plan_for
+    from utmost.publish.releases.planned_tables import least_once, plan_for
     from utmost.publish.workloads.sums_in_words import read_wanted
 
     answer, promised, level = told.answer, told.promised, told.level.read()
-    if told.once.once is not None:
-        remedy = (
-            "Leave out --once; or leave out --want, and name the columns of the table by --by: what is drawn in one go "
-        )
-        remedy += 'is published as it is. `utmost plan` says under "made once" which of the two has the smaller error.'
-        raise OutOfRange("--want plans noise on sums, --once draws cells in one go", came="both", remedy=remedy)
-    refuse("is the noise of cells: it does not go with --want", told.once)
+    is_once = told.once.once == "tables"
+    if told.once.once is not None and not is_once:
+        remedy = "Write --once tables: it takes the noise with the least error for these tables."
+        raise OutOfRange("--want takes --once tables", came=f"--once {told.once.once}", remedy=remedy)
+    other = replace(told.once, once=None)
+    refuse("is the noise of cells: it does not go with --want", other)
     refuse("reads cells that each have noise of their own: it does not go with --want", promised.stopping)
     refuse("does not go with --want", TableAnswer(form=answer.form), promised.columns, promised.noise)
     if promised.stated is not None or promised.protected.cells is not None:
         came = "--cells" if promised.stated is None else "--promise"
-        remedy = f"Leave out {came}: a counted table has proved its unit."
-        raise OutOfRange("--want plans a release of a counted table", came=came, remedy=remedy)
+        remedy = f"Leave out {came}."
+        raise OutOfRange(
+            "--want needs no promise: what one person changes is proved by counting", came=came, remedy=remedy
+        )
     if told.memory.ledger is None:
         check_once(told)
-        check_document(answer.file, answer.sign, draws=True)
+        if not is_once:
+            check_document(answer.file, answer.sign, draws=True)
     else:
+        refuse("cannot be chosen with --ledger", told.once)
         check_counted_before(told.people, told.count_key)
         if not told.is_repeatable:
             check_document(answer.file, answer.sign)
     counted = counted_table(table, told.people, told.neighbours, told.spelling.cells, told.count_key)
     if isinstance(counted, dict):
         remedy = "Leave out --want: any total or mean follows from the one table (utmost total). Or keep one --mean."
-        raise OutOfRange("--want plans counts, or one --mean", came="several --mean", where="--want", remedy=remedy)
+        raise OutOfRange("--want needs counts, or one --mean", came="several --mean", remedy=remedy)
     if not isinstance(counted, CountedTable):
         remedy = "Add --each-row, or --person COLUMN, and --domain FILE; or give the .json that utmost count wrote."
-        raise OutOfRange("--want is of one counted table", came=table.name, where="--want", remedy=remedy)
+        raise OutOfRange("--want needs people to count, or a counted table", came=table.name, remedy=remedy)
     amount = counted.unit.amount if counted.unit.is_shared else None
     workload = read_wanted(counted.domain, wanted, without=None if amount is None else amount.name)
     with progress_bar("Searching for shares"):
         plan = plan_for(workload, counted, level)
     if told.memory.ledger is not None:
         return keep(table, told, counted, plan)
+    if is_once and (made_once := least_once(plan, counted, level)) is not None:
+        read, promise = made_once
+        if answer.file is not None and answer.file.suffix.lower() == ".json":
+            remedy = f"Write --out {answer.file.with_suffix('.csv')}: its totals are the wanted tables (utmost total)."
+            raise OutOfRange("noise made once must be written as a table", came=answer.file.name, remedy=remedy)
+        answer.check_free(table, draws=True)
+        return _give_checked(table, read, replace(promise, **promised.texts.given), told)
+    if is_once:
+        check_document(answer.file, answer.sign, draws=True)
     promise, sure = promised.of(counted, plan), read_confidence(answer.confidence)
     release_by_plan(
         counted, promise, level, sure, answer.file, answer.signer, as_json=answer.as_json, dry_run=told.dry_run
@@ -252,7 +264,9 @@ def table_of_columns(table: Path, told: ReleaseOptions) -> None:
     signer = answer.signer
     large = _streamed(table, told) if counted is None else None
     if large is None and table.is_dir():
-        raise OutOfRange("a folder must be released into a file", came="none", where="--out")
+        raise OutOfRange(
+            "--out must name a file where the table is a folder", came="none", remedy="Add --out released.parquet."
+        )
     with progress_bar(f"Checking {table.name}" if large is not None else f"Checking and noising {table.name}"):
         source: Any = large
         if large is None:
@@ -292,16 +306,15 @@ def table_of_measures(table: Path, counted: "dict[str, CountedTable]", told: Rel
     beside = told.promised.columns, told.promised.texts, told.promised.stopping
     refuse("does not go with sums and counts together", told.once, *beside)
     if told.promised.stated is not None:
-        remedy = "Leave out --promise: several --mean say all that is promised."
-        raise OutOfRange("several amounts must be promised by --mean", came="--promise", remedy=remedy)
+        remedy = "Leave out --promise."
+        raise OutOfRange("only one of --promise and several --mean may be given", came="both", remedy=remedy)
     for one in counted.values():
         check_fits(answer, one, (), ())
     if told.memory.ledger is not None:
         from utmost.interfaces.cli.means_in_ledger import publish_means_in_ledger
 
-        typed = options.typed_again(told.people, told.spelling)
-        question = question_of(told)
-        return publish_means_in_ledger(table, counted, told.memory, question, dry_run=told.dry_run, counted_by=typed)
+        counting, question = (told.people, told.spelling), question_of(told)
+        return publish_means_in_ledger(table, counted, told.memory, question, dry_run=told.dry_run, counting=counting)
     check_once(told)
     if told.dry_run:
         return give_promised_measures(MeasuresTable.without_data(counted, level, answer.confidence), answer)
@@ -357,8 +370,8 @@ def keep(table: Path, told: ReleaseOptions, counted: "CountedTable | None", plan
 
     question = question_of(told)
     promise = told.promised.of(counted, plan)
-    typed = options.typed_again(told.people, told.spelling)
-    publish_in_ledger(table, promise, told.memory, question, dry_run=told.dry_run, brought=counted, counted_by=typed)
+    counting = told.people, told.spelling
+    publish_in_ledger(table, promise, told.memory, question, dry_run=told.dry_run, brought=counted, counting=counting)
 
 
 def question_of(told: ReleaseOptions) -> "Question":
@@ -371,7 +384,7 @@ def question_of(told: ReleaseOptions) -> "Question":
 
     refuse("cannot be chosen with --ledger", told.once)
     if told.memory.name is None:
-        raise OutOfRange("a release in a ledger needs a name", came="none", remedy="Add --name admissions, say.")
+        raise OutOfRange("--ledger needs --name", came="none", remedy="Add --name admissions, say.")
     return Question(name=told.memory.name, level=told.level, version=told.memory.version, answer=told.answer)
 
 
@@ -382,8 +395,8 @@ def check_once(told: ReleaseOptions, counted: "CountedTable | None" = None) -> N
     if promise is None:
         return
     if promise.keyed_by_id or (isinstance(promise.noise, Noise) and promise.noise.is_bounded):
-        required = "a promise of noise by item or of a largest value needs --ledger"
-        raise OutOfRange(required, came="none", where="--promise")
+        required = "a promise of noise by item, or of a largest value, needs --ledger"
+        raise OutOfRange(required, came="none", remedy="Add --ledger releases.db --name NAME, say.")
     promise.check(counted)
 
 
@@ -391,15 +404,14 @@ def check_counted_before(people: PersonOptions, key: Path | None) -> None:
     """Check that a ledger, which may meet the events of a person again, counts them by a key, or gets them counted."""
     if people.person is not None and key is None:
         remedy = (
-            "Write `utmost init` in place of `utmost release TABLE`, with the same options: it makes a counting key, "
-            "in release.secret.toml for --key-file. Then utmost release TABLE --recipe release.toml. Or count first by "
-            "a key of your own: `head -c 32 /dev/urandom > count.key`, then utmost count TABLE --person ... "
-            "--count-key count.key --out counted.json; and release counted.json."
+            "Write `utmost init` in place of `utmost release TABLE`, with the same options: it makes a counting key. "
+            "Then utmost release TABLE --recipe release.toml. Or count first by a key of your own: "
+            "`head -c 32 /dev/urandom > count.key`, then utmost count TABLE --person ... --count-key count.key "
+            "--out counted.json; and release counted.json."
         )
         raise OutOfRange(
-            "a ledger needs a counting key for persons, or a table that was counted before",
-            came="--person",
-            where="--ledger",
+            "--ledger with --person needs a counting key, so that the same rows of a person count each time",
+            came="none",
             remedy=remedy,
         )
 

@@ -17,7 +17,7 @@ from utmost.core.exact.arguments import one_of
 from utmost.core.exact.field_forms import FieldForm
 from utmost.core.noise.costs import Cost
 from utmost.core.privacy.unit import Unit
-from utmost.publish.counting.proved_table import BY_COUNTING
+from utmost.publish.counting.counted_facts import BY_COUNTING
 from utmost.publish.promises.noise_kinds import KINDS, kind_named
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.statement_kinds import FORMAT, VERSION
@@ -563,8 +563,9 @@ def _documents() -> dict[str, Schema]:
         ),
         "counted-table": _document(
             "counted",
-            {"unit": _part("unit"), "part": _or_null(_list(_TEXT)), "domain": _part("domain")},
+            {"unit": _part("unit"), "domain": _part("domain")},
             {
+                "part": _list(_TEXT),
                 "together": _TEXT,
                 "measure": _TEXT,
                 "individual": _TEXT,

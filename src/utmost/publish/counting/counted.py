@@ -2,21 +2,23 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.core.exact.arguments import instance, optional, text, truth
+from utmost.core.exact.arguments import instance, text, truth
 from utmost.core.exact.arrays import frozen, with_room_for
 from utmost.core.exact.display import Display, one_line
+from utmost.core.exact.field_forms import facts_of
 from utmost.core.exact.numbers import Number
 from utmost.core.privacy.unit import Unit
 from utmost.core.sampling.integers import narrowed
 from utmost.errors import BadTable, OutOfRange
+from utmost.publish.counting.counted_facts import CountedFacts
 from utmost.publish.counting.counting_report import CountingReport
-from utmost.publish.counting.proved_table import ProvedTable, read_individual, written_proved
 from utmost.publish.workloads.amount_pair import AmountPair
 from utmost.publish.workloads.row_unit import WholeRows
 from utmost.tables.axes.domain import Domain, Family
@@ -36,7 +38,7 @@ _PLAIN = None, None, False  # neither parts of sums, nor distinct values, nor mi
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class CountedTable(ProvedTable, Display):
+class CountedTable(CountedFacts, Display):
     """The true counts, or sums, of every cell of a declared domain; made by `count_table`.
 
     It holds true values: it is released and never published.
@@ -47,11 +49,11 @@ class CountedTable(ProvedTable, Display):
             cells, the cells that do not hold 0.
         unit: Unit of privacy, proven by how the table was counted.
         kind: Kind of the tables made of it, as an adapter names it.
-        part: Partition and this part of it, where individuals were split into parts that share nobody
-        together: an axis of k = 2 to 5 values, where the cells that one individual changes are those of
-            ``unit.cells / k`` rows along it.
         report: Counting report: the fate of the events. It is confidential: it is shown, and nothing that is
             written has it, nor a pickle or a copy of the table.
+        part: Partition and this part of it, where individuals were split into parts that share nobody.
+        together: an axis of k = 2 to 5 values, where the cells that one individual changes are those of
+            ``unit.cells / k`` rows along it.
         measure: the name of what was counted, where several measures were counted in one pass.
         individual: who one individual is, in words; None where nobody said it.
         proved: whether utmost counted it, and so kept of each individual no more than the unit says.
@@ -65,23 +67,13 @@ class CountedTable(ProvedTable, Display):
     cells: NDArray[Any] | FewCells = field(repr=False)
     unit: Unit
     kind: str = "columns:"
-    part: tuple[str, str] | None = None
-    together: str | None = None
-    report: CountingReport | None = field(default=None, repr=False, compare=False)
-    measure: str | None = None
-    individual: str | None = None
-    proved: bool = False
+    report: CountingReport | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
+        CountedFacts.__post_init__(self)
         instance(self.domain, Domain, "domain")
         instance(self.unit, Unit, "unit")
         text(self.kind, "kind")
-        if self.part is not None:
-            instance(self.part, tuple, "part")
-        optional(self.together, text, "together")
-        optional(self.measure, text, "measure")
-        read_individual(self.individual)
-        truth(self.proved, "proved")
         if self.report is not None:
             instance(self.report, CountingReport, "report")
         if isinstance(self.cells, FewCells):
@@ -98,8 +90,7 @@ class CountedTable(ProvedTable, Display):
         self.unit.check_part(self.part)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        parts = self.domain, self.cells, self.unit, self.kind, self.part, self.together
-        return CountedTable, (*parts, None, self.measure, self.individual, self.proved)
+        return partial(CountedTable, **self.said()), (self.domain, self.cells, self.unit, self.kind)
 
     def __repr__(self) -> str:
         line = one_line(self)
@@ -130,13 +121,18 @@ class CountedTable(ProvedTable, Display):
             return
         size = plan.domain.size
         if plan.rows is not None and not self.unit.nonnegative:
-            remedy = f'Count with together="{plan.together}" what is not negative, or plan with method="marginals".'
-            raise OutOfRange("it must be proved that nobody lowers a cell", came="no such proof", remedy=remedy)
+            remedy = (
+                f'Count with together="{plan.together}" and without negative amounts; or plan with method="marginals".'
+            )
+            required = "a plan of listed rows needs a table of which it is proved that nobody lowers a cell"
+            raise OutOfRange(required, came="a table without that proof", remedy=remedy)
         # Who may change every cell changes whole rows, along whatever axis.
         if plan.together != self.together and plan.unit.cells < size:
             raise OutOfRange(
-                f"what one individual changes must be proved to be whole rows along {plan.together!r}",
-                came="any cells" if self.together is None else f"rows along {self.together!r}",
+                f"this plan needs a table of which one person changes whole rows along {plan.together!r}",
+                came="a table of which one person may change any cells"
+                if self.together is None
+                else f"rows along {self.together!r}",
                 remedy=f'Count with together="{plan.together}", or plan with method="marginals".',
             )
 
@@ -176,21 +172,23 @@ class CountedTable(ProvedTable, Display):
         ]
         if (kinds[0] or _PLAIN) != (kinds[1] or _PLAIN):
             remedy = "Pass the table's own unit."
-            required = "sums and counts are noised together, or neither; distinct counts are said to be such"
+            required = "a plan and a table must be of the same kind: counts, sums, both together, or distinct values"
             if kinds[0] is not None and kinds[1] is not None and kinds[0][2] != kinds[1][2]:
-                required = "a plan and a table must say alike what becomes of missing amounts"
+                required = "a plan and a table must treat missing amounts alike"
             raise OutOfRange(required, came="another unit", remedy=remedy)
         if unit.step != proved.step:
             remedy = "Pass the table's own unit, or leave it out."
             raise OutOfRange(
-                f"amounts that were counted in steps of {proved.step} are released in such steps",
+                f"amounts that were counted in steps of {proved.step} must be released in these steps",
                 came=f"steps of {unit.step}",
                 remedy=remedy,
             )
         if unit.exactly and not proved.exactly:
-            remedy = "Pass the table's own unit; or a table with dataclasses.replace(table, unit=) at your word."
+            remedy = (
+                "Pass the table's own unit; or, if you know that nobody is left out, dataclasses.replace(table, unit=)."
+            )
             raise OutOfRange(
-                "exactly=True needs more than a count, which cannot prove that nobody is left out",
+                "exactly=True needs your word that nobody is left out: counting cannot prove that",
                 came="exactly=True",
                 remedy=remedy,
             )
@@ -200,7 +198,7 @@ class CountedTable(ProvedTable, Display):
             proved.reach,
         ):
             # In more of the cells fewer are left to be entered: a larger unit may protect less.
-            required = f"everybody is counted with exactly what was proved, {_in_words(proved)}"
+            required = f"with exactly=True the unit must be the one that was proved, {_in_words(proved)}"
             raise OutOfRange(required, came=_in_words(unit), remedy="Plan for the table's own unit.")
         replaced = proved.neighbours == "change-one" and unit.neighbours != "change-one"
         promised = unit.neighbours == "change-one" and unit.nonnegative and not proved.nonnegative
@@ -294,18 +292,7 @@ class CountedTable(ProvedTable, Display):
 
     def _about(self) -> dict[str, Any]:
         """Everything but the numbers, as JSON values."""
-        named = {
-            "together": self.together,
-            "measure": self.measure,
-            "individual": self.individual,
-            "proved": written_proved(self.proved),
-        }
-        return {
-            "unit": self.unit.facts(),
-            "part": None if self.part is None else list(self.part),
-            **{name: fact for name, fact in named.items() if fact is not None},
-            "domain": self.domain.facts(),
-        }
+        return {"unit": self.unit.facts(), **facts_of(self), "domain": self.domain.facts()}
 
     def _numbers(self) -> dict[str, Any]:
         """The number of each cell in order; of a domain that is not laid out the places and numbers of its cells."""

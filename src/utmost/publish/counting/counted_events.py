@@ -269,7 +269,7 @@ def _counted(
             unit,
             kind,
             together=counting.together,
-            report=report,
+            report=report.of_measure(None if measure.amount is None else measure.amount.name),
             measure=name,
             individual=counting.individual,
             proved=True,

@@ -5,7 +5,7 @@ report travel with them, in cells below 0. Nothing else is asked of the engine, 
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -75,6 +75,14 @@ class CountingReport:
             came="a pickle or a copy of it",
             remedy="Count again where it is to be seen, or write report.facts().",
         )
+
+    def of_measure(self, amount: str | None) -> "CountingReport":
+        """The report of one measure of several: without the missing amounts of the others.
+
+        Args:
+            amount: Name of the measure's amount; None where it counts events.
+        """
+        return replace(self, without_amount={name: n for name, n in self.without_amount.items() if name == amount})
 
     @property
     def lost(self) -> tuple[list[str], list[str]]:

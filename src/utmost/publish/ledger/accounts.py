@@ -9,6 +9,7 @@ from utmost.core.exact.numbers import Number
 from utmost.core.exact.progress_bar import progress_bar
 from utmost.errors import OutOfRange
 from utmost.publish.counting.counted import CountedTable
+from utmost.publish.counting.counted_facts import Part
 from utmost.publish.ledger.budgets import charged, check_known, limited, rehearsed
 from utmost.publish.ledger.event_log import EventLog
 from utmost.publish.ledger.events import Event, check_name
@@ -33,7 +34,7 @@ from utmost.publish.ledger.verification import (
     status_of,
     verified_with_witness,
 )
-from utmost.publish.promises.promise import Part, Promise, promise_for
+from utmost.publish.promises.promise import Promise, promise_for
 from utmost.publish.releases.source import new_source
 from utmost.publish.workloads.planning.plan import Plan
 from utmost.tables.frames.any_table import is_engine_table
@@ -79,7 +80,6 @@ class Accounts:
         at = level(epsilon)
         if promise is not None and not is_engine_table(table):
             declared = promise_for(promise, table)
-            declared.check(table)
             source = new_source(table, declared.rows_of(table), declared)
             own = name if dataset is None else dataset
             check_publishable(self._log, PublishRequest(name, declared, at, own, version, request, independent), source)
@@ -142,7 +142,8 @@ class Accounts:
             The sum of their largest levels, rounded up where it cannot be written exactly; None where nothing is spent.
         """
         if (name is None) == (dataset is None):
-            raise OutOfRange("exactly one of name and dataset must be given", came=(name, dataset), where="spent")
+            remedy = 'Pass ledger.spent("admissions"), or ledger.spent(dataset="students").'
+            raise OutOfRange("exactly one of name and dataset must be given", came=(name, dataset), remedy=remedy)
         if dataset is not None:
             check_name(dataset, "dataset")
             return self._look(lambda state: state.spending(dataset)).level

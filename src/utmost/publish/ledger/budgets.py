@@ -18,11 +18,11 @@ from utmost.errors import (
     SeparateDatasets,
     warn,
 )
+from utmost.publish.counting.counted_facts import Part
 from utmost.publish.ledger.event_log import EventLog, Transaction
 from utmost.publish.ledger.events import check_name
 from utmost.publish.ledger.spending import Account, Budget, Spending
 from utmost.publish.ledger.state import Published, State
-from utmost.publish.promises.promise import Part
 
 # Printable, and drawn as nothing.
 _INVISIBLE = {*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0), 0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180B, 0x180C}

@@ -9,7 +9,7 @@ from typing import Any
 from utmost.core.exact.levels import Level
 from utmost.core.exact.written_levels import level_from_text
 from utmost.errors import LedgerDamaged
-from utmost.publish.promises.promise import Part
+from utmost.publish.counting.counted_facts import Part
 
 OFFERED: Mapping[str, tuple[type, ...]] = {
     "name": (str,),

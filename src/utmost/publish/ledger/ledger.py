@@ -187,7 +187,6 @@ class Ledger(Responding, Accounts, Display):
         """
         own, promise = name if dataset is None else dataset, promise_for(promise, table)
         asked = PublishRequest(name, promise, level(epsilon), own, version, request, independent)
-        promise.check(table)
         rows = promise.rows_of(table)
         if is_engine_table(rows):
             made, frame = engine_ledger.publish_frame(self.items, asked, rows)
@@ -395,7 +394,10 @@ class Ledger(Responding, Accounts, Display):
         if any(release.name == name for release in self.releases):
             remedy = "Give the table of several amounts another name, in the same dataset."
             raise AlreadyPublished(
-                "a name must stand for one release or one mechanism", came="a release", where=repr(name), remedy=remedy
+                "a name must stand for one release or one mechanism",
+                came="the name of another release",
+                where=repr(name),
+                remedy=remedy,
             )
         requests = means_requests(
             name, tables, level(epsilon), dataset=dataset, version=version, request=request, independent=independent

@@ -245,7 +245,10 @@ def requested_version(state: State, request: PublishRequest) -> Published | None
     """The release that is requested again; None for one that is yet to be made."""
     if (request.name, 1) in state.mechanisms:
         raise AlreadyPublished(
-            "a name must stand for one release or one mechanism", came="a mechanism", where=repr(request.name)
+            "a name must stand for one release or one mechanism",
+            came="the name of a mechanism",
+            where=repr(request.name),
+            remedy="Pass another name.",
         )
     wanted = request.version
     answered = state.requests.get(request.request) if request.request is not None else None
@@ -279,9 +282,12 @@ def check_repeated(
     remedy = f"Call relax or view, or publish a new version: version={len(state.versions(release.name)) + 1}."
     facts, kept = _lasting_facts(request.promise), _lasting_facts(release.promise)
     others = [name for name in json_forms(Promise) if facts.get(name) != kept.get(name)]
-    call = {name: getattr(request, name) for name in ("version", "request", "level", "independent")}
-    again = replace(release.request, promise=request.promise, **call)
-    if not (same_rows and not others and again == request):
+    others += [
+        name
+        for name in json_forms(PublishRequest)
+        if name not in _OF_ONE_CALL and getattr(request, name) != getattr(release.request, name)
+    ]
+    if others or not same_rows:
         if release.dataset != request.dataset:
             remedy = f"It stays in its dataset: leave dataset= out. {_SUM_OF_BOTH}"
         required = "a release must keep its columns, promise and dataset, its identifiers and its noise"
@@ -298,10 +304,19 @@ def check_repeated(
     level = release.level_of_answer(request.level)
     if level is None:
         came = f"{level_text(request.level)} beside {', '.join(map(level_text, release.levels))}"
-        error = AlreadyPublished("a release is published once", came=came, where=where, remedy=remedy)
+        error = AlreadyPublished(
+            "a release must be published once; further levels are answered by relax or view",
+            came=came,
+            where=where,
+            remedy=remedy,
+        )
         error.at_other_level = True
         raise error
     return level
+
+
+_OF_ONE_CALL = ("promise", "level", "version", "request", "independent")
+"""The fields of a request that say how one call is made, and the promise, which is compared by its facts."""
 
 
 def _lasting_facts(promise: Promise) -> dict[str, Any]:
@@ -354,7 +369,7 @@ def check_dataset(state: State, request: PublishRequest) -> None:
         )
     check_relation(state, request.dataset, request.promise.lasting_noise.relation, request.name)
     if request.promise.lasting_noise.delta is not None and request.dataset in state.accounts:
-        required = "a dataset holds one release with a delta, since no ledger adds deltas up"
+        required = "a dataset must hold one release with a delta, since no ledger adds deltas up"
         remedy = "Pass another name, and dataset= of its own; the chances of both add up."
         raise OutOfRange(required, came="another beside it", where=repr(request.name), remedy=remedy)
 

@@ -13,7 +13,7 @@ from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.sampling.item_words import SECRET_BYTES, item_tags
 from utmost.core.sampling.random_bits import Randomness, entropy, secure
 from utmost.publish.counting.counted import CountedTable
-from utmost.publish.counting.proved_table import ProvedTable
+from utmost.publish.counting.counted_facts import CountedFacts
 from utmost.publish.ledger.event_log import open_log
 from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.ledger import Ledger
@@ -39,20 +39,8 @@ Frame = TypeVar("Frame")
 
 @overload
 def release(
-    table: CountedTable,
-    promise: Workload,
-    *,
-    epsilon: Number | Level,
-    once: bool = False,
-    confidence: Number = "0.95",
-    randomness: Randomness | None = None,
-) -> Answer[NoisySums]: ...
-
-
-@overload
-def release(
     table: CountedTable | NDArray[Any],
-    promise: Plan,
+    promise: Plan | Workload,
     *,
     epsilon: Number | Level,
     once: bool = False,
@@ -63,7 +51,7 @@ def release(
 
 @overload
 def release(
-    table: ProvedTable | Path,
+    table: CountedFacts | Path,
     promise: Promise,
     *,
     epsilon: Number | Level,

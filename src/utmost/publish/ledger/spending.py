@@ -9,7 +9,7 @@ from utmost.core.exact.arguments import iterable, wrong_kind
 from utmost.core.exact.display import Display
 from utmost.core.exact.intervals import Interval, is_lower, round_down, round_up, settled
 from utmost.core.exact.levels import Level
-from utmost.publish.promises.promise import Part
+from utmost.publish.counting.counted_facts import Part
 
 # Two sums that agree to so many bits and are written differently are taken for unequal, to the spender's disadvantage.
 _MOST_BITS = 1 << 12

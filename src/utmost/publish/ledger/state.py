@@ -13,6 +13,7 @@ from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, exact_integer, read_confidence
 from utmost.core.exact.written_levels import level_from_text
 from utmost.errors import LedgerDamaged, NotPublished, OutOfRange, Unsupported
+from utmost.publish.counting.counted_facts import Part, read_part
 from utmost.publish.ledger.events import Event, check_name
 from utmost.publish.ledger.kept_mechanisms import DRAWN, OFFERED, DrawnAnswers, KeptMechanism, drawn, offered
 from utmost.publish.ledger.labels import Labels
@@ -20,7 +21,7 @@ from utmost.publish.ledger.requests import MOST_VERSIONS, PublishRequest
 from utmost.publish.ledger.spending import Account, Spending
 from utmost.publish.promises.drawing import BLOCK
 from utmost.publish.promises.ledger_facts import LedgerFacts
-from utmost.publish.promises.promise import Part, Promise, read_part
+from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.promised_noise import CONFIDENCE, Noise
 from utmost.publish.promises.until import Stop
 

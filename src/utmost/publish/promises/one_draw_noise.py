@@ -3,7 +3,7 @@
 Both are noise for one level, which no memory keeps. The distributions are `CellsDraw` and `TablesDraw`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -17,8 +17,9 @@ from utmost.core.exact.arguments import instance
 from utmost.core.exact.display import Display
 from utmost.core.exact.field_forms import form
 from utmost.core.exact.levels import Level
-from utmost.core.exact.numbers import Number, natural, read_confidence
+from utmost.core.exact.numbers import Number, natural, read_confidence, written_number
 from utmost.core.noise.cells_draw import CellsDraw
+from utmost.core.noise.draw_with_total import COMBINED, DrawWithTotal
 from utmost.core.noise.one_draw import NOT_BETTER_KNOWN, DrawLaw
 from utmost.core.noise.tables_draw import TablesDraw
 from utmost.core.privacy.unit import Unit
@@ -58,7 +59,7 @@ class OneDrawAtLevel(Display):
 
     level: Level
     unit: Unit
-    law: DrawLaw
+    law: DrawLaw | DrawWithTotal
     confidence: Fraction
     rows: tuple[int | None, ...] = ()
 
@@ -95,15 +96,30 @@ class OneDrawAtLevel(Display):
         if not self.rows:
             return list(coefficients)
         cells = [Fraction(0)] * self.law.size
-        assert isinstance(self.law, TablesDraw), "rows are those of tables"
         for place, coefficient in zip(self.rows, coefficients, strict=True):
-            for cell in range(self.law.sizes[0]) if place is None else (place,):
+            for cell in range(self.sizes[0]) if place is None else (place,):
                 cells[cell] += coefficient
         return cells
 
+    @property
+    def draw(self) -> DrawLaw:
+        """The draw of the cells, with or without noise of the total by itself beside it."""
+        return self.law.draw if isinstance(self.law, DrawWithTotal) else self.law
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The number of cells of each one-way table."""
+        assert isinstance(self.draw, TablesDraw), "rows are those of tables"
+        return self.draw.sizes
+
+    @property
+    def theorem(self) -> str:
+        """The claim about the noise."""
+        return COMBINED if isinstance(self.law, DrawWithTotal) else NOT_BETTER_KNOWN
+
     def warn(self) -> None:
         """Warn of a level at which practically nobody is protected."""
-        warn_of_level(self.level, self.law)
+        warn_of_level(self.level, self.draw)
 
     def read(self, column: Any, name: str, place: RowName) -> NDArray[Any]:
         """The values of a column of integers."""
@@ -113,7 +129,7 @@ class OneDrawAtLevel(Display):
         """The noise as JSON values, for a statement."""
         return {
             "drawn": self.drawn,
-            "theorem": NOT_BETTER_KNOWN,
+            "theorem": self.theorem,
             "law": repr(self.law),
             "relaxable": False,
         }
@@ -127,8 +143,7 @@ class OneDrawAtLevel(Display):
         """The columns with their noise."""
         noise = sample_one_draw(self.law, 1, randomness=randomness)[0]
         if self.rows:
-            assert isinstance(self.law, TablesDraw), "rows are those of tables"
-            total = sum(noise[: self.law.sizes[0]].tolist())
+            total = sum(noise[: self.sizes[0]].tolist())
             listed = [total if place is None else int(noise[place]) for place in self.rows]
             noise = narrowed(np.array(listed, object))
         noised, start = dict[str, Any](), 0
@@ -141,24 +156,48 @@ class OneDrawAtLevel(Display):
 @lru_cache(maxsize=64)
 def _bar(noise: OneDrawAtLevel) -> Margin:
     law, sure, unit = noise.law, noise.confidence, noise.unit
-    of_kinds = {place: unit.margin(law.margin(sure, place)) for place in law.kinds}
-    if not isinstance(law, TablesDraw) or not noise.rows:
+
+    def margin(cells: Sequence[int]) -> int | float:
+        taken = set(cells)
+        return unit.margin(int(answer_margin(law, [int(place in taken) for place in range(law.size)], sure)))
+
+    of_kinds = {place: margin([place]) for place in law.kinds}
+    if not noise.rows:
         return max(of_kinds.values())
-    of_sizes = dict(zip(sorted(set(law.sizes)), (of_kinds[place] for place in _by_size(law)), strict=True))
-    cells = [of_sizes[size] for size in law.sizes for _ in range(size)]
-    total = unit.margin(law.total_margin(sure))
+    starts = [0, *accumulate(noise.sizes)]
+    by_size = {size: of_kinds[start] for start, size in zip(starts, noise.sizes, strict=False) if start in of_kinds}
+    cells = [by_size[size] for size in noise.sizes for _ in range(size)]
+    total = margin(range(noise.sizes[0]))
     return tuple(total if place is None else cells[place] for place in noise.rows)
-
-
-def _by_size(law: TablesDraw) -> list[int]:
-    """A cell of each size of table, by size."""
-    ends = list(accumulate(law.sizes))
-    starts = {size: end - size for size, end in reversed(list(zip(law.sizes, ends, strict=True)))}
-    return [starts[size] for size in sorted(starts)]
 
 
 def _read_natural(fact: Any, name: str) -> int:
     return natural(fact, name, least=1)
+
+
+def _read_share(share: Number | None, unit: Unit) -> Fraction | None:
+    """The share of a total by itself; none where it is 0.
+
+    Raises:
+        OutOfRange: for a share outside [0, 1), and where the total is public.
+    """
+    read = Fraction(0) if share is None else written_number(share, "total_share")
+    if not 0 <= read < 1:
+        remedy = "Leave total_share= out, or pass a share such as 0.6."
+        raise OutOfRange(
+            "the share of the total must be at least 0 and below 1", came=share, where="total_share", remedy=remedy
+        )
+    if read and unit.exactly:
+        remedy = "Leave total_share= out."
+        raise OutOfRange("a total with noise of its own must be secret", came="a public one", remedy=remedy)
+    return read or None
+
+
+def _with_total(draw_at: Callable[[Level], DrawLaw], level: Level, share: Fraction | None) -> DrawLaw | DrawWithTotal:
+    return draw_at(level) if share is None else DrawWithTotal.at_share(draw_at, level, share)
+
+
+_TOTAL_SHARE = form("share of the level for the total by itself", write=str, read=written_number)
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -172,6 +211,8 @@ class OneDraw(ColumnNoise):
         unit: Unit of privacy; its promises count: ``nonnegative``, ``in_all``, ``exactly``.
         released_cells: Number of cells that are released, over all columns.
         step: First step, as of `CellsDraw`; the one of least variance at the level of the release if left out.
+        total_share: Share of the level for noise of the total by itself, at least 0 and below 1; 0 if left out. The
+            cells then add up to a total of less error: `Plan.total_share` says which share is the best for both.
 
     Raises:
         OutOfRange: for a sensitivity that is no integer, and numbers outside their ranges.
@@ -183,6 +224,10 @@ class OneDraw(ColumnNoise):
     >>> noise = OneDraw(Unit(1, 5, nonnegative=True), released_cells=10)
     >>> noise.at(level(1)).law, noise.margin(level(1), "0.95")
     (CellsDraw(epsilon=1, sensitivity=1, cells=10, changed=5), 9)
+    >>> total = [1] * 10  # the margins of the total
+    >>> better = OneDraw(Unit(1, 5, nonnegative=True), released_cells=10, total_share="0.61")
+    >>> noise.at(level(1)).sum_margin(total, "0.95"), better.at(level(1)).sum_margin(total, "0.95")
+    (57, 25)
     """
 
     kind: ClassVar[str] = "cells in one draw"
@@ -191,29 +236,33 @@ class OneDraw(ColumnNoise):
 
     released_cells: int = field(metadata=form("released cells", read=_read_natural))
     step: int | None = field(metadata=form("first step of the noise", read=_read_natural))
+    total_share: Fraction | None = field(metadata=_TOTAL_SHARE)
 
-    def __init__(self, unit: Unit, released_cells: Number, step: Number | None = None) -> None:
+    def __init__(
+        self, unit: Unit, released_cells: Number, step: Number | None = None, *, total_share: Number | None = None
+    ) -> None:
         whom = instance(unit, Unit, "unit")
         cells = natural(released_cells, "released_cells", least=1)
         first = None if step is None else natural(step, "step", least=1)
         if whom.sensitivity.denominator != 1:
-            required, came = "the sensitivity of cells noised together must be an integer", str(whom.sensitivity)
-            raise OutOfRange(required, came=came, where="sensitivity", remedy=f"Pass {-(-whom.sensitivity // 1)}.")
+            required, came = "sensitivity must be an integer for one draw", str(whom.sensitivity)
+            raise OutOfRange(required, came=came, remedy=f"Pass sensitivity={-(-whom.sensitivity // 1)}.")
         if whom.is_shared or whom.is_distinct:
             what = "sums and counts that are noised together" if whom.is_shared else "distinct counts"
             remedy = "Release them by a plan, without once=True."
             raise Unsupported("one draw must be of counts, or of sums", came=what, remedy=remedy)
         if first is not None and first > whom.sensitivity:
-            raise OutOfRange("the first step may be as wide as the sensitivity", came=first, where="step")
+            raise OutOfRange("step must be at most the sensitivity", came=first, remedy="Leave out step=.")
         object.__setattr__(self, "unit", whom)
         object.__setattr__(self, "released_cells", cells)
         object.__setattr__(self, "step", first)
+        object.__setattr__(self, "total_share", _read_share(total_share, whom))
 
     @classmethod
-    def of_counted(cls, table: CountedTable) -> "OneDraw":
+    def of_counted(cls, table: CountedTable, *, total_share: Number | None = None) -> "OneDraw":
         """The noise of all cells of a counted table, for the unit that counting proved; nobody lowers a count."""
         counted = instance(table, CountedTable, "table")
-        return cls(replace(counted.unit, nonnegative=_is_raised(counted)), counted.domain.size)
+        return cls(raised(counted.unit), counted.domain.size, total_share=total_share)
 
     @property
     def subject(self) -> str:
@@ -231,12 +280,17 @@ class OneDraw(ColumnNoise):
 
     def at(self, level: Level, confidence: Number = "0.95") -> OneDrawAtLevel:
         """The noise at a level."""
-        return OneDrawAtLevel(level, self.unit, _cells_law(self, level), read_confidence(confidence))
+        law = _with_total(self._draw, level, self.total_share)
+        return OneDrawAtLevel(level, self.unit, law, read_confidence(confidence))
+
+    def _draw(self, level: Level) -> DrawLaw:
+        return least_draw(level, self.unit, self.released_cells, self.step)
 
     def as_drawn(self, noise: NoiseAtLevel) -> "OneDraw":
         """The same noise, with the first step that was chosen."""
-        law = noise.law
-        return replace(self, step=law.step) if isinstance(law, CellsDraw) and self._has_steps else self
+        assert isinstance(noise, OneDrawAtLevel), "its own noise"
+        draw = noise.draw
+        return replace(self, step=draw.step) if isinstance(draw, CellsDraw) and self._has_steps else self
 
     def check_unit(self, counted: Any) -> None:
         """Check that counting proved what the noise needs, or that amounts come in steps of 1."""
@@ -251,9 +305,8 @@ class OneDraw(ColumnNoise):
         check_size(self.unit, rows, columns)
         if rows * columns != self.released_cells:
             raise OutOfRange(
-                f"the noise is of {self.released_cells} released cells in one draw",
-                came=rows * columns,
-                where="released_cells",
+                "released_cells must be the number of released cells of the table",
+                came=self.released_cells,
                 remedy=f"Pass released_cells={rows * columns}.",
             )
 
@@ -262,17 +315,18 @@ class OneDraw(ColumnNoise):
         return _guarantee(level, self.unit)
 
 
-def _is_raised(counted: CountedTable) -> bool:
-    """Whether nobody lowers a cell: it is proved, or the cells are counts and no record is replaced."""
-    unit = counted.unit
-    return unit.nonnegative or (unit.amount is None and unit.neighbours == "add-remove")
+def raised(unit: Unit) -> Unit:
+    """The unit of a counted table with what counting proves: nobody lowers a count where no record is replaced."""
+    is_raised = unit.nonnegative or (unit.amount is None and unit.neighbours == "add-remove")
+    return replace(unit, nonnegative=is_raised)
 
 
 def _check_signs(unit: Unit, counted: Any) -> None:
     """Check that counting proved that nobody lowers a cell, where the noise needs it."""
-    if unit.nonnegative and not _is_raised(counted):
-        remedy = "Count what is not negative, or leave nonnegative= out."
-        raise OutOfRange("it must be proved that nobody lowers a cell", came="no such proof", remedy=remedy)
+    if unit.nonnegative and not raised(counted.unit).nonnegative:
+        remedy = "Leave out nonnegative=, or count amounts that are never negative."
+        required = "nonnegative=True needs a table of which it is proved that nobody lowers a cell"
+        raise OutOfRange(required, came="a table without that proof", remedy=remedy)
 
 
 def _guarantee(level: Level, unit: Unit) -> str:
@@ -281,10 +335,6 @@ def _guarantee(level: Level, unit: Unit) -> str:
     whole = ", and that every individual is counted so" * unit.exactly
     changes = f"at most {many} by at most {unit.most}{signs}{whole}"
     return promise_text(level, unit.neighbours, "the released columns", changes)
-
-
-def _cells_law(noise: OneDraw, level: Level) -> DrawLaw:
-    return least_draw(level, noise.unit, noise.released_cells, noise.step)
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -298,6 +348,7 @@ class OneWayDraw(ColumnNoise):
     Args:
         domain: Domain of the counted table; of each axis the finest level is released.
         unit: Unit of privacy: one cell, by 1. Where a record is replaced, with ``nonnegative``.
+        total_share: Share of the level for noise of the total by itself, as for `OneDraw`.
 
     Raises:
         OutOfRange: for another unit, and an axis named "total".
@@ -316,32 +367,34 @@ class OneWayDraw(ColumnNoise):
     labels_rows: ClassVar[bool] = True
 
     domain: Domain = field(metadata=form("columns that are counted", write=Domain.facts))
+    total_share: Fraction | None = field(metadata=_TOTAL_SHARE)
 
-    def __init__(self, domain: Domain, unit: Unit) -> None:
+    def __init__(self, domain: Domain, unit: Unit, *, total_share: Number | None = None) -> None:
         declared, whom = instance(domain, Domain, "domain"), instance(unit, Unit, "unit")
         if not whom.sensitivity == whom.cells == 1 or whom.amount is not None:
-            required = "all one-way tables in one draw are of people who are counted once"
+            required = "all one-way tables in one draw need people who are counted once each"
             remedy = "Count with at_most=1; or plan the tables: ut.choose_plan."
-            raise OutOfRange(required, came=repr(whom), where="unit", remedy=remedy)
+            raise OutOfRange(required, came=repr(whom), remedy=remedy)
         if whom.neighbours == "change-one" and not whom.nonnegative:
-            required = "where a record is replaced it must be promised that nobody lowers a cell"
-            raise OutOfRange(required, came="no such promise", where="unit", remedy="Pass nonnegative=True.")
+            required = 'neighbours="change-one" needs nonnegative=True here: nobody lowers a cell'
+            raise OutOfRange(required, came="a unit without it", remedy="Pass nonnegative=True.")
         if TOTAL in declared.columns:
-            raise OutOfRange("no axis may have the name of the total", came=repr(TOTAL), remedy="Rename it.")
+            raise OutOfRange("no axis may have the name of the total", came=repr(TOTAL), remedy="Rename the axis.")
         object.__setattr__(self, "unit", whom)
         object.__setattr__(self, "domain", declared)
+        object.__setattr__(self, "total_share", _read_share(total_share, whom))
 
     @classmethod
-    def of_counted(cls, table: CountedTable) -> "OneWayDraw":
+    def of_counted(cls, table: CountedTable, *, total_share: Number | None = None) -> "OneWayDraw":
         """The noise of a counted table, for the unit that counting proved."""
         counted = instance(table, CountedTable, "table")
-        return cls(counted.domain, counted.unit)
+        return cls(counted.domain, counted.unit, total_share=total_share)
 
     @classmethod
     def of_facts(cls, facts: Mapping[str, Any]) -> "OneWayDraw":
         """The noise that `facts` wrote."""
         about = cls.arguments(facts)
-        return cls(Domain.of_facts(about["domain"]), about["unit"])
+        return cls(Domain.of_facts(about["domain"]), about["unit"], total_share=about.get("total_share"))
 
     @property
     def subject(self) -> str:
@@ -359,20 +412,23 @@ class OneWayDraw(ColumnNoise):
 
     def at(self, level: Level, confidence: Number = "0.95") -> OneDrawAtLevel:
         """The noise at a level."""
-        sizes = [len(groups) for groups in self.tables.values()]
-        law = TablesDraw(level, sizes, self.unit.neighbours, self.unit.exactly)
+        law = _with_total(self._draw, level, self.total_share)
         return OneDrawAtLevel(level, self.unit, law, read_confidence(confidence), (None, *range(law.size)))
+
+    def _draw(self, level: Level) -> TablesDraw:
+        sizes = [len(groups) for groups in self.tables.values()]
+        return TablesDraw(level, sizes, self.unit.neighbours, self.unit.exactly)
 
     def released(self, columns: tuple[str, ...]) -> tuple[str, ...]:
         """The column of counts, which the noise names."""
         if columns not in ((), (COUNT,)):
-            raise OutOfRange(f"the released column is {COUNT!r}", came=", ".join(columns), remedy="Leave columns= out.")
+            raise OutOfRange(f"columns must be {COUNT!r}", came=", ".join(columns), remedy="Leave out columns=.")
         return (COUNT,)
 
     def labelled(self, public: tuple[str, ...]) -> tuple[str, ...]:
         """The columns of names and groups."""
         if public not in ((), (TABLE, GROUP)):
-            raise OutOfRange("the noise says which columns are public", came="others", remedy="Leave public= out.")
+            raise OutOfRange("public must be the columns of the noise", came="others", remedy="Leave out public=.")
         return TABLE, GROUP
 
     def check_unit(self, counted: Any) -> None:
@@ -384,7 +440,7 @@ class OneWayDraw(ColumnNoise):
         """The counted table."""
         if not isinstance(table, CountedTable):
             remedy = "Count the people with ut.count_table over the domain of the noise."
-            required, came = "all one-way tables are released of a counted table", type(table).__name__
+            required, came = "all one-way tables need a counted table", type(table).__name__
             raise WrongKind(required, came=came, where="table", remedy=remedy)
         return table
 
@@ -393,7 +449,7 @@ class OneWayDraw(ColumnNoise):
         counted = instance(rows, CountedTable, "table")
         if not counted.domain.same_as(self.domain):
             remedy = "Pass OneWayDraw.of_counted(table)."
-            raise OutOfRange("the table must have the noise's domain", came="another", where="domain", remedy=remedy)
+            raise OutOfRange("the table must have the domain of the noise", came="another domain", remedy=remedy)
         sums = [self.domain.sums(counted.summable, family).ravel() for family in _families(self.domain).values()]
         total = sum(int(count) for count in sums[0])
         labels = {

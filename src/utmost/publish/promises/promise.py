@@ -20,8 +20,16 @@ from utmost.core.exact.levels import level as level_of
 from utmost.core.exact.numbers import Number
 from utmost.core.noise.costs import Cost
 from utmost.core.privacy.unit import Unit, read_unit
-from utmost.errors import OutOfRange, Unsupported, WrongKind
-from utmost.publish.counting.proved_table import BY_COUNTING, ProvedTable, read_individual, read_proved, written_proved
+from utmost.errors import OutOfRange, Unsupported
+from utmost.publish.counting.counted_facts import (
+    INDIVIDUAL_FORM,
+    PART_FORM,
+    PROVED_FORM,
+    CountedFacts,
+    Part,
+    read_individual,
+    read_part,
+)
 from utmost.publish.promises.cell_noise import CellNoise, least_once
 from utmost.publish.promises.codec import Form
 from utmost.publish.promises.declared_columns import RowsFrom, listed_names, rows_origin
@@ -35,9 +43,6 @@ from utmost.tables.files.json_files import write_json
 
 if TYPE_CHECKING:
     from utmost.publish.workloads.planning.plan import Plan
-
-Part = tuple[str, str]
-"""A partition of individuals into parts that share nobody, and one part of it."""
 
 
 def _noise_facts(noise: PlannedNoise) -> dict[str, Any]:
@@ -62,16 +67,7 @@ _ROWS: dict[str | bool, str] = {
 }
 
 
-_PROVED: dict[str | bool, str] = {
-    BY_COUNTING: "proved: utmost counts the table, and keeps of each individual no more than this",
-    False: "declared by the publisher: nothing shows that utmost counted the table",
-}
-
-
 _COUNTED = "Utmost counted the table, and so enforced what one individual changes."
-
-
-_INDIVIDUAL_HINT = "For example one household. A counted table says it itself."
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
@@ -117,11 +113,9 @@ class Promise(Display):
     rows: RowsFrom = field(metadata=form("list of rows", words=_ROWS))
     id_column: tuple[str, ...] = field(metadata=form("columns of identifiers", write=list))
     keyed_by_id: bool = field(metadata=form("noise keyed by identifier: rows may come in any order"))
-    part: Part | None = field(metadata=form("partition and part", write=list))
-    individual: str | None = field(metadata=form("one individual is", hint=_INDIVIDUAL_HINT))
-    proved: bool = field(
-        metadata=form("what one individual changes is", words=_PROVED, write=written_proved, read=read_proved)
-    )
+    part: Part | None = field(metadata=PART_FORM)
+    individual: str | None = field(metadata=INDIVIDUAL_FORM)
+    proved: bool = field(metadata=PROVED_FORM)
     noise: PlannedNoise = field(metadata=form("noise", write=_noise_facts, read=_read_noise))
     until: Until | None = field(metadata=form("stops as soon as it is accurate", write=Until.facts, read=_read_until))
 
@@ -160,15 +154,13 @@ class Promise(Display):
         self.unit.check_part(self.part)
         beside = [name for name in ("public", "drop", "id_column") if getattr(self, name)]
         if self.noise.is_by_plan and beside:
-            required, remedy = "a plan says itself what is measured", f"Leave {beside[0]}= out."
-            raise OutOfRange(required, came=f"{beside[0]}= beside it", where="noise", remedy=remedy)
+            required = f"only one of noise=plan and {beside[0]}= may be given: a plan names its columns itself"
+            raise OutOfRange(required, came="both", remedy=f"Leave out {beside[0]}=.")
         if self.keyed_by_id and isinstance(self.noise, Noise):
             self.noise.by_item()  # refuses noise that is of more than one cell
         if self.keyed_by_id and not self.id_column:
-            remedy = "Pass id_column=, the column that identifies a row."
-            raise OutOfRange(
-                "noise keyed by identifier needs identifiers", came="none", where="id_column", remedy=remedy
-            )
+            remedy = 'Pass id_column="person", say, the column that tells the rows apart.'
+            raise OutOfRange("keyed_by_id=True needs id_column=", came="none", remedy=remedy)
         if self.until is not None:
             if not isinstance(self.until, Until):
                 raise wrong_kind("until", 'a rule on released values, such as within("10 %")', self.until)
@@ -192,7 +184,7 @@ class Promise(Display):
             return self.noise
         again = "in Python with ut.release(once=True), on the command line without --ledger"
         remedy = f"Promise columns and a unit, whose noise can be relaxed; or release it once: {again}."
-        required, came = "what is remembered has noise for every level", self.noise.kind
+        required, came = "a ledger or service needs noise that has an answer at every level", self.noise.kind
         raise Unsupported(required, came=came, where="promise", remedy=remedy)
 
     @property
@@ -212,9 +204,9 @@ class Promise(Display):
             OutOfRange: for several columns.
         """
         if len(self.id_column) > 1:
-            required = "the rows of this table are named by one column"
-            remedy = "Join them into one column; several name the items of an engine's frame."
-            raise OutOfRange(required, came="several", where="id_column", remedy=remedy)
+            required = "id_column must be one column for this table"
+            remedy = "Join them into one column: only a frame of Polars, DuckDB or Spark takes several."
+            raise OutOfRange(required, came="several", remedy=remedy)
 
     def check_fixed(self, came: str) -> None:
         """Check that no rule stops the release, where no answers are kept that it could climb on.
@@ -226,9 +218,9 @@ class Promise(Display):
             Unsupported: where one does.
         """
         if self.until is not None:
-            required = "a rule that stops needs answers at several levels, which this process or a ledger keeps"
+            required = "until= needs a release that is remembered, by this process or a ledger"
             remedy = "Leave until= out and choose the level; or release the table without once=True."
-            raise Unsupported(required, came=came, where="until", remedy=remedy)
+            raise Unsupported(required, came=came, remedy=remedy)
 
     def at_stop(self, level: Level, stop: Stop | None) -> NoiseAtLevel:
         """The noise of an answer at a level, with margins that hold where this rule stopped, or where any rule would.
@@ -315,7 +307,7 @@ class Promise(Display):
     @classmethod
     def of_counted(
         cls,
-        table: ProvedTable,
+        table: CountedFacts,
         columns: str | Sequence[str] | None = None,
         *,
         public: str | Sequence[str] = (),
@@ -340,7 +332,7 @@ class Promise(Display):
             WrongKind: for another table. OutOfRange: for a smaller unit than was proved. Unsupported: for a unit that
                 needs a plan.
         """
-        counted: Any = instance(table, ProvedTable, "table")
+        counted: Any = instance(table, CountedFacts, "table")
         if noise is None and unit is None:
             from utmost.publish.workloads.planning.cells_plan import cells_plan
 
@@ -348,19 +340,17 @@ class Promise(Display):
             noise, unit = (cells_plan(counted.domain, counted.unit), None) if needs_plan else (None, counted.unit)
         drawn = _noise(unit, noise)
         if drawn.is_by_plan or drawn.labels_rows:
-            promise = cls(columns, public=public, drop=drop, noise=drawn, until=until).of_table(counted)
-            promise.check(counted)
-            return promise
+            return cls(columns, public=public, drop=drop, noise=drawn, until=until).of_table(counted)
         names = _listed(columns) or (counted.column,)
         if len(names) != 1:
             raise OutOfRange(
-                "a counted table must have one column of counts", came=f"{len(names)} names", where="columns"
+                "columns must be one name, for the counts",
+                came=f"{len(names)} names",
+                remedy='Pass columns="count", or leave it out.',
             )
         labels, listed, dropped = counted_labels(counted), listed_names(public, "public"), listed_names(drop, "drop")
         shown = [*(name for name in labels if name not in dropped), *sorted({*listed} - {*labels})]
-        promise = cls(names, public=shown, drop=drop, noise=drawn, until=until).of_table(counted)
-        promise.check(counted)
-        return promise
+        return cls(names, public=shown, drop=drop, noise=drawn, until=until).of_table(counted)
 
     @property
     def digest(self) -> str:
@@ -375,7 +365,9 @@ class Promise(Display):
         """
         path = Path(path)
         if path.suffix.lower() != ".json":
-            raise OutOfRange("a promise must be written as .json", came=path.name, where="path")
+            raise OutOfRange(
+                "path must end in .json", came=path.name, remedy=f"Pass {str(path.with_suffix('.json'))!r}."
+            )
         write_together({path: lambda file: write_json(PROMISE_FORM.document(self), file)}, overwrite=overwrite)
 
     def check(self, table: Any) -> None:
@@ -385,21 +377,24 @@ class Promise(Display):
             OutOfRange: for another part or individual, a unit that no counting proved, a smaller unit than was proved,
                 and labels neither public nor dropped.
         """
-        counted: Any = table if isinstance(table, ProvedTable) else None
+        counted: Any = table if isinstance(table, CountedFacts) else None
         if self.part != (None if counted is None else counted.part):
             came = "a table of no part" if counted is None or counted.part is None else _part_in_words(counted.part)
             raise OutOfRange(
-                "the promise must say of which part of a partition the counted table is",
+                "the promise must name the same part as the counted table",
                 came=came,
                 where="part",
-                remedy="Promise it with part=(partition, part).",
+                remedy="Make the promise with part=(partition, part), or without part= for a whole table.",
             )
         if counted is not None and counted.individual is not None and self.individual not in (None, counted.individual):
-            required = "the promise must not say another individual than was counted"
+            required = "individual must be the one that was counted"
             remedy = f'Write individual="{counted.individual}", or leave it out.'
             raise OutOfRange(required, came=repr(self.individual), where="individual", remedy=remedy)
         if self.proved and (counted is None or not counted.proved):
-            required, came = "the promise says that utmost counted the table", "a table that was counted elsewhere"
+            required, came = (
+                "a promise with proved=True needs a table that utmost counted",
+                "a table that was counted elsewhere",
+            )
             remedy = "Leave proved= out of the promise, or count the people: ut.count_table, utmost count."
             raise OutOfRange(required, came=came, where="proved", remedy=remedy)
         self.noise.check_unit(counted)
@@ -408,9 +403,9 @@ class Promise(Display):
         counted.check_covered(self.unit)
         unsaid = {*counted_labels(counted)} - {*self.public, *self.drop}
         if unsaid or len(self.columns) != 1:
-            required = "the promise must say all that is promised of a counted table"
+            required = "the promise must name every column of the counted table"
             remedy = "Pass columns=, public= and unit=; or noise=plan. Promise.of_counted(table) fills them in."
-            raise OutOfRange(required, came="less", where="promise", remedy=remedy)
+            raise OutOfRange(required, came="a promise that leaves out some columns", where="promise", remedy=remedy)
 
     def rows_of(self, table: Any) -> Any:
         """The table with the columns that it is about, as its adapter reads it; of a plan a counted table.
@@ -481,26 +476,37 @@ class Promise(Display):
         return self._with({"noise": noise})
 
     def of_table(self, table: Any) -> "Promise":
-        """This promise with what a counted table says of whom it counts: part, individual, and whether it is proved."""
-        if not isinstance(table, ProvedTable):
-            return self
-        counted: Any = table
-        said = counted.individual or self.individual
-        return replace(self, part=counted.part, individual=said, proved=counted.proved)
+        """This promise with what a counted table says of itself, of all that a promise says; checked.
+
+        Raises:
+            OutOfRange: as `check`.
+        """
+        promise = self
+        if isinstance(table, CountedFacts):
+            own = {each.name for each in fields(Promise)}
+            said = {name: fact for name, fact in table.said().items() if name in own and fact is not None}
+            promise = replace(self, **said)
+        promise.check(table)
+        return promise
 
 
 def promise_for(promise: "Promise | Plan", table: Any) -> Promise:
-    """The promise of a table; a plan stands for that of its sums, of the people of a counted table."""
+    """The promise of a table, checked; a plan stands for that of its sums, with what a counted table says of itself.
+
+    Raises:
+        OutOfRange: as `Promise.check`.
+    """
     from utmost.publish.workloads.planning.plan import Plan
 
-    if not isinstance(promise, Plan):
-        return instance(promise, Promise, "promise")
-    return Promise(noise=promise).of_table(table)
+    if isinstance(promise, Plan):
+        return Promise(noise=promise).of_table(table)
+    instance(promise, Promise, "promise").check(table)
+    return promise
 
 
 def counted_labels(table: Any) -> tuple[str, ...]:
     """The columns of a counted table that were declared with its domain; none of another table."""
-    counted: Any = table if isinstance(table, ProvedTable) else None
+    counted: Any = table if isinstance(table, CountedFacts) else None
     return () if counted is None else tuple(counted.domain.label_columns(counted.domain.finest))
 
 
@@ -523,15 +529,6 @@ def _noise(unit: Unit | None, noise: "PlannedNoise | Plan | None") -> PlannedNoi
 
 def _listed(columns: str | Sequence[str] | None) -> tuple[str, ...]:
     return () if columns is None else listed_names(columns, "columns")
-
-
-def read_part(part: object) -> Part | None:
-    """A partition, and one part of it."""
-    if part is None:
-        return None
-    if not isinstance(part, list | tuple) or len(part) != 2 or not all(isinstance(name, str) for name in part):
-        raise WrongKind("a part must be two names: of the partition, and of the part", where="part")
-    return part[0], part[1]
 
 
 def _part_in_words(part: Part) -> str:

@@ -22,7 +22,7 @@ from utmost.core.privacy.unit import Unit
 from utmost.core.sampling.integers import Integers, joined
 from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import Unsupported
-from utmost.publish.counting.proved_table import ProvedTable
+from utmost.publish.counting.counted_facts import CountedFacts
 from utmost.publish.promises.declared_columns import check_margins_free, check_size
 from utmost.publish.promises.drawing import NewResponse, Responder
 from utmost.publish.promises.lattice import Lattice
@@ -144,7 +144,7 @@ class PlannedNoise(ABC):
         Raises:
             WrongKind: for a table of another kind.
         """
-        counted: Any = table if isinstance(table, ProvedTable) else None
+        counted: Any = table if isinstance(table, CountedFacts) else None
         return opened_table(table) if counted is None else counted.in_steps(columns[0])
 
     def measured(self, rows: Any) -> tuple[Any, str | None]:
@@ -236,8 +236,8 @@ class Noise(PlannedNoise):
             Unsupported: for noise that is of more than one cell.
         """
         remedy = "Collect the table first, and publish it without an engine."
-        required = f"{self.kind} have no noise by item"
-        raise Unsupported(required, came="a table that is answered by item", remedy=remedy)
+        required = "noise keyed by identifier needs columns of single cells"
+        raise Unsupported(required, came=self.kind, remedy=remedy)
 
     @abstractmethod
     def bound(self) -> tuple[Any, str]:

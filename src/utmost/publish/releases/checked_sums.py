@@ -85,12 +85,11 @@ def counted_for(table: CountedTable | NDArray[Any], plan: Plan) -> tuple[Counted
         OutOfRange, WrongKind: for a unit that cannot be one of sums.
         BadTable: for cells that are no integers, or of another shape.
     """
-    own = plan.unit, "columns:", None, plan.together
     whole = plan.domain if plan.narrowed_from is None else plan.narrowed_from
-    counted = table if isinstance(table, CountedTable) else CountedTable(whole, table, *own)
-    promise = promise_for(plan, counted)
-    promise.check(counted)
-    return counted, promise
+    counted = table
+    if not isinstance(counted, CountedTable):
+        counted = CountedTable(whole, counted, plan.unit, together=plan.together)
+    return counted, promise_for(plan, counted)
 
 
 def _sealed(sums: NDArray[Any]) -> NDArray[Any]:

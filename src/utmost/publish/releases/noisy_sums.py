@@ -1,6 +1,6 @@
 """Releasing a workload: the sums over a plan's families noised once, and every other sum made of them."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -21,6 +21,7 @@ from utmost.core.exact.numbers import Number, read_confidence
 from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.noise.combination import Combination
 from utmost.core.noise.ratio_bars import FiellerSet, RatioBar
+from utmost.core.privacy.amount import Amount
 from utmost.core.privacy.unit import Unit
 from utmost.errors import BadTable, FactsFarOff, NotDetermined, OutOfRange, Unsupported, UtmostError, warn
 from utmost.publish.promises.codec import StatementForm, does_not_follow, stated_field
@@ -345,7 +346,7 @@ class NoisySums(Display):
         chosen = chosen if self._amounts is None else self._amounts.both(chosen)
         if chosen not in self.measured:
             names = ", ".join(repr(self.table_name(of_measured)) for of_measured in self.measured)
-            raise OutOfRange("the family must be a measured one", came=family, remedy=f"Measured are {names}.")
+            raise OutOfRange("the table must be one that was measured", came=family, remedy=f"Name one of {names}.")
         pair = self.plan.pair
         labelled = chosen if pair is None else pair.of_rows(chosen)
         drawn = self.unit.numbers(self.measured[chosen].ravel())
@@ -355,47 +356,65 @@ class NoisySums(Display):
         self,
         where: Where | None = None,
         *,
+        column: str | None = None,
         along: Along | None = None,
         confidence: Number | None = None,
     ) -> Estimate:
-        """The sum over a selection of cells, with its error bar.
-
-        Where counts were noised together with sums it is that of the amounts; `count` has the other.
+        """The number of individuals or events in a selection of cells, with its error bar; of sums alone, their sum.
 
         Args:
             where: Wanted labels by the name of a level: one, a list, or for bins ``slice(low, high)``; everything when
                 left out.
+            column: Name of the amount whose sum is wanted, where it was noised together with counts.
             along: Numbers with which cells count, by the name of a level one for each of its labels.
             confidence: Confidence of the margin; that of the release if left out.
 
         Raises:
             NotDetermined: for an answer that the measured families do not determine.
-            OutOfRange: for names and labels that the domain has not.
+            OutOfRange: for names and labels that the domain has not, and another amount.
         """
-        form = self.form(where, along)
+        form_of, steps = self._asked(column)
+        form = form_of(where, along)
         value, law = self.reconstruction.value(self.measured, form), self._errors.of(form)
-        return estimate_of(value, law, self._sure(confidence), self.unit.amount)
+        return estimate_of(value, law, self._sure(confidence), steps)
 
-    def difference(self, first: Where, second: Where, *, confidence: Number | None = None) -> Estimate:
-        """The sum over a selection less the sum over another, with the error bar of the difference's own law.
+    def difference(
+        self, first: Where, second: Where, *, column: str | None = None, confidence: Number | None = None
+    ) -> Estimate:
+        """The total of a selection less that of another, with the error bar of the difference's own law.
 
         Args:
             first, second: two selections, which may overlap, as for `total`.
-            confidence: Confidence of the margin; that of the release if left out.
+            column, confidence: Arguments of `total`.
 
         Raises:
             NotDetermined, OutOfRange: as for `total`.
         """
-        forms = self.form(mapping(first, "first")), self.form(mapping(second, "second"))
+        form_of, steps = self._asked(column)
+        forms = form_of(mapping(first, "first")), form_of(mapping(second, "second"))
         value, less = (self.reconstruction.value(self.measured, form) for form in forms)
-        return estimate_of(value - less, self._errors.of_difference(*forms), self._sure(confidence), self.unit.amount)
+        law = self._errors.of_difference(*forms)
+        return estimate_of(value - less, law, self._sure(confidence), steps)
+
+    def total_noise(self, where: Where | None = None, *, column: str | None = None) -> Combination:
+        """The law of the error of `total`, in the unit of its value."""
+        form_of, steps = self._asked(column)
+        law = self._errors.of(form_of(where))
+        return law if steps is None else scaled(law, steps.step)
+
+    def _asked(self, column: str | None) -> tuple[Callable[..., ProductForm], Amount | None]:
+        """How a selection is summed, and the amount in whose steps: people, or the named amount, or sums alone."""
+        if optional(column, text, "column") is None:
+            return self.counted_form, None if self.unit.is_shared else self.unit.amount
+        self.check_amount(str(column))
+        return self.form, self.unit.amount
 
     def ratio(
         self,
         numerator: Where,
         denominator: Where,
         *,
-        amount: str | None = None,
+        column: str | None = None,
         confidence: Number | None = None,
     ) -> RatioBar:
         """The ratio of two counts, with an interval that holds the true one; "not determined" where nothing is said.
@@ -404,17 +423,14 @@ class NoisySums(Display):
 
         Args:
             numerator, denominator: two selections, which may overlap.
-            amount: Name of the amount whose sums are divided, where it was noised together with counts.
+            column: Name of the amount whose sums are divided, where it was noised together with counts.
             confidence: Confidence of the interval; that of the release if left out.
 
         Raises:
             NotDetermined, OutOfRange: as for `total`.
         """
-        form = self.counted_form
-        if optional(amount, text, "amount") is not None:
-            self.check_amount(str(amount))
-            form = self.form
-        over, under = form(mapping(numerator, "numerator")), form(mapping(denominator, "denominator"))
+        form_of, _ = self._asked(column)
+        over, under = form_of(mapping(numerator, "numerator")), form_of(mapping(denominator, "denominator"))
         return self._ratio(over, self, under, confidence).bar()
 
     def check_amount(self, name: str) -> None:
@@ -425,8 +441,12 @@ class NoisySums(Display):
         """
         amount = self.unit.amount
         if amount is None or amount.distinct is not None or amount.name != name:
-            there = "" if amount is None else f"Write {amount.name}, or leave it out."
-            raise OutOfRange("the amount must be a released one", came=repr(name), where="amount", remedy=there)
+            there = (
+                "Leave it out: counts alone were released."
+                if amount is None
+                else f"Write {amount.name}, or leave it out."
+            )
+            raise OutOfRange("amount must name an amount that was released", came=repr(name), remedy=there)
 
     def counts_of(self, first: Where, second: Where) -> tuple[Fraction, Fraction, dict[str, Any]]:
         """The noisy numbers of events of two selections, and the joint law of their errors, as `fieller` takes it."""
@@ -467,9 +487,9 @@ class NoisySums(Display):
         if name is None and sums is None and self._amounts is not None:
             name = self._amounts.amount.name
         if (name is None) == (sums is None):
-            remedy = "Pass the name of a level whose labels are numbers, or a release of sums."
+            remedy = "Pass name=, a level whose labels are numbers; or sums=, a release of sums."
             raise OutOfRange(
-                "a mean needs one of name and sums", came="neither" if name is None else "both", remedy=remedy
+                "a mean needs exactly one of name= and sums=", came="neither" if name is None else "both", remedy=remedy
             )
         chosen: Where = {} if where is None else where
         counts = self.counted_form(chosen)
@@ -482,30 +502,6 @@ class NoisySums(Display):
             ratio = self._ratio(self.form(chosen), self, stated, confidence, self.unit.step)
             return _mean(ratio, amounts.amount.between)
         return _mean(self._ratio(self.counted_form(chosen, {str(name): values}), self, counts, confidence))
-
-    def count(self, where: Where | None = None, *, confidence: Number | None = None) -> Estimate:
-        """How many events a selection has, also where their amounts were noised together with their counts.
-
-        Args:
-            where: Selection, as for `total`.
-            confidence: Confidence of the margin; the release's if left out.
-
-        Raises:
-            OutOfRange: for sums alone, which count nobody. NotDetermined, OutOfRange: as `total`.
-        """
-        if self.unit.amount is None:
-            return self.total(where, confidence=confidence)
-        form, step = self.counted_form(where), self._pair().amount.step
-        value = self.reconstruction.value(self.measured, form)
-        return estimate_of(value, scaled(self.noise(form), 1 / step), self._sure(confidence))
-
-    def count_difference(self, first: Where, second: Where, *, confidence: Number | None = None) -> Estimate:
-        """How many more events one selection has than another, as `count`; of sums alone `difference`."""
-        over, under, law = self.counts_of(first, second)
-        sizes = [u - v for u, v in zip(law["u"], law["v"], strict=True)]
-        amount = self.unit.amount if self._amounts is None else None
-        noise = Combination(sizes, law["levels"], law["counts"])
-        return estimate_of(over - under, noise, self._sure(confidence), amount)
 
     def column_bars(
         self, *families: Families, confidence: Number | None = None, together: bool = False
@@ -547,7 +543,7 @@ class NoisySums(Display):
         taken = set(adapter_of(table).names(table))
         if taken & set(names):
             came = repr(min(taken & set(names)))
-            raise OutOfRange("means need columns of their own names", came=came, remedy="Rename the level.")
+            raise OutOfRange("no level may have the name of a column of means", came=came, remedy="Rename the level.")
         shown_means = [_shown_mean(bar) for bar in self.group_means(family)]
         ends: list[list[float | None]] = [list(listed) for listed in zip(*shown_means, strict=True)]
         shown: LabelledTable = with_blanks(
@@ -641,8 +637,8 @@ class NoisySums(Display):
         """
         text(name, "name")
         if self.unit.amount is not None:
-            remedy = "Count the individuals by bins of the amount: its spread is that of the axis."
-            raise OutOfRange("a variance needs individuals that are counted", came="sums of amounts", remedy=remedy)
+            remedy = "Count the people by bins of the amount, and ask for the variance along that axis."
+            raise OutOfRange("a variance needs a release of counts", came="sums of amounts", remedy=remedy)
         place, level = self.domain.level_named(name)
         chosen: Where = {} if where is None else mapping(where, "where")
         everybody, axis = selected(self.domain, chosen), self.domain.axes[place]
@@ -817,8 +813,8 @@ class NoisySums(Display):
         instance(rule, WithholdingRule, "rule")
         iterable(families, "families")
         if self._amounts is not None:
-            remedy = "Take rows out of a saved table by their counts: these are noisy already, so it costs nothing."
-            raise Unsupported("withheld cells must be counts, or sums", came="both, noised together", remedy=remedy)
+            remedy = "Leave out rows of the saved table by their noisy counts: that costs nothing."
+            raise Unsupported("withhold needs counts or sums alone", came="a release of means", remedy=remedy)
         cells = []
         for family, narrow in (narrowed(self.domain, name) for name in families):
             columns, law = self._estimated(family), max(self.laws(family).values(), key=lambda law: law.variance)
@@ -923,8 +919,10 @@ class NoisySums(Display):
         """The two parts of amounts whose events were counted beside them."""
         amounts = self._amounts
         if amounts is None:
-            remedy = "Count with most_events=, beside each=."
-            raise OutOfRange("sums and counts must have been noised together", came="one of them", remedy=remedy)
+            remedy = "Count with ut.mean (--mean)."
+            raise OutOfRange(
+                "means need sums and counts that were released together", came="one of them", remedy=remedy
+            )
         return amounts
 
     @property

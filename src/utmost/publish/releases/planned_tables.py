@@ -5,10 +5,10 @@ from dataclasses import replace
 from utmost.core.exact.levels import Level
 from utmost.errors import WrongKind
 from utmost.publish.counting.counted import CountedTable
-from utmost.publish.promises.one_draw_noise import OneDraw, OneWayDraw
+from utmost.publish.promises.one_draw_noise import OneDraw, OneWayDraw, raised
 from utmost.publish.promises.promise import Promise
 from utmost.publish.workloads.planning.choose_plan import choose_plan
-from utmost.publish.workloads.planning.once_errors import ONE_WAY_DRAW, STAIRCASE
+from utmost.publish.workloads.planning.once_errors import ONE_WAY_DRAW, STAIRCASE, once_noises
 from utmost.publish.workloads.planning.plan import Plan
 from utmost.publish.workloads.workload import Workload
 
@@ -22,9 +22,8 @@ def plan_for(wanted: Workload, table: object, epsilon: Level) -> Plan:
     if not isinstance(table, CountedTable):
         remedy = "Count it with ut.count_table; or pass ut.choose_plan(wanted, unit, epsilon=...), a plan."
         raise WrongKind(
-            "wanted sums need a counted table, which has a unit",
+            "a workload needs a table that count_table made",
             came=type(table).__name__,
-            where="table",
             remedy=remedy,
         )
     return choose_plan(wanted, table.unit, epsilon=epsilon, together=table.together)
@@ -38,13 +37,18 @@ def least_once(plan: Plan, table: CountedTable, epsilon: Level) -> tuple[Counted
         table: Counted table.
         epsilon: Level of the release.
     """
-    errors = plan.once_errors
-    kind = min(errors, key=errors.__getitem__, default=None)
-    if kind is None or plan.value_at(epsilon) <= errors[kind]:
+    assert plan.workload is not None, "it was made for one"
+    # Signed noise protects those who lower no cell, too, and has no covariance between cells.
+    units = dict.fromkeys([plan.unit, raised(plan.unit)])
+    listed = ((noise, unit) for unit in units for noise in once_noises(plan.workload, unit, epsilon))
+    least, unit = min(listed, key=lambda known: known[0].error, default=(None, plan.unit))
+    if least is None or plan.value_at(epsilon) <= least.error:
         return None
     read = table if plan.narrowed_from is None else replace(table, domain=plan.domain, cells=table.read_by(plan))
     read = replace(read, unit=plan.unit, together=None)
-    if kind == STAIRCASE:
+    if least.kind == STAIRCASE:
         return read, Promise.of_counted(read).once("squared")
-    noise = OneWayDraw.of_counted(read) if kind == ONE_WAY_DRAW else OneDraw.of_counted(read)
-    return read, Promise.of_counted(read, noise=noise)
+    share = least.total_share
+    if least.kind == ONE_WAY_DRAW:
+        return read, Promise.of_counted(read, noise=OneWayDraw.of_counted(read, total_share=share))
+    return read, Promise.of_counted(read, noise=OneDraw(unit, read.domain.size, total_share=share))

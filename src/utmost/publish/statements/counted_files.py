@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from utmost.core.exact import arguments
+from utmost.core.exact.field_forms import arguments_of, json_forms
 from utmost.core.privacy.unit import Unit
 from utmost.errors import BadTable, Unsupported
 from utmost.publish.counting.counted import DOCUMENT_KIND, CountedTable
-from utmost.publish.counting.proved_table import read_proved
+from utmost.publish.counting.counted_facts import CountedFacts
 from utmost.publish.promises.codec import Form
 from utmost.tables.axes.domain import Domain
 from utmost.tables.axes.few_cells import FewCells
@@ -54,21 +55,16 @@ def _few_cells(facts: Mapping[str, Any], domain: Domain) -> FewCells:
 
 
 def _value(facts: Mapping[str, Any]) -> CountedTable:
-    domain, unit, part = Domain.of_facts(facts["domain"]), facts["unit"], facts["part"]
-    proved = Unit.of_facts(unit)
-    pair = None if part is None else (str(part[0]), str(part[1]))
-    named: dict[str, Any] = {"part": pair, **{name: facts.get(name) for name in ("together", "measure", "individual")}}
-    named["proved"] = "proved" in facts and read_proved(facts["proved"], "proved")
-    for name in ("measure", "individual"):
-        if not isinstance(named[name], str | None):
-            raise BadTable("a name in a counted table must be text", came=type(named[name]).__name__, where=name)
+    domain, unit = Domain.of_facts(facts["domain"]), Unit.of_facts(facts["unit"])
+    known = json_forms(CountedFacts)
+    said = arguments_of(CountedFacts, {name: fact for name, fact in facts.items() if name in known}, "a counted table")
     if "places" in facts:
-        return CountedTable(domain, _few_cells(facts, domain), proved, **named)
+        return CountedTable(domain, _few_cells(facts, domain), unit, **said)
     cells = facts["cells"]
     if not all(type(cell) is int for cell in cells) or len(cells) != domain.size:
         raise BadTable("there must be an integer for each cell of the domain", came=f"{len(cells)} values")
     whole = np.array(cells, dtype=np.int64 if all(abs(cell) < 1 << 62 for cell in cells) else object)
-    return CountedTable(domain, whole.reshape(domain.shape), proved, **named)
+    return CountedTable(domain, whole.reshape(domain.shape), unit, **said)
 
 
 COUNTED_FORM = Form(DOCUMENT_KIND, "a counted table", CountedTable.facts, _value)
@@ -112,6 +108,6 @@ def measured_table(path: Path) -> CountedTable:
         BadTable: for what is no counted table.
     """
     if path.suffix.lower() != ".json":
-        remedy = "Bring the .json that was published, as utmost count wrote it."
+        remedy = "Name the .json file that utmost count wrote."
         raise Unsupported("a release by a plan needs a counted table", came=path.name, remedy=remedy)
     return COUNTED_FORM.read(path)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from fractions import Fraction
 
-from utmost.core.noise.one_draw import NOT_BETTER_KNOWN
+from utmost.core.noise.draw_with_total import DrawWithTotal
 from utmost.publish.promises.one_draw_noise import OneDrawAtLevel
 from utmost.publish.promises.places_statements import places_drawn, places_line, places_theorem
 from utmost.publish.promises.planar_law import PlanarLaw
@@ -84,6 +84,9 @@ def _of_columns_together(statement: Statement, at_level: NoiseTogetherAtLevel) -
 def _of_one_draw(statement: Statement, at_level: OneDrawAtLevel) -> NoiseWords:
     columns, unit = statement.promise.columns, at_level.unit
     cell = "group of each table" if at_level.rows else "released cell"
+    composition = "All released cells share the whole epsilon, in one draw."
+    if isinstance(at_level.law, DrawWithTotal):
+        composition = "The cells, in one draw, and their total, by itself, have a share of epsilon each."
     stated = StatedNoise(
         ", ".join(columns),
         f"all cells of {listed('column', columns)} together",
@@ -99,11 +102,11 @@ def _of_one_draw(statement: Statement, at_level: OneDrawAtLevel) -> NoiseWords:
         unit=f"one individual, who {changes(unit, cell)}",
         neighbours=neighbours_in_words(unit),
         noises=(stated,),
-        why=NOT_BETTER_KNOWN,
+        why=at_level.theorem,
         before=COUNTED_WITHIN if statement.promise.proved else NO_CHANGE,
         after=ONE_TOTAL if at_level.rows else NEGATIVE,
         beyond=beyond_unit(statement.promise, unit, cell),
-        composition="All released cells share the whole epsilon, in one draw.",
+        composition=composition,
         on_trust=trust_of_cells(statement.promise),
         domain=table_domain(statement, statement.promise.noise.subject),
     )

@@ -31,7 +31,12 @@ from utmost.tables.frames.any_table import adapter_of
 
 FIRST = ("--ledger", "--name", "--epsilon", "--recipe", "--out", "--dry-run")
 AS_IN = {"utmost release": ("--person", "--each-row", "--at-most", "--by", "--domain", "--mean", "--leave-out")}
-RARE = ("--per-cell", "--in-all", "--neighbours", "--data-version", "--yes")
+IN_RECIPE = (
+    *("--per-cell", "--in-all", "--neighbours"),
+    *("--separator", "--encoding", "--decimal", "--thousands", "--missing-marks", "--currency"),
+    *("--format", "--sign", "--confidence"),
+)
+RARE = ("--data-version", "--yes")
 
 
 def relax(
@@ -76,7 +81,9 @@ def relax(
         if kept is None and amounts:
             listed = ", ".join(f"--mean {name}" for name in amounts)
             remedy = "Repeat the counting options of the release, with every --mean, or give its --recipe."
-            raise OutOfRange(f"the release has several amounts: {listed}", came="no counting of them", remedy=remedy)
+            raise OutOfRange(
+                f"this release must be counted again with {listed}", came="no counting options", remedy=remedy
+            )
         question.check_kind(None if kept is None else kept.noise)
         with progress_bar(f"Checking {table.name}"):
             values = _table_to_relax(table, kept, people, spelling, secret_file_of(ledger.key_file))

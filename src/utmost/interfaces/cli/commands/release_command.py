@@ -8,19 +8,16 @@ from utmost.interfaces.cli.options.release_options import ReleaseOptions
 
 FIRST = ("--recipe", "--epsilon", "--ledger", "--out", "--dry-run")
 
-RARE = (
-    "--numbers",
-    "--per-cell",
-    "--neighbours",
-    "--cost",
-    "--once",
-    "--together",
-    "--dataset",
-    "--independent",
-    "--data-version",
-    "--yes",
+IN_RECIPE = (
+    *("--per-cell", "--in-all", "--neighbours", "--individual", "--numbers", "--cost"),
+    *("--independent", "--key-file", "--witness"),
+    *("--separator", "--encoding", "--decimal", "--thousands", "--missing-marks", "--currency"),
+    *("--format", "--sign", "--confidence"),
 )
-"""Options that a recipe says better, or that hardly anybody needs: the help only names them."""
+"""Options that describe a job for good, or its files: they stand in its recipe, and not on the command line."""
+
+RARE = ("--once", "--dataset", "--data-version", "--yes")
+"""Options that hardly anybody needs: the help only names them."""
 
 ELSEWHERE = {
     **dict.fromkeys(
@@ -49,7 +46,8 @@ ELSEWHERE = {
         "Several measures: utmost share visits.json spent.json --publish counted.json --out released.json.",
     ),
     "--tables": "After the release: utmost total RELEASE.json --tables DIR --plan plan.json.",
-    "--nonnegative": "Write --together counts.",
+    "--nonnegative": "Write --once row-counts.",
+    "--together": "Write --once row where one person changes the cells of one row, --once row-counts if only upwards.",
     **dict.fromkeys(
         ("--group", "--detail"), "In two stages: utmost detail TABLE --group county --detail 'age sex=500'."
     ),

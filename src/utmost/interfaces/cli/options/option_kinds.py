@@ -133,7 +133,12 @@ def _listed(several: bool, value: Any) -> Any:
 
 
 class _Option(click.Option):
-    """An option; several values are a list, and None where none came."""
+    """An option, or a key of a recipe; several values are a list, and None where none came."""
+
+    def get_error_hint(self, ctx: Any) -> str:
+        """The place of a wrong value: the option, or the key where the command line has no such option."""
+        is_key = ctx is not None and self not in ctx.command.params
+        return f"{self.opts[-1].lstrip('-')!r} in the recipe" if is_key else super().get_error_hint(ctx)
 
     def process_value(self, ctx: Any, value: Any) -> Any:
         return _listed(self.multiple, super().process_value(ctx, value))

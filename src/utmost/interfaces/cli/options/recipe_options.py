@@ -1,6 +1,9 @@
-"""Recipes: the options of `utmost release` in a file, all but those of a single run. A key is an option's name."""
+"""Recipes: everything about a release but the data and the single run, in a file. A key is an option's name.
 
-from collections.abc import Mapping
+`utmost init` has an option for every key, and `utmost release` for those that are needed every day.
+"""
+
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -8,6 +11,7 @@ from typing import Any
 import click
 
 from utmost.errors import BadTable, OutOfRange
+from utmost.interfaces.cli.options.people_options import split_names
 
 OF_A_RUN = {"recipe", "out", "request", "dry-run", "json", "yes", "help"}
 """Options that only the command line has."""
@@ -16,7 +20,7 @@ _PATHS = {"domain", "plan", "promise", "key-file", "witness", "sign"}
 """Options that name files, which a recipe names as seen from its own folder."""
 
 _HEAD = """\
-# A recipe: what `utmost release` does with the data, and everything but the data. A key is an option's name.
+# A recipe: what `utmost release` does with the data, and everything but the data. A key is an option of `utmost init`.
 # utmost release DATA.csv --recipe {name}{named} --dry-run
 """
 
@@ -60,9 +64,38 @@ def take_recipe(context: click.Context, path: Path) -> None:
 
 
 def _options_of(command: click.Command) -> dict[str, click.Option]:
-    """The options of a command that a recipe may hold, by name."""
-    options = {word.opts[-1].lstrip("-"): word for word in command.params if isinstance(word, click.Option)}
+    """The options of a command that a recipe may hold, and those that only a recipe has, by name."""
+    words = [*command.params, *getattr(command, "recipe_keys", ())]
+    options = {key_of(word): word for word in words if isinstance(word, click.Option)}
     return {name: word for name, word in options.items() if name not in OF_A_RUN}
+
+
+def key_of(word: click.Parameter) -> str:
+    """The key of a recipe that says what an option says."""
+    return word.opts[-1].removeprefix("--")
+
+
+def key_remedy(key: click.Option, words: Sequence[str]) -> str:
+    """The line to write in a recipe in place of an option that only a recipe has.
+
+    Args:
+        key: The key of the recipe.
+        words: The command line.
+
+    >>> key_remedy(click.Option(["--cost"]), ["t.csv", "--cost", "squared"])
+    'Write cost = "squared" in a file release.toml, and add --recipe release.toml.'
+    """
+    from utmost.tables.files.toml_files import toml_value
+
+    option = key.opts[-1]
+    at = next(place for place, word in enumerate(words) if word.partition("=")[0] == option)
+    _, _, text = words[at].partition("=")
+    if not text and at + 1 < len(words) and not key.is_flag:
+        text = words[at + 1]
+    value: Any = True if key.is_flag else split_names([text]) if key.multiple else text
+    is_named = any(word.partition("=")[0] == "--recipe" for word in words)
+    place = "the recipe" if is_named else "a file release.toml, and add --recipe release.toml"
+    return f"Write {key_of(key)} = {toml_value(value)} in {place}."
 
 
 def check_said_once(context: click.Context) -> None:

@@ -10,9 +10,7 @@ from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import option
 from utmost.interfaces.cli.options.people_options import PersonOptions
 from utmost.interfaces.cli.options.promise_options import (
-    TOGETHER_HELP,
     Changed,
-    Changes,
     ColumnOptions,
     LastingNoise,
     Promised,
@@ -59,8 +57,9 @@ class AskedPromise:
         )
 
 
-InOneDraw = Literal["cells", "counts", "one-way"]
-"""All released cells, whichever way one individual moves them; the same where nobody lowers one; all one-way tables."""
+MadeOnce = Literal["cells", "counts", "row", "row-counts", "one-way", "tables"]
+"""The noise that is made once: of all released cells, whichever way one individual moves them, or where nobody lowers
+one; of columns where one individual changes one row, likewise; of all one-way tables; the least for wanted tables."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +69,19 @@ class Once:
     title: ClassVar[str] = "Without a ledger"
 
     cost: options.CostName = "absolute"
-    together: Annotated[Changes | None, option("CHANGES", TOGETHER_HELP)] = None
     once: Annotated[
-        InOneDraw | None,
-        option("WHAT", "All in one draw, never relaxed: cells (up or down), counts (same way), or one-way tables."),
+        MadeOnce | None,
+        option(
+            "WHAT",
+            "Noise made once, never relaxed: cells in one draw (one person moves them up or down), counts (the same "
+            "way), row or row-counts (of one row only), one-way tables, or the least for the tables of --want.",
+        ),
     ] = None
+
+    @property
+    def is_of_rows(self) -> bool:
+        """Whether one individual changes the cells of one row, and no other."""
+        return self.once in ("row", "row-counts")
 
 
 @dataclass(frozen=True, slots=True)

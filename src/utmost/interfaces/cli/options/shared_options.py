@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar
 
@@ -262,10 +263,12 @@ def _options(
 
 
 def _family(family: Any, values: dict[str, Any]) -> Any:
-    """A family of the values of its options, which are taken away."""
+    """A family of the values of its options, which are taken away; a key that no recipe has keeps its default."""
     return family(
         **{
-            field.name: _family(field.type, values) if is_dataclass(field.type) else values.pop(field.name)
+            field.name: _family(field.type, values)
+            if is_dataclass(field.type)
+            else values.pop(field.name, field.default)
             for field in fields(family)
             if field.init
         }
@@ -292,18 +295,31 @@ def given_options(family: Any) -> Iterator[tuple[str, Any]]:
             yield declared.__metadata__[0].spelled(field.name), value
 
 
-def typed_again(*families: Any) -> str:
-    """The options that were given, as they can be pasted into a shell.
+def typed_again(*families: Any, beside_recipe: bool = False) -> str:
+    """The options that were given, as they can be pasted into a shell; keys of a recipe as its lines.
+
+    Args:
+        beside_recipe: Whether the command has --recipe as this one has it, which says the rest.
 
     >>> typed_again(Plane(planar=True, per="1 km"))
     "--planar --per '1 km'"
     """
+    from utmost.tables.files.toml_files import toml_value
+
+    context = click.get_current_context(silent=True)
+    keys = {key.opts[-1] for key in getattr(context.command, "recipe_keys", ())} if context is not None else set()
+    said = {} if context is None or not beside_recipe else context.default_map or {}
     words: list[str] = []
-    for family in families:
-        for name, value in given_options(family):
-            values = value if isinstance(value, list) else [value]
+    lines: list[str] = []
+    for name, value in chain.from_iterable(map(given_options, families)):
+        values = value if isinstance(value, list) else [value]
+        if name in keys:
+            lines += [] if said else [f"{name.removeprefix('--')} = {toml_value(value)} in the recipe"]
+        elif name.removeprefix("--").replace("-", "_") not in said:
             words += [name] if value is True else [word for one in values for word in (name, str(one))]
-    return shlex.join(words)
+    if said and context is not None:
+        words = ["--recipe", str(context.params["recipe"]), *words]
+    return " and ".join([*([shlex.join(words)] if words else []), *lines])
 
 
 def widened(kind: type[T], narrow: Any) -> T:

@@ -149,7 +149,7 @@ def check_fits(answer: TableAnswer, source: Any, released: Iterable[str], public
         source: the table as it was read, its file, or a counted one.
         released, public: its columns.
     """
-    from utmost.publish.counting.proved_table import ProvedTable
+    from utmost.publish.counting.counted_facts import CountedFacts
     from utmost.tables.files import files
 
     file = answer.file or Path("table.csv")
@@ -157,11 +157,11 @@ def check_fits(answer: TableAnswer, source: Any, released: Iterable[str], public
     files.check_names(file, [*released, *public])
     # JSON alone has halves of characters, which no other file can hold: in its lines, and in labels of a domain.
     is_lines = files.ending_of(source) in files.JSON_LINES if isinstance(source, Path) else isinstance(source, dict)
-    if files.ending_of(file) not in files.EXCEL and not is_lines and not isinstance(source, ProvedTable):
+    if files.ending_of(file) not in files.EXCEL and not is_lines and not isinstance(source, CountedFacts):
         return
     cells: dict[str, Any]
     source = files.read(source) if isinstance(source, Path) else source
-    if isinstance(source, ProvedTable):
+    if isinstance(source, CountedFacts):
         counted: Any = source
         cells = {axis.levels[0]: axis.labels[0] for axis in counted.domain.axes}
     else:

@@ -1,11 +1,16 @@
 """The weighted errors that noise made once, which cannot be relaxed, would have for a workload: in closed form."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
+from functools import partial
+from itertools import accumulate
+from typing import NamedTuple
 
 from utmost.core.exact.levels import Level
 from utmost.core.noise.costs import squared
 from utmost.core.noise.discrete_staircase import DiscreteStaircase
+from utmost.core.noise.draw_with_total import DrawWithTotal, least_total_share
+from utmost.core.noise.one_draw import DrawLaw
 from utmost.core.noise.tables_draw import TablesDraw
 from utmost.core.privacy.unit import Unit
 from utmost.publish.workloads.measuring.axis_sums import Groups
@@ -13,11 +18,34 @@ from utmost.publish.workloads.measuring.least_draw import least_draw
 from utmost.publish.workloads.workload import Workload
 
 STAIRCASE, ONE_DRAW, ONE_WAY_DRAW = "a staircase for each cell", "one draw of all cells", "one draw of one-way tables"
+WITH_TOTAL = ", with a total of its own"
 _MOST_CELLS, _MOST_GROUPS = 50, 60
 
+Answers = list[tuple[Fraction, list[int]]]
+"""The weight of each kind of answer that is wanted, and the coefficient of each cell in one of them."""
 
-def once_errors(workload: Workload, unit: Unit, level: Level) -> dict[str, float]:
-    """The weighted error of each kind of noise for one level that there is for a workload of cells or one-way tables.
+
+class OnceNoise(NamedTuple):
+    """Noise for one level, and its weighted error.
+
+    Attributes:
+        kind: one of `STAIRCASE`, `ONE_DRAW` and `ONE_WAY_DRAW`.
+        total_share: Share of the level for the total by itself; 0 where it has no noise of its own.
+        error: The sum over the wanted parts of weight times variance.
+    """
+
+    kind: str
+    total_share: Fraction
+    error: float
+
+    @property
+    def name(self) -> str:
+        """The noise in words."""
+        return self.kind + WITH_TOTAL * (self.total_share > 0)
+
+
+def once_noises(workload: Workload, unit: Unit, level: Level) -> list[OnceNoise]:
+    """All noise for one level that there is for a workload of cells or one-way tables, with its weighted error.
 
     Args:
         workload: the cells of the domain, with or without their total; or one-way tables, with or without it.
@@ -26,33 +54,54 @@ def once_errors(workload: Workload, unit: Unit, level: Level) -> dict[str, float
 
     >>> from utmost.core.exact.levels import level
     >>> from utmost.workloads import Domain
-    >>> wanted = Workload(Domain(a=range(5)), {"a": 1, "": 1})
-    >>> counts = Unit(1, 1, "change-one", nonnegative=True)
-    >>> {name: round(error, 3) for name, error in once_errors(wanted, counts, level(1)).items()}
-    {'one draw of all cells': 10.134}
+    >>> wanted = Workload(Domain(a=range(10)), {"a": 1, "": 1})
+    >>> for noise in once_noises(wanted, Unit(1, 5, nonnegative=True), level(1)):
+    ...     print(noise.name, noise.total_share, round(noise.error))
+    one draw of all cells 0 930
+    one draw of all cells, with a total of its own 61/100 209
     """
     if unit.is_shared or unit.is_distinct or unit.sensitivity.denominator != 1:
-        return {}
-    domain, errors = workload.domain, dict[str, float]()
-    of_cells = sum((part.weight for part in workload.parts if part.family(domain) == domain.finest), Fraction(0))
+        return []
+    domain, found = workload.domain, list[OnceNoise]()
     of_total = sum((part.weight for part in workload.parts if part.name == ""), Fraction(0))
+    has_total = of_total > 0 and not unit.exactly
     if _wants_cells(workload):
+        of_cells = sum((part.weight for part in workload.parts if part.family(domain) == domain.finest), Fraction(0))
         if unit.sensitivity > 1 and not unit.needs_sizes:
             stairs = DiscreteStaircase(unit.per_cell(level), unit.sensitivity.numerator, squared)
-            errors[STAIRCASE] = float(stairs.variance()) * float(of_cells + of_total * domain.size)
+            error = float(stairs.variance()) * float(of_cells + of_total * domain.size)
+            found.append(OnceNoise(STAIRCASE, Fraction(0), error))
         if domain.size <= _MOST_CELLS and _has_draw(unit):
-            law = least_draw(level, unit, domain.size)
-            total = float(law.variance_of([1] * domain.size)) if of_total else 0.0
-            errors[ONE_DRAW] = float(of_cells) * float(law.variance) + float(of_total) * total
+            answers = [(of_cells, [1, *[0] * (domain.size - 1)]), (of_total, [1] * domain.size)]
+            draw_at = partial(least_draw, unit=unit, cells=domain.size)
+            found += _draws(ONE_DRAW, draw_at, answers, level, has_total=has_total)
     elif (sizes := _one_way_sizes(workload, unit)) is not None:
-        tables = TablesDraw(level, [*sizes.values()], unit.neighbours, unit.exactly)
-        starts = dict(zip(sizes, _starts([*sizes.values()]), strict=True))
-        errors[ONE_WAY_DRAW] = float(of_total) * float(tables.total_variance)
+        starts = dict(zip(sizes, accumulate(sizes.values(), initial=0), strict=False))
+        places, first = range(sum(sizes.values())), next(iter(sizes.values()))
+        answers = [(of_total, [int(place < first) for place in places])]
         for part in workload.parts:
             if part.name:
-                coefficients = [int(place == starts[part.name]) for place in range(tables.size)]
-                errors[ONE_WAY_DRAW] += float(part.weight) * float(tables.variance_of(coefficients))
-    return errors
+                answers.append((part.weight, [int(place == starts[part.name]) for place in places]))
+
+        def tables_at(level: Level) -> TablesDraw:
+            return TablesDraw(level, [*sizes.values()], unit.neighbours, unit.exactly)
+
+        found += _draws(ONE_WAY_DRAW, tables_at, answers, level, has_total=has_total)
+    return found
+
+
+def _draws(
+    kind: str, draw_at: Callable[[Level], DrawLaw], answers: Answers, level: Level, *, has_total: bool
+) -> Iterator[OnceNoise]:
+    """One draw at all of the level; and where a secret total is wanted, the best with noise of the total by itself."""
+
+    def error(share: Fraction) -> float:
+        law = DrawWithTotal.at_share(draw_at, level, share) if share else draw_at(level)
+        return sum(float(weight) * float(law.variance_of(answer)) for weight, answer in answers if weight)
+
+    yield OnceNoise(kind, Fraction(0), error(Fraction(0)))
+    if has_total and (share := least_total_share(error)):
+        yield OnceNoise(kind, share, error(share))
 
 
 def _wants_cells(workload: Workload) -> bool:
@@ -85,10 +134,3 @@ def _is_known(unit: Unit) -> bool:
 
 def _is_whole(sums: object) -> bool:
     return isinstance(sums, Groups) and sums.only is None
-
-
-def _starts(sizes: list[int]) -> Iterator[int]:
-    start = 0
-    for size in sizes:
-        yield start
-        start += size

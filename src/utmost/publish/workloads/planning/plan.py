@@ -28,7 +28,7 @@ from utmost.publish.workloads.measuring.wanted_sums import axes_in_order, is_une
 from utmost.publish.workloads.measuring.ways.way import Measurement
 from utmost.publish.workloads.measuring.ways_to_measure import measurement_of
 from utmost.publish.workloads.planning.methods import INTEGER_ROWS, METHODS, least_found
-from utmost.publish.workloads.planning.once_errors import once_errors
+from utmost.publish.workloads.planning.once_errors import OnceNoise, once_noises
 from utmost.publish.workloads.planning.searches.plan_search import PlanRequest, cells_alone
 from utmost.publish.workloads.planning.searches.rotated_pair import rows_alone
 from utmost.publish.workloads.reconstruction.estimates import LeastSquares
@@ -141,20 +141,24 @@ class Plan(Display):
             raise OutOfRange(required, came=f"together={together!r}", remedy=remedy)
         if unit.sensitivity.denominator != 1:
             remedy = f"Pass {-(-unit.sensitivity // 1)}, or count in smaller units."
-            required = "the sensitivity of sums of integers must be an integer"
-            raise OutOfRange(required, came=str(unit.sensitivity), where="sensitivity", remedy=remedy)
+            required = "sensitivity must be an integer for a plan"
+            raise OutOfRange(required, came=str(unit.sensitivity), remedy=remedy)
         named = ((measured_family(domain, family), exact(share, "share")) for family, share in shares.items())
         # Both parts of an amount are always measured together: one alone, or their sum, is no sum of amounts.
         read = sorted((family if amounts is None else amounts.both(family), share) for family, share in named)
         _check_written([share for _, share in read])
         if not read or len(dict(read)) < len(read) or any(share <= 0 for _, share in read):
-            remedy = "Leave out what is not measured, and give each family once."
+            remedy = "Give a share to each table that is measured, and to no other."
             raise OutOfRange("the shares must be positive and add up to 1", came="others", remedy=remedy)
         measurement = measurement_of(domain, dict(read), together, rows)
         measurement.check(unit, dict(read))
         if workload is not None:
             if not workload.domain.same_as(domain):
-                raise OutOfRange("a plan and its workload must share their domain", came="two domains")
+                raise OutOfRange(
+                    "a plan and its workload must have one domain",
+                    came="two",
+                    remedy="Pass the domain of the workload.",
+                )
             workload = workload if amounts is None else amounts.wanted(workload)
             workload.check_adds(unit)
             measurement.check_determined(workload, unit, dict(read))
@@ -327,7 +331,7 @@ class Plan(Display):
         instance(level, Level, "level")
         if (amounts := self.amount_pair) is None:
             remedy = "Count with values=, each= and most_events=."
-            raise OutOfRange("counts must be noised together with sums", came="sums alone", remedy=remedy)
+            raise OutOfRange("variances of counts need a plan for ut.mean", came="a plan of sums alone", remedy=remedy)
         # Both parts have the same variance and no noise in common, since every measured family has both.
         square = float(sum(weight**2 for weight in amounts.count))
         return {name: square * variance for name, variance in self._variances(level).items()}
@@ -447,8 +451,8 @@ class Plan(Display):
         """
         self.unit.check_adds(is_one_cell=False, came="a clean table, whose sums agree")
         if self.amount_pair is not None:
-            remedy = "Count the two apart, by measures=, and clean each: count and sum of one table agree as they are."
-            raise Unsupported("clean tables must be of counts, or of sums", came="both, noised together", remedy=remedy)
+            remedy = "Release the counts by themselves, without ut.mean, and clean them."
+            raise Unsupported("clean needs counts or sums alone", came="a release of means", remedy=remedy)
         if reconstruction is None:
             reconstruction = self.measurement.reconstruction(precision_weights(self.levels(level_of(1))))
         if self.domain.size > _MOST_OPEN or any(map(is_hats, self.shares)):
@@ -505,16 +509,28 @@ class Plan(Display):
         >>> choose_plan(wanted, Unit(5, 1), epsilon=4).once_errors
         {'a staircase for each cell': 1.75..., 'one draw of all cells': 1.75...}
         """
-        return once_errors(_wanted(self), self.unit, _stated(self.level))
+        return {noise.name: noise.error for noise in once_noises(_wanted(self), self.unit, _stated(self.level))}
+
+    @property
+    def least_once(self) -> OnceNoise | None:
+        """The noise made for this level alone that has the smallest error, where it is smaller than the plan's.
+
+        >>> from utmost.workloads import choose_plan
+        >>> wanted = Workload(Domain(cell=range(10)), {"cell": 1, "": 1})
+        >>> choose_plan(wanted, Unit(1, 5, nonnegative=True), epsilon=1).least_once
+        OnceNoise(kind='one draw of all cells', total_share=Fraction(61, 100), error=208...)
+        """
+        noises = once_noises(_wanted(self), self.unit, _stated(self.level))
+        least = min(noises, key=lambda noise: noise.error, default=None)
+        return None if least is None or least.error >= self.value else least
 
     @property
     def once_words(self) -> str | None:
         """The errors of a release made once, in one line; None where they are not less."""
-        errors = self.once_errors
-        name = min(errors, key=errors.__getitem__, default=None)
-        if name is None or self.value < errors[name] * _LESS:
+        least = self.least_once
+        if least is None or self.value < least.error * _LESS:
             return None
-        return f"{name} has a {self.value / errors[name]:.3g} times smaller error, and cannot be relaxed later"
+        return f"{least.name} has a {self.value / least.error:.3g} times smaller error, and cannot be relaxed later"
 
     def summary(self) -> str:
         """A table to print: measured families, wanted sums, and how many times the error is each lower bound.

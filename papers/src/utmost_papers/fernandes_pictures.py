@@ -1,0 +1,208 @@
+"""Figures 1 to 8 of Fernandes et al. (2022), drawn anew from what the library computes."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from itertools import combinations, pairwise
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from utmost.design.channels.on_counts import geometric_channel
+from utmost.design.channels.on_spaces import dual_randomized_response, randomized_response
+from utmost.design.leakage.hypers import hyper
+from utmost.design.leakage.measures import l_uncertainty
+from utmost.design.privacy_types.privacy_type import PrivacyType
+from utmost.design.spaces import losses, priors
+from utmost.design.spaces.families import counts, discrete, grid, hamming
+from utmost.interfaces.figures.canvas import Picture, page, write
+from utmost.interfaces.figures.simplex import COLOURS, Panel, PosteriorPoints, draw_simplex, in_the_plane
+from utmost.interfaces.figures.simplex_pictures import beliefs_of, type_panel
+from utmost_papers.fernandes_figures import (
+    FIGURE_1_CHANNEL,
+    FIGURE_8_ROWS,
+    HALF,
+    PATH,
+    kernel_along,
+    matrix_of,
+)
+
+_INK, _FAINT = "#333333", "#c9c9c9"
+_PLANES = ("#b9d3e6", "#f0c3c8", "#c3ddd2")
+_SECRETS = ("x1", "x2", "x3")
+
+
+def pictures() -> Mapping[str, Picture]:
+    """Each figure by the name of its file."""
+    return {f"figure_{number}": partial(_written, draw) for number, draw in FIGURES.items()}
+
+
+def _written(draw: Callable[[], Any], file: BinaryIO, kind: str) -> None:
+    write(draw(), file, kind)
+
+
+def figure_1() -> Any:
+    """The channel of Figure 1 as its hyper: three posteriors, each with its probability."""
+    figure, axes = page(4.8, 5.0)
+    beliefs, weights = beliefs_of(matrix_of(FIGURE_1_CHANNEL))
+    points = PosteriorPoints(beliefs, "posteriors, with their probabilities", weights, joined=True)
+    draw_simplex(axes, Panel("Figure 1: the hyper of a channel", (), [points], np.full(3, 1 / 3)), ("x0", "x1", "x2"))
+    return figure
+
+
+def figure_2() -> Any:
+    """Lines where one promise is tight, and the region that they cut out."""
+    figure, axes = page(5.2, 5.4)
+    space = counts(2)
+    panel = type_panel(
+        PrivacyType(space, alpha=HALF), names=(), title="Figure 2: the posteriors that ln 2 allows on a line"
+    )
+    draw_simplex(axes, panel, _SECRETS)
+    for k, (x, y) in enumerate(combinations(range(3), 2)):
+        for a, b in ((x, y), (y, x)):
+            ratio = 0.5 ** int(space.distances[a, b])
+            edge = np.zeros(3)
+            edge[a], edge[b] = 1, ratio
+            apex = np.eye(3)[3 - a - b]
+            ends = in_the_plane(np.column_stack([edge / edge.sum(), apex]))
+            axes.plot(*ends.T, color=COLOURS[k + 1], linewidth=1.2, alpha=0.75, zorder=1)
+    return figure
+
+
+def figure_3() -> Any:
+    """U_nib over the triangle: three planes that meet above the uniform distribution."""
+    figure, axes = page(5.6, 4.6)
+    corners, middle = np.eye(3), np.full((1, 3), 1 / 3)
+    base = _raised(corners, np.zeros(3))
+    apex = _raised(middle, np.array([float(l_uncertainty(losses.nib).prior(priors.uniform(3)))]))
+    for k, (x, y) in enumerate([(1, 2), (0, 1), (0, 2)]):
+        plane = np.vstack([base[[x, y]], apex])
+        axes.fill(*plane.T, color=_PLANES[k], alpha=(0.95, 0.9, 0.8)[k], linewidth=0, zorder=2)
+        hidden = {"linestyle": (0, (4, 3)), "color": "#888888"} if k == 0 else {"color": _INK}
+        axes.plot(*plane[:2].T, linewidth=1.1, zorder=3, **hidden)
+        axes.plot(*plane[[0, 2, 1]].T, color=_INK, linewidth=1.1, zorder=3)
+    centre = _raised(middle, np.zeros(1))
+    axes.plot(*np.vstack([centre, apex]).T, color=_INK, linewidth=1, linestyle=(0, (3, 3)), zorder=4)
+    axes.plot(*apex.T, "o", color=_INK, ms=5, zorder=5)
+    axes.annotate("U(υ) = 1/3", apex[0], (10, 6), textcoords="offset points", fontsize=11, color=_INK)
+    for place, label, off in zip(base, _SECRETS, [(-12, -6), (-13, 6), (12, 4)], strict=True):
+        axes.annotate(label, place, off, textcoords="offset points", ha="center", va="center", fontsize=12)
+    axes.set_title("Figure 3: U for nib is not planar: one plane for each action", fontsize=12, pad=16)
+    axes.set(aspect="equal")
+    axes.axis("off")
+    axes.margins(0.12)
+    return figure
+
+
+def figure_4() -> Any:
+    """The type on a line of three, and the geometric mechanism."""
+    figure, axes = page(5.0, 5.2)
+    geometric = geometric_channel(3, alpha=HALF)
+    title = "Figure 4: the line of three, and the geometric mechanism"
+    panel = type_panel(PrivacyType(counts(2), alpha=HALF), geometric, names=("geometric",), title=title)
+    draw_simplex(axes, panel, ("0", "1", "2"))
+    return figure
+
+
+def figure_5() -> Any:
+    """The discrete type on three secrets, random response and its dual."""
+    figure, axes = page(5.0, 5.3)
+    both = (randomized_response(3, alpha=HALF), dual_randomized_response(3, alpha=HALF))
+    panel = type_panel(
+        PrivacyType(discrete(3), alpha=HALF),
+        *both,
+        names=("random response", "its dual"),
+        title="Figure 5: three secrets equally far apart",
+    )
+    draw_simplex(axes, panel, _SECRETS)
+    return figure
+
+
+def figure_6() -> Any:
+    """The 2 x 2 grid: nine points, and the essential pairs of the plane."""
+    figure, axes = page(4.6, 4.8)
+    space = grid(3, 3)
+    places = np.array([divmod(x, 3)[::-1] for x in range(9)], dtype=np.float64)
+    for x, y in space.edges:
+        length = np.linalg.norm(places[x] - places[y])
+        style = {"color": COLOURS[0], "linewidth": 1.6} if length < 1.2 else {"color": _FAINT, "linewidth": 0.9}
+        axes.plot(*places[[x, y]].T, zorder=1 if length < 1.2 else 0, **style)
+    axes.plot(*places.T, "o", ms=9, color=_INK, mec="white", mew=1.2, zorder=3)
+    for corner in ((0, 0), (0, 2), (2, 0), (2, 2)):
+        off = (-1 if corner[0] == 0 else 1) * 22, (-1 if corner[1] == 0 else 1) * 12
+        axes.annotate(f"({corner[0]}, {corner[1]})", corner, off, textcoords="offset points", ha="center", va="center")
+    axes.set_title("Figure 6: the 2 x 2 grid, and the pairs\nbetween which no point lies", fontsize=12)
+    axes.set(aspect="equal", xlim=(-0.5, 2.5), ylim=(-0.4, 2.4))
+    axes.axis("off")
+    return figure
+
+
+def figure_7() -> Any:
+    """The cube of three bits, and a path along which its distances are those of a line."""
+    figure, axes = page(4.8, 4.8)
+    places = np.array([_on_the_cube(x) for x in range(8)])
+    for x, y in hamming(3).edges.tolist():
+        on = any({x, y} == set(step) for step in pairwise(PATH))
+        style = {"color": "#e07b00", "linewidth": 3.2} if on else {"color": _INK, "linewidth": 1.1}
+        axes.plot(*places[[x, y]].T, zorder=2 if on else 1, **style)
+    axes.plot(*places.T, "o", ms=8, color=_INK, mec="white", mew=1.2, zorder=3)
+    middle = places.mean(axis=0)
+    for x, place in enumerate(places):
+        away = (place - middle) / (np.linalg.norm(place - middle) + 1e-9)
+        off = {0b101: (-15, 11), 0b010: (15, -11)}.get(x, tuple(19 * away))  # clear of the edges to the back
+        axes.annotate(f"{x:03b}", place, off, textcoords="offset points", ha="center", va="center")
+    axes.set_title("Figure 7: the cube, and a path that is a line", fontsize=12, pad=12)
+    axes.set(aspect="equal")
+    axes.axis("off")
+    axes.margins(0.16)
+    return figure
+
+
+def figure_8() -> Any:
+    """The kernel of Figure 8 and its hyper, as matrices whose darkness is the probability."""
+    figure, (left, right) = page(8.2, 5.6, nrows=1, ncols=2)
+    kernel = kernel_along(PrivacyType(hamming(3), alpha=HALF), PATH).restrict(FIGURE_8_ROWS)
+    posterior_hyper = hyper(kernel, priors.uniform(8))
+    names = [f"{x:03b}" for x in FIGURE_8_ROWS]
+    _draw_matrix(left, kernel.matrix, names, [f"y{k + 1}" for k in range(4)], "The kernel K")
+    _draw_matrix(
+        right, posterior_hyper.posteriors, names, [str(w) for w in posterior_hyper.weights], "Its hyper, weights on top"
+    )
+    figure.suptitle("Figure 8: a kernel that is the geometric mechanism along the path (in orange)", fontsize=12)
+    return figure
+
+
+FIGURES: dict[int, Callable[[], Any]] = dict(
+    enumerate((figure_1, figure_2, figure_3, figure_4, figure_5, figure_6, figure_7, figure_8), start=1)
+)
+"""Each figure of the paper by its number, as a function that draws it on a matplotlib figure."""
+
+
+def _raised(beliefs: Any, heights: Any) -> Any:
+    """Points above the triangle, seen from the front and above."""
+    ground = in_the_plane(np.asarray(beliefs).T)
+    turned = ground @ np.array([[np.cos(0.35), 0.32 * np.sin(0.35)], [-np.sin(0.35), 0.55 * np.cos(0.35)]])
+    return turned + np.column_stack([np.zeros(len(heights)), 1.7 * heights])
+
+
+def _on_the_cube(x: int) -> tuple[float, float]:
+    """A corner of the cube in the plane: the first bit goes right, the second to the back, the third up."""
+    first, second, third = x >> 2 & 1, x >> 1 & 1, x & 1
+    return first + 0.42 * second, third + 0.36 * second
+
+
+def _draw_matrix(axes: Any, matrix: Any, names: list[str], tops: list[str], title: str) -> None:
+    shades = np.array(matrix, dtype=float)
+    axes.imshow(shades, cmap="Blues", vmin=0, vmax=1.1 * shades.max(), aspect="auto")
+    for x, row in enumerate(matrix.tolist()):
+        for y, entry in enumerate(row):
+            dark = shades[x, y] > 0.6 * shades.max()
+            axes.text(y, x, str(entry), ha="center", va="center", color="white" if dark else _INK, fontsize=10)
+    axes.set_xticks(range(len(tops)), tops)
+    axes.set_yticks(range(len(names)), names, family="monospace")
+    for tick in axes.get_yticklabels()[:4]:
+        tick.set_color("#e07b00")
+        tick.set_fontweight("bold")
+    axes.xaxis.tick_top()
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
+    axes.set_title(title, fontsize=11, pad=8)

@@ -1,0 +1,161 @@
+"""One draw of all cells at a share of the level, and a total of its own at the rest.
+
+Let S be the sum of the noise N of n cells, and M the noise of the total. Both are drawn, and the cells take up the
+difference of the two totals:
+
+    D = w (M - S), rounded to an integer by a coin that keeps the mean;    N_i + D / n, rounded in the same way,
+
+so that cells are integers which add up to the average (1 - w) S + w M of both totals. Individuals cancel in M - S: the
+result is noise of the cells, whatever they are, and a function of two answers that together keep the level.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar, Literal
+
+from utmost.core.exact.arguments import instance
+from utmost.core.exact.display import Display
+from utmost.core.exact.levels import Level
+from utmost.core.noise.costs import squared
+from utmost.core.noise.discrete_staircase import DiscreteStaircase
+from utmost.core.noise.geometric import Geometric
+from utmost.core.noise.one_draw import DrawLaw
+from utmost.core.noise.optimal import optimal_noise
+from utmost.core.noise.tables_draw import TablesDraw
+from utmost.errors import OutOfRange
+
+_PARTS = 1000
+"""The weight of the separate total is one of so many parts."""
+
+COMBINED = (
+    "one draw of all cells and noise of the total by itself keep epsilon together, at their shares; both totals are "
+    "averaged by their variances. It is not claimed optimal"
+)
+"""The claim of one draw with a total of its own."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class DrawWithTotal(Display):
+    """Noise of cells that are drawn at once and made to add up to a better total, which has noise of its own.
+
+    Args:
+        draw: One draw of all cells, at its share of the level.
+        total: Noise of the total, at the rest of the level; its sensitivity is at least ``draw.reach``.
+
+    Raises:
+        OutOfRange: for a total that is public, or whose noise is for a smaller sensitivity.
+
+    Promise: epsilon-DP, with the levels of both added up. Not to be relaxed.
+    Cost:    that of the draw.
+    Source:  sequential composition and least squares; proofs/theory/one-draw.md, "A total of its own".
+
+    >>> from utmost.exact import level
+    >>> from utmost.noise import CellsDraw
+    >>> law = DrawWithTotal.at_share(lambda at: CellsDraw(at, cells=10, changed=5), level(1), Fraction(61, 100))
+    >>> law.total, law.weight
+    (DiscreteStaircase(epsilon='61/100', sensitivity=5, step=3), Fraction(979, 1000))
+    >>> round(law.variance_of([1, *[0] * 9])), round(law.variance_of([1] * 10))  # a cell, the total
+    (79, 130)
+    """
+
+    numbers: ClassVar[Literal["integers"]] = "integers"
+    draw: DrawLaw
+    total: Geometric | DiscreteStaircase
+
+    def __post_init__(self) -> None:
+        instance(self.draw, DrawLaw, "draw")
+        if self.draw.reach == 0:
+            raise OutOfRange("a total with noise of its own must be secret", came="a public one")
+        if self.total.sensitivity < self.draw.reach:
+            raise OutOfRange(
+                f"one individual changes the total by at most {self.draw.reach}: its noise must be for that",
+                came=self.total.sensitivity,
+                where="total",
+            )
+
+    @classmethod
+    def at_share(cls, draw_at: Callable[[Level], DrawLaw], level: Level, total_share: Fraction) -> "DrawWithTotal":
+        """The distribution at one share.
+
+        Args:
+            draw_at: The draw of the cells at a level.
+            level: Level of both together.
+            total_share: Share of the total, strictly between 0 and 1.
+        """
+        draw, rest = draw_at(level.scaled(1 - total_share)), level.scaled(total_share)
+        noise = Geometric(rest) if draw.reach <= 1 else optimal_noise(rest, draw.reach, squared)
+        assert isinstance(noise, Geometric | DiscreteStaircase), "a law on the integers"
+        return cls(draw, noise)
+
+    def __repr__(self) -> str:
+        return f"DrawWithTotal({self.draw!r}, {self.total!r})"
+
+    @property
+    def size(self) -> int:
+        """The number of cells."""
+        return self.draw.size
+
+    @property
+    def tables(self) -> tuple[int, ...]:
+        """The number of cells of each table, all of which have one total."""
+        return self.draw.sizes if isinstance(self.draw, TablesDraw) else (self.draw.size,)
+
+    @property
+    def kinds(self) -> dict[int, int]:
+        """One cell of each kind, and how many cells have the same distribution as it."""
+        return self.draw.kinds
+
+    @property
+    def weight(self) -> Fraction:
+        """The weight w of the separate total in the average: by the variances, to a thousandth."""
+        drawn, separate = self._totals
+        return Fraction(round(_PARTS * drawn / (drawn + separate)), _PARTS)
+
+    @property
+    def _totals(self) -> tuple[Fraction, Fraction]:
+        """The variances of the total of the draw, and of the separate one."""
+        first = [int(place < self.tables[0]) for place in range(self.size)]
+        return Fraction(self.draw.variance_of(first)), Fraction(self.total.variance())
+
+    def variance_of(self, coefficients: Sequence[Any]) -> float:
+        """The variance of the sum of coefficients times cells, and at most what rounding to integers adds to it.
+
+        Args:
+            coefficients: One number for each cell.
+
+        Raises:
+            OutOfRange: for another number of coefficients.
+        """
+        variance = Fraction(self.draw.variance_of(coefficients))
+        drawn, separate = self._totals
+        means, start = Fraction(0), 0
+        for size in self.tables:
+            numbers = [Fraction(number) for number in coefficients[start : start + size]]
+            mean = sum(numbers, Fraction(0)) / size
+            means, start = means + mean, start + size
+            if size > 1:  # r of the cells get 1 more: a variance of r (n - r) / (n (n - 1)) times squared deviations
+                apart = sum(((number - mean) ** 2 for number in numbers), Fraction(0))
+                variance += apart * (size * size // 4) / (size * (size - 1))
+        w = self.weight
+        return float(variance + means**2 * (w * w * (drawn + separate) - 2 * w * drawn + Fraction(1, 4)))
+
+
+def least_total_share(value: Callable[[Fraction], float]) -> Fraction:
+    """The share of the total with the least value among hundredths, by ever finer steps; 0 where none is less.
+
+    Args:
+        value: The value at a share, which may be 0.
+
+    >>> least_total_share(lambda share: (float(share) - 0.613) ** 2)
+    Fraction(61, 100)
+    """
+    found: dict[int, float] = {}
+    best, step = 0, 16
+    while step:
+        for hundredths in range(max(0, best - 3 * step), min(99, best + 3 * step) + 1, step):
+            if hundredths not in found:
+                found[hundredths] = value(Fraction(hundredths, 100))
+        best = min(found, key=found.__getitem__)
+        step //= 2
+    return Fraction(best, 100)

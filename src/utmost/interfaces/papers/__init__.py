@@ -1,1 +1,0 @@
-"""The figures and numbers that papers print, computed anew and set beside what is printed."""
