@@ -76,7 +76,7 @@ def test_half_steps_move_by_blocks():
     assert ((tighten(noise, strict=1, loose=3, cell_noise=HALF_STEPS) - noise) % 5 == 0).all()
     mid = bridge(noise + 10, noise, strict=1, at=2, loose=3, cell_noise=HALF_STEPS)
     assert ((mid - noise) % 5 == 0).all()
-    with pytest.raises(OutOfRange, match="multiples"):
+    with pytest.raises(OutOfRange):
         bridge(noise + 1, noise, strict=1, at=2, loose=3, cell_noise=HALF_STEPS)
 
 
