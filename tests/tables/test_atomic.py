@@ -120,7 +120,7 @@ def test_a_request_to_end_removes_what_is_half_written(tmp_path):
     code = (
         "import os, signal, sys\n"
         "from pathlib import Path\n"
-        "import rich_click as click\n"
+        "import click\n"
         "from utmost.interfaces.cli import main as cli\n"
         "from utmost.tables.files.atomic import write_together\n"
         "def wait(file):\n    file.write(b'half'); os.kill(os.getpid(), signal.SIGTERM); signal.pause()\n"
