@@ -143,7 +143,7 @@ def test_many_outcomes_are_cut_on_the_screen_only(run, file):
         (["--measure", "entropy"], 2, "a measure must be one of bayes, bayes-risk"),
         (["--measure", "bayes", "--loss", "binary"], 2, "one of --measure, --gain and --loss"),
         (["--prior", "zipf"], 2, "a prior by name"),
-        (["--space", "line:4"], 2, "the space must have 3 secrets"),
+        (["--space", "line:4"], 2, "--space must have 3 secrets"),
         (["--measure", "property:a,b"], 1, "must have 3 rows"),
         (["--loss", "nothing"], 2, "a loss by name"),
         (["--plot", "x.gif"], 2, "must end in .svg"),

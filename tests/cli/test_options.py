@@ -190,7 +190,7 @@ def test_what_ledgers_domains_and_counts_refuse_is_told_without_python(run, file
     count = ["count", file("n\n1\n"), "--person", "n", "--at-most", 1]
     assert 'A tree is made by "tree", an ordered axis by "bins"' in run(*count, "--domain", tmp_path / "domain.json")[2]
     (tmp_path / "domain.json").write_text('{"n": ["1"]}')
-    assert "got no --values." in run(*count, "--domain", tmp_path / "domain.json", "--step", 1)[2]
+    assert "--step needs --values" in run(*count, "--domain", tmp_path / "domain.json", "--step", 1)[2]
     for text, spoken in (
         (
             "Pass missing={dataset: epsilon}, or missing={} if so.",

@@ -144,7 +144,7 @@ def test_what_cannot_be_read_is_refused_with_a_reason(folder, tmp_path):
             read_release(wrong)
     with pytest.raises(BadTable, match="statement is found beside it"):
         read_release(folder / "n.csv.json")
-    with pytest.raises(OutOfRange, match="one file"):
+    with pytest.raises(OutOfRange, match="holds its own statement"):
         read_release(folder / "plan.json", folder / "n.csv.json")
     with pytest.raises(BadTable):
         read_release(tmp_path / "nothing.csv")
