@@ -293,7 +293,7 @@ def test_a_relaxation_shows_the_promise_of_the_release(service, who, published, 
         assert word in seen, word
     gone = propose_by(service, ada, "2", "relax", "tomorrow", level(100))
     seen = page_of(grace, gone.name)
-    assert "cannot be approved" in seen
+    assert "You cannot approve this proposal" in seen
     assert ">Approve" not in seen
     approver = who("Grace", "approver")
     with pytest.raises(Unsupported, match="shown the whole request"):

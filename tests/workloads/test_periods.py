@@ -324,7 +324,7 @@ def test_longer_periods_that_the_ends_cut_are_no_level_and_it_is_said():
         ({"months": ["2026-01", "2026-07"]}, "got 'months'. Write {\"periods\""),
         (
             {"periods": ["2026-01", "2026-07"], "evry": "month"},
-            'beside "periods" stand only above, below, column, every',
+            'an axis with "periods" may also have above, below, column, every',
         ),
         ({"bins": [0, 10], "width": 5, "top": 3}, "got 'top'"),
     ],
