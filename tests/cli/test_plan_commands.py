@@ -699,3 +699,22 @@ def test_wanted_tables_are_kept_in_a_ledger_and_the_same_call_spends_nothing(run
     assert all(list(ut.read_release(out)) == ["department sex", "sex", ""] for out in outs)
     assert run("total", outs[2], "--tables", tmp_path / "tables")[0] == 0
     assert len(list((tmp_path / "tables").glob("*.csv"))) == 3
+
+
+def test_months_stand_under_the_name_of_their_column(run, tmp_path):
+    """The short form of a domain file, and a level of time by its kind of period, in commands that take levels."""
+    (tmp_path / "d.json").write_text('{"date": {"months": ["2024", "2025"]}, "sex": ["m", "w"]}')
+    (tmp_path / "e.csv").write_text("date,sex\n2024-01-05,m\n2024-05-07,w\n", encoding="utf-8")
+    events = ["release", tmp_path / "e.csv", "--each-row", "--domain", tmp_path / "d.json", "--epsilon", 1]
+    out = tmp_path / "out.json"
+    assert run(*events, "--want", "quarter sex", "--want", "month=2", "--out", out)[0] == 0
+    assert list(ut.read_release(out)) == ["date/quarter sex", "date"]
+    by_kind, by_name = (run("total", out, "--where", f"{name}=2024-05", "--json")[1] for name in ("month", "date"))
+    assert json.loads(by_kind)["margin"] == json.loads(by_name)["margin"]
+    assert run("release", *events[1:], "--by", "date", "--out", tmp_path / "t.csv")[0] == 0
+    code, _, err = run(*events, "--by", "quarter")
+    assert (code, "Count by 'date', which has quarters." in err) == (2, True)
+    with pytest.raises(UtmostError, match="Did you mean 'date/quarter'"):
+        ut.Workload(read_domain(tmp_path / "d.json"), {"quarter": 1})
+    several = ut.Domain.of_facts({"born": {"years": ["1900", "2000"]}, "died": {"years": ["1950", "2020"]}})
+    assert several.period_names == {}
