@@ -115,13 +115,6 @@ def test_uncertainty_that_vanishes(run, file):
     assert "infinity" in run("research", "leakage", reported, "--measure", "bayes-risk", "--space", "discrete:2")[1]
 
 
-def test_a_channel_that_says_nothing_keeps_every_epsilon(run, file):
-    nothing = file("1/2,1/2\n1/2,1/2\n", "nothing.csv")
-    out = run("research", "leakage", nothing, "--space", "discrete:2")[1]
-    assert re.search(r"smallest epsilon +0\n", out)
-    assert "2 outcomes that leave 1 posterior\n" in out
-
-
 def test_hypers_are_drawn(run, geometric, response, tmp_path):
     path = tmp_path / "hypers.svg"
     code, out, err = run("research", "leakage", geometric, response, "--space", "line:3", "--plot", path)

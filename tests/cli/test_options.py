@@ -17,7 +17,7 @@ import pytest
 from running import COMMANDS, PLAIN, called, every_command, python
 from utmost.errors import BadTable, OutOfRange
 
-# Screens and options have no public name.
+# Every remedy in the source is put into the words of the command line.
 from utmost.interfaces.cli.main import in_words
 
 SOURCES = Path(__file__).parents[2] / "src/utmost"

@@ -132,7 +132,7 @@ class Until(Display):
         for name, _ in self.where:
             if name not in public:
                 remedy = f"Choose by {', '.join(public)}." if public else "Leave where= out."
-                raise OutOfRange("until= must choose cells by public columns", came=repr(name), remedy=remedy)
+                raise OutOfRange("until must name public columns", came=repr(name), remedy=remedy)
 
     def chosen(self, table: Any) -> NDArray[np.bool_] | None:
         """The rows that the rule reads; None for all.
@@ -146,8 +146,8 @@ class Until(Display):
         columns = [(list(map(str, adapter.label(table, name))), labels) for name, labels in self.where]
         rows = np.logical_and.reduce([np.isin(column, labels) for column, labels in columns])
         if not rows.any():
-            required = "until= must choose cells that are in the table"
-            remedy = "Correct the labels of within(..., where=...)."
+            required = "until must choose cells of the table"
+            remedy = "Correct the labels of until."
             raise OutOfRange(required, came=str(_written_labels(self.where)), remedy=remedy)
         return np.asarray(rows)
 
