@@ -48,7 +48,7 @@ def test_files_are_kept_in_a_new_folder_alone(run, tmp_path):
     assert (kept / "statement.html").exists()
     code, _, err = run("demo", "--keep", kept)
     assert code == 2
-    assert "must be new or empty" in err
+    assert "must name a new or empty folder" in err
 
 
 def test_the_packages_table_is_that_of_the_examples():

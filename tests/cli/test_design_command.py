@@ -208,18 +208,21 @@ def test_bad_input_is_one_message_and_nothing_is_written(run, file, tmp_path, pr
 ASKED = ["--space", "counts:2", "--prior", "uniform", *HALF]
 MISUSE = {
     "no space": (ASKED[2:], "got no --space"),
-    "no prior": (ASKED[:2] + ASKED[4:], "--prior: a design needs"),
+    "no prior": (ASKED[:2] + ASKED[4:], "--prior must be given"),
     "no level": (ASKED[:4], "--epsilon must be given"),
     "a negative space": (["--space", "counts:-1", *ASKED[2:]], "the largest count must be at least 0"),
     "a word": (["--space", "counts:many", *ASKED[2:]], "the largest count must be a finite number"),
-    "a grid of one number": (["--space", "grid:4", *ASKED[2:]], "such as 4x4"),
+    "a grid of one number": (["--space", "grid:4", *ASKED[2:]], "must be ROWSxCOLUMNS"),
     "a theorem and a program": ([*ASKED, "--theorem", "--program"], "one of --theorem and --program"),
     "a prior of counts elsewhere": (
         ["--space", "discrete:3", "--prior", "poisson:1", *HALF],
-        "uniform on a space other",
+        "unless the secrets are counts",
     ),
-    "a loss of counts elsewhere": (["--space", "discrete:3", *ASKED[2:], "--loss", "absolute"], "Say --loss distance"),
-    "a matrix in a picture": ([*ASKED, "--out", "m.png"], "written as .json, its mechanism as .csv"),
+    "a loss of counts elsewhere": (
+        ["--space", "discrete:3", *ASKED[2:], "--loss", "absolute"],
+        "Write --loss distance",
+    ),
+    "a matrix in a picture": ([*ASKED, "--out", "m.png"], "--out must end in .json"),
 }
 
 

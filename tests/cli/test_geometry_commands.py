@@ -243,7 +243,7 @@ def test_types_on_three_and_four_secrets_are_drawn(run, tmp_path, asked):
     ("asked", "said"),
     [
         (["research", "vertices"], "got no --space"),
-        (["research", "vertices", "--space", "torus:3"], "Kinds:"),
+        (["research", "vertices", "--space", "torus:3"], "The kinds are"),
         (["research", "vertices", "--space", "line:0"], "at least 1"),
         (["research", "vertices", "--space", "line:3", "--epsilon", "alpha=1"], "alpha"),
         (["research", "vertices", "--space", "line:3", "--count", "--orbits"], "only one of"),
@@ -263,7 +263,10 @@ def test_types_on_three_and_four_secrets_are_drawn(run, tmp_path, asked):
             ["research", "vertices", "--space", "line:3", "--count", "--plot", "x.svg"],
             "--epsilon must be given",
         ),
-        (["research", "kernels", "--space", "line:3", *HALF, "--resume", "s.json", "--out", "-"], "must be a file"),
+        (
+            ["research", "kernels", "--space", "line:3", *HALF, "--resume", "s.json", "--out", "-"],
+            "needs a file in --out",
+        ),
     ],
 )
 def test_misuse(run, asked, said):

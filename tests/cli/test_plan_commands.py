@@ -102,7 +102,7 @@ def test_another_weighting_is_taken_by_its_name(run, counted, tmp_path):
     first = run(*say, "--choose", "cells alone", "--json")[1]
     assert [one["family"] for one in json.loads(first)["measured"]] == ["department sex"]
     code, _, err = run(*say, "--choose", "cells")
-    assert (code, "one of those shown" in err) == (2, True)
+    assert (code, "that --weightings shows" in err) == (2, True)
 
 
 def test_other_weightings_are_searched_where_they_are_asked_for(run, counted, monkeypatch):
@@ -172,7 +172,7 @@ def test_a_replaced_record_of_counts_leaves_the_total(run, counted, tmp_path):
     assert (code, "lowers none" in shown) == (0, True)
     assert run("verify", out)[0] == 0
     code, _, err = run("plan", own, "--want", "sex", "--epsilon", 1, "--nonnegative")
-    assert (code, "the unit that was proved" in err) == (2, True)
+    assert (code, "says itself what one person may change" in err) == (2, True)
 
 
 @pytest.mark.parametrize("path", [("unit", "cells"), ("wanted", 0, "standard_deviation"), ("shares", 0, 1), ("level",)])
@@ -414,9 +414,9 @@ def test_a_count_by_cells_proves_no_rows(run, stays, tmp_path):
     assert run(*say, "--together", "kind")[0] == 0
     code, shown, err = run("release", counted, "--plan", plan, "--epsilon", 1, "--out", tmp_path / "r.json")
     assert (code, shown) == (2, "")
-    assert "must be proved to be whole rows along 'kind'" in err
+    assert "one person changes whole rows along 'kind'" in err
     for words, said in (
-        (["plan", counted, "--want", "kind", "--together", "kind"], "that was proved"),
+        (["plan", counted, "--want", "kind", "--together", "kind"], "says itself"),
         (["plan", counted, "--want", "kind", "--method", "rotated"], "changes together: --together"),
         (["plan", domain, "--want", "kind", "--at-most", 3, "--together", "kind"], "whole rows"),
         (["plan", domain, "--want", "kind", "--at-most", 2, "--together", "region"], "whole rows"),
@@ -434,17 +434,17 @@ def test_a_count_by_cells_proves_no_rows(run, stays, tmp_path):
 
 REFUSED = {
     "a family misspelt": (["plan", "COUNTED", "--want", "departmant", "--epsilon", 1], "Did you mean 'department'?"),
-    "nothing wanted": (["plan", "COUNTED", "--epsilon", 1], "a plan must say which sums are wanted"),
+    "nothing wanted": (["plan", "COUNTED", "--epsilon", 1], "--want must name at least one table"),
     "a share of none": (["plan", "COUNTED", "--want", "sex", "--share", "sez=1", "--epsilon", 1], "mean 'sex'"),
     "shares of less": (["plan", "COUNTED", "--want", "sex", "--share", "sex=1/2", "--epsilon", 1], "add up to 1"),
     "shares too coarse": (["plan", "COUNTED", "--want", "department", "--share", "sex=1", "--epsilon", 1], "determine"),
     "a plan for a CSV": (["plan", "TABLE", "--want", "sex", "--epsilon", 1], "Count first"),
-    "no unit": (["plan", "DOMAIN", "--want", "sex", "--epsilon", 1], "no --at-most"),
-    "a unit of one's own": (["plan", "COUNTED", "--want", "sex", "--at-most", 1, "--epsilon", 1], "that was proved"),
+    "no unit": (["plan", "DOMAIN", "--want", "sex", "--epsilon", 1], "--at-most must say how many"),
+    "a unit of one's own": (["plan", "COUNTED", "--want", "sex", "--at-most", 1, "--epsilon", 1], "says itself"),
     "no level": (["plan", "COUNTED", "--want", "sex"], "--epsilon must be given"),
     "up to less": (["plan", "COUNTED", "--want", "sex", "--epsilon", 2, "--up-to", 1], "--up-to must be at least"),
     "no weight": (["plan", "COUNTED", "--want", "sex=-1", "--epsilon", 1], "must be positive"),
-    "a table that is none": (["release", "TABLE", "--plan", "PLAN", "--epsilon", 1], "carried out on a counted table"),
+    "a table that is none": (["release", "TABLE", "--plan", "PLAN", "--epsilon", 1], "--plan needs a counted table"),
     "columns of a plan": (["release", "COUNTED", "--plan", "PLAN", "--columns", "n", "--epsilon", 1], "with --plan"),
     "a signature of no table": (["total", "RELEASE", "--sign", "TABLE"], "--sign needs --tables"),
     "another ending": (["release", "COUNTED", "--plan", "PLAN", "--epsilon", 1, "--out", "x.csv"], "written as .json"),
@@ -456,8 +456,8 @@ REFUSED = {
     "a label misspelt": (["total", "RELEASE", "--where", "sex=man"], "Did you mean 'men'?"),
     "a level alone": (["total", "RELEASE", "--where", "sex"], "a selection must be COLUMN=LABEL"),
     "a level twice": (["total", "RELEASE", "--where", "sex=men", "--where", "sex=women"], "sex=men,women"),
-    "a range of labels": (["total", "RELEASE", "--where", "sex=a..b"], "only bins can be taken by a range"),
-    "two questions": (["total", "RELEASE", "--ratio", "--mean", "sex"], "one question"),
+    "a range of labels": (["total", "RELEASE", "--where", "sex=a..b"], "a range needs an axis of bins"),
+    "two questions": (["total", "RELEASE", "--ratio", "--mean", "sex"], "only one of these options"),
     "no release": (["total", "COUNTED"], "must be a release by a plan"),
     "clean what is none": (["clean", "PLAN"], "must be a release by a plan"),
     "clean a label": (["clean", "RELEASE", "--want", "sex=men"], "whole levels"),

@@ -49,7 +49,7 @@ def test_responses_outside_the_range_fold_to_its_ends(run):
         assert far["believed_after"] == end["believed_after"]
     code, out, err = run("read", "--response", 10, *asked, "--clamped")
     assert (code, out) == (2, "")
-    assert "must lie in 0..9; got 10" in err
+    assert "must lie in 0..9 with --clamped; got 10" in err
 
 
 def test_a_prior_file_may_name_its_counts_and_hold_weights(run, file):
@@ -151,7 +151,7 @@ def test_a_staircase_release_is_read_by_its_statement(run, file, tmp_path):
     code, found, _ = run("read", "--response", 4, "--statement", f"{out}.json", *asked)
     assert json.loads(found)["expected_loss"] == float(ut.optima.read(law, consumer, 4).loss)
     code, _, err = run("read", "--response", 4, "--statement", f"{out}.json", "--clamped", *asked)
-    assert (code, "only geometric noise can be read where it was clamped" in err) == (2, True)
+    assert (code, "--clamped needs geometric noise" in err) == (2, True)
 
 
 def test_noise_on_the_reals_is_not_read(run, file, tmp_path):
@@ -205,10 +205,10 @@ MISUSE = {
     "an unknown loss": ([*ASKED, "--loss", "cubic"], "a loss by name must be"),
     "a negative power": ([*ASKED, "--loss", "power:-1"], "power must be positive"),
     "a negative n": ([*ASKED, "--n", "-1"], "n must be at least 0"),
-    "no n": (ASKED[:2] + ASKED[4:], "--n must say the largest count"),
+    "no n": (ASKED[:2] + ASKED[4:], "needs --n, the largest possible count"),
     "an n that is a word": ([*ASKED, "--n", "many"], "n must be a finite number"),
     "no confidence": ([*ASKED, "--confidence", "1"], "confidence must lie strictly between"),
-    "a column of nothing": ([*ASKED, "--column", "x"], "--column must name"),
+    "a column of nothing": ([*ASKED, "--column", "x"], "FILE and --column"),
     "a reading that is no JSON": ([*ASKED, "--out", "x.csv"], "--out: the result must be written as .json"),
     "an unknown picture": ([*ASKED, "--plot", "x.gif"], "must end in .svg"),
 }

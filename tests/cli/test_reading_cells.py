@@ -100,12 +100,12 @@ def test_a_flat_prior_is_the_one_where_none_is_given(run):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--where", "admitted=512"], "rows must not be selected by what has noise"),
+        (["--where", "admitted=512"], "rows must be selected by public columns"),
         (["--where", "sex=other"], "a label must be one of"),
-        (["--mean", "--over", "all"], "one question is asked at a time"),
+        (["--mean", "--over", "all"], "only one of these options"),
         (["--loss", "squared"], "--n or --prior"),
         (["--epsilon", "1"], "--n or --prior"),
-        (["--column", "sex"], "a released column must be named"),
+        (["--column", "sex"], "--column must be one of"),
         (["--n", "900", "--column", "admitted", "--where", "sex=men"], "sums of cells, and --at, need"),
         (["--plot", "curve.txt"], ".svg"),
         (["--where", "sex=men", "--out", "x.csv"], "needs a released table"),

@@ -242,7 +242,7 @@ def test_several_events_of_a_person_in_a_cell_and_a_name_for_each_night(run, job
 
 
 def test_the_first_run_that_a_recipe_without_a_name_prints_works(run, job):
-    """On the screen and in the recipe; it ended with 2, "a release in a ledger needs a name"."""
+    """On the screen and in the recipe; it ended with 2, "--ledger needs --name"."""
     shown = ran(run, "init", *COUNT, "--epsilon", 1, "--ledger", "l.db", "--out", "r.toml")
     named = '--name "NAME-$(date +%F)" --dry-run'
     assert named in " ".join(shown.split())

@@ -99,8 +99,8 @@ def test_large_witnesses_are_counted_and_not_shown(run, tmp_path):
     [
         (["strict", "two"], 1, "both channels must have as many secrets; got 3 in"),
         (["strict", "loose", "--order", "best"], 2, "must be one of refinement, max-case, privacy; got best"),
-        (["strict", "loose", "--out", "out.txt"], 2, "written as .json, the remap as .csv"),
-        (["strict", "response", "--out", "out.csv"], 1, "must exist to be written"),
+        (["strict", "loose", "--out", "out.txt"], 2, "--out must end in .json"),
+        (["strict", "response", "--out", "out.csv"], 1, "--out needs a remap"),
         (["strict"], 2, "Missing argument"),
         (["strict", "missing"], 2, "does not exist"),
     ],

@@ -70,8 +70,8 @@ def test_what_cannot_be_written_or_is_no_statement_is_refused(run, released, tmp
     (tmp_path / "there.yaml").write_text("mine")
     for arguments, said in (
         (["--out", tmp_path / "there.yaml"], "there.yaml"),
-        (["--out", tmp_path / "entry.json"], "the file must end in .yaml"),
-        (["--html", tmp_path / "page.pdf"], "the file must end in .html"),
+        (["--out", tmp_path / "entry.json"], "must end in .yaml"),
+        (["--html", tmp_path / "page.pdf"], "must end in .html"),
         (["--published", "yesterday"], "YYYY-MM-DD"),
         (["--sector", "Sports"], "Technology"),
     ):

@@ -80,7 +80,7 @@ CHOICES = {
     "plan": {
         "domain": "what the cells are called",
         "tuned_at": "the level for which its shares are the best",
-        "wanted": "which sums are wanted",
+        "wanted": "want must name at least one table",
         "weight": "how much each of them counts",
     },
     "promise": {},

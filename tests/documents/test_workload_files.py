@@ -28,7 +28,7 @@ def test_a_release_is_read_as_it_was_written(tmp_path):
 
 
 def test_a_file_that_is_not_there_is_refused(tmp_path):
-    with pytest.raises(BadTable, match="must be a file that can be read"):
+    with pytest.raises(BadTable, match="must be a file that exists"):
         ut.read_release(tmp_path / "n")
     with pytest.raises(BadTable):
         ut.read_release(tmp_path)

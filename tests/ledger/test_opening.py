@@ -189,7 +189,7 @@ def test_whether_a_witness_is_kept_is_settled_when_the_ledger_is_made(tmp_path):
     """In the first event, under the chain: who leaves the witness out later is refused."""
     with Ledger.open(tmp_path / "l.db", create=True) as ledger:
         assert ledger.history()[0].facts["witness"] is True
-    with pytest.raises(OutOfRange, match="keeps a witness"):
+    with pytest.raises(OutOfRange, match="opened with its witness"):
         Ledger.open(tmp_path / "l.db", witness=False)
     with Ledger.open(tmp_path / "m.db", create=True, witness=False) as ledger:
         ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=1)
@@ -319,5 +319,5 @@ def test_a_commit_that_fails_is_carried_out_by_the_next_call(place, tmp_path, mo
 @pytest.mark.parametrize("place", [".", "/", "sqlite:///."])
 def test_a_place_without_a_name_is_refused(place):
     """Its key and its witness are named after it."""
-    with pytest.raises(OutOfRange, match="a file with a name"):
+    with pytest.raises(OutOfRange, match="must name a file"):
         Ledger.open(place, create=True)

@@ -172,11 +172,11 @@ def test_what_does_not_fit_a_plan_is_refused(ledger):
     good = {"noise": choose_plan(), "epsilon": 1}
     with pytest.raises(WrongKind, match="counted table"):
         ledger.publish("r", {"n": [1]}, **asked(**good))
-    with pytest.raises(OutOfRange, match="columns beside it"):
+    with pytest.raises(OutOfRange, match="noise=plan and columns="):
         ledger.publish("r", counted(), **asked(columns="n", **good))
     with pytest.raises(OutOfRange, match="unit= beside noise="):
         ledger.publish("r", counted(), **asked(**good, sensitivity=1, cells=1))
-    with pytest.raises(OutOfRange, match="public= beside it"):
+    with pytest.raises(OutOfRange, match="noise=plan and public="):
         ledger.publish("r", counted(), **asked(**good, public="sex"))
     with pytest.raises(OutOfRange, match="must not be smaller than the one that was proved"):
         ledger.publish("r", counted(unit=Unit(1, 2)), **asked(**good))

@@ -193,7 +193,7 @@ def test_numbers_of_its_json_are_exact():
         ({"columns": ["x", "y"], "noise": PointNoise(200), "id_column": "i"}, "points in the plane"),
         ({"noise": PLAN}, "the sums of a plan"),
         ({"columns": "n", "noise": CellNoise(Unit(1, 1), largest=9), "id_column": "i"}, "largest="),
-        ({"columns": "n", "unit": Unit(1, 1)}, "needs identifiers"),
+        ({"columns": "n", "unit": Unit(1, 1)}, "needs id_column="),
     ],
 )
 def test_what_has_no_noise_by_item_is_not_published_by_item(tmp_path, words, why):
@@ -204,7 +204,7 @@ def test_what_has_no_noise_by_item_is_not_published_by_item(tmp_path, words, why
         )
         with pytest.raises((Unsupported, OutOfRange), match=why):
             publish_items(ledger, "v", committed, Promise(**words), epsilon=1)
-        if why != "needs identifiers":
+        if why != "needs id_column=":
             with pytest.raises(Unsupported, match=why):
                 ledger.items.commitment_key("v", Promise(**words))
         assert [event.kind for event in ledger.history()] == ["opened"]

@@ -197,7 +197,7 @@ def test_the_commands_publish_and_relax_them(run, tmp_path, tables, monkeypatch)
         assert (ledger.spent(dataset="sales").epsilon, len(ledger.releases)) == (2, 3)
     assert "no less than it has spent" in run("share", *plans, "--epsilon", "3/2", "--relax", "counted.json", *kept)[2]
     assert "needs --publish or --relax" in run("share", *plans, "--epsilon", 1, "--ledger", "releases.db")[2]
-    assert "relaxing measures needs a ledger" in run("share", *plans, "--epsilon", 1, "--relax", "counted.json")[2]
+    assert "--relax needs --ledger" in run("share", *plans, "--epsilon", 1, "--relax", "counted.json")[2]
 
 
 def test_utmost_share_releases_them_once_or_in_a_ledger(run, tmp_path, monkeypatch):
@@ -235,7 +235,7 @@ def test_utmost_share_releases_them_once_or_in_a_ledger(run, tmp_path, monkeypat
         assert ut.read_release("kept-spent.json").table.facts() == kept_sums.facts()
     refusals = (
         ([*both, "--dataset", "x"], "--dataset needs --ledger"),
-        ([*both, "--relax", "counted.json"], "publish or relax"),
+        ([*both, "--relax", "counted.json"], "only one of --publish and --relax"),
         ([*both[:5], "--dry-run"], "--dry-run needs --publish"),
         ([*both[:-1], "other.json"], "does not exist"),
         (["release", "sales.csv", *people[:-4], "--epsilon", 1, "--ledger", "releases.db"], "needs a counting key"),

@@ -113,7 +113,7 @@ def test_committed_rows_whose_answers_are_not_kept_are_refused(tmp_path):
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
         key = ledger.items.commitment_key("i", promise)
         rows = key.committed([Identifiers.of(["x"])], {"n": [4]})
-        with pytest.raises(Unsupported, match="rule that stops") as error:
+        with pytest.raises(Unsupported, match="until= needs") as error:
             ledger.items.publish(PublishRequest("i", promise, level(1), "people"), rows)
         assert "Leave until= out" in str(error.value)
         plain = ut.Promise("n", id_column="id", unit=UNIT)

@@ -290,7 +290,7 @@ def test_a_backup_restores_everything_and_is_found_out(place, reopened, ledger, 
     with pytest.raises(OutOfRange, match="new file"):
         ledger.backup(tmp_path / "backup.db")
     ledger.relax("r", TABLE, epsilon=2)
-    with pytest.raises(OutOfRange, match="where there is none"):
+    with pytest.raises(OutOfRange, match="without a ledger"):
         Ledger.restore(tmp_path / "backup.db", place, key=KEY, witness=tmp_path / "witness")
     with Ledger.restore(tmp_path / "backup.db", tmp_path / "new.db", key=KEY, witness=tmp_path / "witness") as other:
         assert other.status().quarantine == "it was restored from a backup"
@@ -313,7 +313,7 @@ def test_a_damaged_backup_is_not_restored(here):
     (here / "b.db").write_bytes(content)
     with pytest.raises(LedgerDamaged):
         Ledger.restore(here / "b.db", here / "new.db", key=KEY)
-    with pytest.raises(OutOfRange, match="a backup must be there"):
+    with pytest.raises(OutOfRange, match="the backup must be a file"):
         Ledger.restore(here / "nothing.db", here / "new.db", key=KEY)
 
 

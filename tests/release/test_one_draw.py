@@ -183,7 +183,7 @@ def test_what_is_refused():
         once({"n": [1] * 5}, ut.Promise("n", noise=ut.OneDraw(unit, 4)))
     with pytest.raises(OutOfRange, match="integer"):
         ut.OneDraw(ut.Unit("1/2", 1), 4)
-    with pytest.raises(OutOfRange, match="first step"):
+    with pytest.raises(OutOfRange, match="step must be at most"):
         ut.OneDraw(unit, 4, step=2)
     with pytest.raises(OutOfRange):
         ut.OneDraw(unit, 0)

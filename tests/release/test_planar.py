@@ -208,7 +208,7 @@ def test_a_level_that_is_none_spends_nothing():
             made.at(epsilon=bad)
     with pytest.raises(NotALevel, match="exactly one"):
         made.at()
-    with pytest.raises(NotALevel, match="before anything is answered"):
+    with pytest.raises(NotALevel, match="before the first answer"):
         made.margin()
     assert made.spent is None
 

@@ -174,7 +174,7 @@ def test_means_along_an_axis_and_of_a_release_of_sums():
     assert mean.estimate == 10
     assert mean.lower < 10 < mean.upper
     assert mean.upper - mean.lower > 2 * Geometric(1, 10).margin("0.9") / 600
-    with pytest.raises(OutOfRange, match="one of name and sums"):
+    with pytest.raises(OutOfRange, match="exactly one of name= and sums="):
         release.mean()
     with pytest.raises(OutOfRange, match="must have a number; got 'men' and 'women', which have no number"):
         release.mean("sex")
@@ -322,7 +322,7 @@ def test_what_is_refused_before_anything_is_drawn():
         margins.ratio({"sex": "men", "outcome": "admitted"}, {"sex": "men"})
     with pytest.raises(NotDetermined):
         margins.clean()["sex outcome"]
-    with pytest.raises(OutOfRange, match="measured one"):
+    with pytest.raises(OutOfRange, match="one that was measured"):
         margins.raw("department")
     with pytest.warns(LittleProtection):
         ut.release(BERKELEY, CELLS, epsilon=20, once=True)

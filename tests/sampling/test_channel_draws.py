@@ -166,7 +166,7 @@ def test_bits_that_can_be_predicted_are_refused():
         channel.draw(1, randomness=7)
     with pytest.raises(OutOfRange, match="method"):
         channel.draw(1, method="quick")
-    with pytest.raises(OutOfRange, match="can take a shape or a secret"):
+    with pytest.raises(OutOfRange, match="only one of shape and secret"):
         ut.sample(ut.noise.Geometric(epsilon=1), 3, 4)
     assert ut.sample(ut.noise.Geometric(epsilon=1), shape=3).shape == (3,)
 

@@ -201,7 +201,7 @@ def test_tables_of_two_datasets_or_declared_apart_differently_are_refused(servic
     apart = Terms.read(TERMS.facts() | {"dataset": "here", "independent": True})
     for first, second in ((here, there), (here, apart), (TERMS, TERMS)):
         requests = [first.request("a", 1), second.request("b", 1)]
-        with pytest.raises(OutOfRange, match="spend the budget of one dataset"):
+        with pytest.raises(OutOfRange, match="must name one dataset"):
             service.releases.publish_measures(curator, "k", requests, {"a": TABLE, "b": TABLE}, {})
     assert service.ledger.releases == ()
 
@@ -287,7 +287,7 @@ def test_by_page_files_of_plans_and_counted_tables_are_published_together(visito
     broken = files | {"table-2": ("c.json", b"{}", "application/json")}
     assert ada.fill(page, "/publish/measures", files=broken, **rows).status_code == 422
     twice = rows | {"release-2": rows["release-1"]}
-    assert "differ" in ada.fill(page, "/publish/measures", files=files, **twice).text
+    assert "each release must come once" in ada.fill(page, "/publish/measures", files=files, **twice).text
     assert ada.fill(page, "/publish/measures", dataset="sales").status_code == 422
     assert service.ledger.releases == ()
     done = ada.fill(page, "/publish/measures", files=files, **rows)
@@ -340,7 +340,7 @@ def test_by_page_the_tables_of_approved_proposals_are_brought_together(visitor, 
     relaxing = {f"table-{known[name]}": in_file(COUNTED_FORM, table) for name, table in tables.items()}
     both = dict([next(iter(relaxing.items())), list(files.items())[1]])
     assert (
-        "published together, or relaxed together"
+        "all proposals must publish, or all must relax"
         in ada.fill(ada.get("/proposals"), "/proposals/tables", files=both).text
     )
     assert "Relaxed." in ada.fill(ada.get("/proposals"), "/proposals/tables", files=relaxing).text

@@ -218,7 +218,7 @@ def test_a_counted_table_adds_nothing_to_what_was_approved(service, who):
         service.proposals.decide(approver, proposal.name, "approved")
         bring = {"proposal": proposal.name}
         if left_out is not None:
-            with pytest.raises(OutOfRange, match=r"promised of a counted table|must not be smaller"):
+            with pytest.raises(OutOfRange, match=r"every column of the counted table|must not be smaller"):
                 publish_by(service, curator, f"k{number}", "n", table, ONE, terms, **bring)
     made = publish_by(service, curator, "k", "n", table, ONE, terms, **bring)
     assert list(made) == ["sex", "outcome", "n", "n_margin"]
@@ -413,7 +413,7 @@ def test_what_a_plan_overrules_is_refused():
         assert stated.facts() != Terms.read(PLANNED).facts()
         assert Terms.read(stated.facts()) == stated
     for beside in ({"columns": "a"}, {"public": "a"}, {"drop": "a"}, {"id_column": "a"}):
-        with pytest.raises(OutOfRange, match=r"beside it"):
+        with pytest.raises(OutOfRange, match="a plan names its columns itself"):
             Terms.read(PLANNED | beside)
     for beside in ({"sensitivity": 1}, {"grid": "1/8"}, {"half_step": True}, {"amount": {"name": "paid"}}):
         with pytest.raises(OutOfRange, match=f"got {next(iter(beside))}"):

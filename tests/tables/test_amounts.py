@@ -147,10 +147,10 @@ def test_no_person_changes_more_than_the_unit_over_all_neighbours():
 
 REFUSED = {
     "no multiple": ({"each": (0, "0.005")}, "each must be a multiple of the step 0.01"),
-    "no bound on a person": ({"per_cell": None}, "the most by which one person may change a cell must be said"),
+    "no bound on a person": ({"per_cell": None}, "per_cell must say by how much"),
     "a third": ({"step": "1/3"}, "the step of amounts must be a positive decimal"),
-    "no amounts": ({"values": None}, "step= is of amounts"),
-    "ends that cross": ({"each": (2, 1)}, "each must leave"),
+    "no amounts": ({"values": None}, "step= needs values="),
+    "ends that cross": ({"each": (2, 1)}, "each must allow a change"),
 }
 
 
@@ -229,7 +229,7 @@ def test_a_mean_is_of_a_sum_over_a_count():
 def test_steps_of_another_width_are_never_mixed_up():
     with pytest.raises(OutOfRange, match="amounts that were counted in steps of 1/100"):
         ut.release(counted(), Plan(DOMAIN, Unit(500_000, 3), {"shop": 1}), epsilon=1, once=True)
-    with pytest.raises(Unsupported, match="amounts in steps need a counted table"):
+    with pytest.raises(Unsupported, match="a table from count_table"):
         ut.release(
             {"paid": [1, 2]},
             ut.Promise(columns="paid", unit=Unit(5, 1, amount=Amount("paid", "0.01"))),

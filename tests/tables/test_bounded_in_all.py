@@ -150,7 +150,7 @@ def test_several_measures_share_cells_and_have_bounds_of_their_own():
     assert tables["visits"].cells.tolist() == by_hand(COUNTS)
     assert tables["spent"].cells.tolist() == by_hand(SUMS)
     measures["persons"] = ut.count()
-    with pytest.raises(OutOfRange, match="no at_most"):
+    with pytest.raises(OutOfRange, match="at_most must say how many"):
         counted(measures=measures)
     assert counted(measures=measures, at_most=3)["persons"].unit == Unit(1, 3)
 
@@ -230,7 +230,7 @@ def test_what_needs_each_cell_by_itself_is_refused():
     assert ut.release(table, ut.Promise.of_counted(table, unit=ut.Unit(5, 2)), epsilon=1, once=True).unit == Unit(
         5, 2
     )  # larger, and said
-    with pytest.raises(Unsupported, match="no bound in all"):
+    with pytest.raises(Unsupported, match="only one of together= and in_all="):
         Plan(Domain(row=[1, 2], a=["x", "y"]), Unit(2, 2, in_all=3), {"row": 1}, together="a")
     with pytest.raises(OutOfRange, match="in_all must be at least the sensitivity"):
         Unit(5, 2, in_all=4)

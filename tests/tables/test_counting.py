@@ -326,7 +326,7 @@ def test_a_part_is_an_axis_of_the_domain_or_listed():
     alone = count_table(events, Domain(land=["A", "B"]), Counting("user", at_most=1, key=KEY), part="land")
     assert sum(table.cells[0] for table in alone.values()) == 2
     assert alone["B"].domain.facts() == {"land": ["B"]}
-    with pytest.raises(NotDeclared, match="parts must be declared"):
+    with pytest.raises(NotDeclared, match="part must name an axis"):
         count_table(events, PAGES, Counting("user", at_most=1), part="land")
 
 
@@ -379,12 +379,12 @@ WRONG = {
     "an axis twice": ({"by": ["page", "page"]}, OutOfRange, "none twice"),
     "no axis": ({"by": []}, OutOfRange, "at least one axis"),
     "nobody": ({"at_most": 0}, OutOfRange, "at_most must be at least 1"),
-    "nothing": ({"per_cell": 0}, OutOfRange, "something to change"),
-    "ends that cross": ({"per_cell": (3, 2)}, OutOfRange, "something to change"),
+    "nothing": ({"per_cell": 0}, OutOfRange, "must allow a change"),
+    "ends that cross": ({"per_cell": (3, 2)}, OutOfRange, "must allow a change"),
     "three ends": ({"per_cell": (1, 2, 3)}, OutOfRange, "3 numbers"),
     "half an event": ({"per_cell": 0.5}, UtmostError, "per_cell"),
-    "persons as an axis": ({"person": "page"}, OutOfRange, "columns of their own"),
-    "persons as values": ({"values": "user"}, OutOfRange, "columns of their own"),
+    "persons as an axis": ({"person": "page"}, OutOfRange, "must be different columns"),
+    "persons as values": ({"values": "user"}, OutOfRange, "must be different columns"),
     "an unknown relation": ({"neighbours": "both"}, OutOfRange, "neighbours must be"),
     "a number for a person": ({"person": 3}, WrongKind, "person"),
     "a key file that is not there": ({"key": "secret"}, KeyRefused, "key file"),

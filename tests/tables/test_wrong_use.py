@@ -58,7 +58,7 @@ def amounts_with_a_comma_before_their_decimals():
         (an_answer_that_was_not_measured, NotDetermined, "Give a share of the level to"),
         (amounts_with_a_comma_before_their_decimals, BadTable, 'decimal=","'),
         (events_of_nobody, BadTable, "every event must name its person"),
-        (a_domain_learned_from_the_events, NotDeclared, "must be declared before anybody is counted"),
+        (a_domain_learned_from_the_events, NotDeclared, "must list the possible values"),
         (a_smaller_unit_than_was_counted, OutOfRange, "unit"),
     ],
 )

@@ -64,21 +64,21 @@ REFUSED = [
     (lambda: read_selection(DOMAIN, ["regoin=a"]), "Did you mean 'region'"),
     (lambda: read_selection(DOMAIN, ["region"]), "COLUMN=LABEL"),
     (lambda: read_selection(DOMAIN, ["x=3"]), "Its labels are "),
-    (lambda: read_selection(DOMAIN, ["x=1..2"]), "only bins"),
+    (lambda: read_selection(DOMAIN, ["x=1..2"]), "needs an axis of bins"),
     (lambda: read_selection(DOMAIN, ["age=0..5,10..15"]), "one range"),
     (lambda: read_selection(DOMAIN, ["age=0..7"]), "edges of bins"),
     (lambda: read_selection(DOMAIN, ["age=0..y"]), "age"),
-    (lambda: read_wanted(DOMAIN, []), "which sums are wanted"),
+    (lambda: read_wanted(DOMAIN, []), "want must name at least one table"),
     (lambda: read_wanted(DOMAIN, ["region district"]), "one level of each axis"),
     (lambda: read_wanted(DOMAIN, ["region place"]), "Its levels are"),
     (lambda: read_wanted(DOMAIN, ["region=0"]), "positive"),
     (lambda: read_wanted(DOMAIN, ["region =many"]), "weight"),
-    (lambda: read_wanted(DOMAIN, ["age=0..10 region"]), "no single sum"),
-    (lambda: read_wanted(DOMAIN, ["ranges of region"]), "values of an axis"),
-    (lambda: read_wanted(DOMAIN, ["ranges of "]), "of axes"),
-    (lambda: read_share(DOMAIN, "region"), "a share must be of a family"),
-    (lambda: read_share(DOMAIN, "x=2=1/2"), "a share must be of a family"),
-    (lambda: read_family(DOMAIN, "age=0..10"), "levels, and labels"),
+    (lambda: read_wanted(DOMAIN, ["age=0..10 region"]), "a range beside whole levels"),
+    (lambda: read_wanted(DOMAIN, ["ranges of region"]), "must name the finest level of an axis"),
+    (lambda: read_wanted(DOMAIN, ["ranges of "]), "must name axes"),
+    (lambda: read_share(DOMAIN, "region"), "share must be a table and a number"),
+    (lambda: read_share(DOMAIN, "x=2=1/2"), "share must be a table and a number"),
+    (lambda: read_family(DOMAIN, "age=0..10"), "levels and their labels"),
 ]
 
 
@@ -89,5 +89,5 @@ def test_what_is_not_known_is_named(ask, said):
 
 
 def test_what_is_no_weight_is_refused_in_the_words_of_a_want():
-    with pytest.raises(NotANumber, match="must be a label of the level before it, or a weight; got 'y'"):
+    with pytest.raises(NotANumber, match="and one of its labels, or a weight; got 'y'"):
         read_wanted(Domain(sex=["men", "women"]), ["sex =y"])

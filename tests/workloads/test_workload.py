@@ -60,7 +60,7 @@ def test_joined_workloads_add_the_weights_of_what_both_want():
     both = one + Workload.sums(BERKELEY, [{}, {"sex": "men"}], ["1/2", 3])
     assert [(part.name, part.weight) for part in both.parts] == [("sex", 1), ("", Fraction(5, 2)), ("sex=men", 3)]
     assert both.reweighted({"sex=men": 7}).parts[0].weight == 7
-    with pytest.raises(OutOfRange, match="share their domain"):
+    with pytest.raises(OutOfRange, match="must have one domain"):
         one + Workload(GEOGRAPHY, {"": 1})
 
 
@@ -121,7 +121,7 @@ def test_a_workload_travels():
 @pytest.mark.parametrize(
     ("wrong", "error", "says"),
     [
-        (lambda: Workload(BERKELEY, {}), OutOfRange, "must want something"),
+        (lambda: Workload(BERKELEY, {}), OutOfRange, "must name at least one table"),
         (lambda: Workload(BERKELEY, {"gender": 1}), OutOfRange, "Its levels are|Did you mean"),
         (lambda: Workload(BERKELEY, {"outcome=accepted": 1}), OutOfRange, "admitted"),
         (lambda: Workload(BERKELEY, {"sex": 0}), OutOfRange, "positive"),
@@ -136,7 +136,7 @@ def test_a_workload_travels():
         (lambda: Workload(BERKELEY, {None: 1}), WrongKind, "names of levels"),
         (lambda: Workload.ranges(GEOGRAPHY, "region"), OutOfRange, "finest"),
         (lambda: Workload.ranges(BERKELEY, "sex", by="sex"), OutOfRange, "other axes"),
-        (lambda: Workload.ranges(BERKELEY), OutOfRange, "of an axis"),
+        (lambda: Workload.ranges(BERKELEY), OutOfRange, "must name an axis"),
         (lambda: Workload.ranges(BERKELEY, "sex", 2), WrongKind, "axes"),
         (lambda: Workload.windows(BERKELEY, {"sex": 3}), OutOfRange, "2 values at most"),
         (lambda: Workload.windows(BERKELEY, {"sex": 0}), OutOfRange, "at least 1"),
@@ -147,9 +147,9 @@ def test_a_workload_travels():
         (lambda: Workload.weighed(BERKELEY, {"sex": [[2**31, 0]]}), OutOfRange, "below 2\\^31"),
         (lambda: Workload.weighed(BERKELEY, {"sex": [[0, 0]]}), OutOfRange, "row of zeros"),
         (lambda: Workload.hierarchy(BERKELEY, "sex", by="sex"), OutOfRange, "other axes"),
-        (lambda: Workload.sums(BERKELEY, [{"sex": []}]), OutOfRange, "take a cell"),
-        (lambda: Workload.sums(BERKELEY, [{}], [1, 2]), OutOfRange, "one weight for each"),
-        (lambda: berkeley().reweighted({"age": 1}), OutOfRange, "this part"),
+        (lambda: Workload.sums(BERKELEY, [{"sex": []}]), OutOfRange, "at least one cell"),
+        (lambda: Workload.sums(BERKELEY, [{}], [1, 2]), OutOfRange, "one for each sum"),
+        (lambda: berkeley().reweighted({"age": 1}), OutOfRange, "must name parts of the workload"),
         (lambda: Workload.ranges(Domain(t=bins(20_000)), "t").gram(), OutOfRange, "10\\^8"),
     ],
 )

@@ -214,7 +214,7 @@ def test_answers_that_are_not_determined_are_refused():
         (lambda: Plan(TWO_WAY, ONE, {(0, 5): 1}), OutOfRange, "level of this name"),
         (lambda: Plan(TWO_WAY, ONE, {"a": "1/2", "b": "1/3"}), OutOfRange, "add up to 1"),
         (lambda: Plan(TWO_WAY, ONE, {"a": "3/2", "b": "-1/2"}), OutOfRange, "positive"),
-        (lambda: Plan(TWO_WAY, ONE, {"a": 1}, geography()), OutOfRange, "share their domain"),
+        (lambda: Plan(TWO_WAY, ONE, {"a": 1}, geography()), OutOfRange, "must have one domain"),
         (lambda: Plan(TWO_WAY, ONE, {"a": 1}).variances_at(level(1)), OutOfRange, "what is wanted"),
         (lambda: Plan(TWO_WAY, ONE, {"a": 1}, two_way("a")).variances, OutOfRange, "know its level"),
         (lambda: choose_plan(two_way("a"), ONE, epsilon=-1), NotALevel, "positive"),

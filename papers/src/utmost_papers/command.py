@@ -61,7 +61,9 @@ class ReportOutput(options.Output):
         if self.folder is None:
             options.Output.__post_init__(self)
         elif self.folder.suffix:
-            raise OutOfRange("a report is written as .json, or into a folder", came=self.folder.name, where="--out")
+            raise OutOfRange(
+                "--out must end in .json, or name a folder", came=self.folder.name, remedy="Write --out report."
+            )
 
     @property
     def folder(self) -> Path | None:
@@ -96,7 +98,7 @@ def reproduce(
         with progress_bar(f"Computing what {each.name} prints"):
             comparisons[each.name] = _chosen(each, list(each.comparisons(long)), only)
     if only is not None and not any(comparisons.values()):
-        raise OutOfRange("the result must be one that the paper numbers", came=only, where="--only")
+        raise OutOfRange("--only must name a result of the paper", came=only, remedy="Leave out --only to see all.")
     _give(papers, comparisons, answer, long)
     if any(row.verdict == DIFFERS for rows in comparisons.values() for row in rows):
         raise click.exceptions.Exit(1)

@@ -164,7 +164,11 @@ def path(value: Any, name: str) -> Any:
     encoded = spelling.encode("utf-8", "surrogatepass") if isinstance(spelling, str) else spelling
     if b"\0" in encoded or len(encoded) > _LONGEST_PATH:
         came = "a NUL character" if b"\0" in encoded else f"{len(encoded)} bytes"
-        raise OutOfRange(f"{name} must be a path of at most {_LONGEST_PATH} bytes, without NUL", came=came)
+        raise OutOfRange(
+            f"{name} must be a path of at most {_LONGEST_PATH} bytes, without NUL",
+            came=came,
+            remedy="Choose a shorter name.",
+        )
     if isinstance(spelling, str):
         try:
             os.fsencode(spelling)

@@ -55,7 +55,9 @@ class Level:
         """The level with this alpha, which must lie strictly between 0 and 1."""
         value = _number(alpha, "alpha")
         if not 0 < value < 1:
-            raise NotALevel("alpha must lie strictly between 0 and 1", came=alpha)
+            raise NotALevel(
+                "alpha must lie strictly between 0 and 1", came=alpha, remedy="It is e^-epsilon: pass epsilon=1, say."
+            )
         # 1/4 is (1/2)^2: levels of one base add, scale and compare as rationals.
         base, power = primitive_root(value)
         return cls(base, Fraction(power))
@@ -176,7 +178,7 @@ def level(epsilon: Number | Level | None = None, alpha: Number | None = None) ->
     """
     if (epsilon is None) == (alpha is None):
         came = "neither" if epsilon is None else "both"
-        raise NotALevel("exactly one of epsilon and alpha must be given", came=came)
+        raise NotALevel("exactly one of epsilon and alpha must be given", came=came, remedy="Pass epsilon=1, say.")
     if epsilon is not None:
         return epsilon if isinstance(epsilon, Level) else Level.of_epsilon(epsilon)
     assert alpha is not None
@@ -189,7 +191,11 @@ def _number(value: Number, name: str) -> Fraction:
     except NotANumber as error:
         raise NotALevel(error.required, came=error.came, remedy=error.remedy) from None
     if max(abs(number.numerator), number.denominator) >= _TOO_LONG:
-        raise NotALevel(f"{name} must be written in at most {_DIGITS} digits", came="more")
+        raise NotALevel(
+            f"{name} must be written in at most {_DIGITS} digits",
+            came="more",
+            remedy='Pass fewer digits, or a fraction: "1/3".',
+        )
     return number
 
 

@@ -13,11 +13,14 @@ def fitting_memory(where: str) -> Iterator[None]:
     >>> with fitting_memory("table"):
     ...     raise MemoryError
     Traceback (most recent call last):
-    utmost.errors.Unsupported: table: what is asked for must fit the memory. Ask for a smaller one.
+    utmost.errors.Unsupported: table: the result must fit the memory; got a larger one. Ask for a smaller one.
     """
     try:
         yield
     except MemoryError:
         raise Unsupported(
-            "what is asked for must fit the memory", where=where, remedy="Ask for a smaller one."
+            "the result must fit the memory",
+            came="a larger one",
+            where=where,
+            remedy="Ask for a smaller one.",
         ) from None

@@ -147,7 +147,9 @@ class Bridge:
     def __post_init__(self) -> None:
         if not (self.strict < self.at and (self.loose is None or self.at < self.loose)):
             between = f"{self.strict} and {'infinity' if self.loose is None else self.loose}"
-            raise OutOfRange(f"the level of a bridge must lie strictly between {between}", came=self.at)
+            raise OutOfRange(
+                f"the level of a bridge must lie strictly between {between}", came=self.at, remedy="Pass another level."
+            )
 
     @property
     def home(self) -> Quantity:

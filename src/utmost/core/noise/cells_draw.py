@@ -95,11 +95,13 @@ class CellsDraw(DrawLaw):
         most = None if in_all is None else positive_integer(in_all, "in_all", name)
         first = positive_integer(step, "step", name)
         if k > n:
-            raise OutOfRange("one individual can change at most all cells", came=f"{k} of {n}", where="changed")
+            raise OutOfRange(f"changed must be at most {n}, the number of cells", came=k, remedy=f"Pass changed={n}.")
         if most is not None and most < s:
-            raise OutOfRange("in_all must be at least the sensitivity", came=most, where="in_all")
+            raise OutOfRange(
+                "in_all must be at least the sensitivity", came=most, remedy="Leave out in_all=, or pass a larger one."
+            )
         if first > s:
-            raise OutOfRange("the first step may be as wide as the sensitivity", came=step, where=name)
+            raise OutOfRange("step must be at most the sensitivity", came=step, where=name, remedy="Leave out step=.")
         fields = {
             "level": law_level(epsilon, alpha, name),
             "cells": n,

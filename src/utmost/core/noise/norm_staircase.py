@@ -233,7 +233,7 @@ class NormStaircase(BallMixture):
         object.__setattr__(self, "norm", _norm(norm))
         object.__setattr__(self, "step", positive_integer(step, "step", name))
         if self.step > self.sensitivity:
-            raise OutOfRange("the first step may be as wide as the sensitivity", came=step, where=name)
+            raise OutOfRange("step must be at most the sensitivity", came=step, where=name, remedy="Leave out step=.")
 
     @classmethod
     def optimal(

@@ -166,7 +166,10 @@ class DrawLaw(Display, ABC):
     def _coefficients(self, coefficients: Sequence[Any]) -> list[Fraction]:
         numbers = [exact(number, "coefficient") for number in sequence(coefficients, "coefficients")]
         if len(numbers) != self.size:
-            raise OutOfRange(f"there must be {self.size} coefficients, one for each cell", came=len(numbers))
+            remedy = f"Pass {self.size} numbers; 0 for cells that do not count."
+            raise OutOfRange(
+                f"there must be {self.size} coefficients, one for each cell", came=len(numbers), remedy=remedy
+            )
         return numbers
 
 

@@ -73,9 +73,13 @@ class TablesDraw(DrawLaw):
         listed = tuple(positive_integer(size, "size", name) for size in sequence(sizes, "sizes"))
         relation, is_public = one_of(neighbours, Relation, "neighbours"), truth(exactly, "exactly")
         if not listed:
-            raise OutOfRange("there must be a table", came="none", where="sizes")
+            raise OutOfRange("sizes must name at least one table", came="none", remedy="Pass sizes=[2, 3], say.")
         if is_public and relation != "change-one":
-            raise OutOfRange("a public total needs records that are replaced", came=relation, where="neighbours")
+            raise OutOfRange(
+                "exactly=True, a public total, needs neighbours='change-one'",
+                came=relation,
+                remedy="Pass neighbours='change-one', or leave out exactly=.",
+            )
         for field, value in (
             ("level", law_level(epsilon, alpha, name)),
             ("sizes", listed),

@@ -290,7 +290,11 @@ class Unit(PickledByFields):
         self.check_each_cell("their unit")
         if self.step != 1:
             remedy = "Count them with ut.count_table(values=, step=), or pass a unit in whole numbers."
-            raise Unsupported("amounts in steps need a counted table", came=f"steps of {self.step}", remedy=remedy)
+            raise Unsupported(
+                "a unit with steps of an amount needs a table from count_table",
+                came=f"steps of {self.step}",
+                remedy=remedy,
+            )
 
     def check_each_cell(self, came: str) -> None:
         """Check that each cell may have noise of its own, of any law: no bound over all cells together."""
@@ -328,7 +332,7 @@ class Unit(PickledByFields):
         """
         if self.is_distinct and not is_one_cell:
             raise NotDetermined(
-                "numbers of distinct values do not add up over cells, which may have values in common",
+                "numbers of distinct values have no sum: two cells may have values in common",
                 came=came,
                 remedy="Ask for cells alone; or count anew by the columns that are wanted, the total over no column.",
             )
@@ -405,7 +409,7 @@ def read_unit(
         if named:
             remedy = "Pass unit= alone, or the others."
             raise OutOfRange(
-                "what one individual changes must be said once", came=f"unit= and {', '.join(named)}", remedy=remedy
+                "what one individual changes must be given once", came=f"unit= and {', '.join(named)}", remedy=remedy
             )
         # The two promises serve plans of sums only.
         return replace(unit, nonnegative=False, exactly=False) if unit.nonnegative or unit.exactly else unit
@@ -434,7 +438,7 @@ def _cells(value: Number) -> int:
     except NotANumber as error:
         raise OutOfRange("cells must be an integer", came=error.came) from None
     if number > _LARGEST:
-        raise OutOfRange("cells must be at most 1e100", came="more")
+        raise OutOfRange("cells must be at most 1e100", came="more", remedy="Pass the number of cells of the table.")
     if number < 1:
         raise OutOfRange(
             "cells must be at least 1",

@@ -230,7 +230,7 @@ def _only_shape(first: Shape, second: Shape) -> Shape:
         return first
     if isinstance(first, tuple) and not first:
         return second
-    raise OutOfRange("a law can take a shape or a secret, not both", came="both", where="sample")
+    raise OutOfRange("only one of shape and secret may be given", came="both", where="sample", remedy="Leave one out.")
 
 
 def draws(law: IntegerLaw, count: int, *, randomness: Randomness, method: DrawMethod | None) -> Iterator[Integers]:

@@ -51,14 +51,14 @@ class ProcessMemory:
         """Check, before a draw, that this is not a forked child."""
         if os.getpid() != self._owner:
             raise Unsupported(
-                "a new answer is drawn by the process that gave those before: two processes would answer differently",
+                "a new answer must be drawn by the process that gave the earlier ones: two processes would differ",
                 where=type(self).__name__,
                 remedy="Ask for every answer in one process and pass them on, or keep the release in a Ledger.",
             )
 
     def __reduce__(self) -> NoReturn:
         raise Unsupported(
-            "what remembers its answers must not be copied: each copy would draw its own",
+            "an object that remembers its answers must not be copied: each copy would draw others",
             where=type(self).__name__,
             remedy="Share the object, pass its answers on, or keep the release in a Ledger.",
         )

@@ -22,7 +22,9 @@ class AnswersMemory(LedgerOptions):
 
     def __post_init__(self) -> None:
         for name in options.told(self) if self.ledger is None else ():
-            raise OutOfRange("it needs --ledger", came="none", where=name)
+            raise OutOfRange(
+                f"{name} needs --ledger", came="none", remedy=f"Add --ledger answers.db, or leave out {name}."
+            )
 
     def kept(self, saved: SavedMechanism, design: Path) -> "KeptAnswers | None":
         """Answers that the ledger keeps; None where none is named."""

@@ -202,8 +202,8 @@ class Question:
             return
         plan = noise.plan if isinstance(noise, SumNoise) else None
         if plan is None and out.suffix.lower() == ".json":
-            remedy = "Give a name that ends in .csv, .parquet or .xlsx."
-            raise OutOfRange("a released table must be written as a table", came=out.name, where="--out", remedy=remedy)
+            remedy = f"Write --out {out.with_suffix('.csv')}, or a name that ends in .parquet or .xlsx."
+            raise OutOfRange("--out must be a table here", came=out.name, remedy=remedy)
         if plan is not None and not is_of_cells(plan):
             check_ending(out)
 
@@ -278,7 +278,9 @@ def publish_in_ledger(
         by_item = is_parquet and promise.keyed_by_id
         source = files.table_or_relation(table, by_item=by_item) if brought is None else brought
     if is_engine_frame(source) and file_options.file_of(answer.out) is None and not dry_run:
-        raise OutOfRange("a table this large must be released into a file", came="none", where="--out")
+        raise OutOfRange(
+            "--out must name a file for so large a table", came="none", remedy="Add --out released.parquet."
+        )
     if not is_engine_frame(source) and not planned:
         table_options.check_fits(answer, source, promise.columns, promise.public)
     if dry_run:

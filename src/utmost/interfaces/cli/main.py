@@ -391,7 +391,7 @@ def main(arguments: list[str] | None = None, program: click.Command = app) -> No
             _silence()
             _fail(_with_notes(_of_the_system(error), error), 1)
         except MemoryError:
-            _fail("what is asked for must fit the memory", 1)
+            _fail("the result must fit the memory. Ask for a smaller one.", 1)
 
 
 def _keys_of(words: Sequence[str]) -> list[str]:

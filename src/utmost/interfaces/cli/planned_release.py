@@ -31,7 +31,7 @@ def planned_table(table: Path, people: People, spelling: Spelling, plan: Plan) -
     """The counted table of a file: read, or counted over the plan's domain and by its unit where none is said."""
     if people.are_events and plan.unit.is_distinct:
         remedy = "Count first: utmost count TABLE --measures FILE --out counted.json, and release the file."
-        raise OutOfRange("a plan for distinct values is carried out on a counted table", came="events", remedy=remedy)
+        raise OutOfRange("a plan for distinct values needs a counted table", came="events", remedy=remedy)
     if people.are_events:
         declared = plan.domain if people.domain is None else read_domain(people.domain)
         if people.at_most is None:
@@ -54,5 +54,5 @@ def planned_table(table: Path, people: People, spelling: Spelling, plan: Plan) -
     refuse("is for events: a counted table has its domain", People(domain=people.domain))
     if table.suffix.lower() != ".json":
         remedy = "Give the .json that utmost count wrote; or count events here: --person COLUMN, or --each-row."
-        raise OutOfRange("a plan must be carried out on a counted table", came=table.name, remedy=remedy)
+        raise OutOfRange("--plan needs a counted table", came=table.name, remedy=remedy)
     return COUNTED_FORM.read(table)

@@ -68,7 +68,9 @@ class CellSelection:
         """Check that nothing was asked of cells where counts are read for a prior."""
         if self.ask_a_sum or self.at:
             remedy = "Leave out --response, --prior and --n."
-            raise OutOfRange("sums of cells, and --at, need a FILE alone", came="a prior or n", remedy=remedy)
+            raise OutOfRange(
+                "sums of cells, and --at, need a FILE alone", came="--response, --prior or --n", remedy=remedy
+            )
 
     def check_one_question(self) -> None:
         """Check that one sum, ratio or mean is asked for."""
@@ -76,7 +78,8 @@ class CellSelection:
         questions = {"--minus": self.minus is not None, "--over": divided, "--mean": self.mean}
         names = [name for name, wanted in questions.items() if wanted]
         if divided and len(names) > 1:
-            raise OutOfRange("one question is asked at a time", came=" and ".join(names))
+            remedy = "Leave one out, and ask it in a second call: it costs nothing."
+            raise OutOfRange("only one of these options may be given", came=" and ".join(names), remedy=remedy)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +142,9 @@ def read_cells(file: Path, statement: Path | None, all_asked: CellsAsked, *, to_
     if path is not None:
         if not isinstance(reader, _Table) or question.ask_a_sum:
             raise OutOfRange(
-                "--out needs a released table: it writes the table with its margins", came=path.name, where="--out"
+                "--out needs a released table, which it writes with its margins",
+                came="a question, or a release by a plan",
+                remedy="Leave out --out; utmost total RELEASE --tables DIR writes the tables of a release by a plan.",
             )
         table_options.check_output(path, file)
         with_bars = reader.release.with_bars(sure)
@@ -161,8 +166,10 @@ def _read_people(release: MeasuresTable, asked: CellsAsked, *, as_json: bool) ->
     other = {"--at": cells.at, "--over-column": cells.over_column, "--column": asked.column}
     for name, value in {**other, "--plot": asked.plot, "--out": asked.out}.items():
         if value is not None:
-            remedy = "Leave it out; sums and means are utmost total --sum and --mean."
-            raise OutOfRange("a table of several amounts is asked for people here", came=name, remedy=remedy)
+            remedy = f"Leave out {name}; for sums and means write utmost total --sum or --mean."
+            raise OutOfRange(
+                "utmost read gives numbers of people of a table of several amounts", came=name, remedy=remedy
+            )
     report = _Sums(first, first.confidence, release).sum(cells)
     report["not_counted"] = uncounted(release) or None
     if as_json:
@@ -173,9 +180,11 @@ def _read_people(release: MeasuresTable, asked: CellsAsked, *, as_json: bool) ->
 def _check_whole(is_whole: bool) -> None:
     """Check that no more is asked than what a table shows."""
     if not is_whole:
-        remedy = "Ask the whole release, or leave out all but FILE: the table is shown, with what is said of it."
-        required = "sums, levels and pictures are of a released table, or of a release by a plan"
-        raise OutOfRange(required, came="another kind", where="FILE", remedy=remedy)
+        remedy = (
+            "Name the release from which FILE was made; or leave out all other options to see FILE and its statement."
+        )
+        required = "FILE must be a released table, or a release by a plan, for sums, levels and pictures"
+        raise OutOfRange(required, came="another file", remedy=remedy)
 
 
 def _levels(cells: CellSelection, own: Level) -> list[Level]:
@@ -276,7 +285,10 @@ class _Sums:
     def sum(self, cells: CellSelection) -> dict[str, Any]:
         """One sum, difference or ratio."""
         if cells.mean or cells.over_column is not None:
-            raise OutOfRange("means of a release by a plan need utmost total --mean", came="--mean or --over-column")
+            remedy = "Write utmost total FILE --mean COLUMN."
+            raise OutOfRange(
+                "utmost read gives no means of a release by a plan", came="--mean or --over-column", remedy=remedy
+            )
         asked, sure = self.people or self.release, self.sure
         where = counted_selection(self.release, cells.where)
         question = _question(cells, quantity(asked))

@@ -95,19 +95,18 @@ def in_one_draw(table: Path, told: ReleaseOptions) -> None:
     beside = (told.memory, promised.lasting, promised.noise, promised.stopping)
     refuse("does not go with --once", replace(told.once, once=None), *beside)
     if promised.stated is not None:
-        required = "--promise, which says all that is promised, does not go with --once"
-        raise OutOfRange(required, remedy="Leave out --once.")
+        required = "only one of --promise and --once may be given"
+        raise OutOfRange(required, came="both", remedy="Leave out --once.")
     counted = counted_table(table, told.people, told.neighbours, told.spelling.cells, told.count_key)
     if isinstance(counted, dict):
-        raise OutOfRange("one draw must be of counts, or of one amount", came="--mean", where="--once")
+        remedy = "Leave out --once, or leave out all but one --mean."
+        raise OutOfRange("--once needs counts, or one amount", came="several --mean", remedy=remedy)
     answer.check_free(table, draws=True)
     if told.once.once == "one-way":
         refuse("does not go with --once one-way, which names its columns", promised.columns, promised.protected)
         if counted is None:
             remedy = "Count people: add --each-row, --by and --domain; or release what utmost count wrote."
-            raise OutOfRange(
-                "one-way tables need people who are counted", came="columns", where="--once", remedy=remedy
-            )
+            raise OutOfRange("--once one-way needs people who are counted", came="a table of columns", remedy=remedy)
         promise, source = promised.of(counted, OneWayDraw.of_counted(counted)), counted
     else:
         if counted is None:
@@ -195,8 +194,10 @@ def by_wanted_tables(table: Path, told: ReleaseOptions, wanted: list[str]) -> No
     refuse("does not go with --want", TableAnswer(form=answer.form), promised.columns, promised.noise)
     if promised.stated is not None or promised.protected.cells is not None:
         came = "--cells" if promised.stated is None else "--promise"
-        remedy = f"Leave out {came}: a counted table has proved its unit."
-        raise OutOfRange("--want plans a release of a counted table", came=came, remedy=remedy)
+        remedy = f"Leave out {came}."
+        raise OutOfRange(
+            "--want needs no promise: what one person changes is proved by counting", came=came, remedy=remedy
+        )
     if told.memory.ledger is None:
         check_once(told)
         if not is_once:
@@ -209,10 +210,10 @@ def by_wanted_tables(table: Path, told: ReleaseOptions, wanted: list[str]) -> No
     counted = counted_table(table, told.people, told.neighbours, told.spelling.cells, told.count_key)
     if isinstance(counted, dict):
         remedy = "Leave out --want: any total or mean follows from the one table (utmost total). Or keep one --mean."
-        raise OutOfRange("--want plans counts, or one --mean", came="several --mean", where="--want", remedy=remedy)
+        raise OutOfRange("--want needs counts, or one --mean", came="several --mean", remedy=remedy)
     if not isinstance(counted, CountedTable):
         remedy = "Add --each-row, or --person COLUMN, and --domain FILE; or give the .json that utmost count wrote."
-        raise OutOfRange("--want is of one counted table", came=table.name, where="--want", remedy=remedy)
+        raise OutOfRange("--want needs people to count, or a counted table", came=table.name, remedy=remedy)
     amount = counted.unit.amount if counted.unit.is_shared else None
     workload = read_wanted(counted.domain, wanted, without=None if amount is None else amount.name)
     with progress_bar("Searching for shares"):
@@ -263,7 +264,9 @@ def table_of_columns(table: Path, told: ReleaseOptions) -> None:
     signer = answer.signer
     large = _streamed(table, told) if counted is None else None
     if large is None and table.is_dir():
-        raise OutOfRange("a folder must be released into a file", came="none", where="--out")
+        raise OutOfRange(
+            "--out must name a file where the table is a folder", came="none", remedy="Add --out released.parquet."
+        )
     with progress_bar(f"Checking {table.name}" if large is not None else f"Checking and noising {table.name}"):
         source: Any = large
         if large is None:
@@ -303,8 +306,8 @@ def table_of_measures(table: Path, counted: "dict[str, CountedTable]", told: Rel
     beside = told.promised.columns, told.promised.texts, told.promised.stopping
     refuse("does not go with sums and counts together", told.once, *beside)
     if told.promised.stated is not None:
-        remedy = "Leave out --promise: several --mean say all that is promised."
-        raise OutOfRange("several amounts must be promised by --mean", came="--promise", remedy=remedy)
+        remedy = "Leave out --promise."
+        raise OutOfRange("only one of --promise and several --mean may be given", came="both", remedy=remedy)
     for one in counted.values():
         check_fits(answer, one, (), ())
     if told.memory.ledger is not None:
@@ -381,7 +384,7 @@ def question_of(told: ReleaseOptions) -> "Question":
 
     refuse("cannot be chosen with --ledger", told.once)
     if told.memory.name is None:
-        raise OutOfRange("a release in a ledger needs a name", came="none", remedy="Add --name admissions, say.")
+        raise OutOfRange("--ledger needs --name", came="none", remedy="Add --name admissions, say.")
     return Question(name=told.memory.name, level=told.level, version=told.memory.version, answer=told.answer)
 
 
@@ -392,8 +395,8 @@ def check_once(told: ReleaseOptions, counted: "CountedTable | None" = None) -> N
     if promise is None:
         return
     if promise.keyed_by_id or (isinstance(promise.noise, Noise) and promise.noise.is_bounded):
-        required = "a promise of noise by item or of a largest value needs --ledger"
-        raise OutOfRange(required, came="none", where="--promise")
+        required = "a promise of noise by item, or of a largest value, needs --ledger"
+        raise OutOfRange(required, came="none", remedy="Add --ledger releases.db --name NAME, say.")
     promise.check(counted)
 
 
@@ -407,9 +410,8 @@ def check_counted_before(people: PersonOptions, key: Path | None) -> None:
             "--out counted.json; and release counted.json."
         )
         raise OutOfRange(
-            "a ledger needs a counting key for persons, or a table that was counted before",
-            came="--person",
-            where="--ledger",
+            "--ledger with --person needs a counting key, so that the same rows of a person count each time",
+            came="none",
             remedy=remedy,
         )
 

@@ -38,7 +38,9 @@ def check_counted(columns: Iterable[str], where: Iterable[str]) -> None:
                 f"It was counted by {', '.join(there)}. Publish again with --by {','.join([*there, name])}; that costs "
                 "epsilon again."
             )
-            raise OutOfRange("a column must have been counted to be asked for", came=repr(name), remedy=remedy)
+            raise OutOfRange(
+                "a question must name columns by which the release was counted", came=repr(name), remedy=remedy
+            )
 
 
 def quantity(published: NoisySums | MeasuresTable, amount: str | None = None) -> str:

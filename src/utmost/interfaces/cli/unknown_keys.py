@@ -76,14 +76,15 @@ class UnknownKeys:
                 f"Add {' '.join(f'{name} {example[name]}' for name, value in needed.items() if value is None)}, say."
             )
             raise OutOfRange(
-                "naming keys must say whose they are and what it spends", came=f"no {missing}", remedy=remedy
+                "--unknown-keys needs --person, --at-most, --epsilon and --delta", came=f"no {missing}", remedy=remedy
             )
         plain = people_options.People(people.person, domain=people.domain, at_most=people.at_most)
         plain = replace(plain, count_key=people.count_key)
         if people != plain:
             raise OutOfRange(
-                "--by, --values, --step, --each, --most-events, --per-cell, --count-column and --nested have no "
-                "meaning with --unknown-keys"
+                "--unknown-keys takes --person, --at-most, --domain and --count-key alone of the counting options",
+                came="another one",
+                remedy="Leave the others out: they come when the named keys are counted.",
             )
         at = level.read()
         axes = {} if people.domain is None else dict(read_domain(people.domain).facts())
@@ -110,8 +111,8 @@ class UnknownKeys:
         report = selection.said(None, column)
         if domain is None and out is not None:
             raise OutOfRange(
-                "a domain needs a value, and no key was named",
-                came="none above the threshold",
+                "a domain needs at least one key",
+                came="none: no noisy count was above the threshold",
                 remedy=f"A key needs about {selection.threshold} {_of(shares)}; what was spent is spent.",
             )
         if domain is not None and out is not None:

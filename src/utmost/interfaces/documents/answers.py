@@ -141,12 +141,14 @@ def saved_mechanism(path: Path, space: Space | None = None) -> SavedMechanism:
     mechanism = read_design(path)
     if isinstance(mechanism, Optimum):
         if space is not None:
-            raise OutOfRange("a design holds its own space: no other may be named", came="another", where="--space")
+            raise OutOfRange("a design says its own space", came="--space", remedy="Leave out --space.")
         return _of_design(mechanism, digest)
     if space is None:
-        raise OutOfRange("a channel says nothing of distances: name its space", came="none", where="--space")
+        remedy = f"Add --space line:{mechanism.shape[0]}, say."
+        raise OutOfRange("a channel needs --space, which says how far secrets are apart", came="none", remedy=remedy)
     if mechanism.shape[0] != space.size:
-        raise OutOfRange(f"the space must have {mechanism.shape[0]} secrets", came=space.size, where="--space")
+        remedy = f"Write --space line:{mechanism.shape[0]}, say."
+        raise OutOfRange(f"--space must have {mechanism.shape[0]} secrets", came=space.size, remedy=remedy)
     return _of_channel(mechanism, space, digest)
 
 
@@ -167,7 +169,8 @@ def _of_channel(channel: Channel, space: Space, digest: str) -> SavedMechanism:
         )
     epsilon = smallest_epsilon(channel, space)
     if epsilon.value == float("inf"):
-        raise PromiseBroken("a mechanism must keep some level", came="an outcome that rules a secret out")
+        remedy = "Use a channel without zeros beside positive entries of a column."
+        raise PromiseBroken("a channel must keep some level", came="an outcome that rules a secret out", remedy=remedy)
     facts = {"epsilon": str(epsilon.value)} if epsilon.level is None else level_facts(epsilon.level)
     names = channel.outcomes if channel.outcomes is not None else range(channel.shape[1])
     if channel.secrets is not None:
@@ -289,18 +292,33 @@ def _check_declared(request: Asked, names: list[str]) -> None:
             raise no_column(name, names)
     if request.column in request.public:
         raise OutOfRange(
-            "the secrets are what is protected: they cannot be public", came=request.column, where="--public"
+            "--public must not name the column of the secrets",
+            came=request.column,
+            remedy=f"Leave {request.column} out of --public.",
         )
     both = sorted(set(request.public) & {*request.drop})
     left = both or [name for name in names if name not in {request.column, *request.public, *request.drop}]
     if left:
-        raise OutOfRange("every other column must be public or dropped, and not both", came=", ".join(left))
+        remedy = (
+            f"Leave {both[0]} out of one of them."
+            if both
+            else f"Add --drop {','.join(left)}, or --public for what depends on no person."
+        )
+        raise OutOfRange(
+            "every other column must be in exactly one of --public and --drop", came=", ".join(left), remedy=remedy
+        )
     if request.answer in request.public:
-        raise BadTable(f"the answers stand in the column {request.answer!r}", came="a column of that name")
+        remedy = "Rename that column, or drop it: --drop."
+        raise BadTable(
+            f"the answers need the column name {request.answer!r}", came="a column of that name", remedy=remedy
+        )
     if request.id_column is not None and request.id_column not in request.public:
-        raise OutOfRange("what tells persons apart must be public, so that answers can be found again", where="--id")
+        remedy = f"Add --public {request.id_column}: answers are found again by it."
+        raise OutOfRange("--id must name a public column", came=request.id_column, remedy=remedy)
     if request.kept is not None and request.id_column is None:
-        raise OutOfRange("kept answers need the column that tells persons apart", came="none", where="--id")
+        raise OutOfRange(
+            "--kept needs --id, the column that tells persons apart", came="none", remedy="Add --id person."
+        )
 
 
 def _kept_answers(saved: SavedMechanism, path: Path, person: str, answer: str) -> dict[str, str]:
@@ -308,9 +326,19 @@ def _kept_answers(saved: SavedMechanism, path: Path, person: str, answer: str) -
     statement = read_json(sidecar_path(path), "a statement must")
     stated, digest = ANSWERS_FORM.checked(statement), digest_of(statement)
     if stated.mechanism["sha256"] != saved.digest:
-        raise PromiseBroken("kept answers must come from the same mechanism", came="another", where=str(path))
+        raise PromiseBroken(
+            "kept answers must come from the same mechanism",
+            came="another",
+            where=str(path),
+            remedy="Name the design with which they were drawn.",
+        )
     if digest is None or digest["sha256"] != sha256(path.read_bytes()).hexdigest():
-        raise BadTable("kept answers must be those that were written", came="others", where=str(path))
+        raise BadTable(
+            "the file of --kept must be as utmost respond wrote it",
+            came="a changed file",
+            where=str(path),
+            remedy="Restore it from a backup.",
+        )
     table = files.columns(files.read(path))
     for name in (person, answer):
         if name not in table:

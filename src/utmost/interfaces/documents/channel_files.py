@@ -105,12 +105,20 @@ def _csv_cells(path: Path) -> _Cells:
     table = small_table(path)
     records = table.rows
     if not records:
-        raise BadTable("a channel file must hold numbers", came="none", where=str(path))
+        raise BadTable(
+            "a channel file must hold numbers",
+            came="none",
+            where=str(path),
+            remedy="Write a row for each secret: 2/3,1/3.",
+        )
     head = records[0][1]
     named = head[0].lower() in _CORNERS or not any(map(table.is_number, head))
     body = records[1:] if named else records
     if not body:
-        raise BadTable("a channel file must have a row for each secret", came="a row of names only", where=str(path))
+        remedy = "Write a row of probabilities for each secret: 2/3,1/3."
+        raise BadTable(
+            "a channel file must have a row for each secret", came="a row of names only", where=str(path), remedy=remedy
+        )
     width = len(body[0][1])
     labelled = (
         (named and (head[0].lower() in _CORNERS or len(head) == width - 1))
@@ -209,7 +217,9 @@ def comparison(first: Channel, second: Channel, order: str) -> dict[str, Any]:
         order: one of `ORDERS`.
     """
     if order not in ORDERS:
-        raise OutOfRange(f"the order must be one of {', '.join(ORDERS)}", came=order, where="--order")
+        raise OutOfRange(
+            f"--order must be one of {', '.join(ORDERS)}", came=order, remedy="Leave it out for refinement."
+        )
     by_order = {"refinement": _by_refinement, "max-case": _by_worst_case, "privacy": _by_privacy}[order]
     down, up = by_order(first, second), by_order(second, first)
     return {

@@ -91,7 +91,11 @@ def _prior(text: str, space: Space, level: Level) -> Array:
         return prior_file(text, space.size, space.names)
     exactly = level.is_rational and space.size <= _MOST_EXACT
     if not isinstance(space.metric, LineMetric) and text.strip().lower() != "uniform":
-        raise OutOfRange("a prior by name must be uniform on a space other than counts", came=text)
+        raise OutOfRange(
+            "--prior must be uniform or a file, unless the secrets are counts",
+            came=text,
+            remedy="Write --prior uniform.",
+        )
     return prior_named(text, space.size, exactly)
 
 
@@ -99,15 +103,19 @@ def _loss(text: str, space: Space) -> Loss | Array:
     rule = loss_of(text, space)
     named = not is_file(text) and text.strip().lower() != "distance"
     if named and not isinstance(space.metric, LineMetric) and rule not in (losses.binary, losses.nib):
-        required = "a loss by name must be binary, nib or distance on a space other than counts"
-        raise OutOfRange(required, came=text, where="--loss", remedy="Say --loss distance.")
+        required = "--loss must be binary, nib, distance or a file, unless the secrets are counts"
+        raise OutOfRange(required, came=text, remedy="Write --loss distance.")
     return rule
 
 
 def _column_prior(name: str, space: Space) -> Array:
     """The prior in proportion to a column of the file that places came in."""
     if not isinstance(space, Places):
-        raise OutOfRange("a column of weights needs a file of places", came=name, where="--prior")
+        raise OutOfRange(
+            "--prior column:NAME needs a space of places",
+            came=name,
+            remedy="Write --space places:FILE, or --prior uniform.",
+        )
     values = space.column(name)
     return priors.from_counts(
         [number_in(v, f"column {name!r}, place {space.labels[k]!r}") for k, v in enumerate(values)]
@@ -125,15 +133,29 @@ def _by_label(path: Path, labels: Sequence[Hashable]) -> list[list[Fraction]] | 
         rows = rows[1:]
     for line, (label, _) in rows:
         if label not in number:
-            raise NotAPrior("every row must begin with the label of a secret", came=label, where=f"{path}, line {line}")
+            remedy = f"The labels begin with {labels[0]}."
+            raise NotAPrior(
+                "every row must begin with the label of a secret",
+                came=label,
+                where=f"{path}, line {line}",
+                remedy=remedy,
+            )
     return [[Fraction(number[label]), table.number(weight, line, 2)] for line, (label, weight) in rows]
 
 
 def _in_order(rows: list[list[Fraction]], size: int | None) -> list[Fraction]:
     if len(rows[0]) != 1:
-        raise NotAPrior("a prior file must have one column, or two (secret, probability)", came=f"{len(rows[0])}")
+        raise NotAPrior(
+            "a prior file must have one column, or two (secret, probability)",
+            came=len(rows[0]),
+            remedy="Leave out the other columns.",
+        )
     if size not in (None, len(rows)):
-        raise NotAPrior(f"the prior must have {size} probabilities, one for each secret", came=len(rows))
+        raise NotAPrior(
+            f"the prior must have {size} probabilities, one for each secret",
+            came=len(rows),
+            remedy="Write 0 for a secret that cannot be.",
+        )
     return [row[0] for row in rows]
 
 
@@ -143,10 +165,15 @@ def _by_secret(rows: list[list[Fraction]], size: int | None) -> list[Fraction]:
     for at, (secret, weight) in enumerate(rows):
         if secret.denominator != 1 or not 0 <= secret < count:
             raise NotAPrior(
-                f"the first column must name secrets in 0..{count - 1}", came="another", where=f"row {at + 1}"
+                f"the first column must name secrets in 0..{count - 1}",
+                came="another",
+                where=f"row {at + 1}",
+                remedy="Number the secrets from 0.",
             )
         if secret in weights:
-            raise NotAPrior("each secret must be named once", came="one twice", where=f"row {at + 1}")
+            raise NotAPrior(
+                "each secret must be named once", came="one twice", where=f"row {at + 1}", remedy="Add up its rows."
+            )
         weights[secret] = weight
     return [weights.get(Fraction(secret), Fraction(0)) for secret in range(count)]
 

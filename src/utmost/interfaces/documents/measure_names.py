@@ -52,7 +52,11 @@ def measure_of(name: str | None, gain: str | None, loss: str | None) -> Measure:
     """
     options = [option for option, text in (("--measure", name), ("--gain", gain), ("--loss", loss)) if text is not None]
     if len(options) > 1:
-        raise OutOfRange("one of --measure, --gain and --loss can be given", came=" and ".join(options))
+        raise OutOfRange(
+            "only one of --measure, --gain and --loss may be given",
+            came=" and ".join(options),
+            remedy="Leave out the others.",
+        )
     if gain is not None:
         return _from_file(g_vulnerability, gain)
     if loss is not None:

@@ -42,7 +42,12 @@ def policy_file(path: Path, *, directed: bool = False) -> Policy:
         if len(row) not in _ENDS or not all(row):
             came = f"{len(row)} cells, or an empty one"
             where = f"{path}, line {line}"
-            raise BadTable("a row must be one secret, or two and perhaps a length", came=came, where=where)
+            raise BadTable(
+                "a row must be one secret, or two and perhaps a length",
+                came=came,
+                where=where,
+                remedy="Write A,B or A,B,2.",
+            )
         secrets |= dict.fromkeys(row[:2])
         if len(row) > 1:
             edges.append((*row[:2], *map(table.spelled, row[2:])))
@@ -66,6 +71,8 @@ def policy_consumer(prior: str, loss: str, policy: Policy, level: Level) -> Cons
         OutOfRange: for another name: the secrets of a policy are in no order, and at no finite distance perhaps.
     """
     if not is_file(loss) and loss_named(loss) not in (losses.binary, losses.nib):
-        raise OutOfRange("a loss by name must be binary or nib along a policy", came=loss, where="--loss")
+        raise OutOfRange(
+            "--loss must be binary, nib or a file along a policy", came=loss, remedy="Write --loss binary."
+        )
     apart = np.ones((policy.size, policy.size), dtype=np.int64) - np.eye(policy.size, dtype=np.int64)
     return consumer_of(prior, loss, Space(apart, list(policy.labels)), level)

@@ -109,12 +109,14 @@ def read_release(
         return _of_document(file, statement)
     if not beside.is_file():
         if not file.exists():
-            raise BadTable("the path must be a file that can be read", came="nothing there", where=str(file))
+            raise BadTable(
+                "the path must be a file that exists", came="none", where=str(file), remedy="Check its name."
+            )
         remedy = (
             f"Put {beside.name[-80:]} beside it, from where the table was published. A release by a plan is one .json "
             "file; a count without a statement is read by utmost read with --column, --n, --epsilon and --prior."
         )
-        raise BadTable("a released table needs its statement", came="none", where=beside.name[-80:], remedy=remedy)
+        raise BadTable("a released table needs its statement beside it", came=f"no {beside.name[-80:]}", remedy=remedy)
     facts = read_statement(beside)
     spelled = file if separator is None and encoding is None else TextFile.of(file, separator, encoding)
     if statement is None:
@@ -196,7 +198,12 @@ def _fetch(address: str, place: Path) -> None:
         if isinstance(error, HTTPError):  # which holds the answer, open
             error.close()
         came = f"{type(error).__name__}: {error}"[:200]
-        raise Unsupported("the address must give the file", came=came, where=address[:200]) from None
+        raise Unsupported(
+            "the address must give the file",
+            came=came,
+            where=address[:200],
+            remedy="Open it in a browser, and name the file that you saved.",
+        ) from None
 
 
 def _of_document(file: Path, statement: Path | str | None) -> Answer[Any] | DetailedSums:
@@ -204,11 +211,11 @@ def _of_document(file: Path, statement: Path | str | None) -> Answer[Any] | Deta
     document = read_json(file, "a release must")
     if not is_whole(document) or document["kind"] == KEYS_KIND:
         kind = document.get("kind") if isinstance(document, dict) else None
-        remedy = "Give the table: its statement is found beside it."
+        remedy = "Name the table: its statement is found beside it."
         came = "a document of no kind" if not isinstance(kind, str) else f"one of the kind {kind[:60]!r}"
         raise BadTable("a .json file must be a release by a plan", came=came, where=str(file), remedy=remedy)
     if statement is not None:
-        remedy = "Leave it out: the release holds its statement."
-        raise OutOfRange("a release by a plan is one file", came=str(statement), where="statement", remedy=remedy)
+        remedy = "Leave out statement=."
+        raise OutOfRange("a release by a plan holds its own statement", came=str(statement), remedy=remedy)
     whole = whole_release(document)
     return Answer.of_sums(whole) if isinstance(whole, NoisySums) else whole

@@ -60,7 +60,11 @@ def design_writer(mechanism: Optimum | Channel, path: Path, loss: str | None = N
         written = designs.document(mechanism, loss_name(consumer, space) if loss is None else loss)
         return lambda file: write_json(written, file)
     if ending not in files.TEXT:
-        raise OutOfRange("a design must be written as .json, its mechanism as .csv", came=path.name, where="--out")
+        raise OutOfRange(
+            "--out must end in .json for the design, or in .csv for its channel",
+            came=path.name,
+            remedy=f"Write --out {path.with_suffix('.json').name}.",
+        )
     channel = mechanism.channel
     return lambda file: channel_files.write(channel, file, path)
 

@@ -61,9 +61,7 @@ def space_named(text: str) -> Space:
         kind, rest = "graph", text.strip()
     read = READERS.get(kind.lower())
     if read is None or not rest:
-        raise OutOfRange(
-            "a space is written as its kind and its size, such as grid:4x4", came=text, remedy=f"Kinds: {_kinds()}."
-        )
+        raise OutOfRange("--space must be KIND:SIZE, such as grid:4x4", came=text, remedy=f"The kinds are {_kinds()}.")
     return read(rest)
 
 
@@ -185,9 +183,12 @@ def _edges(path: Path) -> list[tuple[Any, ...]]:
                 "an edge must be two ends and perhaps a length",
                 came=f"{len(row)} cells, or an empty one",
                 where=f"{path}, line {line}",
+                remedy="Write A,B or A,B,2.",
             )
     if not rows:
-        raise BadTable("the file must hold edges", came="none", where=str(path))
+        raise BadTable(
+            "the file must hold edges", came="none", where=str(path), remedy="Write one in each line: A,B or A,B,2."
+        )
     whole = all(end.isascii() and end.isdigit() for _, row in rows for end in row[:2])
     return [(*(map(int, row[:2]) if whole else row[:2]), *map(table.spelled, row[2:])) for _, row in rows]
 
@@ -216,7 +217,11 @@ def _places_file(text: str) -> Space:
         return places(text)
     names = [name.strip() for name in columns.split(",")]
     if len(names) != 3 or not all(names):
-        raise OutOfRange("places have a column of names, of latitudes and of longitudes", came=columns, where="places")
+        raise OutOfRange(
+            "places need three columns: names, latitudes and longitudes",
+            came=columns,
+            remedy="Write --space places:towns.csv:name,lat,lon.",
+        )
     return places(path, name=names[0], latitude=names[1], longitude=names[2])
 
 
@@ -224,7 +229,7 @@ def _lattice(metric: Any) -> Callable[[str], Space]:
     def read(text: str) -> Space:
         parts = text.lower().split("x")
         if len(parts) != 2:
-            raise OutOfRange("a grid is written as ROWSxCOLUMNS, such as 4x4", came=text, where="grid")
+            raise OutOfRange("a grid must be ROWSxCOLUMNS", came=text, remedy="Write 4x4, say.")
         rows, cols = (natural(part.strip(), "the side of a grid", least=1) for part in parts)
         return grid(rows, cols, metric)
 

@@ -51,10 +51,13 @@ def verified(
     document = whole_document(release)
     if document is not None and not (document["kind"] == KEYS_KIND and statement is not None):
         if of is not None:
-            raise OutOfRange("a clean table must be compared with its release", came="a release", where=str(release))
+            remedy = "Leave out --release: it is for clean and withheld tables."
+            raise OutOfRange(
+                "a release must be verified by itself", came="--release", where=str(release), remedy=remedy
+            )
         if statement is not None:
-            remedy = "Leave it out: the release holds its statement."
-            raise OutOfRange("a release by a plan is one file", came=str(statement), where="--statement", remedy=remedy)
+            remedy = "Leave out --statement."
+            raise OutOfRange("a release by a plan holds its own statement", came=str(statement), remedy=remedy)
         return _WHOLE[document["kind"]](release, document, public_key)
     path = statement or sidecars.statement_beside(release)
     facts, spelled = read_statement(path), spelled or release
@@ -62,12 +65,24 @@ def verified(
         _check_unchanged(release, spelled, facts)
         return _of_withheld(release, spelled, path, facts, of, public_key)
     if (facts["kind"] == CLEAN_KIND) != (of is not None):
-        raise OutOfRange("a clean table must be compared with its release", came=str(of or "none"), where="--release")
+        clean = facts["kind"] == CLEAN_KIND
+        required = (
+            "a clean table needs --release, from which it was made"
+            if clean
+            else "only a clean or withheld table takes --release"
+        )
+        remedy = "Add --release release.json." if clean else "Leave out --release."
+        raise OutOfRange(required, came=str(of or "none"), remedy=remedy)
     if of is not None:
         _check_unchanged(release, spelled, facts)
         return _of_clean(release, spelled, path, facts, of, public_key)
     if facts.get("table") is None:
-        raise BadTable("a statement must hold a digest of its table", came="none", where=str(path))
+        raise BadTable(
+            "a statement must hold a digest of its table",
+            came="none",
+            where=str(path),
+            remedy="Get table and statement again from where they were published.",
+        )
     stated = stated_release(facts)
     _check_unchanged(release, spelled, facts)
     READERS[facts["kind"]].check(facts, release, spelled)
@@ -146,7 +161,11 @@ def _of_withheld(
     """The findings on a table with withheld cells, beside the whole release where it is at hand."""
     whole = None if of is None else read_release(of)
     if whole is not None and not isinstance(whole, Answer):
-        raise OutOfRange("withheld cells must be compared with a release", came=type(whole).__name__, where="--release")
+        raise OutOfRange(
+            "--release must name a released table or a release by a plan",
+            came=type(whole).__name__,
+            remedy="Name the release from which cells were withheld.",
+        )
     described = check_withheld(facts, files.read(spelled), whole)
     stated = stated_release(facts)
     verdict = f"no shown cell breaks it; {described.shown} of {described.cells} are shown"

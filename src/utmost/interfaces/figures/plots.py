@@ -62,8 +62,8 @@ def plot(
     kind = type(value).__name__
     draw = kind_of(value, DRAWN)
     if draw is None:
-        remedy = f"These have one: {', '.join(sorted(DRAWN))}."
-        raise Unsupported("this value has no picture", came=kind, where="plot", remedy=remedy)
+        remedy = f"Pass one of {', '.join(sorted(DRAWN))}."
+        raise Unsupported("plot needs a value that has a picture", came=kind, remedy=remedy)
     code = draw.__code__
     known = code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount]
     options = {
@@ -78,8 +78,10 @@ def plot(
     given = {name: option for name, option in options.items() if option is not None}
     for name in given:
         if name not in known:
-            remedy = f"It has {', '.join(known)}." if known else "It has none."
-            raise OutOfRange(f"the picture of a {kind} must be given options that it has", came=name, remedy=remedy)
+            remedy = f"Leave out {name}=."
+            raise OutOfRange(
+                f"the picture of a {kind} takes {', '.join(known) or 'no options'}", came=name, remedy=remedy
+            )
     figure: Figure = draw(value, **given)
     return figure
 
@@ -156,7 +158,9 @@ def _heat(axes: Any, matrix: Any, rows: Any, columns: Any, numbers: bool | None)
 def _check_size(shape: tuple[int, ...]) -> None:
     if max(shape) > _MOST_SHADED:
         came = " x ".join(map(str, shape))
-        raise Unsupported(f"a picture has at most {_MOST_SHADED} rows and columns", came=came, where="plot")
+        raise Unsupported(
+            f"a picture may have at most {_MOST_SHADED} rows and columns", came=came, remedy="Plot a part of it."
+        )
 
 
 def _matrix(matrix: Any, rows: Any, columns: Any, numbers: bool | None, names: tuple[str, str], title: str = "") -> Any:
@@ -186,7 +190,9 @@ def _optimum(optimum: Any, *, numbers: bool | None = None, place: Any = None) ->
 
         return map_of_answers(optimum, place, page_of=_page)
     if place is not None:
-        raise Unsupported("a place is drawn on the map of a design for places", came="another picture", where="plot")
+        raise Unsupported(
+            "place= needs the map of a design for places", came="another picture", remedy="Leave out place=."
+        )
     figure = _channel(optimum.channel, numbers=numbers)
     figure.axes[0].set_title(f"expected loss {float(optimum.loss):.6g}", loc="left", fontsize=10)
     return figure
@@ -317,16 +323,16 @@ def _answer(release: Any, *, column: str | None = None, rows: int = 40, family: 
     if release.is_by_plan:
         return _workload(release.table, family=family, rows=rows, column=column)
     if family is not None:
-        raise OutOfRange(
-            "the picture of a table must be given options that it has", came="family", remedy="It has column, rows."
-        )
+        raise OutOfRange("the picture of a table takes column, rows", came="family", remedy="Leave out family=.")
     names = release.columns
     chosen = names[0] if column is None else column
     if chosen not in names:
-        raise OutOfRange("the column must be a released one", came=chosen, where="plot")
+        raise OutOfRange("column must name a released column", came=chosen, remedy=f"Pass column={names[0]!r}.")
     margins = release.noise.bars(names)
     if not margins:
-        raise Unsupported("a picture needs error bars", came=release.law, where="plot")
+        raise Unsupported(
+            "a picture needs a release with margins", came=release.law, remedy="Plot answer.table by other means."
+        )
     if len(margins) < len(names):  # one for all coordinates of a point
         return _places(release)
     return _table(release.table, chosen, f"{chosen}_margin", rows, f"{chosen}, {release.level}")
@@ -339,8 +345,8 @@ def _workload(release: Any, *, family: Any = None, rows: int = 40, column: str |
     margins = dict(release.value_columns)
     value = list(margins)[-1] if column is None else column
     if value not in margins:
-        remedy = f"It has {' and '.join(margins)}."
-        raise OutOfRange("the column must be a released one", came=value, where="plot", remedy=remedy)
+        remedy = f"Pass column={next(iter(margins))!r}."
+        raise OutOfRange("column must name a released column", came=value, remedy=remedy)
     title = str(release.spent) if len(margins) == 1 else f"{value}, {release.spent}"
     return _table(release[chosen], value, margins[value], rows, title, tuple(margins))
 

@@ -90,9 +90,14 @@ class Proposal(JsonRecord):
             NotAllowed: for the proposer's own decision, and for another one than was made.
         """
         if state not in (APPROVED, REFUSED):
-            raise OutOfRange("a decision must be approved or refused", came=state)
+            raise OutOfRange("a decision must be approved or refused", came=state, remedy="Send one of these words.")
         if self.is_of(token):
-            raise NotAllowed("a second person must decide", came="the asker's own token", where=self.name)
+            raise NotAllowed(
+                "a second person must decide",
+                came="the token of the proposer",
+                where=self.name,
+                remedy="Ask another person to decide.",
+            )
         if self.state == PROPOSED:
             return replace(self, state=state, decided_by=token.owner, decided=int(now))
         if self.state != state:
@@ -150,7 +155,7 @@ def check_approved(proposal: Proposal | None, token: Token, request: PublishRequ
         raise NeedsApproval("the proposal must be approved", came=proposal.state, where=proposal.name, remedy=remedy)
     if not proposal.anyone and not proposal.is_of(token):
         raise NeedsApproval(
-            "an approval is for its proposer, unless it says that it is for anyone",
+            "only its proposer may carry out this proposal, since it was not made for anyone",
             came="another curator",
             where=proposal.name,
             remedy=remedy,

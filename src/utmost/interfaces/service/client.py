@@ -50,18 +50,26 @@ def connect(url: str, token: str, *, timeout: float = 60.0, transport: Any = Non
         remedy = 'Run: pip install "utmost[server]"'
         raise Unsupported("a client of a service needs httpx", came="none", remedy=remedy) from None
     if not isinstance(token, str):  # what came is a secret, or nearly one
-        raise WrongKind("a token must be text", came=type(token).__name__, where="token")
+        raise WrongKind("token must be text", came=type(token).__name__, remedy='Pass "utmost_...".')
     try:
         address = httpx.URL(text(url, "url"))
     except httpx.InvalidURL as error:
-        raise OutOfRange("url must be the address of a service", came=str(error), where="url") from None
+        raise OutOfRange(
+            "url must be the address of a service", came=str(error), remedy="Pass https://ledger.example."
+        ) from None
     if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 < timeout <= _LONGEST_WAIT:
-        raise OutOfRange(f"timeout must be a number of seconds, at most {_LONGEST_WAIT}", came=timeout)
+        raise OutOfRange(
+            f"timeout must be a number of seconds, at most {_LONGEST_WAIT}", came=timeout, remedy="Leave it out."
+        )
     if address.scheme != "https" and address.host not in THIS_MACHINE:
-        remedy = "Give an address that begins with https://."
-        raise OutOfRange("a token must not be sent in the clear", came=address.scheme, where="url", remedy=remedy)
+        remedy = "Pass https://ledger.example; http:// is for this machine alone."
+        raise OutOfRange(
+            "url must begin with https://, so that nobody reads the token on its way",
+            came=address.scheme,
+            remedy=remedy,
+        )
     if not token.isascii() or not token.isprintable():
-        raise OutOfRange("a token must be printable ASCII text", where="token")
+        raise OutOfRange("token must be printable ASCII text", came="another text", remedy="Copy it again.")
     headers = {"Authorization": f"Bearer {token}"}
     return RemoteLedger(httpx.Client(base_url=address, headers=headers, timeout=timeout, transport=transport))
 
@@ -448,8 +456,6 @@ def _sent(request: PublishRequest | AnswerRequest) -> dict[str, Any]:
     if isinstance(request, AnswerRequest):
         return request.facts()
     if request.request is not None:
-        remedy = "Leave it out of the PublishRequest, and pass request= to the call."
-        raise OutOfRange(
-            "a call to a service is named as a whole", came=request.request, where="request", remedy=remedy
-        )
+        remedy = "Leave it out, and pass request= to the call."
+        raise OutOfRange("a PublishRequest for a service must have no request=", came=request.request, remedy=remedy)
     return served(request).facts()

@@ -57,9 +57,9 @@ def check_declared(token: Token, verb: str, request: PublishRequest) -> None:
     if token.may(verb) or request.independent:
         return
     raise NotAllowed(
-        "a token for some releases must declare that none of the individuals is in another dataset",
+        "with a token for some releases you must declare that none of the individuals is in another dataset",
         came="no such declaration",
-        remedy="Say independent=True where that is so; else ask a curator for all releases to publish it.",
+        remedy="Pass independent=True if that is so; else ask a curator of all releases to publish it.",
     )
 
 
@@ -252,7 +252,7 @@ class Proposals:
         """
         _check_reason(reason)
         if state == REFUSED and not reason.strip():
-            remedy = "Say why: the proposer reads it."
+            remedy = "Write why: the proposer reads it."
             raise OutOfRange("a refusal must have a reason", came="none", where="reason", remedy=remedy)
 
         def decision(store: RecordTransaction) -> tuple[Proposal, Proposal]:
@@ -289,13 +289,23 @@ class Proposals:
         def work(store: RecordTransaction) -> Proposal:
             proposal = Proposal.of_kept(name, self._context.known(store, "proposal", name, token, "propose"))
             if not proposal.is_of(self._context.person(store, token)):
-                raise NotAllowed("a proposal is withdrawn by its proposer", came="another", where=name)
+                raise NotAllowed(
+                    "a proposal must be withdrawn by its proposer",
+                    came="another person",
+                    where=name,
+                    remedy="Refuse it, with a reason.",
+                )
             if proposal.state == WITHDRAWN:
                 return proposal
             if proposal.state == REFUSED:
                 raise NotAllowed("This was already refused; it cannot be changed")
             if proposal.state == APPROVED and not waits(store, name):
-                raise NotAllowed("a proposal that was carried out cannot be withdrawn", came="its proposal", where=name)
+                raise NotAllowed(
+                    "a proposal that was carried out cannot be withdrawn",
+                    came="one that was",
+                    where=name,
+                    remedy="The release stays.",
+                )
             withdrawn = replace(proposal, state=WITHDRAWN, decided_by=token.owner, decided=int(self._context.clock()))
             _note_decided(store, withdrawn)
             store.put("proposal", name, withdrawn.kept())
@@ -421,7 +431,11 @@ def _wanted(requests: Sequence[PublishRequest | AnswerRequest]) -> Any:
 
 def _check_reason(reason: object) -> None:
     if not isinstance(reason, str) or len(reason) > _LONGEST_REASON:
-        raise OutOfRange(f"a reason must be text of at most {_LONGEST_REASON} characters", where="reason")
+        raise OutOfRange(
+            f"reason must be text of at most {_LONGEST_REASON} characters",
+            came="more, or no text",
+            remedy="Shorten it.",
+        )
 
 
 def _check_shown_whole(facts: Mapping[str, Any]) -> None:
@@ -461,11 +475,13 @@ def _note_waiting(store: RecordTransaction, proposal: Proposal, person: Token) -
     if len(sizes) >= MOST_WAITING_OF_ONE or sum(sizes) + proposal.size > MOST_CHARACTERS_OF_ONE:
         came = f"{len(sizes)} of {sum(sizes)} characters, and one of {proposal.size}"
         required = (
-            f"at most {MOST_WAITING_OF_ONE} proposals of one person, of {MOST_CHARACTERS_OF_ONE} characters, wait"
+            f"at most {MOST_WAITING_OF_ONE} proposals of one person, of {MOST_CHARACTERS_OF_ONE} characters, may wait"
         )
         raise NotAllowed(required, came=came, remedy="Wait for their decisions, or withdraw some.")
     if today >= MOST_A_DAY:
-        raise NotAllowed(f"one person makes at most {MOST_A_DAY} proposals a day", came="one more")
+        raise NotAllowed(
+            f"one person may make at most {MOST_A_DAY} proposals a day", came="one more", remedy="Make it tomorrow."
+        )
     own = _waiting_of(store, name_as_read(proposal.proposer))
     record = store.get(_PROPOSER, own) or {"waiting": {}, "day": day, "made": 0}
     made = record["made"] if record["day"] == day else 0

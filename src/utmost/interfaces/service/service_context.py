@@ -48,7 +48,12 @@ class ServiceContext:
         if not isinstance(key, str) or not 0 < len(key) <= _LONGEST_KEY or not key.isprintable():
             remedy = "Send Idempotency-Key: a fresh text for each request, and the same one when it is repeated."
             where = "Idempotency-Key"
-            raise OutOfRange("a request that writes must have an idempotency key", where=where, remedy=remedy)
+            raise OutOfRange(
+                "a request that writes must have an idempotency key",
+                came="none, or a long one",
+                where=where,
+                remedy=remedy,
+            )
         # Of a token that many hold, the keys of each are that person's own.
         about = [kind, token.name, key, *([token.owner] if token.is_shared else [])]
         return hmac.digest(self._key, json.dumps(about).encode(), sha256)[:12].hex()
@@ -109,7 +114,11 @@ class ServiceContext:
         token.check_role(verb)
         record = store.get(kind, name) if isinstance(name, str) else None
         if record is None or not token.may(verb, record["release"]):
-            raise UnknownRecord(f"the {kind} must be there", came="none of this name")
+            raise UnknownRecord(
+                f"the name must be that of a {kind} that you may see",
+                came="none of this name",
+                remedy="See the list of them.",
+            )
         return record
 
 

@@ -83,14 +83,21 @@ class Settings:
     def __post_init__(self) -> None:
         for name in ("most_bytes", "few_bytes", "rate", "burst", "patience", "most_levels", "session_hours"):
             if not getattr(self, name) > 0:
-                raise OutOfRange(f"{name} must be positive", came=getattr(self, name))
+                raise OutOfRange(
+                    f"{name} must be positive", came=getattr(self, name), remedy="Leave it out for the default."
+                )
         for name, most in (("port", 65_535), ("workers", 256)):
             if not 1 <= getattr(self, name) <= most:
-                raise OutOfRange(f"{name} must be from 1 to {most}", came=getattr(self, name))
+                raise OutOfRange(
+                    f"{name} must be from 1 to {most}", came=getattr(self, name), remedy="Leave it out for the default."
+                )
         if self.session_hours == inf:
             raise OutOfRange("session_hours must be finite", came=inf)
         if bool(self.oidc_issuer) != bool(self.oidc_audience or self.oidc_client):
-            raise OutOfRange("an OpenID provider needs an issuer, and an audience or a client", came="one of the two")
+            remedy = "Set oidc_issuer, and oidc_client for sign-in on pages or oidc_audience for programs."
+            raise OutOfRange(
+                "an OpenID provider needs an issuer, and an audience or a client", came="one of the two", remedy=remedy
+            )
         if self.oidc_client and not self.address:
             remedy = "Give the address under which browsers reach this service: --address https://ledger.example."
             raise OutOfRange(
@@ -102,14 +109,26 @@ class Settings:
             remedy = "Set mail_from and smtp, too."
             raise OutOfRange("a notice by mail needs a sender and a server", where="mail_to", remedy=remedy)
         if any(mark in self.mail_to + self.mail_from for mark in "\r\n"):
-            raise OutOfRange("addresses of mail must be in one line", where="mail_to")
+            raise OutOfRange(
+                "mail_to and mail_from must be one line each",
+                came="a line break",
+                remedy="Separate addresses by commas.",
+            )
         port = self.smtp.partition(":")[2]
         if port and not (port.isascii() and port.isdecimal()):
-            raise OutOfRange("smtp must be HOST or HOST:PORT", where="smtp")
+            raise OutOfRange(
+                "smtp must be HOST or HOST:PORT", came="another text", remedy="Write mail.example:587, say."
+            )
         if bool(self.smtp_user) != bool(self.smtp_password_file):
-            raise OutOfRange("a sign-in at the mail server needs a user and a password file", where="smtp_user")
+            raise OutOfRange(
+                "smtp_user and smtp_password_file must be set together",
+                came="one of the two",
+                remedy="Set both, or neither.",
+            )
         if "openid" not in self.oidc_scopes.split():
-            raise OutOfRange("the scopes of a sign-in must have openid among them", where="oidc_scopes")
+            raise OutOfRange(
+                "oidc_scopes must have openid among them", came="others", remedy="Write openid profile, say."
+            )
 
     def environment(self) -> dict[str, str]:
         """The settings as environment variables, which `of_environment` reads."""
@@ -144,14 +163,20 @@ def _of_file(path: Path, kinds: Mapping[str, Any]) -> dict[str, Any]:
     try:
         settings = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError) as error:
-        raise OutOfRange("a file of settings must be TOML", came=type(error).__name__, where=str(path)) from None
+        remedy = 'Write a setting in each line: rate = 5.0, ledger = "releases.db".'
+        raise OutOfRange(
+            "a file of settings must be TOML", came=type(error).__name__, where=str(path), remedy=remedy
+        ) from None
     for name, value in settings.items():
         if name not in kinds:
             remedy = f"A setting is one of {', '.join(kinds)}."
-            raise OutOfRange("a file must hold settings alone", came=name, where=str(path), remedy=remedy)
+            raise OutOfRange("the file must hold settings alone", came=name, where=str(path), remedy=remedy)
         fits = (int, float) if kinds[name] is float else (kinds[name],)
         if type(value) not in fits:
-            raise OutOfRange(f"{name} must be a {kinds[name].__name__}", came=type(value).__name__, where=str(path))
+            remedy = "Write text in quotation marks, numbers and true or false without."
+            raise OutOfRange(
+                f"{name} must be {kinds[name].__name__}", came=type(value).__name__, where=str(path), remedy=remedy
+            )
     return settings
 
 

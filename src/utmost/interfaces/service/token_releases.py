@@ -157,8 +157,9 @@ class Releases:
             if level_text(at) in levels:
                 return
             if len(levels) >= self._most_levels:
-                remedy, required = "Ask for a level that is there.", f"a recipient has {self._most_levels} levels made"
-                raise NotAllowed(f"{required} of a release at most", where=repr(release.name), remedy=remedy)
+                remedy = f"Ask for a level that was made before: {', '.join(levels)}."
+                required = f"a recipient may have at most {self._most_levels} levels of a release made"
+                raise NotAllowed(required, came="one more", where=repr(release.name), remedy=remedy)
             store.put("asked", name, {"levels": [*levels, level_text(at)]})
 
         self._context.records.write(work)
@@ -279,7 +280,7 @@ class Releases:
             failed = counted["failed"] + len(over)
             if failed >= _FAILED_A_DAY:
                 remedy = "Compare it on the ledger's own machine, by Ledger.difference, or bring it tomorrow."
-                required = f"at most {_FAILED_A_DAY} tables a day may be others than those published"
+                required = f"at most {_FAILED_A_DAY} tables a day may differ from the published ones"
                 raise NotAllowed(required, came="as many", where=", ".join(map(repr, names)), remedy=remedy)
             if counted["failed"] + len(counted["begun"]) >= _FAILED_A_DAY:
                 return False
@@ -373,9 +374,16 @@ class Releases:
         # known that the token may ask.
         most = granted(token, name)
         if most is None:
-            raise NotAllowed(f"the token must be for this release to {verb} it", where=repr(name))
+            remedy = "Ask an administrator for a token with this release."
+            raise NotAllowed(
+                f"to {verb} this release needs a token for it",
+                came="a token for others",
+                where=repr(name),
+                remedy=remedy,
+            )
         if at is not None and not reaches(most, at):
-            raise NotAllowed("the token must allow this level", came=at, where=repr(name))
+            remedy = "Ask for a smaller epsilon, or ask an administrator for a token with a larger one."
+            raise NotAllowed("this level needs a token that allows it", came=at, where=repr(name), remedy=remedy)
         return self._ledger.release(name, wanted)
 
 

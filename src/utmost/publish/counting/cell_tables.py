@@ -68,7 +68,8 @@ def cells_table(
     names = tuple(adapter.names(table))
     if (counts is None) == (nested is None):
         came = "neither" if counts is None else "both"
-        raise OutOfRange("only one of counts= and nested= can say which columns count", came=came)
+        remedy = 'Pass counts="n", the column that holds the count of each cell.'
+        raise OutOfRange("exactly one of counts= and nested= must be given", came=came, remedy=remedy)
     axis, columns = (None, [str(counts)]) if nested is None else _nested_axis(nested, declared)
     read = [name for place, keys in enumerate(declared.axes) if place != axis for name in keys.columns]
     for name in (*read, *columns):
@@ -84,19 +85,25 @@ def cells_table(
 
 def _nested_axis(nested: Mapping[str, Sequence[str]], domain: Domain) -> tuple[int, list[str]]:
     if len(nested) != 1:
-        raise OutOfRange("nested must name one axis", came=f"{len(nested)}")
+        raise OutOfRange(
+            "nested must name one axis", came=len(nested), remedy='Pass {"outcome": ["admitted", "applicants"]}.'
+        )
     ((name, columns),) = nested.items()
     if isinstance(columns, str) or not all(isinstance(column, str) for column in columns):
-        raise WrongKind("nested columns must be a list of names", came=type(columns).__name__)
+        raise WrongKind(
+            "nested columns must be a list of names",
+            came=type(columns).__name__,
+            remedy='Pass {"outcome": ["admitted", "applicants"]}.',
+        )
     if name not in domain.columns:
         remedy = f'Declare it: ut.Domain(..., {name}=["admitted", "rejected"]), say.'
-        raise NotDeclared("the axis of nested columns must be an axis of the domain", came=repr(name), remedy=remedy)
+        raise NotDeclared("nested must name an axis of the domain", came=repr(name), remedy=remedy)
     place = domain.columns.index(name)
     if len(columns) != domain.shape[place] or len(set(columns)) < len(columns):
         raise OutOfRange(
-            f"there must be a nested column for each of the {domain.shape[place]} values of {name!r}",
+            f"nested must list {domain.shape[place]} different columns, one for each value of {name!r}",
             came=len(set(columns)),
-            remedy="The last one counts all.",
+            remedy="Each column counts those of the one before it and more; the last one counts all.",
         )
     return place, list(columns)
 

@@ -96,18 +96,20 @@ def count_contributions(
     one_of(bound, Literal["at_most", "per_cell", "in_all"], "bound")
     if counting != Counting(counting.person, counting.each_row, neighbours=counting.neighbours):
         remedy = "Pass ut.Counting(person=...) alone: the limits stand in place of a bound."
-        raise OutOfRange(
-            "bounds must be chosen by persons, each with all events", came="more", where="counting", remedy=remedy
-        )
+        raise OutOfRange("counting must say who one person is, and bound nothing", came="a bound", remedy=remedy)
     if counting.each_row and (bound != PER_CELL or spec.values is None):
         remedy = 'Pass bound="per_cell" and measure=ut.sum("income"): the limits are those of one amount.'
-        raise OutOfRange("of rows that are persons the size of an amount is bounded", came=bound, remedy=remedy)
+        raise OutOfRange(
+            'bound must be "per_cell" with an amount where each row is a person', came=bound, remedy=remedy
+        )
     if replace(spec, values=None, step=None, each=None, missing=None) != EVENTS:
         remedy = "Leave per_cell=, in_all=, most_events= and distinct values out of the measure."
-        raise OutOfRange("a bound must be of events or of sums", came="more", where="measure", remedy=remedy)
+        raise OutOfRange(
+            "measure must be ut.count(), or ut.sum() without bounds", came="a bound, or distinct values", remedy=remedy
+        )
     if bound == AT_MOST and spec != EVENTS:
         remedy = "Leave measure= out: at_most is chosen by where a person has events."
-        raise OutOfRange("at_most needs events", came="amounts", remedy=remedy)
+        raise OutOfRange('bound="at_most" counts events, not amounts', came="a measure of amounts", remedy=remedy)
     if isinstance(limits, str) or not isinstance(limits, Sequence):
         raise wrong_kind("limits", "a list of bounds", limits)
     largest = limits[-1] if bound != AT_MOST and limits else None
@@ -129,7 +131,11 @@ def _bounds(listed: Sequence[Number], name: str, amount: Amount | None) -> tuple
     read = tuple(exact_integer(bound, name) if amount is None else amount.steps(bound, name) for bound in listed)
     if not read or read[0] < 1 or any(low >= high for low, high in pairwise(read)):
         remedy = "Pass limits=[1, 2, 5, 10], say."
-        raise OutOfRange(f"the bounds of {name} must ascend from above 0", came=list(listed), remedy=remedy)
+        raise OutOfRange(
+            f"the limits of {name} must be positive and each larger than the one before",
+            came=list(listed),
+            remedy=remedy,
+        )
     return read
 
 

@@ -121,13 +121,18 @@ class CountedTable(CountedFacts, Display):
             return
         size = plan.domain.size
         if plan.rows is not None and not self.unit.nonnegative:
-            remedy = f'Count with together="{plan.together}" what is not negative, or plan with method="marginals".'
-            raise OutOfRange("it must be proved that nobody lowers a cell", came="no such proof", remedy=remedy)
+            remedy = (
+                f'Count with together="{plan.together}" and without negative amounts; or plan with method="marginals".'
+            )
+            required = "a plan of listed rows needs a table of which it is proved that nobody lowers a cell"
+            raise OutOfRange(required, came="a table without that proof", remedy=remedy)
         # Who may change every cell changes whole rows, along whatever axis.
         if plan.together != self.together and plan.unit.cells < size:
             raise OutOfRange(
-                f"what one individual changes must be proved to be whole rows along {plan.together!r}",
-                came="any cells" if self.together is None else f"rows along {self.together!r}",
+                f"this plan needs a table of which one person changes whole rows along {plan.together!r}",
+                came="a table of which one person may change any cells"
+                if self.together is None
+                else f"rows along {self.together!r}",
                 remedy=f'Count with together="{plan.together}", or plan with method="marginals".',
             )
 
@@ -167,21 +172,23 @@ class CountedTable(CountedFacts, Display):
         ]
         if (kinds[0] or _PLAIN) != (kinds[1] or _PLAIN):
             remedy = "Pass the table's own unit."
-            required = "sums and counts are noised together, or neither; distinct counts are said to be such"
+            required = "a plan and a table must be of the same kind: counts, sums, both together, or distinct values"
             if kinds[0] is not None and kinds[1] is not None and kinds[0][2] != kinds[1][2]:
-                required = "a plan and a table must say alike what becomes of missing amounts"
+                required = "a plan and a table must treat missing amounts alike"
             raise OutOfRange(required, came="another unit", remedy=remedy)
         if unit.step != proved.step:
             remedy = "Pass the table's own unit, or leave it out."
             raise OutOfRange(
-                f"amounts that were counted in steps of {proved.step} are released in such steps",
+                f"amounts that were counted in steps of {proved.step} must be released in these steps",
                 came=f"steps of {unit.step}",
                 remedy=remedy,
             )
         if unit.exactly and not proved.exactly:
-            remedy = "Pass the table's own unit; or a table with dataclasses.replace(table, unit=) at your word."
+            remedy = (
+                "Pass the table's own unit; or, if you know that nobody is left out, dataclasses.replace(table, unit=)."
+            )
             raise OutOfRange(
-                "exactly=True needs more than a count, which cannot prove that nobody is left out",
+                "exactly=True needs your word that nobody is left out: counting cannot prove that",
                 came="exactly=True",
                 remedy=remedy,
             )
@@ -191,7 +198,7 @@ class CountedTable(CountedFacts, Display):
             proved.reach,
         ):
             # In more of the cells fewer are left to be entered: a larger unit may protect less.
-            required = f"everybody is counted with exactly what was proved, {_in_words(proved)}"
+            required = f"with exactly=True the unit must be the one that was proved, {_in_words(proved)}"
             raise OutOfRange(required, came=_in_words(unit), remedy="Plan for the table's own unit.")
         replaced = proved.neighbours == "change-one" and unit.neighbours != "change-one"
         promised = unit.neighbours == "change-one" and unit.nonnegative and not proved.nonnegative

@@ -23,7 +23,7 @@ def read_proved(fact: object, name: str) -> bool:
         OutOfRange: for another word.
     """
     if fact != BY_COUNTING:
-        raise OutOfRange(f'it must be "{BY_COUNTING}", or left out', came=repr(fact), where=name)
+        raise OutOfRange(f'{name} must be "{BY_COUNTING}", or left out', came=repr(fact), remedy="Leave it out.")
     return True
 
 
@@ -44,9 +44,9 @@ def read_individual(individual: str | None) -> str | None:
     is_plain = individual.isprintable() and individual == individual.strip().rstrip(".")
     if is_plain and 0 < len(individual) <= _LONGEST_INDIVIDUAL:
         return individual
-    required = f"who one individual is must be said in 1 to {_LONGEST_INDIVIDUAL} printable characters, without a stop"
+    required = f"individual must be 1 to {_LONGEST_INDIVIDUAL} printable characters without a full stop"
     remedy = 'Write individual="one household", say.'
-    raise OutOfRange(required, came=repr(individual), where="individual", remedy=remedy)
+    raise OutOfRange(required, came=repr(individual), remedy=remedy)
 
 
 def read_part(part: object) -> Part | None:

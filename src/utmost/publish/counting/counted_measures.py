@@ -216,7 +216,9 @@ class CountedMeasure:
             return cls._distinct(words, each_row=each_row, name=name)
         if values is None and not (step is None and each is None and words.missing is None):
             came = "step" if step is not None else "each" if each is not None else "missing"
-            raise OutOfRange(f"{came}= is of amounts", came="no values=", remedy='Pass values="amount", say.')
+            raise OutOfRange(
+                f"{came}= needs values=, the column of amounts", came="none", remedy='Pass values="amount", say.'
+            )
         if words.most_events is not None:
             return cls._shared(words, each_row=each_row, name=name)
         left_out = words.missing is not None
@@ -232,9 +234,7 @@ class CountedMeasure:
             return cls(values, amount, step is not None, event, (least, in_all), in_all=in_all, is_moved=False)
         if per_cell is None and not (step is None and each is None):
             remedy = "Add per_cell=5000, say, for sums from 0 to 5000 in the unit of the amounts."
-            raise OutOfRange(
-                "the most by which one person may change a cell must be said", came="no per_cell=", remedy=remedy
-            )
+            raise OutOfRange("per_cell must say by how much one person may change a cell", came="none", remedy=remedy)
         ends = _ends(1 if per_cell is None else per_cell, "per_cell", amount)
         return cls(values, amount, step is not None, event, ends, in_all=in_all)
 
@@ -246,7 +246,9 @@ class CountedMeasure:
             came = "no values=" if words.values is None else "no each=" if words.each is None else "per_cell="
             came = "more than one event of a row" if each_row and most > 1 else came
             remedy = 'Pass values="amount", each=(0, 1000), most_events=5, say; what a person may change follows.'
-            raise OutOfRange("sums and counts together need amounts between two ends", came=came, remedy=remedy)
+            raise OutOfRange(
+                "most_events= needs values= and each=, the lowest and the highest amount", came=came, remedy=remedy
+            )
         step = 1 if words.step is None else words.step
         plain = Amount(name or words.values, step)
         low, high = _ends(words.each, "each", plain)
@@ -264,16 +266,21 @@ class CountedMeasure:
             came = "no declared values" if words.of is None else "values=, step=, each=, per_cell= or most_events="
             remedy = 'Pass ut.distinct("product", of=["tea", "milk"], at_most=3), say.'
             raise OutOfRange(
-                "distinct values must be those of a declared list, and nothing else", came=came, remedy=remedy
+                "distinct= needs of=, the list of values, and no other words than at_most=", came=came, remedy=remedy
             )
         if not isinstance(words.distinct, str) or not words.distinct:
             raise wrong_kind("distinct", "the name of a column", words.distinct)
         if each_row and most > 1:
-            raise OutOfRange("of each row one value counts", came=f"at_most={most}", remedy="Leave it out.")
+            remedy = "Leave out at_most=: with each_row=True a person has one value."
+            raise OutOfRange("at_most must be 1 where each row is a person", came=most, remedy=remedy)
         declare = Domain.of_facts if isinstance(words.of, Mapping) else Domain
         axis = declare({words.distinct: words.of}).axes[0]
         if axis.columns != (words.distinct,):
-            raise OutOfRange("distinct values are those of one column", came=f"{len(axis.columns)} columns")
+            raise OutOfRange(
+                "distinct must name one column",
+                came=f"{len(axis.columns)} columns",
+                remedy="List the values of one column in of=.",
+            )
         amount = Amount(name or words.distinct, distinct=axis.size)
         return cls(None, amount, is_rounded=False, each=None, ends=(0, min(most, axis.size)), distinct=axis)
 
@@ -438,11 +445,14 @@ def _ends(bounds: Any, where: str, amount: Amount | None) -> AmountEnds:
     """The lowest and the highest, in steps; of a number alone, from 0 on."""
     ends = tuple(bounds) if isinstance(bounds, tuple | list) else (0, bounds)
     if len(ends) != 2:
-        raise OutOfRange(f"{where} must be one number, or a lowest and a highest", came=f"{len(ends)} numbers")
+        remedy = f"Pass {where}=(0, 1000), say."
+        raise OutOfRange(
+            f"{where} must be one number, or a lowest and a highest", came=f"{len(ends)} numbers", remedy=remedy
+        )
     low, high = (exact_integer(end, where) if amount is None else amount.steps(end, where) for end in ends)
     if low > high or low == high == 0:
         raise OutOfRange(
-            f"{where} must leave one person something to change",
+            f"{where} must allow a change: the lowest below the highest",
             came=bounds,
             remedy="Give the most by which a person may change a cell, 1 or more, or the pair of both ends.",
         )

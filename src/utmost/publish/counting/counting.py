@@ -58,12 +58,16 @@ class Counting:
         if self.key is not None and not isinstance(self.key, bytes | str | Path):
             raise wrong_kind("key", "bytes, or the path of a key file", self.key)
         if person is None and not each_row:
-            remedy = "Pass person=, the column of persons; or each_row=True, where each row is another person."
-            raise OutOfRange("whose events these are must be said", came="no person", remedy=remedy)
+            remedy = (
+                'Pass person="user", the column that tells persons apart; or each_row=True if each row is one person.'
+            )
+            raise OutOfRange("exactly one of person= and each_row=True must be given", came="neither", remedy=remedy)
         if each_row and (person is not None or together is not None or at_most not in (None, 1)):
             came = "a person" if person is not None else "together" if together is not None else f"at_most={at_most}"
             remedy = "Leave out each_row=; or leave out person=, together= and at_most=."
-            raise OutOfRange("each row is a person, who changes one cell", came=came, where="each_row", remedy=remedy)
+            raise OutOfRange(
+                "each_row=True must stand alone: each row is a person, who changes one cell", came=came, remedy=remedy
+            )
         if at_most is not None and at_most < 1:
             remedy = "Pass at_most=1, say."
             raise OutOfRange("at_most must be at least 1", came=at_most, remedy=remedy)
@@ -100,14 +104,14 @@ class Counting:
         in_all = [measure.in_all for measure in measures]
         if any(bound is not None for bound in in_all) and (self.each_row or self.together is not None):
             came = "each_row=" if self.each_row else "together="
-            remedy = "Leave in_all= out: a row lies in one cell." if self.each_row else "Leave one of them out."
-            raise OutOfRange("in_all is of persons with several events, cell by cell", came=came, remedy=remedy)
+            remedy = (
+                f"Leave out in_all=: {'a row lies in one cell' if self.each_row else 'together= bounds whole rows'}."
+            )
+            raise OutOfRange("in_all= needs person=, without together=", came=came, remedy=remedy)
         if self.at_most is not None:
             return self.at_most
         # A bound in all of every measure needs no bound of cells: who is in many has less in each.
         if all(bound is not None for bound in in_all):
             return LARGEST_DOMAIN
-        remedy = "Pass at_most=; or bound the measure by in_all=."
-        raise OutOfRange(
-            "the number of cells that one person may change must be said", came="no at_most", remedy=remedy
-        )
+        remedy = "Pass at_most=1, say; or bound the measure by in_all=."
+        raise OutOfRange("at_most must say how many cells one person may change", came="none", remedy=remedy)

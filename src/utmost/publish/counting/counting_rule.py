@@ -95,8 +95,8 @@ class CountingRule:
         self.read = self.axes if self.part is None else (self.part, *self.axes)
         self.valued = tuple(measure.distinct for measure in measures if measure.distinct is not None)
         if self.person is not None and any(self.person == values.levels[0] for values in self.valued):
-            remedy = "Pass measure=ut.count(): of each person 1 in a cell."
-            raise OutOfRange("how many distinct persons there are is a count", came=repr(self.person), remedy=remedy)
+            remedy = "Pass measure=ut.count(): it counts each person once in a cell."
+            raise OutOfRange("distinct must name another column than person", came=repr(self.person), remedy=remedy)
         who = [] if self.person is None else [self.person]
         self.amount_columns = list(dict.fromkeys(measure.column for measure in measures if measure.column is not None))
         keys = [name for axis in self.read for name in axis.columns]
@@ -105,10 +105,10 @@ class CountingRule:
         others = [*who, *dict.fromkeys(values.columns[0] for values in self.valued), *self.amount_columns]
         if len({*others, *keys}) < len(others) + len(set(keys)):
             raise OutOfRange(
-                "persons, amounts and axes must be read from columns of their own",
+                "persons, amounts and axes must be different columns",
                 came="one column twice",
                 where=", ".join(self.columns),
-                remedy="The values of an axis are published, and persons are not.",
+                remedy="Name another column for one of them: the values of an axis are published, and persons are not.",
             )
         self.shape, self.parts = tuple(axis.size for axis in self.axes), 1 if self.part is None else self.part.size
         self.cells, tables = prod(self.shape), sum(measure.tables for measure in measures)
@@ -117,7 +117,9 @@ class CountingRule:
             if any(measure.distinct is not None or measure.tables > 1 for measure in measures):
                 remedy = "Count over fewer axes, or plain counts and sums."
                 came = f"{self.cells:.3g}" if self.cells < 10**300 else "more"
-                raise OutOfRange("such measures need a domain of fewer than 2^62 cells", came=came, remedy=remedy)
+                raise OutOfRange(
+                    "means and distinct values need a domain of fewer than 2^62 cells", came=came, remedy=remedy
+                )
             self.numbered = NumberedCells(self.shape, number_bits(tables * self.parts), self.key)
             self.numbers = 1 << self.numbered.bits
         self.each_size = self.parts * self.numbers
@@ -163,7 +165,10 @@ class CountingRule:
         if measure.amount is None or measure.most_events is None:
             return named
         if measure.amount.name in named:
-            raise OutOfRange("the axis of sums and counts must have a name of its own", came=repr(measure.amount.name))
+            remedy = "Count by other axes, or name the measure otherwise."
+            raise OutOfRange(
+                "an amount must not have the name of an axis", came=repr(measure.amount.name), remedy=remedy
+            )
         return {**named, measure.amount.name: measure.amount.labels}
 
     @property

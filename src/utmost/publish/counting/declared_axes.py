@@ -20,8 +20,8 @@ def declared_domain(domain: Any, by: Any) -> Domain:
     """
     if domain is None:
         raise NotDeclared(
-            "which values there are must be declared before anybody is counted",
-            came="no domain" if by is None else "columns without a domain",
+            "domain must list the possible values of each column",
+            came="none",
             remedy='Pass domain=ut.Domain(page=["A", "B"]), say: values found in the data would themselves tell of '
             "people. Where nobody can list them, use ut.releases.select_keys.",
         )
@@ -44,11 +44,15 @@ def chosen_axes(domain: Domain, by: Any) -> list[Axis]:
     known = dict(zip(domain.columns, domain.axes, strict=True))
     names = (by,) if isinstance(by, str) else tuple(sequence_of(by, text, "by"))
     if not names or len(set(names)) < len(names):
-        raise OutOfRange("by must name at least one axis, none twice", came=names)
+        raise OutOfRange(
+            "by must name at least one axis, and none twice",
+            came=names,
+            remedy=f"The domain declares {', '.join(map(repr, domain.columns))}.",
+        )
     for name in names:
         if name not in known:
             raise NotDeclared(
-                "every column that is counted by must be an axis of the domain",
+                "by must name axes of the domain",
                 came=repr(name),
                 remedy=_axis_remedy(domain, name),
             )
@@ -75,7 +79,7 @@ def part_axis(domain: Domain, part: Any) -> Axis:
     if isinstance(part, str):
         if part not in domain.columns:
             raise NotDeclared(
-                "the labels of the parts must be declared",
+                "part must name an axis of the domain",
                 came=repr(part),
                 remedy="Make it an axis of the domain, or pass part={column: list of labels}.",
             )
@@ -83,7 +87,11 @@ def part_axis(domain: Domain, part: Any) -> Axis:
     if not isinstance(part, Mapping):
         raise wrong_kind("part", "the name of an axis, or {column: list of labels}", part)
     if len(part) != 1:
-        raise OutOfRange("part must name one column", came=f"{len(part)} columns")
+        raise OutOfRange(
+            "part must name one column",
+            came=f"{len(part)} columns",
+            remedy='Pass part={"town": ["Bern", "Basel"]}, say.',
+        )
     return Domain(part).axes[0]
 
 
@@ -94,7 +102,7 @@ def whole_rows(axes: Sequence[Axis], together: str, at_most: int) -> WholeRows:
         OutOfRange: for other than two to five values, and cells that are no whole rows.
     """
     if not axes:
-        raise OutOfRange("together must be an axis of the table", came=together)
+        raise OutOfRange("together must name an axis of the table", came=repr(together), remedy="Leave it out.")
     rows = WholeRows.of(Domain({axis.levels[0]: axis for axis in axes}), together)
     rows.check_whole(at_most, "at_most")
     return rows

@@ -62,10 +62,15 @@ def counts_in_shares(column: Any, shares: int | None) -> Any:
     if not counted:
         return column
     if len(counted) < len(cells):
-        raise BadTable("counts must all be in shares, or none", came="both", where="counts")
+        raise BadTable(
+            "counts must all be in shares, or none",
+            came="both",
+            where="counts",
+            remedy="Take all counts from one count_keys.",
+        )
     most = max(cell.of for cell in counted)
     if most > (shares or 0):
-        required = "counts in shares need a promise for as many shares of one individual"
+        required = f"shares must be at least {most} for these counts"
         came, remedy = "none" if shares is None else str(shares), f"Say shares={most}, as for count_keys."
         raise OutOfRange(required, came=came, where="shares", remedy=remedy)
     return [cell.shares for cell in cells]
@@ -143,7 +148,8 @@ def count_keys(
     if most < 1:
         raise OutOfRange("at_most must be at least 1", came=at_most, remedy="Give how many keys a person may have.")
     if person == column:
-        raise OutOfRange("persons and keys must be columns of their own", came="one column twice", where=repr(column))
+        remedy = "Pass column=, the column that holds the keys."
+        raise OutOfRange("person and column must be different columns", came=repr(column), remedy=remedy)
     divided = None if shares is None else natural(shares, "shares", least=most, most=_MOST_SHARES)
     marks = spelling_of_table(events, spelling)
     if key is not None and not isinstance(key, bytes):

@@ -142,7 +142,8 @@ class Accounts:
             The sum of their largest levels, rounded up where it cannot be written exactly; None where nothing is spent.
         """
         if (name is None) == (dataset is None):
-            raise OutOfRange("exactly one of name and dataset must be given", came=(name, dataset), where="spent")
+            remedy = 'Pass ledger.spent("admissions"), or ledger.spent(dataset="students").'
+            raise OutOfRange("exactly one of name and dataset must be given", came=(name, dataset), remedy=remedy)
         if dataset is not None:
             check_name(dataset, "dataset")
             return self._look(lambda state: state.spending(dataset)).level

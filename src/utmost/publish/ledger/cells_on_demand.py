@@ -83,7 +83,10 @@ class AnsweredCells:
         for at, key in enumerate(keys):
             place = self.universe.place(key)
             if place is None:
-                raise OutOfRange("every key must be one of the universe", came="another", where=f"key {at + 1}")
+                remedy = "Leave it out, or publish over a larger universe."
+                raise OutOfRange(
+                    "every key must be one of the universe", came="another", where=f"key {at + 1}", remedy=remedy
+                )
             places[key] = place
         if not places:
             return {}
@@ -244,8 +247,8 @@ def _places(counts: Any, universe: Universe) -> dict[int, int]:
 def _padded(key: CommitmentKey, places: Mapping[int, int], room: int) -> ItemCommitment:
     """The commitment to the cells that are held, and to so many more that are none of any universe."""
     if len(places) > room:
-        remedy = "Publish a version for more; declare the number by what there could be, not by what there is."
-        raise OutOfRange("no more cells may be held than were declared", came="more", where="most", remedy=remedy)
+        remedy = "Publish a version with a larger most=, chosen by what there could be and not by what there is."
+        raise OutOfRange("most must be at least the number of counted cells", came="a smaller one", remedy=remedy)
     held, values = [str(place) for place in places] or ["-0"], list(places.values()) or [0]
     commitment = key.committed([Identifiers.of(held)], {_COUNT: values})
     if len(set(values)) == 1:  # as of any table whose values are all equal: they say little of whose data it is

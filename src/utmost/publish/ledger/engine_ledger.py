@@ -132,7 +132,10 @@ def _committed_again(
     answered = None
     if table_at is not None:
         if table_at not in known.responses:
-            raise Unsupported("a table must hold what was answered at a level", came=table_at, where=repr(known.name))
+            remedy = f"Pass table_at= with one of {', '.join(map(str, known.levels))}."
+            raise Unsupported(
+                "table_at must be a level that was answered", came=table_at, where=repr(known.name), remedy=remedy
+            )
         answered = items.view(known.name, epsilon=table_at, version=known.version), table_at
     key = items.commitment_key(known.name, version=known.version)
     return _committed(frame, key, frame.checked_rows().rows, answered)
@@ -147,11 +150,13 @@ def known_by_item(items: ItemLedger, name: str, version: int | None) -> Publishe
     """A release that is there, and whose noise goes by item."""
     known = items.release(name, version)
     if known is None:
-        raise NotPublished("a release must be published before it is answered again", came=repr(name))
+        raise NotPublished(
+            "the name must be that of a release in this ledger", came=repr(name), remedy="Call publish first."
+        )
     if known.items is None:
         raise Unsupported(
-            "a frame that an engine evaluates can be answered only where the noise goes by item",
-            came="noise by rows",
+            "a frame that an engine evaluates needs a release whose noise is keyed by identifier",
+            came="one whose noise is drawn by rows",
             where=repr(name),
             remedy="Collect the frame, or publish it anew with keyed_by_id=True or as a frame.",
         )

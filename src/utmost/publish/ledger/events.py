@@ -41,6 +41,7 @@ def check_name(name: object, what: str) -> str:
     raise OutOfRange(
         f"{what} must be printable text of 1 to {_LONGEST} characters, not dots, without spaces at its ends",
         came=repr(name) if isinstance(name, str) else type(name).__name__,
+        remedy='Write "admissions 2026", say.',
     )
 
 

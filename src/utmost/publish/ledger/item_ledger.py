@@ -265,7 +265,7 @@ def request_by_item(request: PublishRequest) -> PublishRequest:
     check_unstored(promise.lasting_noise)
     if not promise.id_column:
         remedy = "Pass id_column=, the columns that together say which item a row is."
-        raise OutOfRange("noise by item needs identifiers", came="none", where="id_column", remedy=remedy)
+        raise OutOfRange("noise keyed by identifier needs id_column=", came="none", remedy=remedy)
     return replace(request, promise=promise.as_read(_chosen(promise), promise.public))
 
 
@@ -289,8 +289,8 @@ def _by_item(transaction: Transaction, name: str, version: int | None) -> Publis
     release = transaction.state.release(name, version)
     if release.items is None:
         raise Unsupported(
-            "only noise by item is answered by item",
-            came="noise by rows",
+            "ledger.items answers only releases whose noise is keyed by identifier",
+            came="one whose noise is drawn by rows",
             where=repr(release.name),
             remedy="Call publish, relax and view of the ledger itself.",
         )
@@ -316,7 +316,9 @@ def _check_committed(transaction: Transaction, release: Published, commitment: I
     where = f"{release.name!r}, version {release.version}"
     remedy = other_data_remedy(transaction, release)
     if commitment.rows != release.rows:
-        raise DataChanged(f"the table must have the {release.rows} rows published", came=commitment.rows, where=where)
+        raise DataChanged(
+            f"the table must have the {release.rows} rows published", came=commitment.rows, where=where, remedy=remedy
+        )
     raise DataChanged(OTHERS, came="others", where=where, remedy=remedy)
 
 

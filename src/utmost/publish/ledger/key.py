@@ -133,7 +133,7 @@ def found_key(source: GivenKey, beside: Path | None, *, fresh: bool) -> Key:
         raise key
     if key is None:
         remedy = f"Pass key=, or set {KEY_VARIABLE} or {FILE_VARIABLE}."
-        raise KeyRefused("a ledger in a database server needs a key", came="none", where="key", remedy=remedy)
+        raise KeyRefused("a ledger in a database server needs key=", came="none", remedy=remedy)
     return key
 
 
@@ -151,7 +151,11 @@ def make_key_file(path: Path) -> None:
             os.fsync(file.fileno())
         _link(draft, path)
     except OSError as error:
-        remedy = "Make the folder first." if isinstance(error, FileNotFoundError) else None
+        remedy = (
+            "Make the folder first."
+            if isinstance(error, FileNotFoundError)
+            else "Check its permissions, or pass another key=."
+        )
         raise KeyRefused("the key file must be writable", came=error.strerror, where=str(path), remedy=remedy) from None
     finally:
         draft.unlink(missing_ok=True)

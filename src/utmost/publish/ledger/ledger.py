@@ -394,7 +394,10 @@ class Ledger(Responding, Accounts, Display):
         if any(release.name == name for release in self.releases):
             remedy = "Give the table of several amounts another name, in the same dataset."
             raise AlreadyPublished(
-                "a name must stand for one release or one mechanism", came="a release", where=repr(name), remedy=remedy
+                "a name must stand for one release or one mechanism",
+                came="the name of another release",
+                where=repr(name),
+                remedy=remedy,
             )
         requests = means_requests(
             name, tables, level(epsilon), dataset=dataset, version=version, request=request, independent=independent

@@ -67,12 +67,16 @@ def means_asked(
     found = releases_of_means(releases, name, version)
     if not found:
         required = "a table of several amounts must be in the ledger"
-        raise NotPublished(required, came=repr(name), remedy="Publish it: publish_means, or several --mean.")
+        raise NotPublished(
+            required, came=repr(name), remedy="Publish it with publish_means, on the command line with several --mean."
+        )
     if tables is not None:
         check_tables(tables)
         if set(tables) != set(found):
-            required = f"a table of several amounts is relaxed with all of them: {', '.join(found)}"
-            raise OutOfRange(required, came=", ".join(tables), where=repr(name), remedy="Bring all of them.")
+            required = f"a table of several amounts must be relaxed with all of them: {', '.join(found)}"
+            raise OutOfRange(
+                required, came=", ".join(tables), where=repr(name), remedy="Pass the counted tables of all."
+            )
     share = at.scaled(Fraction(1, len(found)))
     return [AnswerRequest(release.name, share, release.version) for release in found.values()]
 

@@ -47,9 +47,11 @@ def opened_log(
     """The log at a place, made where there is none; see `Ledger.open`."""
     for name, value in (("create", create), ("sealed", sealed), ("derived", derived)):
         if not isinstance(value, bool):
-            raise OutOfRange(f"{name} must be true or false", came=value)
+            raise OutOfRange(f"{name} must be true or false", came=value, remedy=f"Pass {name}=True, or leave it out.")
     if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 <= timeout <= _LONGEST_WAIT:
-        raise OutOfRange(f"timeout must be a number of seconds, at most {_LONGEST_WAIT}", came=timeout)
+        raise OutOfRange(
+            f"timeout must be a number of seconds, at most {_LONGEST_WAIT}", came=timeout, remedy="Pass timeout=60."
+        )
     store = store_at(place, timeout)
     beside = store.path if isinstance(store, SqliteStore) else None
     identity, watched = entropy(16).hex(), witness is not False
@@ -98,10 +100,10 @@ def closed_on_error(store: Store) -> Iterator[None]:
     except OSError as error:
         store.close()
         raise LedgerUnavailable(
-            "the files of a ledger must be within reach",
+            "the files of the ledger must be readable and writable",
             came=error.strerror or type(error).__name__,
             where=store.place,
-            remedy="Nothing was spent; see the names and the permissions of its folder.",
+            remedy="Nothing was spent. Check the path, and the permissions of its folder.",
         ) from None
     except BaseException:
         store.close()
@@ -118,7 +120,8 @@ def store_at(place: StorePlace, timeout: float) -> Store:
         return _file(place, timeout)
     if not isinstance(place, str) or not place:
         came = place if place is None or isinstance(place, str) else type(place).__name__  # no key, in its place
-        raise OutOfRange("a ledger must have a path or an address", came=came)
+        remedy = 'Pass a path, "releases.db", or "postgresql://...".'
+        raise OutOfRange("the place of a ledger must be a path or an address", came=came, remedy=remedy)
     if place.startswith(_POSTGRES):
         return _postgres(place, timeout)
     if place.startswith("sqlite:///"):
@@ -126,17 +129,17 @@ def store_at(place: StorePlace, timeout: float) -> Store:
     if "://" in place:
         remedy = 'Pass a path, "sqlite:///path" or "postgresql://...".'
         raise OutOfRange(
-            "a ledger lives in SQLite or PostgreSQL", came=place.partition("://")[0] + "://", remedy=remedy
+            "a ledger must be in SQLite or PostgreSQL", came=place.partition("://")[0] + "://", remedy=remedy
         )
     return _file(Path(place), timeout)
 
 
 def _file(path: Path, timeout: float) -> Store:
     if path.name == ":memory:":
-        remedy = "ut.release remembers a release in this process; a ledger is for longer: name a file."
-        raise OutOfRange("a ledger must have a file or a server", came=path.name, where="place", remedy=remedy)
+        remedy = "Name a file; or call ut.release, which remembers a release in this process alone."
+        raise OutOfRange("the place of a ledger must be a file or a server", came=path.name, remedy=remedy)
     if not path.name:
-        raise OutOfRange("a ledger must be a file with a name", came=str(path))
+        raise OutOfRange("the place of a ledger must name a file", came=str(path), remedy='Pass "releases.db", say.')
     arguments.path(path, "place")
     return SqliteStore(path, timeout)
 
@@ -146,7 +149,7 @@ def _postgres(address: str, timeout: float) -> Store:
         import psycopg  # noqa: F401
     except ImportError:
         remedy = 'Run: pip install "utmost[postgres]"'
-        raise Unsupported("a ledger in PostgreSQL needs psycopg", came="none", where="ledger", remedy=remedy) from None
+        raise Unsupported("a ledger in PostgreSQL needs the package psycopg", came="none", remedy=remedy) from None
     from utmost.publish.ledger.postgres_store import PostgresStore
 
     return PostgresStore(address, timeout)
@@ -157,7 +160,7 @@ def watching_at(
 ) -> Callable[[State], Witness | None]:
     """The witness of a ledger by its state: the one that was named, or the one beside the file or beside the key."""
     if witness not in (None, False) and not (isinstance(witness, str | Path) and str(witness)):
-        raise OutOfRange("a witness must be the path of a file", came=witness, remedy="Pass False for none.")
+        raise OutOfRange("witness must be the path of a file", came=witness, remedy="Pass witness=False to keep none.")
 
     def found(state: State) -> Witness | None:
         if isinstance(witness, str | Path):
@@ -165,14 +168,14 @@ def watching_at(
         if witness is False or not state.has_witness:
             if state.has_witness and witness is False:
                 remedy = "Pass witness=PATH, or leave it out. If it is lost: pass a new path, and call resume."
-                raise OutOfRange("this ledger keeps a witness", came="witness=False", where="witness", remedy=remedy)
+                raise OutOfRange("this ledger must be opened with its witness", came="witness=False", remedy=remedy)
             return None
         if beside is not None:
             return Witness(_with(beside, ".witness"), timeout, state.is_sealed)
         path = None if key_file is None else _with(key_file, f".{state.identity[:8]}.witness")
         if path is None:
             remedy = "Pass witness=PATH, a file on this machine; or witness=False, for a new ledger, to keep none."
-            raise OutOfRange("a ledger in a database server keeps its witness here", came="no path", remedy=remedy)
+            raise OutOfRange("a ledger in a database server needs a place for its witness", came="none", remedy=remedy)
         return Witness(path, timeout, state.is_sealed)
 
     return found
@@ -225,7 +228,9 @@ def restored(
 ) -> EventLog:
     """Verify a backup, copy it to a place that holds no ledger, and put it in quarantine; one transaction."""
     if not backup.exists():
-        raise OutOfRange("a backup must be there", came=str(backup), where="restore")
+        raise OutOfRange(
+            "the backup must be a file that exists", came=str(backup), where="restore", remedy="Check its path."
+        )
     source, target = SqliteStore(backup, timeout), store_at(place, timeout)
     beside = target.path if isinstance(target, SqliteStore) else None
     key_file = None if beside is None else _with(beside, ".key")
@@ -236,7 +241,11 @@ def restored(
 
     def work(rows: Rows) -> None:
         if rows.version():
-            raise OutOfRange("a ledger is restored to where there is none", came=target.place, where="restore")
+            raise OutOfRange(
+                "a ledger must be restored to a place without a ledger",
+                came=target.place,
+                remedy="Name a new file, or an empty database.",
+            )
         # Verified as it is copied, in one transaction: a backup cannot be exchanged between check and copy.
         old.read(lambda transaction: _verified_copy(transaction, rows))
         transaction = EventLog(target, read_key, None).transaction(rows)
@@ -296,10 +305,17 @@ def read_sealed(path: str | Path, name: str, key: bytes, *, version: int | None 
         NotPublished: where there is no such release.
     """
     if not isinstance(key, bytes):
-        raise KeyRefused("the key of a level must be bytes", came=type(key).__name__, where="read_sealed")
+        raise KeyRefused(
+            "key must be the bytes that level_key gave",
+            came=type(key).__name__,
+            where="read_sealed",
+            remedy="Pass bytes.fromhex(text) for a key that was written as text.",
+        )
     place = Path(os.fsdecode(arguments.path(path, "path")))
     if not place.exists():
-        raise NotPublished("a ledger must be there", came=str(path), where="read_sealed")
+        raise NotPublished(
+            "path must be a ledger that exists", came=str(path), where="read_sealed", remedy="Check the path."
+        )
     return SqliteStore(place, 60.0).transact(lambda rows: _read(rows, name, key, version), write=False)
 
 

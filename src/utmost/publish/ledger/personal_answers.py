@@ -155,7 +155,7 @@ class ResponseRequest:
             WrongKind, OutOfRange: for what is no name, no person or no secret; none of them is repeated.
         """
         if not isinstance(independent, bool):
-            raise OutOfRange("independent must be true or false", came=independent)
+            raise OutOfRange("independent must be true or false", came=independent, remedy="Leave it out.")
         rows = dict(zip(persons, answering.rows(list(persons.values())), strict=True))
         named = check_name(name, "name")
         group = None if dataset is None else check_name(dataset, "dataset")
@@ -180,16 +180,18 @@ class ResponseRequest:
         # Before anything is drawn or charged, for all persons at once: a call answers everybody or nobody.
         missing = sum(row is None for row in new.values())
         if missing:
-            remedy = "Give the secret of whoever has not been answered."
-            raise NeedsTable("a first answer needs the secret", came=f"{missing} without", remedy=remedy)
+            remedy = "Pass their secrets: only a person who was answered before may come without."
+            raise NeedsTable(
+                "a person who was never answered needs a secret", came=f"{missing} without one", remedy=remedy
+            )
         if mechanism is None:
             mechanism = self._offered(transaction)
         if not mechanism.open:
             raise Quarantined(
-                "a mechanism that lost answers in a rollback must answer nobody new",
+                "a mechanism that lost answers in a rollback may answer nobody new",
                 came=f"{len(new)} persons",
                 where=f"{mechanism.name!r}, version {mechanism.version}",
-                remedy=f"Pass version={mechanism.version + 1}, which adds up.",
+                remedy=f"Pass version={mechanism.version + 1}: it adds its epsilon.",
             )
         numbers = self.answering.drawn([row for row in new.values() if row is not None], randomness)
         drawn = dict(zip(new, numbers, strict=True))
@@ -204,7 +206,10 @@ class ResponseRequest:
         """The mechanism under the name; None where it is yet to be bound to it."""
         if (self.name, 1) in state.releases:
             raise AlreadyPublished(
-                "a name must stand for one release or one mechanism", came="a release", where=repr(self.name)
+                "a name must stand for one release or one mechanism",
+                came="the name of a release",
+                where=repr(self.name),
+                remedy="Pass another name.",
             )
         meant = state.version_meant(self.name, self.version)
         if meant is None:
@@ -212,11 +217,11 @@ class ResponseRequest:
         mechanism = state.mechanisms[self.name, meant]
         if mechanism.mechanism != self.answering.digest:
             following = len(state.versions(self.name)) + 1
-            remedy = f"Give the design that it was first used with; or version={following}, which adds up."
+            remedy = f"Pass the design that came first under this name; or version={following}, which adds its epsilon."
             where = f"{self.name!r}, version {meant}"
             raise AlreadyPublished("a name must keep its mechanism", came="another one", where=where, remedy=remedy)
         if self.dataset not in (None, mechanism.dataset):
-            remedy = f"It is {mechanism.dataset!r}."
+            remedy = f"Leave dataset= out: it is {mechanism.dataset!r}."
             raise OutOfRange("a mechanism must stay in its dataset", came=self.dataset, where=self.name, remedy=remedy)
         return mechanism
 
@@ -231,7 +236,12 @@ class ResponseRequest:
         version = len(state.versions(self.name)) + 1
         dataset = self.dataset or (self.name if version == 1 else state.mechanisms[self.name, 1].dataset)
         if version > 1 and state.mechanisms[self.name, 1].dataset != dataset:
-            raise OutOfRange("a mechanism must stay in its dataset", came=repr(dataset), where=repr(self.name))
+            raise OutOfRange(
+                "a mechanism must stay in its dataset",
+                came=repr(dataset),
+                where=repr(self.name),
+                remedy="Leave dataset= out.",
+            )
         check_relation(state, dataset, answering.relation, self.name)
         if not self.independent:
             check_named(state, dataset)
@@ -256,7 +266,12 @@ def check_persons(persons: object) -> dict[str, Any]:
     for at, person in enumerate(persons):
         name = check_person(person, f"persons, place {at}")
         if name in rows:
-            raise OutOfRange("each person must have one name", came="one twice", where=f"persons, place {at}")
+            raise OutOfRange(
+                "each person must be named once",
+                came="one twice",
+                where=f"persons, place {at}",
+                remedy="Leave out one of the two.",
+            )
         rows[name] = persons[person] if isinstance(persons, Mapping) else None
     return rows
 
@@ -264,10 +279,17 @@ def check_persons(persons: object) -> dict[str, Any]:
 def check_person(person: object, where: str) -> str:
     """A person's name in the one way to spell it."""
     if not isinstance(person, str):
-        raise WrongKind("a person must be text", came=type(person).__name__, where=where)
+        raise WrongKind(
+            "a person's name must be text", came=type(person).__name__, where=where, remedy="Pass str(name)."
+        )
     name = unicodedata.normalize("NFC", person)
     if not name or name != name.strip():
-        raise OutOfRange("a person's name must be text without blanks at its ends", came="another", where=where)
+        raise OutOfRange(
+            "a person's name must be text without blanks at its ends",
+            came="another",
+            where=where,
+            remedy="Call strip() on it.",
+        )
     return name
 
 

@@ -245,7 +245,10 @@ def requested_version(state: State, request: PublishRequest) -> Published | None
     """The release that is requested again; None for one that is yet to be made."""
     if (request.name, 1) in state.mechanisms:
         raise AlreadyPublished(
-            "a name must stand for one release or one mechanism", came="a mechanism", where=repr(request.name)
+            "a name must stand for one release or one mechanism",
+            came="the name of a mechanism",
+            where=repr(request.name),
+            remedy="Pass another name.",
         )
     wanted = request.version
     answered = state.requests.get(request.request) if request.request is not None else None
@@ -301,7 +304,12 @@ def check_repeated(
     level = release.level_of_answer(request.level)
     if level is None:
         came = f"{level_text(request.level)} beside {', '.join(map(level_text, release.levels))}"
-        error = AlreadyPublished("a release is published once", came=came, where=where, remedy=remedy)
+        error = AlreadyPublished(
+            "a release must be published once; further levels are answered by relax or view",
+            came=came,
+            where=where,
+            remedy=remedy,
+        )
         error.at_other_level = True
         raise error
     return level
@@ -361,7 +369,7 @@ def check_dataset(state: State, request: PublishRequest) -> None:
         )
     check_relation(state, request.dataset, request.promise.lasting_noise.relation, request.name)
     if request.promise.lasting_noise.delta is not None and request.dataset in state.accounts:
-        required = "a dataset holds one release with a delta, since no ledger adds deltas up"
+        required = "a dataset must hold one release with a delta, since no ledger adds deltas up"
         remedy = "Pass another name, and dataset= of its own; the chances of both add up."
         raise OutOfRange(required, came="another beside it", where=repr(request.name), remedy=remedy)
 

@@ -124,14 +124,12 @@ def _arguments(kind: type, facts: Mapping[str, Any], defaults: Mapping[str, Any]
     arguments = {**defaults, **arguments_of(kind, facts, "request")}
     needed = (each.name for each in fields(kind) if each.default is MISSING)
     if missing := [name for name in needed if arguments.get(name) is None]:
-        raise OutOfRange("a request must have all that it needs", came=f"no {missing[0]}", where="request")
+        raise OutOfRange(f"a request must have the field {missing[0]!r}", came="none", remedy="Add it.")
     return arguments
 
 
 def check_one_dataset(requests: Sequence[PublishRequest]) -> None:
     """Check that all requests spend one dataset, and declare alike whether it is of other individuals."""
     if len({(request.dataset, request.independent) for request in requests}) != 1:
-        remedy = "Name one dataset for all, and say of all alike whether it is of other individuals."
-        raise OutOfRange(
-            "measures that are published together must spend the budget of one dataset", where="dataset", remedy=remedy
-        )
+        remedy = "Pass the same dataset= and the same independent= for all."
+        raise OutOfRange("measures that are published together must name one dataset", came="several", remedy=remedy)

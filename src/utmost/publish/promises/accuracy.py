@@ -70,7 +70,7 @@ def epsilon_for(
     """
     wanted = exact(margin, "margin")
     if wanted < 0 or (wanted == 0 and numbers == "reals"):
-        raise OutOfRange("margin must be positive, or zero on the integers", came=margin)
+        raise OutOfRange("margin must be positive, or zero on the integers", came=margin, remedy="Pass 10, say.")
     check_digits(digits)
 
     def planned(epsilon: Fraction) -> CellNoiseAtLevel:
@@ -98,7 +98,9 @@ def _lower_bound(noise: CellNoiseAtLevel, wanted: Fraction) -> float:
     window = 2 * math.floor(wanted) + 1 if noise.law.numbers == "integers" else 2 * wanted
     overlapping = math.ceil(window / noise.unit.sensitivity)
     if overlapping > _MOST_OVERLAPS:
-        raise OutOfRange("margin must be at most 1e100 times the sensitivity", came="more")
+        raise OutOfRange(
+            "margin must be at most 1e100 times the sensitivity", came="more", remedy="Pass a smaller one."
+        )
     odds = (1 + noise.confidence) / (1 - noise.confidence)
     # 2 artanh(c) = log((1 + c) / (1 - c)); a thousandth is given away for its rounding.
     least = math.log(odds.numerator) - math.log(odds.denominator)
@@ -106,7 +108,11 @@ def _lower_bound(noise: CellNoiseAtLevel, wanted: Fraction) -> float:
         least = 2 * float(noise.confidence)  # below 2 artanh(c), where the logarithms cancel
     bound = 0.999 * noise.unit.charged * least / overlapping
     if bound < sys.float_info.min:
-        raise OutOfRange("margin and confidence must need an epsilon of at least 1e-307", came="less")
+        raise OutOfRange(
+            "margin and confidence must need an epsilon of at least 1e-307",
+            came="less",
+            remedy="Pass a smaller margin, or a larger confidence.",
+        )
     return bound
 
 
@@ -125,7 +131,7 @@ def least_decimal(is_met: Callable[[Fraction], bool], bound: float, digits: int)
 def check_digits(digits: int) -> None:
     """Check how many digits are asked for."""
     if not 1 <= integer(digits, "digits") <= _MOST_DIGITS:
-        raise OutOfRange(f"digits must lie in 1..{_MOST_DIGITS}", came=digits)
+        raise OutOfRange(f"digits must lie in 1..{_MOST_DIGITS}", came=digits, remedy="Pass digits=3, say.")
 
 
 def _few_steps(noise: CellNoiseAtLevel) -> bool:

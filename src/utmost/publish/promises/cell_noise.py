@@ -182,9 +182,9 @@ class CellNoise(ColumnNoise, LatticeNoise):
         plain, kind = read_unit(unit), read_numbers(numbers)
         if plain.amount is not None and kind != "integers":
             came = f"numbers={numbers!r}"
-            raise OutOfRange("amounts are released in their own steps", came=came, remedy="Leave it out.")
+            raise OutOfRange("amounts are released in their own steps", came=came, remedy=f"Leave out {came}.")
         if not isinstance(half_step, bool):
-            raise OutOfRange("half_step must be true or false", came=half_step)
+            raise OutOfRange("half_step must be true or false", came=half_step, remedy="Leave it out.")
         if half_step or kind != "integers":
             plain.check_each_cell("noise that is not geometric on the integers")
         lattice = lattice_of_cells(kind, plain, grid, half_step)

@@ -25,9 +25,13 @@ def check_released(columns: Sequence[str], names: Sequence[str], id_column: str 
     check_columns_exist((*columns, *(() if id_column is None else (id_column,))), names)
     for name in columns:
         if columns.count(name) > 1:
-            raise OutOfRange("a column can be released only once", came=f"{name!r} twice", where="columns")
+            raise OutOfRange(
+                "columns must name each column once", came=f"{name!r} twice", remedy="Leave out one of the two."
+            )
         if name == id_column:
-            raise OutOfRange("the identifier cannot be released as a number", came=repr(name), where="columns")
+            raise OutOfRange(
+                "columns must not name the identifier", came=repr(name), remedy="Leave it out of columns=."
+            )
 
 
 def declared_columns(
@@ -47,7 +51,8 @@ def declared_columns(
     for name in names:
         lists = [said for said, of in (("columns", columns), ("public", public), ("drop", drop)) if name in of]
         if len(lists) > 1:
-            raise OutOfRange(f"column {name!r} must be in one list", came=" and ".join(lists))
+            remedy = f"Leave it out of {lists[-1]}."
+            raise OutOfRange(f"column {name!r} must be in one list", came=" and ".join(lists), remedy=remedy)
     silent = [name for name in names if name not in (*columns, *public, *drop)]
     if silent:
         unnamed = next((name for name in silent if re.fullmatch(r"column \d+", name)), None)

@@ -121,7 +121,7 @@ def whole_sensitivity(sensitivity: Fraction) -> int:
     """
     if sensitivity.denominator != 1:
         raise NotANumber(
-            "the sensitivity of integers must be an integer",
+            'sensitivity must be an integer with numbers="integers"',
             came=sensitivity,
             remedy=f'Pass {-(-sensitivity // 1)}, or declare numbers="reals".',
         )
@@ -151,9 +151,11 @@ def lattice_of_cells(numbers: IntegersOrReals, unit: Unit, grid: Number | None, 
     """`lattice_of`, where the values are in steps of the unit already, and all cells together may be bounded."""
     real = numbers == "reals"
     if grid is not None and not real:
-        raise OutOfRange("integers have no grid", came=grid, remedy='Leave out grid=, or pass numbers="reals".')
+        raise OutOfRange(
+            'grid= needs numbers="reals"', came="integers", remedy='Leave out grid=, or pass numbers="reals".'
+        )
     if not isinstance(half_step, bool):
-        raise OutOfRange("half_step must be True or False", came=type(half_step).__name__)
+        raise OutOfRange("half_step must be True or False", came=type(half_step).__name__, remedy="Leave it out.")
     if not real:
         exponent, D = None, whole_sensitivity(unit.sensitivity)
     else:
@@ -163,7 +165,7 @@ def lattice_of_cells(numbers: IntegersOrReals, unit: Unit, grid: Number | None, 
     if D > _LARGEST:
         raise OutOfRange("sensitivity must be at most 1e100 steps", came="more", remedy="Count in larger units.")
     if half_step and D % 2 == 0:
-        raise OutOfRange("the half-step staircase needs an odd sensitivity", came=D, remedy=f"Pass {D + 1}.")
+        raise OutOfRange("half_step=True needs an odd sensitivity", came=D, remedy=f"Pass sensitivity={D + 1}.")
     return Lattice(D, unit.charged, D if half_step else 1, exponent)
 
 

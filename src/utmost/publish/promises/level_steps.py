@@ -242,7 +242,11 @@ def bridge(
     apart = minus(_on_grid(lattice, first, low), below)
     _, coarse = lattice.split(apart)
     if lattice.block > 1 and (apart != lattice.times(coarse)).any():
-        raise OutOfRange("responses of one half-step release differ by multiples of the sensitivity")
+        raise OutOfRange(
+            "both responses must be of one release",
+            came="two that differ by no multiple of the sensitivity",
+            remedy="Pass responses of one release.",
+        )
     levels = (lattice.of(level(strict)), lattice.of(level(at)), lattice.of(level(loose)))
     return lattice.write(
         last.shape, add(below, lattice.times(bridged(coarse, *levels, drawn.randomness, drawn.method)))

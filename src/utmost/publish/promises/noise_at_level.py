@@ -333,7 +333,7 @@ def cell_noise_at(
     protected.check_each_cell("a plan of cells")
     if protected.amount is not None and read_numbers(numbers) != "integers":
         remedy = "Leave out numbers= and grid=: amounts are whole steps already."
-        raise OutOfRange("amounts are released in their own steps", came="numbers='reals'", remedy=remedy)
+        raise OutOfRange('numbers must be "integers" for amounts in steps', came="reals", remedy=remedy)
     stepped = in_steps(goal, None if protected.step == 1 else protected.step)
     law = choose(protected.per_cell(spent), protected.sensitivity, stepped, read_numbers(numbers))
     drawn, exponent = on_grid(law, grid)

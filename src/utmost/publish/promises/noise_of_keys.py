@@ -95,8 +95,9 @@ class NamingNoise(Noise):
     def check_served(self) -> None:
         """Check that no individual may hold so many keys that a level takes long to work out."""
         if self.unit.cells > MOST_SERVED:
-            required = f"a service names keys of whom at most {MOST_SERVED} are one individual's"
-            raise OutOfRange(required, came=self.unit.cells, where="terms")
+            required = f"in a service one individual may hold at most {MOST_SERVED} keys"
+            remedy = "Count with a smaller at_most, or name the keys on the machine that has the ledger."
+            raise OutOfRange(required, came=self.unit.cells, where="terms", remedy=remedy)
 
     def check_size(self, rows: int, columns: int) -> None:
         """Nothing: there may be no key."""
@@ -120,8 +121,8 @@ class NamingNoise(Noise):
     def released(self, columns: tuple[str, ...]) -> tuple[str, ...]:
         """The columns, which the noise names."""
         if columns not in ((), self.columns):
-            required = f"the released columns are those of the noise: {', '.join(self.columns)}"
-            raise OutOfRange(required, came=", ".join(columns), where="columns", remedy="Leave columns= out.")
+            required = f"columns must be those of the noise: {', '.join(self.columns)}"
+            raise OutOfRange(required, came=", ".join(columns), remedy="Leave out columns=.")
         return self.columns
 
     def measured(self, rows: Any) -> tuple[Any, str | None]:
@@ -129,7 +130,9 @@ class NamingNoise(Noise):
         adapter = adapter_of(rows)
         if sorted(adapter.names(rows)) != sorted(self.columns):
             required = f"a table of keys must have the columns {', '.join(self.columns)}, and no other"
-            raise BadTable(required, came=", ".join(adapter.names(rows)), where="table")
+            raise BadTable(
+                required, came=", ".join(adapter.names(rows)), where="table", remedy="Leave out or rename the others."
+            )
         *parts, counts = (adapter.column(rows, name) for name in self.columns)
         counts = counts_in_shares(counts, self.divided)
         whole = integer_column(counts, self.columns[-1], lambda row: adapter.place(rows, row)).tolist()
@@ -151,7 +154,8 @@ class NamingNoise(Noise):
         parts = list(key_columns(keys, "key").values())
         if len(parts) != len(self.columns) - 1:
             required = f"a key must have {len(self.columns) - 1} parts"
-            raise BadTable(required, came=f"{len(parts)}", where="table")
+            remedy = "Pass the counts by the columns of the promise."
+            raise BadTable(required, came=f"{len(parts)}", where="table", remedy=remedy)
         return dict(zip(self.columns, [*parts, list(counts)], strict=True))
 
     def responder(self, response: NewResponse, values: Mapping[str, NDArray[Any]] | None) -> Responder:
@@ -160,7 +164,7 @@ class NamingNoise(Noise):
         if step.strict is not None or step.loose is not None:
             raise _once(step.to, response.about[0])
         if values is None:
-            raise NeedsTable("keys are named of their table", came=step.to, remedy="Bring the table.")
+            raise NeedsTable("naming keys needs their table", came="none", remedy="Pass the table of keys and counts.")
         *parts, counts = (_list_of(values[name][0]) for name in self.columns)
         keys = parts[0] if len(parts) == 1 else list(zip(*parts, strict=True))
         listed = self._as_columns(*self.named(list(zip(keys, counts, strict=True)), step.to, response.bits()))
@@ -373,8 +377,8 @@ def named_columns(columns: Sequence[str]) -> tuple[str, ...]:
     """The columns of keys and of their counts, two at least."""
     names = listed_names(columns, "columns")
     if len(names) < 2 or len(set(names)) != len(names):
-        required = "keys need the columns of their parts, and last that of their counts, each once"
-        raise OutOfRange(required, came=", ".join(names), where="columns")
+        required = "columns must name the parts of the keys, and last the counts, each once"
+        raise OutOfRange(required, came=", ".join(names), remedy='Pass columns=["page", "count"], say.')
     return names
 
 

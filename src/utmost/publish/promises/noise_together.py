@@ -125,8 +125,8 @@ class TogetherNoise(ColumnNoise, LatticeNoise):
     def released(self, columns: tuple[str, ...]) -> tuple[str, ...]:
         """The columns, which the noise names."""
         if columns not in ((), self.columns):
-            required = f"the released columns are those of the noise: {', '.join(self.columns)}"
-            raise OutOfRange(required, came=", ".join(columns), where="columns", remedy="Leave columns= out.")
+            required = f"columns must be those of the noise: {', '.join(self.columns)}"
+            raise OutOfRange(required, came=", ".join(columns), remedy="Leave out columns=.")
         return self.columns
 
     def responder(self, response: NewResponse, values: Mapping[str, NDArray[Any]] | None) -> Responder:
@@ -226,7 +226,9 @@ def together_noise(
     names = listed_names(columns, "columns")
     for name, times in Counter(names).items():
         if times > 1:
-            raise OutOfRange("a column can be released only once", came=f"{name!r} twice", where="columns")
+            raise OutOfRange(
+                "columns must name each column once", came=f"{name!r} twice", remedy="Leave out one of the two."
+            )
     at_level = noise_together_at(names, tuned_at, unit=unit, noise=noise, relaxable=True, cost=cost)
     least, way = one_of(cost, CellCost, "cost"), at_level.way.at(_ANCHOR, at_level.unit)
     return TogetherNoise(replace(at_level.unit, nonnegative=False), read_largest(largest), names, least, way)
@@ -321,8 +323,8 @@ class OnceTogether(ColumnNoise):
     def released(self, columns: tuple[str, ...]) -> tuple[str, ...]:
         """The columns, which the noise names."""
         if columns and sorted(columns) != sorted(self.columns):
-            required = f"the released columns are those of the noise: {', '.join(self.columns)}"
-            raise OutOfRange(required, came=", ".join(columns), where="columns", remedy="Leave columns= out.")
+            required = f"columns must be those of the noise: {', '.join(self.columns)}"
+            raise OutOfRange(required, came=", ".join(columns), remedy="Leave out columns=.")
         return self.columns
 
 

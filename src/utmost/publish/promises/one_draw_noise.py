@@ -245,14 +245,14 @@ class OneDraw(ColumnNoise):
         cells = natural(released_cells, "released_cells", least=1)
         first = None if step is None else natural(step, "step", least=1)
         if whom.sensitivity.denominator != 1:
-            required, came = "the sensitivity of cells noised together must be an integer", str(whom.sensitivity)
-            raise OutOfRange(required, came=came, where="sensitivity", remedy=f"Pass {-(-whom.sensitivity // 1)}.")
+            required, came = "sensitivity must be an integer for one draw", str(whom.sensitivity)
+            raise OutOfRange(required, came=came, remedy=f"Pass sensitivity={-(-whom.sensitivity // 1)}.")
         if whom.is_shared or whom.is_distinct:
             what = "sums and counts that are noised together" if whom.is_shared else "distinct counts"
             remedy = "Release them by a plan, without once=True."
             raise Unsupported("one draw must be of counts, or of sums", came=what, remedy=remedy)
         if first is not None and first > whom.sensitivity:
-            raise OutOfRange("the first step may be as wide as the sensitivity", came=first, where="step")
+            raise OutOfRange("step must be at most the sensitivity", came=first, remedy="Leave out step=.")
         object.__setattr__(self, "unit", whom)
         object.__setattr__(self, "released_cells", cells)
         object.__setattr__(self, "step", first)
@@ -305,9 +305,8 @@ class OneDraw(ColumnNoise):
         check_size(self.unit, rows, columns)
         if rows * columns != self.released_cells:
             raise OutOfRange(
-                f"the noise is of {self.released_cells} released cells in one draw",
-                came=rows * columns,
-                where="released_cells",
+                "released_cells must be the number of released cells of the table",
+                came=self.released_cells,
                 remedy=f"Pass released_cells={rows * columns}.",
             )
 
@@ -325,8 +324,9 @@ def raised(unit: Unit) -> Unit:
 def _check_signs(unit: Unit, counted: Any) -> None:
     """Check that counting proved that nobody lowers a cell, where the noise needs it."""
     if unit.nonnegative and not raised(counted.unit).nonnegative:
-        remedy = "Count what is not negative, or leave nonnegative= out."
-        raise OutOfRange("it must be proved that nobody lowers a cell", came="no such proof", remedy=remedy)
+        remedy = "Leave out nonnegative=, or count amounts that are never negative."
+        required = "nonnegative=True needs a table of which it is proved that nobody lowers a cell"
+        raise OutOfRange(required, came="a table without that proof", remedy=remedy)
 
 
 def _guarantee(level: Level, unit: Unit) -> str:
@@ -372,14 +372,14 @@ class OneWayDraw(ColumnNoise):
     def __init__(self, domain: Domain, unit: Unit, *, total_share: Number | None = None) -> None:
         declared, whom = instance(domain, Domain, "domain"), instance(unit, Unit, "unit")
         if not whom.sensitivity == whom.cells == 1 or whom.amount is not None:
-            required = "all one-way tables in one draw are of people who are counted once"
+            required = "all one-way tables in one draw need people who are counted once each"
             remedy = "Count with at_most=1; or plan the tables: ut.choose_plan."
-            raise OutOfRange(required, came=repr(whom), where="unit", remedy=remedy)
+            raise OutOfRange(required, came=repr(whom), remedy=remedy)
         if whom.neighbours == "change-one" and not whom.nonnegative:
-            required = "where a record is replaced it must be promised that nobody lowers a cell"
-            raise OutOfRange(required, came="no such promise", where="unit", remedy="Pass nonnegative=True.")
+            required = 'neighbours="change-one" needs nonnegative=True here: nobody lowers a cell'
+            raise OutOfRange(required, came="a unit without it", remedy="Pass nonnegative=True.")
         if TOTAL in declared.columns:
-            raise OutOfRange("no axis may have the name of the total", came=repr(TOTAL), remedy="Rename it.")
+            raise OutOfRange("no axis may have the name of the total", came=repr(TOTAL), remedy="Rename the axis.")
         object.__setattr__(self, "unit", whom)
         object.__setattr__(self, "domain", declared)
         object.__setattr__(self, "total_share", _read_share(total_share, whom))
@@ -422,13 +422,13 @@ class OneWayDraw(ColumnNoise):
     def released(self, columns: tuple[str, ...]) -> tuple[str, ...]:
         """The column of counts, which the noise names."""
         if columns not in ((), (COUNT,)):
-            raise OutOfRange(f"the released column is {COUNT!r}", came=", ".join(columns), remedy="Leave columns= out.")
+            raise OutOfRange(f"columns must be {COUNT!r}", came=", ".join(columns), remedy="Leave out columns=.")
         return (COUNT,)
 
     def labelled(self, public: tuple[str, ...]) -> tuple[str, ...]:
         """The columns of names and groups."""
         if public not in ((), (TABLE, GROUP)):
-            raise OutOfRange("the noise says which columns are public", came="others", remedy="Leave public= out.")
+            raise OutOfRange("public must be the columns of the noise", came="others", remedy="Leave out public=.")
         return TABLE, GROUP
 
     def check_unit(self, counted: Any) -> None:
@@ -440,7 +440,7 @@ class OneWayDraw(ColumnNoise):
         """The counted table."""
         if not isinstance(table, CountedTable):
             remedy = "Count the people with ut.count_table over the domain of the noise."
-            required, came = "all one-way tables are released of a counted table", type(table).__name__
+            required, came = "all one-way tables need a counted table", type(table).__name__
             raise WrongKind(required, came=came, where="table", remedy=remedy)
         return table
 
@@ -449,7 +449,7 @@ class OneWayDraw(ColumnNoise):
         counted = instance(rows, CountedTable, "table")
         if not counted.domain.same_as(self.domain):
             remedy = "Pass OneWayDraw.of_counted(table)."
-            raise OutOfRange("the table must have the noise's domain", came="another", where="domain", remedy=remedy)
+            raise OutOfRange("the table must have the domain of the noise", came="another domain", remedy=remedy)
         sums = [self.domain.sums(counted.summable, family).ravel() for family in _families(self.domain).values()]
         total = sum(int(count) for count in sums[0])
         labels = {

@@ -154,15 +154,13 @@ class Promise(Display):
         self.unit.check_part(self.part)
         beside = [name for name in ("public", "drop", "id_column") if getattr(self, name)]
         if self.noise.is_by_plan and beside:
-            required, remedy = "a plan says itself what is measured", f"Leave {beside[0]}= out."
-            raise OutOfRange(required, came=f"{beside[0]}= beside it", where="noise", remedy=remedy)
+            required = f"only one of noise=plan and {beside[0]}= may be given: a plan names its columns itself"
+            raise OutOfRange(required, came="both", remedy=f"Leave out {beside[0]}=.")
         if self.keyed_by_id and isinstance(self.noise, Noise):
             self.noise.by_item()  # refuses noise that is of more than one cell
         if self.keyed_by_id and not self.id_column:
-            remedy = "Pass id_column=, the column that identifies a row."
-            raise OutOfRange(
-                "noise keyed by identifier needs identifiers", came="none", where="id_column", remedy=remedy
-            )
+            remedy = 'Pass id_column="person", say, the column that tells the rows apart.'
+            raise OutOfRange("keyed_by_id=True needs id_column=", came="none", remedy=remedy)
         if self.until is not None:
             if not isinstance(self.until, Until):
                 raise wrong_kind("until", 'a rule on released values, such as within("10 %")', self.until)
@@ -186,7 +184,7 @@ class Promise(Display):
             return self.noise
         again = "in Python with ut.release(once=True), on the command line without --ledger"
         remedy = f"Promise columns and a unit, whose noise can be relaxed; or release it once: {again}."
-        required, came = "what is remembered has noise for every level", self.noise.kind
+        required, came = "a ledger or service needs noise that has an answer at every level", self.noise.kind
         raise Unsupported(required, came=came, where="promise", remedy=remedy)
 
     @property
@@ -206,9 +204,9 @@ class Promise(Display):
             OutOfRange: for several columns.
         """
         if len(self.id_column) > 1:
-            required = "the rows of this table are named by one column"
-            remedy = "Join them into one column; several name the items of an engine's frame."
-            raise OutOfRange(required, came="several", where="id_column", remedy=remedy)
+            required = "id_column must be one column for this table"
+            remedy = "Join them into one column: only a frame of Polars, DuckDB or Spark takes several."
+            raise OutOfRange(required, came="several", remedy=remedy)
 
     def check_fixed(self, came: str) -> None:
         """Check that no rule stops the release, where no answers are kept that it could climb on.
@@ -220,9 +218,9 @@ class Promise(Display):
             Unsupported: where one does.
         """
         if self.until is not None:
-            required = "a rule that stops needs answers at several levels, which this process or a ledger keeps"
+            required = "until= needs a release that is remembered, by this process or a ledger"
             remedy = "Leave until= out and choose the level; or release the table without once=True."
-            raise Unsupported(required, came=came, where="until", remedy=remedy)
+            raise Unsupported(required, came=came, remedy=remedy)
 
     def at_stop(self, level: Level, stop: Stop | None) -> NoiseAtLevel:
         """The noise of an answer at a level, with margins that hold where this rule stopped, or where any rule would.
@@ -346,7 +344,9 @@ class Promise(Display):
         names = _listed(columns) or (counted.column,)
         if len(names) != 1:
             raise OutOfRange(
-                "a counted table must have one column of counts", came=f"{len(names)} names", where="columns"
+                "columns must be one name, for the counts",
+                came=f"{len(names)} names",
+                remedy='Pass columns="count", or leave it out.',
             )
         labels, listed, dropped = counted_labels(counted), listed_names(public, "public"), listed_names(drop, "drop")
         shown = [*(name for name in labels if name not in dropped), *sorted({*listed} - {*labels})]
@@ -365,7 +365,9 @@ class Promise(Display):
         """
         path = Path(path)
         if path.suffix.lower() != ".json":
-            raise OutOfRange("a promise must be written as .json", came=path.name, where="path")
+            raise OutOfRange(
+                "path must end in .json", came=path.name, remedy=f"Pass {str(path.with_suffix('.json'))!r}."
+            )
         write_together({path: lambda file: write_json(PROMISE_FORM.document(self), file)}, overwrite=overwrite)
 
     def check(self, table: Any) -> None:
@@ -379,17 +381,20 @@ class Promise(Display):
         if self.part != (None if counted is None else counted.part):
             came = "a table of no part" if counted is None or counted.part is None else _part_in_words(counted.part)
             raise OutOfRange(
-                "the promise must say of which part of a partition the counted table is",
+                "the promise must name the same part as the counted table",
                 came=came,
                 where="part",
-                remedy="Promise it with part=(partition, part).",
+                remedy="Make the promise with part=(partition, part), or without part= for a whole table.",
             )
         if counted is not None and counted.individual is not None and self.individual not in (None, counted.individual):
-            required = "the promise must not say another individual than was counted"
+            required = "individual must be the one that was counted"
             remedy = f'Write individual="{counted.individual}", or leave it out.'
             raise OutOfRange(required, came=repr(self.individual), where="individual", remedy=remedy)
         if self.proved and (counted is None or not counted.proved):
-            required, came = "the promise says that utmost counted the table", "a table that was counted elsewhere"
+            required, came = (
+                "a promise with proved=True needs a table that utmost counted",
+                "a table that was counted elsewhere",
+            )
             remedy = "Leave proved= out of the promise, or count the people: ut.count_table, utmost count."
             raise OutOfRange(required, came=came, where="proved", remedy=remedy)
         self.noise.check_unit(counted)
@@ -398,9 +403,9 @@ class Promise(Display):
         counted.check_covered(self.unit)
         unsaid = {*counted_labels(counted)} - {*self.public, *self.drop}
         if unsaid or len(self.columns) != 1:
-            required = "the promise must say all that is promised of a counted table"
+            required = "the promise must name every column of the counted table"
             remedy = "Pass columns=, public= and unit=; or noise=plan. Promise.of_counted(table) fills them in."
-            raise OutOfRange(required, came="less", where="promise", remedy=remedy)
+            raise OutOfRange(required, came="a promise that leaves out some columns", where="promise", remedy=remedy)
 
     def rows_of(self, table: Any) -> Any:
         """The table with the columns that it is about, as its adapter reads it; of a plan a counted table.

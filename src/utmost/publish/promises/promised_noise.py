@@ -236,8 +236,8 @@ class Noise(PlannedNoise):
             Unsupported: for noise that is of more than one cell.
         """
         remedy = "Collect the table first, and publish it without an engine."
-        required = f"{self.kind} have no noise by item"
-        raise Unsupported(required, came="a table that is answered by item", remedy=remedy)
+        required = "noise keyed by identifier needs columns of single cells"
+        raise Unsupported(required, came=self.kind, remedy=remedy)
 
     @abstractmethod
     def bound(self) -> tuple[Any, str]:

@@ -58,7 +58,7 @@ def read_plan_text(written: Any, name: str = "plan") -> Plan:
         raise
     except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError):
         remedy = "Take the plan of Promise.facts()."
-        raise OutOfRange("a plan must be JSON text with a unit", where=name, remedy=remedy) from None
+        raise OutOfRange(f"{name} must be a plan and its unit as JSON text", came="other text", remedy=remedy) from None
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -172,14 +172,16 @@ class SumNoise(LatticeNoise):
         """The measured sums; a plan names them itself."""
         if columns not in ((), (MEASURED,)):
             raise OutOfRange(
-                "a plan needs no columns: it says what is measured", came="columns beside it", where="plan"
+                "only one of noise=plan and columns= may be given: a plan names its columns itself",
+                came="both",
+                remedy="Leave out columns=.",
             )
         return (MEASURED,)
 
     def rows_of(self, table: Any, columns: Sequence[str]) -> CountedTable:
         """The counted table."""
         if not isinstance(table, CountedTable):
-            required, came = "a plan measures a counted table", type(table).__name__
+            required, came = "a release by a plan needs a counted table", type(table).__name__
             remedy = "Count the events with ut.count_table over the domain of the plan."
             raise WrongKind(required, came=came, where="table", remedy=remedy)
         return table
@@ -288,4 +290,4 @@ def check_level_names(domain: Domain, unit: Unit) -> None:
     for name in levels:
         if name in added:
             required = "no level may have the name of a column that a release adds"
-            raise OutOfRange(required, came=repr(name), remedy="Rename it.")
+            raise OutOfRange(required, came=repr(name), remedy="Rename the level.")

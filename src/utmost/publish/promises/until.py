@@ -88,7 +88,8 @@ class Until(Display):
         """
         arguments = {"where": (), **arguments_of(cls, facts, "until")}
         if missing := [name for name in ("share", "steps") if name not in arguments]:
-            raise OutOfRange("a rule must have its share and its steps", came=f"no {missing[0]}", where="until")
+            remedy = "Write the rule with within(...).facts()."
+            raise OutOfRange("until must have a share and steps", came=f"no {missing[0]}", remedy=remedy)
         return cls(**arguments)
 
     def levels(self, epsilon: Level) -> tuple[Level, ...]:
@@ -118,9 +119,9 @@ class Until(Display):
             Unsupported: for noise that is not of single cells.
         """
         if not isinstance(noise, CellNoise):
-            required = "a rule that stops reads cells that each have noise of their own, for every level"
+            required = "until= needs cells that each have noise of their own"
             remedy = "Leave until= out and choose the level; or promise the cells with unit=."
-            raise Unsupported(required, came=noise.kind, where="until", remedy=remedy)
+            raise Unsupported(required, came=noise.kind, remedy=remedy)
 
     def check_public(self, public: Sequence[str]) -> None:
         """Check that the cells are chosen by public columns alone.
@@ -131,7 +132,7 @@ class Until(Display):
         for name, _ in self.where:
             if name not in public:
                 remedy = f"Choose by {', '.join(public)}." if public else "Leave where= out."
-                raise OutOfRange("cells are chosen by public columns", came=repr(name), where="until", remedy=remedy)
+                raise OutOfRange("within(..., where=...) must name public columns", came=repr(name), remedy=remedy)
 
     def chosen(self, table: Any) -> NDArray[np.bool_] | None:
         """The rows that the rule reads; None for all.
@@ -145,9 +146,9 @@ class Until(Display):
         columns = [(list(map(str, adapter.label(table, name))), labels) for name, labels in self.where]
         rows = np.logical_and.reduce([np.isin(column, labels) for column, labels in columns])
         if not rows.any():
-            required = "the cells that must be accurate must be in the table"
+            required = "within(..., where=...) must choose cells of the table"
             remedy = "Correct the labels of within(..., where=...)."
-            raise OutOfRange(required, came=str(_written_labels(self.where)), where="until", remedy=remedy)
+            raise OutOfRange(required, came=str(_written_labels(self.where)), remedy=remedy)
         return np.asarray(rows)
 
     def is_met(self, table: Any, columns: Sequence[str], noise: NoiseAtLevel) -> bool:

@@ -312,7 +312,9 @@ def false_wish(false_names: Number) -> Fraction:
     """How many names of nobody are wanted at most, on average."""
     wish = written_number(false_names, "false_names")
     if not 0 < wish <= _MOST_FALSE:
-        raise OutOfRange("false_names must be above 0 and at most 10^7", came=false_names, where="name_cells")
+        raise OutOfRange(
+            "false_names must be above 0 and at most 10^7", came=false_names, remedy="Pass false_names=1, say."
+        )
     return wish
 
 
@@ -330,7 +332,12 @@ def check_places(counts: Sequence[tuple[Any, int]], universe: Universe) -> dict[
             raise OutOfRange("every key must be one of the universe", came="another", where="counts", remedy=remedy)
         places[place] = count
     if len(places) != len(counts):
-        raise WrongKind("a universe must have a place for each key", came="one place for two", where="universe")
+        raise WrongKind(
+            "a universe must have a place of its own for each key",
+            came="one place for two",
+            where="universe",
+            remedy="Correct its method place().",
+        )
     return places
 
 
@@ -362,7 +369,7 @@ def least_threshold(each: Level, size: int, wish: Fraction) -> int:
     if each > _HIGHEST:
         remedy = f"At epsilon = {_HIGHEST.epsilon} for each key all counts are as good as bare: publish them as such."
         came = "a larger level"
-        raise OutOfRange("a key that is named must have noise", came=came, where="epsilon", remedy=remedy)
+        raise OutOfRange(f"epsilon must be at most {_HIGHEST.epsilon} for each key", came=came, remedy=remedy)
 
     def is_enough(threshold: int) -> bool:
         return size * tail(each, threshold, 128).upper <= wish

@@ -148,9 +148,9 @@ class Answer(Display, Generic[TableT_co]):
             Unsupported: for an answer at a level that no rule has chosen.
         """
         if self.stop is None or self.stop.is_met is None:
-            required = "only an answer at which a rule stopped has met the rule, or not"
-            remedy = "Promise the table with until=within(...); or read answer.margin()."
-            raise Unsupported(required, came="one at a level that was chosen", where="is_met", remedy=remedy)
+            required = "is_met needs an answer at which a rule stopped"
+            remedy = "Make the promise with until=within(...); or read answer.margin()."
+            raise Unsupported(required, came="an answer at a level that was chosen", remedy=remedy)
         return self.stop.is_met
 
     @property
@@ -177,9 +177,8 @@ class Answer(Display, Generic[TableT_co]):
         """
         if self._release is None:
             raise Unsupported(
-                "the release of an answer must be remembered by this process, a ledger or a service",
-                came="an answer that was made for one epsilon alone, read from a file, opened by a key, or unpickled",
-                where="release",
+                "answer.release needs an answer that this process, a ledger or a service remembers",
+                came="an answer that was made with once=True, read from a file, opened by a key, or unpickled",
                 remedy="Open its ledger and take ledger[name]; or release the table by ut.release without once=True.",
             )
         return self._release
@@ -236,8 +235,8 @@ class Answer(Display, Generic[TableT_co]):
             changed = with_constants(table, {name: noise.margin for name in bars if name in there})
             return replace(self, noise=noise, table=cast("TableT_co", changed))
         if self.is_drawn_later:
-            required = "the margins of a table that is drawn while it is written have one confidence"
-            raise Unsupported(required, came=str(sure), where="confidence", remedy="Ask margin(confidence) for others.")
+            required = "a table that is drawn while it is written has margins of one confidence"
+            raise Unsupported(required, came=str(sure), remedy="Call margin(confidence) for others.")
         adapter = adapter_of(table)
         rows = len(adapter.column(table, self.columns[0]))
         margins = {name: bar_column(bars[name], rows) for name in adapter.names(table) if name in bars}
@@ -492,8 +491,9 @@ class Answer(Display, Generic[TableT_co]):
         from utmost.publish.releases.withheld import withheld_table
 
         if not isinstance(self.noise, CellNoiseAtLevel):
-            required = "cells are withheld where each has noise of its own"
-            raise Unsupported(required, came=f"{self.law}", where="withhold")
+            required = "withhold needs a release whose cells each have noise of their own"
+            remedy = "Release the columns with unit=, or publish the release as it is."
+            raise Unsupported(required, came=f"{self.law}", remedy=remedy)
         return withheld_table(self.table, self.columns, self.noise, self.statement_with(None), rule)
 
     def to_pandas(self, family: "Families | None" = None, *, means: bool = False) -> Any:
@@ -524,8 +524,8 @@ class Answer(Display, Generic[TableT_co]):
             chosen = sums.table_name(sums.domain.finest) if family is None else family
             return files.columns(sums.with_means(chosen) if averaged else sums[chosen])
         if self.is_drawn_later:
-            came, remedy = "one that is drawn while it is evaluated", "Evaluate answer.table with its engine."
-            raise Unsupported("converting a table needs its values at hand", came=came, remedy=remedy)
+            came, remedy = "a table that is drawn while it is evaluated", "Evaluate answer.table with its engine."
+            raise Unsupported("to convert a table, its values must be in memory", came=came, remedy=remedy)
         return files.columns(self.table)
 
     @property

@@ -81,7 +81,7 @@ class LabelledCells:
         if name is None and len(self.cells) == 1:
             return next(iter(self.cells))
         if name not in self.cells:
-            required = f"a released column must be named: {', '.join(self.cells)}"
+            required = f"column must be one of {', '.join(self.cells)}"
             raise OutOfRange(required, came=name or "none", remedy=f"Pass column={next(iter(self.cells))!r}, say.")
         return name
 
@@ -103,7 +103,8 @@ class LabelledCells:
             name, equals, listed = (whole, "=", selection[len(whole) + 1 :]) if whole else selection.partition("=")
             name = whole or name.strip()
             if not equals or not listed.strip():
-                raise OutOfRange("a selection must be COLUMN=LABEL,LABEL", came=repr(selection))
+                remedy = f"Write {next(iter(self.labels), 'sex')}=LABEL, with commas between several labels."
+                raise OutOfRange("a selection must be COLUMN=LABEL", came=repr(selection), remedy=remedy)
             is_label = listed in self.labels.get(name, ())
             rows &= self._taken(name, [listed] if is_label else [label.strip() for label in listed.split(",")])
         return rows
@@ -119,8 +120,10 @@ class LabelledCells:
     def _taken(self, name: str, labels: Iterable[str]) -> frozenset[int]:
         """The rows with one of some labels in a public column."""
         if name in self.cells:
-            remedy = "Select by public columns: a choice made by noisy values makes error bars hold less often."
-            raise OutOfRange("rows must not be selected by what has noise", came=repr(name), remedy=remedy)
+            remedy = "Margins hold less often for cells that were chosen by noisy values: name a public column."
+            raise OutOfRange(
+                "rows must be selected by public columns", came=f"{name!r}, which has noise", remedy=remedy
+            )
         if name not in self.labels:
             raise no_column(name, list(self.labels))
         wanted = set(labels)
@@ -128,9 +131,9 @@ class LabelledCells:
         if unknown:
             near = get_close_matches(min(unknown), self.labels[name], 1)
             raise OutOfRange(
-                f"a label must be one of the column {name!r}",
+                f"a label must be one of column {name!r}",
                 came=", ".join(map(repr, sorted(unknown))),
-                remedy=f"Did you mean {near[0]!r}?" if near else None,
+                remedy=f"Did you mean {near[0]!r}?" if near else f"Its labels begin with {self.labels[name][0]!r}.",
             )
         return frozenset(row for row, label in enumerate(self.labels[name]) if label in wanted)
 
@@ -158,12 +161,12 @@ class AnswerCells(LabelledCells):
         """
         noise, columns = answer.noise, answer.columns
         if not isinstance(noise, CellNoiseAtLevel):
-            remedy = "Its cells stand in answer.table, with margins where it has any."
+            remedy = "Read answer.table, which has the margins where there are any."
             came = answer.promise.noise.kind
-            raise Unsupported("the cells that are read must have independent noise", came=came, remedy=remedy)
+            raise Unsupported("sums of cells need cells that each have noise of their own", came=came, remedy=remedy)
         if answer.is_drawn_later:
-            came, remedy = "one that is drawn while it is written", "Write it to a file, and read that."
-            raise Unsupported("reading a release needs its values at hand", came=came, remedy=remedy)
+            came, remedy = "a table that is drawn while it is written", "Write it to a file, and read that."
+            raise Unsupported("sums of cells need values in memory", came=came, remedy=remedy)
         is_whole = noise.grid is None and noise.unit.step.denominator == 1
         numbers = cell_numbers(answer.table, columns, is_whole=is_whole)
         return cls(answer, numbers, _texts(answer.table, columns), noise)
@@ -227,12 +230,16 @@ class AnswerCells(LabelledCells):
         self, cells: Sequence[Fraction], rows: frozenset[int], minus: frozenset[int], sure: Fraction
     ) -> SumOfCells:
         if not rows:
-            raise OutOfRange("a mean must be of at least one row", came="none")
+            raise OutOfRange("a mean needs at least one row", came="none", remedy="Select other labels.")
         value, fixed = _mean_of(cells, rows), self._at_one_level(sure)
         if not minus:
             return SumOfCells(value, round_up(exact(self.bars.total(len(rows), fixed)) / len(rows)), len(rows), sure)
         if rows & minus:
-            raise OutOfRange("two means that are compared must be of different rows", came="a row in both")
+            raise OutOfRange(
+                "two means that are compared must have no row in common",
+                came="a row in both",
+                remedy="Select other labels for one.",
+            )
         margin = self.bars.means(len(rows), len(minus), fixed)
         return SumOfCells(value - _mean_of(cells, minus), margin, len(rows) + len(minus), sure)
 

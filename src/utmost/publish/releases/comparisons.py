@@ -107,12 +107,18 @@ def trend(
     """
     sequence(answers, "answers")
     if len(answers) < 2:
-        raise OutOfRange("a trend needs at least two answers", came=len(answers), where="answers")
+        raise OutOfRange(
+            "a trend needs at least two answers", came=len(answers), remedy="Pass the oldest first: [first, second]."
+        )
     _check_apart(answers)
     sure = _confidence(confidence, answers[0])
     chosen = [where] * len(answers) if each_where is None else sequence(each_where, "each_where")
     if len(chosen) != len(answers):
-        raise OutOfRange("there must be a selection for each answer", came=len(chosen), where="each_where")
+        raise OutOfRange(
+            f"each_where must have {len(answers)} selections, one for each answer",
+            came=len(chosen),
+            remedy="Or pass where=, one selection for all.",
+        )
     sums = [_Sum.of(answer, selection, column) for answer, selection in zip(answers, chosen, strict=True)]
     changes, fixed = [after.less(before) for before, after in pairwise(sums)], _at_one_level(sure, answers)
     each = 1 - missed_by_each(1 - fixed, len(sums))  # independent; neighbouring changes share a release and are not
@@ -165,8 +171,10 @@ def _check_apart(answers: Sequence[Answer[Any]]) -> None:
     for answer in answers:
         instance(answer, Answer, "an answer")
     if any(_may_share_noise(one, other) for one, other in combinations(answers, 2)):
-        remedy = "Of a kept release compare different data; within one release ask for a difference."
-        raise OutOfRange("releases that are compared must have noise of their own", came="one twice", remedy=remedy)
+        remedy = "Compare releases of different data; for two sums of one release call total with where= and minus=."
+        raise OutOfRange(
+            "answers that are compared must be of different releases", came="one release twice", remedy=remedy
+        )
 
 
 def _may_share_noise(one: Answer[Any], other: Answer[Any]) -> bool:

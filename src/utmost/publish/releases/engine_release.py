@@ -146,10 +146,12 @@ class ReleasableFrame:
         names = tuple(schema.names)
         identifiers = promise.id_column
         if not identifiers:
-            remedy = "Pass id_column=, a column whose cells are distinct: its noise is a function of that, so that "
-            remedy += "evaluating twice gives the same values."
-            required = "a frame that an engine evaluates must name the column that says which item a row is"
-            raise OutOfRange(required, came="none", where="id_column", remedy=remedy)
+            remedy = (
+                "Pass the column that tells the rows apart: the noise follows from it, so that a second evaluation "
+            )
+            remedy += "gives the same values."
+            required = "a frame that an engine evaluates needs id_column="
+            raise OutOfRange(required, came="none", remedy=remedy)
         check_columns_exist(identifiers, names)
         for name in identifiers:
             check_identifier(schema.field(name).type, name)
@@ -159,7 +161,9 @@ class ReleasableFrame:
         check_margins_free({f"{name}_margin": name for name in chosen}, names, folds_case=frame.folds_case)
         for name in chosen:
             if name in identifiers:
-                raise OutOfRange("the identifier cannot be released as a number", came=repr(name), where="columns")
+                raise OutOfRange(
+                    "columns must not name the identifier", came=repr(name), remedy="Leave it out of columns=."
+                )
             released_type(schema.field(name), numbers)
         return cls(frame, chosen, public, identifiers, numbers)
 

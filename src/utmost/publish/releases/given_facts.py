@@ -52,9 +52,7 @@ def read_table(domain: Domain, name: str | Sequence[str] | Family) -> Family:
     """The family of a whole table, by its name; "total" is the sum of everything."""
     family, narrow = narrowed(domain, _words(domain, name))
     if narrow:
-        raise OutOfRange(
-            "a whole table must be named", came=repr(name), where="hold", remedy='Say "total", or "carrier".'
-        )
+        raise OutOfRange("hold must name whole tables", came=repr(name), remedy='Pass "total", or "carrier", say.')
     return family
 
 
@@ -74,7 +72,9 @@ def _rows(domain: Domain, name: str, values: object) -> Iterator[tuple[Family, i
     if isinstance(values, Sequence | np.ndarray) and not isinstance(values, str):
         if len(values) != len(places):
             raise OutOfRange(
-                f"there must be a number for each of the {len(places)} sums", came=len(values), where=f"given, {name!r}"
+                f"given must have {len(places)} numbers for {name!r}, one for each sum",
+                came=len(values),
+                remedy="Pass a number for each, or a mapping from labels to numbers.",
             )
         yield from ((family, place, value) for place, value in zip(places, list(values), strict=True))
         return
@@ -89,7 +89,10 @@ def _rows(domain: Domain, name: str, values: object) -> Iterator[tuple[Family, i
     for row, value in _by_label(levels, values, name):
         if row not in place_of:
             raise OutOfRange(
-                "the table must have these labels", came=", ".join(map(str, row)), where=f"given, {name!r}"
+                f"given must name labels of {', '.join(map(repr, levels))}",
+                came=", ".join(map(str, row)),
+                where=f"given, {name!r}",
+                remedy="Spell them as the domain does.",
             )
         yield family, place_of[row], value
 

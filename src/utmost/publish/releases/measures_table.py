@@ -61,7 +61,8 @@ class MeasuresTable:
                 raise wrong_kind("releases", "releases of `ut.mean`, by name", release)
         first, *others = self.releases.values() or [None]
         if first is None or not all(release.unit.is_shared for release in self.releases.values()):
-            raise OutOfRange("one table must be of sums and counts that were noised together", came="others or none")
+            remedy = 'Count them by ut.count_measures: {"income": ut.mean("income", each=(0, 1000))}.'
+            raise OutOfRange("releases must be of ut.mean, by name", came="others, or none", remedy=remedy)
         alike = [
             (_seen(one), one.level, one.confidence, _whom(one), one.promise.with_noise(first.promise.noise))
             for one in (first, *others)
@@ -70,13 +71,15 @@ class MeasuresTable:
             _pair(one).amount.name == name and one.measure in (None, name) for name, one in self.releases.items()
         )
         if not is_named or any(one != alike[0] for one in alike[1:]):
-            required = "the amounts of one table are counted over the same axes, of the same persons, at one level"
+            required = "the amounts of one table must have the same axes, persons and level"
             raise OutOfRange(required, came="others", remedy="Count them by ut.count_measures.")
         if first.promise.part is not None:
-            raise OutOfRange("one table must be of releases of no part", came="others")
+            raise OutOfRange(
+                "the amounts of one table must be of the whole data", came="a part", remedy="Count without part=."
+            )
         histories = [_history(release) for release in self.releases.values()]
         if any(history != histories[0] for history in histories):
-            required = "the amounts of one table have the same history in a ledger"
+            required = "the amounts of one table must have the same history in a ledger"
             raise OutOfRange(required, came="others", remedy="Publish and relax them together: publish_means.")
 
     @property
@@ -118,7 +121,7 @@ class MeasuresTable:
             added = {column: list(cells) for column, cells in shown.items() if column.startswith(f"{name}_")}
             if set(added) & set(columns):
                 came = repr(min(set(added) & set(columns)))
-                raise OutOfRange("the columns of amounts must have names of their own", came=came, remedy="Rename one.")
+                raise OutOfRange("amounts must make columns of different names", came=came, remedy="Rename an amount.")
             columns |= added
         return Table(columns)
 
@@ -346,11 +349,11 @@ def check_tables(tables: Mapping[str, CountedTable]) -> None:
             raise wrong_kind("tables", "counted tables by name", table)
         amount = table.unit.amount if table.unit.is_shared else None
         if amount is None or amount.name != name:
-            required = "one table must be of sums and counts that were noised together, each by the name of its amount"
+            required = "tables must be counted with ut.mean, each under the name of its amount"
             remedy = 'Count them by ut.count_measures: {"income": ut.mean("income", each=(0, 1000))}.'
-            raise OutOfRange(required, came=repr(name), where="tables", remedy=remedy)
+            raise OutOfRange(required, came=repr(name), remedy=remedy)
     if not tables:
-        raise OutOfRange("there must be a table", came="none", where="tables")
+        raise OutOfRange("tables must hold at least one table", came="none", remedy="Count them by ut.count_measures.")
 
 
 def _pair(release: NoisySums) -> AmountPair:

@@ -346,7 +346,7 @@ class NoisySums(Display):
         chosen = chosen if self._amounts is None else self._amounts.both(chosen)
         if chosen not in self.measured:
             names = ", ".join(repr(self.table_name(of_measured)) for of_measured in self.measured)
-            raise OutOfRange("the family must be a measured one", came=family, remedy=f"Measured are {names}.")
+            raise OutOfRange("the table must be one that was measured", came=family, remedy=f"Name one of {names}.")
         pair = self.plan.pair
         labelled = chosen if pair is None else pair.of_rows(chosen)
         drawn = self.unit.numbers(self.measured[chosen].ravel())
@@ -441,8 +441,12 @@ class NoisySums(Display):
         """
         amount = self.unit.amount
         if amount is None or amount.distinct is not None or amount.name != name:
-            there = "" if amount is None else f"Write {amount.name}, or leave it out."
-            raise OutOfRange("the amount must be a released one", came=repr(name), where="amount", remedy=there)
+            there = (
+                "Leave it out: counts alone were released."
+                if amount is None
+                else f"Write {amount.name}, or leave it out."
+            )
+            raise OutOfRange("amount must name an amount that was released", came=repr(name), remedy=there)
 
     def counts_of(self, first: Where, second: Where) -> tuple[Fraction, Fraction, dict[str, Any]]:
         """The noisy numbers of events of two selections, and the joint law of their errors, as `fieller` takes it."""
@@ -483,9 +487,9 @@ class NoisySums(Display):
         if name is None and sums is None and self._amounts is not None:
             name = self._amounts.amount.name
         if (name is None) == (sums is None):
-            remedy = "Pass the name of a level whose labels are numbers, or a release of sums."
+            remedy = "Pass name=, a level whose labels are numbers; or sums=, a release of sums."
             raise OutOfRange(
-                "a mean needs one of name and sums", came="neither" if name is None else "both", remedy=remedy
+                "a mean needs exactly one of name= and sums=", came="neither" if name is None else "both", remedy=remedy
             )
         chosen: Where = {} if where is None else where
         counts = self.counted_form(chosen)
@@ -539,7 +543,7 @@ class NoisySums(Display):
         taken = set(adapter_of(table).names(table))
         if taken & set(names):
             came = repr(min(taken & set(names)))
-            raise OutOfRange("means need columns of their own names", came=came, remedy="Rename the level.")
+            raise OutOfRange("no level may have the name of a column of means", came=came, remedy="Rename the level.")
         shown_means = [_shown_mean(bar) for bar in self.group_means(family)]
         ends: list[list[float | None]] = [list(listed) for listed in zip(*shown_means, strict=True)]
         shown: LabelledTable = with_blanks(
@@ -633,8 +637,8 @@ class NoisySums(Display):
         """
         text(name, "name")
         if self.unit.amount is not None:
-            remedy = "Count the individuals by bins of the amount: its spread is that of the axis."
-            raise OutOfRange("a variance needs individuals that are counted", came="sums of amounts", remedy=remedy)
+            remedy = "Count the people by bins of the amount, and ask for the variance along that axis."
+            raise OutOfRange("a variance needs a release of counts", came="sums of amounts", remedy=remedy)
         place, level = self.domain.level_named(name)
         chosen: Where = {} if where is None else mapping(where, "where")
         everybody, axis = selected(self.domain, chosen), self.domain.axes[place]
@@ -809,8 +813,8 @@ class NoisySums(Display):
         instance(rule, WithholdingRule, "rule")
         iterable(families, "families")
         if self._amounts is not None:
-            remedy = "Take rows out of a saved table by their counts: these are noisy already, so it costs nothing."
-            raise Unsupported("withheld cells must be counts, or sums", came="both, noised together", remedy=remedy)
+            remedy = "Leave out rows of the saved table by their noisy counts: that costs nothing."
+            raise Unsupported("withhold needs counts or sums alone", came="a release of means", remedy=remedy)
         cells = []
         for family, narrow in (narrowed(self.domain, name) for name in families):
             columns, law = self._estimated(family), max(self.laws(family).values(), key=lambda law: law.variance)
@@ -915,8 +919,10 @@ class NoisySums(Display):
         """The two parts of amounts whose events were counted beside them."""
         amounts = self._amounts
         if amounts is None:
-            remedy = "Count with most_events=, beside each=."
-            raise OutOfRange("sums and counts must have been noised together", came="one of them", remedy=remedy)
+            remedy = "Count with ut.mean (--mean)."
+            raise OutOfRange(
+                "means need sums and counts that were released together", came="one of them", remedy=remedy
+            )
         return amounts
 
     @property

@@ -75,7 +75,9 @@ class PlanarRelease(Display, ProcessMemory):
         flat, shape = read_reals(points)
         if not shape or shape[-1] == 0:
             raise NotANumber(
-                "points must have the shape (..., n), with n coordinates each", came="another", where="points"
+                "points must have the shape (..., n), with n coordinates each",
+                came=f"shape {shape}",
+                remedy="Pass [[0.0, 1.0]], say.",
             )
         natural(shape[-1], "the number of coordinates", least=1, most=MOST_DIMENSIONS)
         warn_of_degrees(flat, shape[-1], self._per)

@@ -22,9 +22,8 @@ def plan_for(wanted: Workload, table: object, epsilon: Level) -> Plan:
     if not isinstance(table, CountedTable):
         remedy = "Count it with ut.count_table; or pass ut.choose_plan(wanted, unit, epsilon=...), a plan."
         raise WrongKind(
-            "wanted sums need a counted table, which has a unit",
+            "a workload needs a table that count_table made",
             came=type(table).__name__,
-            where="table",
             remedy=remedy,
         )
     return choose_plan(wanted, table.unit, epsilon=epsilon, together=table.together)

@@ -113,10 +113,10 @@ def _ordered(domain: Domain, level_name: str) -> tuple[int, int, Axis, Sequence[
     axis = domain.axes[place]
     if axis.edges is None or axis.other is not None:
         raise OutOfRange(
-            "quantiles and cumulative sums need an axis of bins, without a label for what lies outside",
+            "quantiles and cumulative sums need an axis of bins without other=",
             came="another axis",
             where=repr(level_name),
-            remedy="Declare it by bins; open ends take in what is below and above.",
+            remedy="Declare the axis by ut.workloads.edges with None at its ends: these bins take what lies outside.",
         )
     return place, level, axis, axis.edges
 

@@ -134,7 +134,10 @@ class Release(Display):
         """The loss of all answers to this version together: the largest level."""
         levels = self.levels
         if not levels:
-            raise NeedsTable("a release must have an answer", came="none that may be seen", where=repr(self.name))
+            remedy = "Call answer() with the table first."
+            raise NeedsTable(
+                "spent needs an answer", came="none that you may see", where=repr(self.name), remedy=remedy
+            )
         return max(levels)
 
     def _kept(self, answer: Answer[Any]) -> Answer[Any]:
@@ -161,9 +164,9 @@ def level_of_answer(epsilon: Number | Level | None, levels: Callable[[], Sequenc
         return answered[0]
     if not answered:
         remedy = "Pass epsilon=, or ask at() first."
-        raise NotALevel("a level must be named before anything is answered", came="none", where=where, remedy=remedy)
+        raise NotALevel("epsilon must be given before the first answer", came="none", where=where, remedy=remedy)
     raise NotALevel(
-        "a level must be named where a release has several answers",
+        "epsilon must be given where a release has several answers",
         came=f"none, beside answers at epsilon = {', '.join(map(level_words, answered))}",
         where=where,
         remedy="Pass epsilon= with one of these levels.",

@@ -124,7 +124,9 @@ def _neighbours(graph: object) -> dict[Recipient, list[Recipient]]:
 def _distances(neighbours: Mapping[Recipient, list[Recipient]], owner: Recipient) -> dict[Recipient, int]:
     """Shortest paths from the owner, breadth first."""
     if label(owner, "owner") not in neighbours:
-        raise BadTable("the owner must be in the network", came="one who has no edge", where="owner")
+        raise BadTable(
+            "owner must be a member of the network", came=repr(owner), remedy="Spell the name as in the edges."
+        )
     distances, waiting = {owner: 0}, deque([owner])
     while waiting:
         member = waiting.popleft()

@@ -154,7 +154,7 @@ def _marked(
     columns: dict[str, list[object]] = {}
     for name, column in values.items():
         if f"{name}_mark" in names:
-            came, remedy = "a column of that name", "Rename it."
+            came, remedy = "a column of that name", "Rename that column."
             raise BadTable(f"the marks of {name!r} need the name '{name}_mark'", came=came, remedy=remedy)
         pairs = list(zip(column.tolist(), shown[name].tolist(), strict=True))
         columns[name] = [value if stays or not rule.is_blank else None for value, stays in pairs]
@@ -179,8 +179,8 @@ class WithheldTables(Display, Mapping[str, WithheldTable[LabelledTable]]):
 
     def __getitem__(self, family: str) -> WithheldTable[LabelledTable]:
         if text(family, "family") not in self.tables:
-            remedy = f"Withheld are {', '.join(map(repr, self.tables))}."
-            raise OutOfRange("the table must be one that the rule was applied to", came=repr(family), remedy=remedy)
+            remedy = f"Name one of {', '.join(map(repr, self.tables))}."
+            raise OutOfRange("family must name a withheld table", came=repr(family), remedy=remedy)
         return self.tables[family]
 
     def __iter__(self) -> Iterator[str]:
@@ -211,9 +211,7 @@ class WithheldTables(Display, Mapping[str, WithheldTable[LabelledTable]]):
         optional(family, text, "family")
         if family is None and len(self.tables) > 1:
             remedy = f"Pass family={self.families[0]!r}, say: each table is a file."
-            raise OutOfRange(
-                "a file can hold one table", came=f"{len(self.tables)} families", where="save", remedy=remedy
-            )
+            raise OutOfRange("family must name the table to save", came="none", remedy=remedy)
         chosen = self[self.families[0] if family is None else family]
         return chosen.save(path, format=format, sign=sign, overwrite=overwrite)
 

@@ -72,10 +72,14 @@ class WithholdingRule(Display):
         read = {name: None if bound is None else written_number(bound, name) for name, bound in bounds.items()}
         for name, bound in read.items():
             if bound is not None and not 1 / _LARGEST <= bound <= _LARGEST:
-                raise OutOfRange(f"{name} must be above 0, between 1e-100 and 1e100", came=bound, where=name)
+                raise OutOfRange(
+                    f"{name} must lie between 1e-100 and 1e100",
+                    came=bound,
+                    remedy=f"Pass {name}={'90' if name == 'below' else '0.25'}, say.",
+                )
         if below is None and relative_margin is None:
             remedy = 'Pass below=90, or relative_margin="1/4", or both.'
-            raise OutOfRange("a rule must say which cells are withheld", came="none", where="withhold", remedy=remedy)
+            raise OutOfRange("at least one of below= and relative_margin= must be given", came="none", remedy=remedy)
         truth(complementary, "complementary")
         if text(mark, "mark") not in MARKS:
             raise OutOfRange(
@@ -84,8 +88,10 @@ class WithholdingRule(Display):
                 remedy='Pass mark="withheld", say.',
             )
         if complementary and mark == UNRELIABLE:
-            remedy = f"Leave one of the two out: a cell marked {UNRELIABLE!r} is there to be read."
-            raise OutOfRange("complementary cells need blanks, not marks", came="marks", where="mark", remedy=remedy)
+            remedy = f"Leave out one of the two: a cell marked {UNRELIABLE!r} keeps its value."
+            raise OutOfRange(
+                f"only one of complementary=True and mark={UNRELIABLE!r} may be given", came="both", remedy=remedy
+            )
         return cls(read["below"], read["relative_margin"], complementary, mark)
 
     @property

@@ -184,19 +184,20 @@ def bound_costs(
     spent, sure, histogram = level(epsilon), read_confidence(confidence), _Histogram.of(contributions, persons)
     if (histogram.level is None) != public:
         remedy = "Release them first, ut.release(contributions, ut.Promise.of_counted(contributions), epsilon=1); "
-        remedy += "or pass public=True."
-        came, remedy = ("released ones", "Leave public= out.") if public else ("true counts", remedy)
-        raise OutOfRange("contributions must be released, or public by your word", came=came, remedy=remedy)
+        remedy += "or pass public=True if they are public."
+        came, remedy = ("a release", "Leave out public=.") if public else ("true counts", remedy)
+        required = "public=True needs true counts" if public else "contributions must be a release"
+        raise OutOfRange(required, came=came, remedy=remedy)
     if persons is not None and (not public or persons < 1):
-        remedy = "Of a release leave persons= out: it is of the persons themselves."
-        raise OutOfRange("persons= goes with public contributions", came=persons, remedy=remedy)
+        remedy = "Leave out persons=: a release counts the persons itself."
+        raise OutOfRange("persons= needs public=True, and at least 1", came=persons, remedy=remedy)
     fixed: dict[str, Number | None] = {AT_MOST: at_most, PER_CELL: per_cell, IN_ALL: None}
     if histogram.name == IN_ALL and not at_most is per_cell is None:
         remedy = "Leave at_most= and per_cell= out."
-        raise OutOfRange("what is bounded in all has the noise of that bound", came="another bound", remedy=remedy)
+        raise OutOfRange("contributions by in_all need no other bound", came="at_most= or per_cell=", remedy=remedy)
     if fixed[histogram.name] is not None:
-        remedy = f"Leave {histogram.name}= out: these contributions are to choose it."
-        raise OutOfRange("the bound that is to be chosen must have no value", came=f"{histogram.name}=", remedy=remedy)
+        remedy = f"Leave out {histogram.name}=: it is the bound that these contributions choose."
+        raise OutOfRange(f"{histogram.name} must be left out", came="a value", remedy=remedy)
     width, chosen = exact(step, "step"), domain.finest if family is None else domain.family(family)
     groups, needs = prod(domain.group_shape(chosen)), _needs(histogram.bounds, width)
     each = 1.0 if histogram.name != AT_MOST or per_cell is None else float(exact(per_cell, PER_CELL))
@@ -279,7 +280,7 @@ class _Histogram:
         read = AnswerCells.of(contributions)
         cells, noise, (name, bounds) = read.cells[read.column(None)], read.noise, _axis(read.labels)
         if noise.drawn.ratio is None or noise.grid is not None:
-            remedy = "Release them with the least noise, as it is chosen by default."
+            remedy = "Release them without half_step=, cost= and grid=."
             raise Unsupported("contributions must have geometric noise", came=type(noise.drawn).__name__, remedy=remedy)
         return cls(name, bounds, partial(_noisily, cells, noise.drawn.ratio), noise.level, noise.unit.neighbours)
 
@@ -293,7 +294,7 @@ def _axis(labels: Mapping[str, Sequence[Any]]) -> tuple[str, tuple[Fraction, ...
     name = next(iter(labels), "")
     if len(labels) != 1 or name not in (AT_MOST, PER_CELL, IN_ALL) or labels[name][-1] != MORE:
         remedy = "Release what ut.count_contributions, or utmost count --contributions at-most=1,2,5, counts."
-        raise OutOfRange("contributions must be counted by their bounds", came="another table", remedy=remedy)
+        raise OutOfRange("contributions must be a table of count_contributions", came="another table", remedy=remedy)
     return name, tuple(exact(bound, name) for bound in labels[name][:-1])
 
 

@@ -108,6 +108,6 @@ def measured_table(path: Path) -> CountedTable:
         BadTable: for what is no counted table.
     """
     if path.suffix.lower() != ".json":
-        remedy = "Bring the .json that was published, as utmost count wrote it."
+        remedy = "Name the .json file that utmost count wrote."
         raise Unsupported("a release by a plan needs a counted table", came=path.name, remedy=remedy)
     return COUNTED_FORM.read(path)

@@ -92,8 +92,10 @@ def save_plan(plan: Plan, path: Path | str, *, overwrite: bool = False) -> None:
     instance(plan, Plan, "plan")
     file = Path(path_argument(path, "path"))
     if file.suffix.lower() != ".json":
-        raise OutOfRange("a plan must be written as .json", came=file.name, where="path")
+        raise OutOfRange("path must end in .json", came=file.name, remedy=f"Pass {str(file.with_suffix('.json'))!r}.")
     if plan.workload is None or plan.level is None or plan.tuned_at is None:
         remedy = "Make it by `choose_plan`, or pass a workload and a level to `Plan`."
-        raise OutOfRange("a plan that is saved must name the wanted sums and its level", came="neither", remedy=remedy)
+        raise OutOfRange(
+            "a plan must know its workload and its level to be saved", came="a plan without one of them", remedy=remedy
+        )
     write_together({file: partial(write_json, PLAN_FORM.document(plan))}, overwrite=truth(overwrite, "overwrite"))

@@ -77,7 +77,7 @@ class Deployment(Display):
         for name, allowed in (("sector", SECTORS), ("product", PRODUCTS)):
             value = getattr(self, name)
             if value is not None and value not in allowed:
-                raise OutOfRange(f"the registry's {name}s are {', '.join(allowed)}", came=value, where=name)
+                raise OutOfRange(f"{name} must be one of {', '.join(allowed)}", came=value, remedy="Or leave it out.")
         if self.published:
             _check_date(self.published)
 
@@ -94,7 +94,7 @@ def _check_date(text: str) -> None:
     except ValueError:
         day = None
     if day is None or day.isoformat() != text:
-        raise OutOfRange("the date of publication must be YYYY-MM-DD", came=text, where="published")
+        raise OutOfRange("published must be a day as YYYY-MM-DD", came=text, remedy="Write 2026-03-31, say.")
 
 
 def registry_entry(stated: ReleaseFacts, deployment: Deployment | None = None) -> dict[str, Any]:

@@ -144,8 +144,10 @@ class AmountPair:
         """
         if family[self.place] not in (_BOTH, _ADDED):
             came = self.domain.family_name(family)
-            remedy = f"Name the table without {self.amount.name!r}: all parts are meant."
-            raise OutOfRange("the parts of an amount must be measured together", came=repr(came), remedy=remedy)
+            remedy = f"Name the table without {self.amount.name!r}."
+            raise OutOfRange(
+                f"a table of {self.amount.name!r} has sum and count together", came=repr(came), remedy=remedy
+            )
         return with_level(family, self.place, _BOTH)
 
     def seen(self, family: Family) -> Family:
@@ -169,8 +171,8 @@ class AmountPair:
 
     def _refuse(self, came: str) -> None:
         name = self.amount.name
-        remedy = f"Leave {name!r} out: tables, totals and ratios are of {name}, with the number of events beside it."
-        raise OutOfRange(f"the parts of {name!r} are no labels of a table", came=came, remedy=remedy)
+        remedy = f"Leave out {name!r}: each table has its sum, its mean and the number of events."
+        raise OutOfRange(f"a selection must not name {name!r}, which is the amount", came=came, remedy=remedy)
 
     def bars(self, ratio: Level, confidence: Number) -> tuple[tuple[str, int | float], ...]:
         """The margins of one group, each part of which has noise of a level; by column.

@@ -37,7 +37,7 @@ class WholeRows:
         if level or not 2 <= axis.size <= MOST_TOGETHER or len(axis.levels) != 1 or axis.extras:
             remedy = "Declare more columns as an axis of pairs and one of two."
             came = f"{axis.groups(level)} values of {len(axis.levels)} levels"
-            raise OutOfRange(f"what changes together has 2 to {MOST_TOGETHER} values", came=came, remedy=remedy)
+            raise OutOfRange(f"together must name an axis of 2 to {MOST_TOGETHER} values", came=came, remedy=remedy)
         return cls(domain, place)
 
     @classmethod
@@ -67,6 +67,4 @@ class WholeRows:
         if cells % self.values:
             whole = -(-cells // self.values) * self.values
             remedy = f"Pass {where}={whole} for {whole // self.values} rows of {self.values} cells."
-            raise OutOfRange(
-                "an individual must change all cells of whole rows", came=f"{where}={cells}", remedy=remedy
-            )
+            raise OutOfRange("one individual must change whole rows", came=f"{where}={cells}", remedy=remedy)

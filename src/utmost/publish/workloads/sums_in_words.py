@@ -68,7 +68,8 @@ def read_family(domain: Domain, text: str) -> tuple[Any, ...]:
     """
     words, weight = _scanned(domain, "" if _is_total(domain, text) else text)
     if weight is not None or any(isinstance(word, tuple) and isinstance(word[1], slice) for word in words):
-        raise OutOfRange("a table must be of levels, and labels of levels", came=repr(text))
+        remedy = f"Write {domain.columns[0]!r}, or {domain.columns[0]}=LABEL."
+        raise OutOfRange("a table must be named by levels and their labels", came=repr(text), remedy=remedy)
     return words
 
 
@@ -92,7 +93,7 @@ ranges of age: 45 answers, weight 1/3; age=20..40 sex=men: 1 answer, weight 1)
     if not wanted:
         names = domain.level_names(domain.finest)
         remedy = f'Pass want="{names[0]}", say; its levels are {", ".join(names)}, and "" is the total.'
-        raise OutOfRange("a plan must say which sums are wanted", came="none", where="want", remedy=remedy)
+        raise OutOfRange("want must name at least one table", came="none", remedy=remedy)
     return Workload.of_parts(domain, wanted)
 
 
@@ -112,8 +113,8 @@ def read_share(domain: Domain, text: str) -> tuple[Family, Fraction]:
         name = " ".join(word for word in name.split() if word not in marked)
     words, rest = _scanned(domain, "" if _is_total(domain, name) else name)
     if not equals or rest is not None or not all(isinstance(word, str) for word in words):
-        remedy = 'Say "department sex=3/4", or "=1/4" for the total: whole families are measured.'
-        raise OutOfRange("a share must be of a family", came=repr(text), where="share", remedy=remedy)
+        remedy = 'Write "department sex=3/4", say, or "=1/4" for the total.'
+        raise OutOfRange("share must be a table and a number", came=repr(text), remedy=remedy)
     return measured_family(domain, [*words, *marked]), exact(share, "share")
 
 
@@ -131,7 +132,8 @@ def _wanted(domain: Domain, text: str, per_answer: bool, without: str | None) ->
         names, weight = _scanned(domain, axis)
         by, last = _scanned(domain, crossed)
         if not names or not all(isinstance(name, str) for name in names):
-            raise OutOfRange(f"{start.split()[0]} must be of axes", came=repr(axis), where="want")
+            remedy = f"Write {start.split()[0]} of {domain.columns[0]}."
+            raise OutOfRange(f"{start.split()[0]} must name axes", came=repr(axis), where="want", remedy=remedy)
         return _RUNS[start](domain, *names, weight=_first(last, weight), by=by, per_answer=per_answer)
     name, equals, stated = text.rpartition("=")
     if _is_total(domain, text) or (equals and _is_total(domain, name)):
@@ -142,7 +144,7 @@ def _wanted(domain: Domain, text: str, per_answer: bool, without: str | None) ->
         return Workload(domain, {words: _first(weight)}, per_answer=per_answer)
     if not all(isinstance(word, tuple) for word in words):
         remedy = 'Want "ranges of age by sex", or name a label: "age=20..40 sex=men".'
-        raise OutOfRange("a range beside whole levels is no single sum", came=repr(text), where="want", remedy=remedy)
+        raise OutOfRange("want must not name a range beside whole levels", came=repr(text), remedy=remedy)
     return Workload.sums(domain, [dict(words)], [_first(weight)])
 
 
@@ -200,7 +202,12 @@ def _pair_of(domain: Domain, text: str) -> tuple[str, Any]:
         at += len(text[at:]) - len(text[at:].lstrip(", "))
     ranges = [piece_read for piece_read in pieces if isinstance(piece_read, slice)]
     if ranges and len(pieces) > 1:
-        raise OutOfRange("a selection can take one range of a level", came=f"{len(pieces)}", where=repr(name))
+        raise OutOfRange(
+            "a selection may take one range of a level",
+            came=f"{len(pieces)}",
+            where=repr(name),
+            remedy="Ask for each by itself.",
+        )
     return name, ranges[0] if ranges else pieces
 
 
@@ -228,7 +235,7 @@ def _one(domain: Domain, name: str, piece: str) -> Any:
     if ".." in piece:
         if domain.axes[axis].edges is None:
             remedy = "Name its labels, with commas between them."
-            raise OutOfRange("only bins can be taken by a range", came=repr(piece), where=repr(name), remedy=remedy)
+            raise OutOfRange("a range needs an axis of bins", came=repr(piece), where=repr(name), remedy=remedy)
         low, _, high = piece.partition("..")
         reads = (lambda end: end) if domain.axes[axis].clock is not None else (lambda end: exact(end, name))
         edges = slice(*(reads(end.strip()) if end.strip() else None for end in (low, high)))
@@ -263,7 +270,7 @@ def _number(text: str) -> Fraction:
     if not _is_number(text):
         remedy = 'Say "sex=2" for a weight, "sex=men" for the sum of one label.'
         raise NotANumber(
-            "what follows = must be a label of the level before it, or a weight",
+            "a level must be followed by = and one of its labels, or a weight",
             came=repr(text.strip()),
             where="want",
             remedy=remedy,

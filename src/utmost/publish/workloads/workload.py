@@ -120,7 +120,7 @@ class Workload(Display):
             raise WrongKind("wanted must map families to weights", came=type(wanted).__name__, remedy='Pass {"": 1}.')
         parts = [_part_of(domain, *narrowed(domain, name), weight, per_answer) for name, weight in wanted.items()]
         if len({part.sums for part in parts}) < len(parts):
-            raise OutOfRange("a family must be wanted once", came="one twice", remedy="Add its weights.")
+            raise OutOfRange("each table must be wanted once", came="one twice", remedy="Add up its weights.")
         _set(self, domain, parts)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -245,12 +245,21 @@ class Workload(Display):
         listed = list(wheres)
         counted = [1] * len(listed) if weights is None else list(weights)
         if len(counted) != len(listed):
-            raise OutOfRange("there must be one weight for each sum", came=len(counted), where="weights")
+            raise OutOfRange(
+                f"weights must have {len(listed)} numbers, one for each sum",
+                came=len(counted),
+                remedy="Or leave it out: then each is 1.",
+            )
         parts = []
         for where, weight in zip(listed, counted, strict=True):
             taken = domain.selection(where)
             if not all(row.any() for row in taken):
-                raise OutOfRange("a sum must take a cell", came="none", where=_where_name(where))
+                raise OutOfRange(
+                    "a sum must take at least one cell",
+                    came="none",
+                    where=_where_name(where),
+                    remedy="Select labels or a range of the axis.",
+                )
             sums = tuple(sum_of_values(axis, row) for axis, row in zip(domain.axes, taken, strict=True))
             parts.append(_part(domain, _where_name(where), sums, weight, per_answer=False))
         return _workload(domain, parts)
@@ -267,7 +276,9 @@ class Workload(Display):
         if not isinstance(other, Workload):
             return NotImplemented
         if not self.domain.same_as(other.domain):
-            raise OutOfRange("workloads that are joined must share their domain", came="two domains")
+            raise OutOfRange(
+                "workloads that are added must have one domain", came="two", remedy="Make both of the same Domain."
+            )
         return _workload(self.domain, (*self.parts, *other.parts))
 
     def __repr__(self) -> str:
@@ -338,7 +349,9 @@ class Workload(Display):
         known = {part.name: part for part in self.parts}
         for name in weights:
             if name not in known:
-                raise OutOfRange("the workload must have this part", came=repr(name), remedy=f"It has {list(known)}.")
+                raise OutOfRange(
+                    "weights must name parts of the workload", came=repr(name), remedy=f"It has {list(known)}."
+                )
         parts = [replace(known[name], weight=_weight(weight, name)) for name, weight in weights.items()]
         return _workload(self.domain, parts)
 
@@ -359,7 +372,9 @@ def narrowed(domain: Domain, name: Any) -> tuple[Family, dict[int, int]]:
             levels.append(str(word[0]))
             labels[str(word[0])] = word[1]
         else:
-            raise WrongKind("a wanted family must be names of levels", came=type(word).__name__)
+            raise WrongKind(
+                "a wanted table must be names of levels", came=type(word).__name__, remedy='Pass "sex age", say.'
+            )
     family = domain.family(levels)
     return family, {domain.level_named(level)[0]: _place(domain, level, label) for level, label in labels.items()}
 
@@ -413,10 +428,14 @@ def _along(
     for axis, along in sums.items():
         place, level = domain.level_named(axis)
         if level:
-            raise OutOfRange(f"{kind} are of the values of an axis", came=repr(axis), remedy="Name its finest level.")
+            raise OutOfRange(
+                f"{kind} must name the finest level of an axis",
+                came=repr(axis),
+                remedy=f"Name {domain.columns[place]!r}.",
+            )
         places[place] = along
     if not places:
-        raise OutOfRange(f"{kind} must be of an axis", came="none", remedy=f"Its axes are {', '.join(domain.columns)}.")
+        raise OutOfRange(f"{kind} must name an axis", came="none", remedy=f"Name one of {', '.join(domain.columns)}.")
     family, only = _crossing(domain, places, by)
     crossing = _part_of(domain, family, only, 1, per_answer=False)
     lengths = {place: f" {along.length}" if isinstance(along, Windows) else "" for place, along in places.items()}
@@ -430,7 +449,7 @@ def _crossing(domain: Domain, places: Iterable[int], by: Any) -> tuple[Family, d
     """The family of the other axes."""
     family, only = narrowed(domain, by)
     if any(family[place] < len(domain.axes[place].levels) for place in places):
-        raise OutOfRange("by= must name other axes", came=repr(by))
+        raise OutOfRange("by must name other axes", came=repr(by), remedy="Leave out the axis of the ranges.")
     return family, only
 
 
@@ -442,10 +461,12 @@ def _part(domain: Domain, name: str, sums: tuple[AxisSums, ...], weight: Number,
 def _weight(weight: Number, name: str) -> Fraction:
     number = written_number(weight, "weight")
     if number <= 0:
-        remedy = "Leave out what is not wanted."
+        remedy = "Leave out tables that you do not want."
         raise OutOfRange("a weight must be positive", came=weight, where=name or "total", remedy=remedy)
     if not 1 / _LARGEST_WEIGHT <= number <= _LARGEST_WEIGHT:
-        raise OutOfRange("a weight must lie between 1e-100 and 1e100", came=weight, where=name or "total")
+        raise OutOfRange(
+            "a weight must lie between 1e-100 and 1e100", came=weight, where=name or "total", remedy="Pass 1, say."
+        )
     return number
 
 
@@ -481,9 +502,9 @@ def _merged(parts: Iterable[WantedSums]) -> Iterator[WantedSums]:
 def _set(workload: Workload, domain: Domain, parts: Iterable[WantedSums]) -> None:
     listed = tuple(parts)
     if not listed:
-        raise OutOfRange("a workload must want something", came="nothing", remedy='The total is {"": 1}.')
+        raise OutOfRange("a workload must name at least one table", came="none", remedy='Pass {"": 1} for the total.')
     if len({part.name for part in listed}) < len(listed):
-        raise OutOfRange("different sums must read differently", came="one text for two", remedy="Rename a label.")
+        raise OutOfRange("different sums must have different names", came="one name for two", remedy="Rename a label.")
     object.__setattr__(workload, "domain", domain)
     object.__setattr__(workload, "parts", listed)
 
@@ -497,4 +518,8 @@ def _crossed(factors: Sequence[Array]) -> Floats:
 
 def _check_entries(entries: int) -> None:
     if entries > MOST_ENTRIES:
-        raise OutOfRange("a dense matrix may have 10^8 entries at most", came=entries)
+        raise OutOfRange(
+            "a dense matrix may have 10^8 entries at most",
+            came=entries,
+            remedy="Use the workload itself: ut.choose_plan needs no matrix.",
+        )

@@ -64,9 +64,11 @@ def ages(
         or not 0 <= finite[0] <= finite[-1] <= _LARGEST
     ):
         remedy = "Pass [0, 18, 30, 45, 65, None], say."
-        raise OutOfRange(f"ages must be whole numbers from 0 to {_LARGEST}", came="others", where="ages", remedy=remedy)
+        raise OutOfRange(f"ages must be whole numbers from 0 to {_LARGEST}", came="others", remedy=remedy)
     if day.year <= finite[-1]:
-        raise OutOfRange("on must be a day in a year of our time", came=str(day), where="on")
+        raise OutOfRange(
+            "on must be a day after the earliest birth", came=str(day), remedy='Pass on="2025-01-01", say.'
+        )
     if instance(spelling, Spelling, "spelling").pattern is not None:
         time_pattern(str(spelling.pattern))
     return replace(axis, on=day)

@@ -399,7 +399,7 @@ def _check_marks(spelling: Spelling, labels: Iterable[Label]) -> None:
     instance(spelling, Spelling, "spelling")
     if {label_text(label) for label in labels} & set(spelling.missing_marks):
         remedy = "Leave it out of the list, or out of missing_marks."
-        raise OutOfRange("a missing mark must not be a value of the axis", came="one", remedy=remedy)
+        raise OutOfRange("a missing mark must not be a value of the axis", came="one that is both", remedy=remedy)
 
 
 def hierarchy(
@@ -440,7 +440,9 @@ def hierarchy(
     starts: list[list[int]] = [[] for _ in names]
     _descend(branches, 0, labels, starts)
     if any(_is_truth(label) for level in labels for label in level):
-        raise OutOfRange("the values of a tree must be text or integers", came="a truth value")
+        raise OutOfRange(
+            "the values of a tree must be text or integers", came="a truth value", remedy='Write "yes" and "no".'
+        )
     shown, runs = beside(labels[::-1], starts[::-1], other, missing)
     _check_marks(spelling, shown[0])
     levels, held = tuple(reversed(names)), named_column(column)
@@ -475,9 +477,13 @@ def _descend(branch: Any, depth: int, labels: list[list[Label]], starts: list[li
             f"every branch of the tree must be {last + 1} levels deep, with a list of values at its end",
             came=type(branch).__name__,
             where=f"level {depth + 1}",
+            remedy='Pass {"North": ["N1", "N2"], "South": ["S1"]}, say.',
         )
     if len(branch) == 0:
-        raise OutOfRange("every branch of the tree must hold a value", came="an empty one", where=f"level {depth + 1}")
+        remedy = "Leave out the empty branch."
+        raise OutOfRange(
+            "every branch of the tree must hold a value", came="none", where=f"level {depth + 1}", remedy=remedy
+        )
     for label in branch:
         starts[depth].append(len(labels[last]))
         labels[depth].append(label)

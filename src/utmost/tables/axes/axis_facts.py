@@ -125,7 +125,7 @@ def axis_of_facts(name: str, facts: Any) -> Any:
     if kind is None:
         months, numbers = '{"periods": ["2026-01", "2026-07"], "every": "month"}', '{"bins": [0, 18, 65, null]}'
         raise OutOfRange(
-            'an axis is a list, or has "values", "tree" or "listed" with "names", "bins", "edges", "ages" or "periods"',
+            'an axis must be a list, or have one of "values", "tree", "listed", "bins", "edges", "ages" and "periods"',
             came=", ".join(map(repr, facts)) or "nothing",
             where=where,
             remedy=f"Write {months} for six months, or {numbers} for numbers.",
@@ -133,8 +133,9 @@ def axis_of_facts(name: str, facts: Any) -> Any:
     beside = {*_WORDS[kind], "other", "missing", "missing_marks", *(() if kind == "listed" else ("column",))}
     strange = [word for word in facts if word not in beside | {kind}]
     if strange:
-        required = f'beside "{kind}" stand only {", ".join(sorted(beside))}'
-        raise OutOfRange(required, came=", ".join(map(repr, strange)), where=where)
+        required = f'an axis with "{kind}" may also have {", ".join(sorted(beside))}, and nothing else'
+        remedy = f"Leave out {', '.join(map(repr, strange))}."
+        raise OutOfRange(required, came=", ".join(map(repr, strange)), where=where, remedy=remedy)
     try:
         return _made(kind, facts)
     except (NotANumber, OutOfRange, WrongKind) as error:  # an edge, a period, a label: of which axis, only we know
@@ -150,7 +151,7 @@ def _check_named(name: str, facts: Any) -> None:
         return
     named = [value for value in values if value is not None and value != ""]
     mended = json.dumps({**whole, "values": named, "missing": whole.get("missing", "not stated")}, ensure_ascii=False)
-    required = "missing values need a label of their own in a list"
+    required = "the values of an axis must not be empty: an empty cell is a missing one"
     raise OutOfRange(required, came="an empty value", where=f"axis {name!r}", remedy=f"Write {mended}.")
 
 
@@ -166,7 +167,7 @@ def _made(kind: str, facts: Mapping[str, Any]) -> Any:
     if kind == "ages":
         if not {"column", "on"} <= set(facts):
             remedy = 'Write {"ages": [0, 18, 65, null], "on": "2025-01-01", "column": "birth_date"}.'
-            required = '"ages" need the "column" of birth dates, and the day "on" which they are counted'
+            required = 'an axis with "ages" must have "column", the birth dates, and "on", the day of the count'
             raise OutOfRange(
                 required, came=", ".join(sorted({"column", "on"} & set(facts))) or "neither", remedy=remedy
             )
@@ -177,7 +178,12 @@ def _made(kind: str, facts: Mapping[str, Any]) -> Any:
         return plain(facts["values"], **rest)
     ends = facts[kind] if isinstance(facts[kind], Sequence) and not isinstance(facts[kind], str) else ()
     if len(ends) != 2:
-        raise OutOfRange(f'"{kind}" must hold the first and the last edge', came=len(ends))
+        remedy = (
+            'Write {"bins": [0, 100], "width": 10}, say.'
+            if kind == "bins"
+            else 'Write {"periods": ["2026-01", "2026-07"], "every": "month"}, say.'
+        )
+        raise OutOfRange(f'"{kind}" must hold the first and the last edge', came=len(ends), remedy=remedy)
     return bins(*ends, **rest) if kind == "bins" else periods(*ends, **{"every": "", **rest})
 
 

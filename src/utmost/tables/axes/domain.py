@@ -133,7 +133,9 @@ class Domain(Display):
             axis, level = self.level_named(word)
             if levels_taken[axis] < len(self.axes[axis].levels):
                 raise OutOfRange(
-                    "a family can take one level of each axis", came=f"{word!r} beside another of its axis"
+                    "a table must name one level of each axis",
+                    came=f"{word!r} beside another of its axis",
+                    remedy=f"Leave out {word!r}, or the other one.",
                 )
             levels_taken[axis] = level
         return tuple(levels_taken)

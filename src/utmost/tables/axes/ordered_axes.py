@@ -79,14 +79,14 @@ def bins(
             remedy="Choose edges whose distance is a multiple of the width.",
         )
     if growth < 2:
-        raise OutOfRange("fanout must be at least 2", came=growth)
+        raise OutOfRange("fanout must be at least 2", came=growth, remedy="Leave it out.")
     finest = tuple(bottom + step * place for place in range(int(count) + 1))
     if groups is not None:
         if fanout is not None:
             raise OutOfRange(
-                "groups= can stand in place of runs, not beside them",
-                came=f"fanout={fanout}",
-                remedy="Leave one of them out.",
+                "only one of groups= and fanout= may be given",
+                came="both",
+                remedy="Leave out one of them.",
             )
         return _listed(finest, mapping(groups, "groups"), None, ends, spelling, column)
     runs = [1]
@@ -201,7 +201,7 @@ def _listed(
     finite = [edge for edge in finest if isinstance(edge, Fraction)]
     is_whole = all(edge.denominator == 1 for edge in finite) if whole is None else whole
     if is_whole and any(edge.denominator != 1 for edge in finite):
-        raise OutOfRange("bins of whole numbers must have whole edges", came="others", where="whole")
+        raise OutOfRange("bins of whole numbers must have whole edges", came="others", remedy="Leave out whole=.")
     label_of = whole_label if is_whole else open_label
     levels: list[tuple[str, Sequence[Edge], LabelOf]] = [("", finest, label_of)]
     for name, coarse in groups.items():
@@ -211,7 +211,8 @@ def _listed(
         among, before = _edges(coarse, name), levels[-1][1]
         if not set(among) <= set(before) or (among[0], among[-1]) != (finest[0], finest[-1]):
             required = "the edges of groups must be edges of the level below, from the first to the last"
-            raise OutOfRange(required, came="others", where=repr(name))
+            remedy = "Take the edges of groups from the list of bins, the first and the last among them."
+            raise OutOfRange(required, came="others", where=repr(name), remedy=remedy)
         levels.append((name, among, label_of))
     return ordered_axis(levels, ends, spelling, whole=is_whole, column=column)
 
@@ -240,7 +241,7 @@ def _grouped(
         there = sorted(place for place in places if place is not None)
         if not there or len(there) < len(places) or there != list(range(there[0], there[0] + len(there))):
             required = "each group must hold labels of the level below that are neighbours"
-            remedy = f"They are {', '.join(map(str, [*place_of][:12]))}{', ...' * (len(place_of) > 12)}."
+            remedy = f"The labels are {', '.join(map(str, [*place_of][:12]))}{', ...' * (len(place_of) > 12)}."
             raise OutOfRange(required, came=repr(label), where=repr(name), remedy=remedy)
         runs.append((there[0], there[-1] + 1, str(label_text(label))))
     runs.sort()
@@ -248,7 +249,8 @@ def _grouped(
     # Each group begins where the one before ends.
     if starts != [0, *stops[:-1]] or stops[-1:] != [len(place_of)]:
         required = "the groups must hold every label of the level below once"
-        raise OutOfRange(required, came="one in two groups, or in none", where=repr(name))
+        remedy = f"The labels are {', '.join(map(str, [*place_of][:12]))}{', ...' * (len(place_of) > 12)}."
+        raise OutOfRange(required, came="one in two groups, or in none", where=repr(name), remedy=remedy)
     named = {edges[first]: label for first, _, label in runs}
     return [*(edges[first] for first in starts), edges[-1]], lambda low, _: named[low]
 
@@ -265,7 +267,7 @@ def _edges(listed: BinEdges, where: str) -> tuple[Edge, ...]:
     ascends = all(low < high for low, high in pairwise(edges))
     if not ascends or not 2 <= len(edges) <= MOST_VALUES + 1 or not any(isinstance(edge, Fraction) for edge in edges):
         required = "edges must be listed ascending, two at least, None only for the first and the last"
-        raise OutOfRange(required, came="others", where=repr(where))
+        raise OutOfRange(required, came="others", where=repr(where), remedy="Pass [0, 18, 65, None], say.")
     return tuple(edges)
 
 

@@ -81,7 +81,8 @@ def periods(
     first, last = read_time(start, "start"), read_time(stop, "stop")
     if not first < last or (last - first) // _LEAST_SECONDS > MOST_VALUES:
         came = f"from {shown_time(first)} to {shown_time(last)}"
-        raise OutOfRange("periods must go from a time to a later one, at most 10^8 hours", came=came, where="stop")
+        remedy = 'Pass "2026-01", "2026-07", say: the second is the first time that is not counted.'
+        raise OutOfRange("periods must go from a time to a later one, at most 10^8 hours", came=came, remedy=remedy)
     ends: Ends = {
         "below": outside_label(below, "below"),
         "above": outside_label(above, "above"),
@@ -111,7 +112,7 @@ def periods(
     )
 
 
-_REMEDY = "Weeks nest in neither months nor years; several periods nest where the longer is a multiple."
+_REMEDY = "Choose a longer period that is a multiple of the shorter; weeks fit into neither months nor years."
 
 
 def _edges(period: Period, first: int, last: int) -> list[int]:

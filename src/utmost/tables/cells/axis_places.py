@@ -45,8 +45,10 @@ def places_on(axis: Axis, name: str, general: Spelling = PLAIN) -> PlaceReader:
     """
     labels = {label_text(label): place for place, label in enumerate(axis.labels[0])}
     if any(map(is_missing, labels)):
-        remedy = "Say what a blank stands for in the data, or let a missing= on the axis take missing values in."
-        raise OutOfRange("a label must not be blank: a blank cell is a missing one", where=name, remedy=remedy)
+        remedy = "Give the axis missing=, a label for missing values, and leave the blank out of the list."
+        raise OutOfRange(
+            "a label must not be blank: a blank cell is a missing one", came="a blank", where=name, remedy=remedy
+        )
     outside, spelling = OUTSIDE if axis.other is None else labels[label_text(axis.other)], axis.spelling.beside(general)
     if axis.clock is not None:
         return period_reader(axis, name, spelling)

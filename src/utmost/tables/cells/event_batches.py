@@ -99,7 +99,10 @@ def read_events(events: Any, wanted: Sequence[str], values: Sequence[str] = ()) 
         for name, column in chosen.items():
             if isinstance(column, np.ndarray) and column.ndim != 1:
                 raise BadTable(
-                    "a column must be one-dimensional", came=f"shape {column.shape}", where=f"column {name!r}"
+                    "a column must be one-dimensional",
+                    came=f"shape {column.shape}",
+                    where=f"column {name!r}",
+                    remedy="Call ravel() on it, say.",
                 )
         if rows >= _MANY and find_spec("pyarrow") is not None:  # for fewer rows it is not worth loading
             chosen = {name: _packed(column) for name, column in chosen.items()}
@@ -131,7 +134,7 @@ def spelling_of_table(table: Any, spelling: Spelling) -> Spelling:
 def any_column(names: Sequence[str]) -> list[str]:
     """One column, where rows are counted and nothing of them is read."""
     if not names:
-        raise BadTable("a table must have a column", came="none", remedy="Its rows are counted by any of them.")
+        raise BadTable("a table must have a column", came="none", remedy="Add one: rows are counted by any column.")
     return [names[0]]
 
 

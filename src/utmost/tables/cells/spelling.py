@@ -57,25 +57,23 @@ class Spelling:
             object.__setattr__(self, name, _NAMED.get(mark, mark))
         object.__setattr__(self, "missing_marks", _missing_marks(self.missing_marks))
         if self.decimal not in (None, ".", ","):
-            raise OutOfRange("decimals must stand behind a point or a comma", came=repr(self.decimal), where="decimal")
+            remedy = 'Write decimal=",".'
+            raise OutOfRange("decimal must be a point or a comma", came=repr(self.decimal), remedy=remedy)
         if self.thousands is not None and self.thousands not in _NAMED.values():
-            required = "thousands must be marked by a comma, a point, an apostrophe or a space"
-            raise OutOfRange(required, came=repr(self.thousands), remedy="Say , or . or apostrophe or space.")
+            required = "thousands must be a comma, a point, an apostrophe or a space"
+            raise OutOfRange(required, came=repr(self.thousands), remedy="Write , or . or apostrophe or space.")
         if self.thousands is not None and self.thousands == (self.decimal or "."):
             other = "," if self.thousands == "." else "."
             raise OutOfRange(
-                "thousands and decimals must have marks of their own",
+                "thousands and decimal must be different marks",
                 came=f"{self.thousands!r} for both",
-                where="thousands",
                 remedy=f'Declare the other mark, too: decimal="{other}".',
             )
         if self.currency is not None:
             object.__setattr__(self, "currency", self.currency.strip())
             if not self.currency or _NO_CURRENCY.search(self.currency):
-                required = "a currency must be a sign or letters"
-                raise OutOfRange(
-                    required, came=repr(self.currency), where="currency", remedy="Write $, EUR or kg, say."
-                )
+                required = "currency must be a sign or letters"
+                raise OutOfRange(required, came=repr(self.currency), remedy="Write $, EUR or kg, say.")
 
     def beside(self, general: "Spelling") -> "Spelling":
         """This spelling of one column, and where it declares nothing that of the whole table."""

@@ -54,7 +54,11 @@ def bounds(
     More: docs/reference/counting.md
     """
     if domain is None:
-        raise OutOfRange("the table that is to be published has a domain", came="none", where="--domain")
+        raise OutOfRange(
+            "--domain must name the domain of the table that you will publish",
+            came="none",
+            remedy="Add --domain domain.json.",
+        )
     if plot is not None:
         canvas.check_format(plot)
     declared = read_domain(domain)

@@ -99,7 +99,9 @@ def categories(
     if survey is not None:
         if short or level.is_given or any(setting is not None for setting in (labels, categories, size, save)):
             raise OutOfRange(
-                "a survey holds labels, level and blocks: no option may repeat them", came="another", where="--survey"
+                "--survey already says labels, epsilon and blocks",
+                came="an option that says one of them again",
+                remedy="Leave out --labels, --categories, --epsilon, --size, --short and --save.",
             )
         saved = SURVEY.read(survey)
         names = list(saved.labels)
@@ -108,16 +110,22 @@ def categories(
         names = _names(labels, categories)
         how = _chosen(len(names), level, size, is_short=short)
     if (table is not None) + (reports is not None) + (up_to is not None) > 1:
-        raise OutOfRange("one of --file, --reports and --up-to can be asked for", came="several")
+        raise OutOfRange(
+            "only one of --file, --reports and --up-to may be given", came="several", remedy="Leave out the others."
+        )
     if table is not None:
         return _draw(spelling.of(table), column, names, how, out, form)
     if column is not None or out is not None:
-        raise OutOfRange("--column and --out go with --file", came="none")
+        raise OutOfRange(
+            "--column and --out need --file", came="no --file", remedy="Add --file TABLE, or leave them out."
+        )
     if reports is not None:
         return _count(spelling.of(reports), names, how, as_json=as_json)
     if save is not None:
         if not isinstance(how, BlockSelection):
-            raise OutOfRange("--save goes with --short", came="none", where="--save")
+            raise OutOfRange(
+                "--save needs --short", came="no --short", remedy="Add --short: only short reports need a file."
+            )
         document = SURVEY.document(Survey(tuple(names), how))
         write_together({save: lambda opened: write_json(document, opened)})
     report = _report(how, up_to)
@@ -136,13 +144,16 @@ def _chosen(count: int, level: options.AskedLevel, size: int | None, *, is_short
 def _names(labels: list[str] | None, count: int | None) -> list[str]:
     if (labels is None) == (count is None):
         came = "neither" if labels is None else "both"
-        raise OutOfRange("exactly one of --labels and --categories must be given", came=came)
+        remedy = "Write --labels bus,car,foot; or --categories 3 for categories without names."
+        raise OutOfRange("exactly one of --labels and --categories must be given", came=came, remedy=remedy)
     if labels is None:
         return [str(k) for k in range(natural(count, "categories", least=2))]
     names = people_options.split_names(labels)
     if len(names) < 2 or len(set(names)) != len(names) or any(_JOINT in name for name in names):
         raise OutOfRange(
-            f"labels must be two or more, distinct, and without {_JOINT!r}", came="others", where="--labels"
+            f"--labels must be two or more different names without {_JOINT!r}",
+            came=repr(",".join(names)),
+            remedy="Write --labels bus,car,foot, say.",
         )
     return names
 
@@ -172,7 +183,8 @@ def _relaxed(how: CategoryReport, up_to: str) -> dict[str, Any]:
     if not how.is_complete:
         later = BlockSelection(balanced_family(how.categories, later.size), later.level)
     if later.level < how.level:
-        raise OutOfRange("the later level must be the looser one", came=up_to, where="--up-to")
+        remedy = "Pass a larger --up-to, or a smaller --epsilon."
+        raise OutOfRange("--up-to must be at least --epsilon", came=up_to, remedy=remedy)
     same = how.at(later.level)
     return {
         **level_facts(later.level),
@@ -205,14 +217,22 @@ def _draw(
 ) -> None:
     """A report for each row, in the order of the rows."""
     if column is None:
-        raise OutOfRange("the column of the categories must be named", came="no --column")
+        raise OutOfRange(
+            "--file needs --column", came="none", remedy="Add --column transport: it holds the categories."
+        )
     file = table_options.output(out, form)
     table_options.check_output(file)
     numbers = {name: k for k, name in enumerate(names)}
     values = []
     for line, cell in _cells(table, column):
         if cell not in numbers:
-            raise BadTable("every cell must be one of the labels", came="another", where=f"{table}, line {line}")
+            remedy = "Correct the cell, or add its text to the labels."
+            raise BadTable(
+                "every cell must be one of the labels",
+                came="another text",
+                where=f"{table}, line {line}",
+                remedy=remedy,
+            )
         values.append(numbers[cell])
     drawn = report_categories(values, how).tolist()
     report = {"report": [_JOINT.join(names[k] for k in some) for some in drawn] if how.is_complete else drawn}
@@ -232,11 +252,16 @@ def _cells(table: Path, column: str) -> list[tuple[int, str]]:
     table = TextFile.of(table)
     records = list(csv_table.records(table))
     if not records or column not in records[0][1]:
-        raise BadTable("the table must have the column", came=f"no {column!r}", where=str(table))
+        raise no_column(column, records[0][1] if records else [])
     at = records[0][1].index(column)
     short = next((line for line, record in records[1:] if len(record) <= at), None)
     if short is not None:
-        raise BadTable("every row must have a cell in the column", came="none", where=f"{table}, line {short}")
+        raise BadTable(
+            f"every row must have a cell in column {column!r}",
+            came="a shorter row",
+            where=f"{table}, line {short}",
+            remedy="Complete the row, or name the separator: --separator.",
+        )
     return [(line, record[at].strip()) for line, record in records[1:]]
 
 
@@ -264,7 +289,10 @@ def _sets(reports: Path, names: list[str], how: CategoryReport) -> Any:
         members = cell.split(_JOINT)
         if len(members) != how.size or not all(member in numbers for member in members):
             raise BadTable(
-                f"a report must hold {how.size} of the labels", came="another", where=f"{reports}, line {line}"
+                f"a report must hold {how.size} of the labels",
+                came="another cell",
+                where=f"{reports}, line {line}",
+                remedy="Give the labels, epsilon and size with which the reports were drawn.",
             )
         sets.append([numbers[member] for member in members])
     return np.array(sets, np.int64).reshape(-1, how.size)
@@ -275,6 +303,11 @@ def _blocks(reports: Path, names: list[str], how: CategoryReport) -> Any:
     blocks = []
     for line, cell in _cells(reports, "report"):
         if not cell.isascii() or not cell.isdigit() or len(cell) > _DIGITS:
-            raise BadTable("a report must be the number of a block", came="another", where=f"{reports}, line {line}")
+            raise BadTable(
+                "a short report must be the number of a block",
+                came="another cell",
+                where=f"{reports}, line {line}",
+                remedy="Leave out --short, or --survey, if the reports hold labels.",
+            )
         blocks.append(int(cell))
     return np.array(blocks, np.int64)

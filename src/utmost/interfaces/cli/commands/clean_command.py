@@ -72,7 +72,9 @@ def clean(
     words = _only_table(released) if want is None else read_family(domain, want)
     if not all(isinstance(word, str) for word in words):
         raise OutOfRange(
-            "--want of a clean table must name whole levels, without labels", came=repr(want), where="--want"
+            "--want of a clean table must name whole levels, without labels",
+            came=repr(want),
+            remedy='Write --want "region age", say.',
         )
     chosen = domain.family(words)
     whole = released.clean(None if given is None else _facts(given), hold=hold)

@@ -84,7 +84,11 @@ def count(
     elif out is not None:
         check_absent(out)
     if contributions is not None and (part or together or unknown.column):
-        raise OutOfRange("--contributions goes with --person, --by and amounts alone", came="another option")
+        raise OutOfRange(
+            "--contributions must stand without --part, --together and --unknown-keys",
+            came="one of them",
+            remedy="Leave it out.",
+        )
     if unknown.column is not None:
         _check_alone(part, together, neighbours, out)
         return unknown.name(events, people, level, out, spelling=spelling.cells, as_json=as_json, dry_run=dry_run)
@@ -124,8 +128,8 @@ def _write_report(counted: Any, path: Path) -> None:
         tables = [inner for table in tables for inner in table.values()]
     reports = [table.report for table in tables]
     if reports[0] is None:
-        remedy = "A table that is counted already has none."
-        raise OutOfRange("a counting report needs events", came="a table of cells", where="--report", remedy=remedy)
+        remedy = "Leave out --report, or count the events: --person and --by."
+        raise OutOfRange("--report needs a table of events", came="a table of cells, already counted", remedy=remedy)
     # One pass has one report, but for the missing amounts, which each measure has of its own.
     missing = {name: count for report in reports for name, count in report.without_amount.items()}
     facts_of_report = reports[0].facts() | {"without_amount": missing}
@@ -136,9 +140,15 @@ def _check_alone(part: str | None, together: str | None, neighbours: str, out: P
     """Check that nothing is asked for that has no meaning where keys are named."""
     if part is not None or together is not None or neighbours != "add-remove":
         came = "--part" if part is not None else "--together" if together is not None else "--neighbours"
-        raise OutOfRange("keys are named for one individual added or removed, of all events", came=came)
+        raise OutOfRange(
+            "--unknown-keys counts all events, with one individual added or removed",
+            came=came,
+            remedy=f"Leave out {came}.",
+        )
     if out is not None and out.suffix.lower() != ".json":
-        raise OutOfRange("the domain of named keys must be written as .json", came=out.name, where="--out")
+        raise OutOfRange(
+            "--out must end in .json: it is a domain", came=out.name, remedy=f"Write --out {out.with_suffix('.json')}."
+        )
 
 
 def _give_parts(tables: dict[Any, CountedTable], part: str, out: Path | None, *, as_json: bool, dry_run: bool) -> None:
@@ -192,13 +202,14 @@ def _written_apart(
     """The files of tables beside ``--out``, by name, all written or none; what they are called in a refusal."""
     what, each, option = named
     if out is None and not dry_run:
-        remedy = f"With --out counted.json there is counted-{each}."
-        raise OutOfRange(f"{what} must be counted into files", came="no --out", where=option, remedy=remedy)
+        remedy = f"Add --out counted.json: the files are then counted-{each}."
+        raise OutOfRange(f"{option} needs --out: {what} go to a file each", came="none", remedy=remedy)
     if out is None:
         return {}
     paths = {str(name): file_options.beside(out, re.sub(r"[^\w.]+", "-", str(name))) for name in tables}
     if len(set(paths.values())) < len(tables):
-        raise OutOfRange(f"{what} must give names of files that differ", came="two alike", where=option)
+        remedy = "Rename one: a file name has no other signs than letters, digits, dots and hyphens."
+        raise OutOfRange(f"{what} must have different file names", came="two alike", where=option, remedy=remedy)
     if dry_run:
         return {}
     pairs = zip(paths.values(), tables.values(), strict=True)

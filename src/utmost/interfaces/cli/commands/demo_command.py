@@ -88,7 +88,7 @@ def _folder(keep: Path | None) -> Iterator[Path]:
             yield Path(folder)
         return
     if keep.exists() and (not keep.is_dir() or any(keep.iterdir())):
-        raise Unsupported("the folder to keep must be new or empty", came=str(keep), where="--keep")
+        raise Unsupported("--keep must name a new or empty folder", came=str(keep), remedy="Name another one.")
     keep.mkdir(parents=True, exist_ok=True)
     yield keep
 

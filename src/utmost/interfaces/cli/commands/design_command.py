@@ -204,15 +204,18 @@ def design(
         check_no_level(asked.level)
         if prior is None or theorem or program or gap is not None:
             came = "none" if prior is None else "--theorem, --program or --gap"
-            raise OutOfRange("a curve needs a consumer's prior, and no method", came=came, where="--curve")
+            remedy = "Add --prior uniform." if prior is None else "Leave them out: a curve chooses the method."
+            raise OutOfRange("--curve needs --prior, without --theorem, --program and --gap", came=came, remedy=remedy)
         return _curve(curve, asked, (prior, loss), options.Output(out, as_json), plot)
     spelled, ptype = asked.read()
     loss = loss or usual_loss(ptype.space)
     if prior is None:
-        remedy = "Say --prior uniform, or name a .csv file of probabilities, one for each secret."
-        raise OutOfRange("a design needs a consumer's prior", came="none", where="--prior", remedy=remedy)
+        remedy = "Add --prior uniform, or --prior FILE.csv with a probability for each secret."
+        raise OutOfRange(
+            "--prior must be given: what users believe before they see an answer", came="none", remedy=remedy
+        )
     if theorem and program:
-        raise OutOfRange("one of --theorem and --program can be asked for", came="both")
+        raise OutOfRange("only one of --theorem and --program may be given", came="both", remedy="Leave one out.")
     consumer = consumer_of(prior, loss, ptype.space, ptype.level)
     optimum = _optimum(
         ptype, consumer, gap or "1e-7", theorem=theorem, program=program, ends_at_once=out is None and plot is None
@@ -275,7 +278,8 @@ def _places(optimum: Optimum, path: Path) -> Writer:
     space, prior = certificate.ptype.space, certificate.consumer.prior
     metric = space.metric
     if not isinstance(metric, EuclideanGridMetric | ManhattanGridMetric) and not isinstance(space, Places):
-        raise OutOfRange("a picture needs a grid, or places with coordinates", came=repr(metric), where="--plot")
+        remedy = "Leave out --plot, or take a grid or places: --grid 4x4, --space places:towns.csv:name,lat,lon."
+        raise OutOfRange("--plot needs a grid, or places with coordinates", came=repr(metric), remedy=remedy)
     check_format(path)
     told = attack_facts(optimum.attack(), space)
     caption = (

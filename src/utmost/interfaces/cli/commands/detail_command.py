@@ -62,11 +62,11 @@ def detail(
     check_document(answer.file, sign, draws=True)
     if people.mean:
         remedy = "Leave out --mean; utmost release publishes the sums and means of a column."
-        raise OutOfRange("the details must be counts", came="--mean", remedy=remedy)
+        raise OutOfRange("utmost detail publishes counts only", came="--mean", remedy=remedy)
     counted = counted_table(spelling.of(table, is_counted=people.are_events), people, "add-remove", spelling.cells)
     if not isinstance(counted, CountedTable):
-        remedy = "Count first, or here: --person, --at-most and --domain."
-        raise OutOfRange("details need a counted table", came=table.name, remedy=remedy)
+        remedy = "Add --person, --by, --at-most and --domain to count events here; or name the output of utmost count."
+        raise OutOfRange("utmost detail needs events to count, or a counted table", came=table.name, remedy=remedy)
     if dry_run:
         first, margins = rehearse_detailed(counted, rule, at, share or "1/8", confidence)
         report = {"dry_run": True, "level": level_text(at), "share": str(first), "margins": margins}

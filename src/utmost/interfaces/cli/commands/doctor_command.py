@@ -135,7 +135,9 @@ def _files(ledger: str | None, key_file: Path | None, witness: Path | None) -> l
         if not is_server(ledger):
             place = Path(ledger.removeprefix("sqlite:///"))
             if not place.name:
-                raise OutOfRange("a ledger must be a file with a name", came=str(place), where="--ledger")
+                raise OutOfRange(
+                    "--ledger must name a file", came=str(place), remedy="Write --ledger releases.db, say."
+                )
             named = {"ledger": place, "witness": place.with_name(f"{place.name}.witness")}
             key = key or place.with_name(f"{place.name}.key")
     if witness is not None:

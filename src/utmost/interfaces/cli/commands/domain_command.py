@@ -45,7 +45,7 @@ def check(
     if domain is None:
         from utmost.interfaces.cli.commands.count_command import DOMAIN_REMEDY
 
-        raise OutOfRange("a check needs the declared domain", came="no file", where="--domain", remedy=DOMAIN_REMEDY)
+        raise OutOfRange("--domain must name the declared domain", came="none", remedy=DOMAIN_REMEDY)
     table, declared = spelling.of(events, is_counted=True), read_domain(domain)
     file = file_options.file_of(out)
     if file is not None:
@@ -132,10 +132,13 @@ def propose(
 
             near = get_close_matches(name, variables, 1)
             remedy = f"Did you mean {near[0]!r}?" if near else f"It has {', '.join(variables)}."
-            raise OutOfRange("the codebook must have the variable", came=repr(name), where="--by", remedy=remedy)
+            raise OutOfRange("--by must name variables of the codebook", came=repr(name), remedy=remedy)
     axes = {name: axis for name in names if (axis := variables[name].axis()) is not None}
     if not axes:
-        raise OutOfRange("the codebook must list the codes of a variable", came="none", where=str(codebook))
+        remedy = "Name others with --by, or write the domain by hand: docs/howto/count-people.md."
+        raise OutOfRange(
+            "the codebook must list the codes of at least one variable", came="none", where=str(codebook), remedy=remedy
+        )
     proposed = Domain.of_facts(axes).facts()
     file, left = file_options.file_of(out), [name for name in names if name not in axes]
     if file is not None:

@@ -84,12 +84,13 @@ def epsilon_for(
     if plane != options.Plane():
         defaults = ("absolute", "integers", "add-remove", False, 1, None)
         if not plane.planar or (cost, numbers, neighbours, relaxable, cells, sensitivity) != defaults:
-            raise OutOfRange("--per needs --planar, and with it go --confidence and --dimensions alone")
+            required = "--per and --dimensions need --planar, and no other options than --margin and --confidence"
+            raise OutOfRange(required, came="another combination", remedy="Write --planar --per 1 --margin 2, say.")
         return answer.give(*_of_points(margin, confidence, plane.per or "1", dimensions))
     if sensitivity is None:
         raise OutOfRange(
-            "the margin needs to know what one individual changes",
-            came="no --sensitivity",
+            "--sensitivity must say how much one individual changes a cell",
+            came="none",
             remedy="Add --sensitivity 1 if one person changes a cell by at most 1: you must know this to be true.",
         )
     unit, of_errors = Unit(sensitivity, cells, neighbours), cost_of(cost)

@@ -45,7 +45,7 @@ def export(
     survey = _survey(design)
     if survey is not None:
         if space is not None:
-            raise OutOfRange("a survey names its own answers", came="a space", where="--space")
+            raise OutOfRange("a survey says its own answers", came="--space", remedy="Leave out --space.")
         return _export_survey(survey.rounded if rounded else survey, to, out, as_json=as_json)
     saved = saved_mechanism(design, None if space is None else space_named(space))
     if rounded:
@@ -60,7 +60,8 @@ def export(
 
 def _rounded(saved: SavedMechanism) -> SavedMechanism:
     if not isinstance(saved.mechanism, Optimum):
-        raise OutOfRange("a design can be rounded, and a channel must be written in fractions", where="--round")
+        remedy = "Leave out --round, and write the channel in fractions; or export the design, a .json file."
+        raise OutOfRange("--round needs a design", came="a channel", remedy=remedy)
     return replace(saved, mechanism=saved.mechanism.rounded, checked=saved.checked + ROUNDED)
 
 

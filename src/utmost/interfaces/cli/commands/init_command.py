@@ -125,7 +125,7 @@ def _secrets_to_write(given: dict[str, Any], file: Path | None, folder: Path) ->
         return None
     if file is None:
         remedy = "Write --out release.toml: the secret file stands beside it."
-        raise OutOfRange("a recipe with a new ledger must have a file", came="-", where="--out", remedy=remedy)
+        raise OutOfRange("--out must name a file where the ledger is new", came="-", remedy=remedy)
     secrets = file.with_suffix(".secret.toml")
     check_absent(secrets)
     return secrets
@@ -146,15 +146,14 @@ def _checked(choices: Choices, given: dict[str, Any], folder: Path) -> tuple[dic
         from utmost.interfaces.cli.commands.count_command import DOMAIN_REMEDY
 
         raise OutOfRange(
-            "the possible values of each column must be listed in a file",
-            came="no file",
-            where="--domain",
+            "--domain must name a file that lists the possible values of each column",
+            came="none",
             remedy=DOMAIN_REMEDY,
         )
     if not people.are_events:
         for name in options.told(people):
             remedy = "Say who is one person: add --each-row if each row is another person, or --person COLUMN."
-            raise OutOfRange("events need --person or --each-row", came=f"{name} without them", remedy=remedy)
+            raise OutOfRange(f"{name} needs --person or --each-row", came="neither", remedy=remedy)
     if choices.memory.ledger is None:
         options.refuse("needs --ledger", choices.memory)
     if domain is not None and people.by is not None:

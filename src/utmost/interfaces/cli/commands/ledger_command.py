@@ -147,9 +147,7 @@ def budget(
     utmost ledger budget --ledger releases.db --dataset students --limit 2 --create
     """
     if create and limit is None:
-        raise OutOfRange(
-            "a new ledger needs a limit to set", came="--create without --limit", remedy="Add --limit 2, say."
-        )
+        raise OutOfRange("--create needs --limit", came="none", remedy="Add --limit 2, say.")
     with place.opened(create=create) as opened:
         report = ledger_answers.budget_report(opened.budget(dataset, None if limit is None else _limit(limit)))
     answer.give(report, lambda: screen().print(facts(ledger_answers.budget_rows(report))))
@@ -223,7 +221,8 @@ def resume(
     """
     charged = options.named_values(missing, _MISSING, "--missing", "admissions=1/2")
     if charged and nothing_missing:
-        raise OutOfRange("one of --missing and --nothing-missing can be given", came="both")
+        remedy = "Leave out --nothing-missing if anything may have been spent since the backup."
+        raise OutOfRange("only one of --missing and --nothing-missing may be given", came="both", remedy=remedy)
     with place.opened() as opened:
         opened.resume(reason, missing=charged if charged or nothing_missing else None)
         _give_status(opened, answer, "Resumed.")

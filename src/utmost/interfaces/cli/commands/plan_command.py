@@ -133,9 +133,9 @@ def plan(
         if share:
             if method == "rotated" and along is None:
                 raise OutOfRange(
-                    "sums and differences need whole rows, which --together names",
-                    came="no --together",
-                    where="--method",
+                    "--method rotated needs --together, an axis of which one person may change all values",
+                    came="none",
+                    remedy="Add --together AXIS, or leave out --method.",
                 )
             rotated = along if method == "rotated" else None
             chosen = Plan(domain, unit, _shares(domain, share), workload, at, highest, rotated)
@@ -153,7 +153,7 @@ def _asked(
     """Domain, unit and the axis of whole rows: of a counted file what it proved, else what is said."""
     if source.suffix.lower() != ".json":
         remedy = "Count first: utmost count TABLE --person ... --domain ... --at-most ... --out counted.json."
-        raise OutOfRange("a plan is made for a counted table or a domain, a .json", came=source.name, remedy=remedy)
+        raise OutOfRange("utmost plan reads a counted table or a domain, a .json file", came=source.name, remedy=remedy)
     document = read_json(source, "a plan is made for a counted table or a domain, which must")
     if isinstance(document, dict) and document.get("kind") == COUNTED_FORM.kind:
         counted = COUNTED_FORM.of(document, str(source))
@@ -162,20 +162,20 @@ def _asked(
         for name, value in stated.items():
             if value is not None:
                 remedy = f"Leave out {name}; or count again with another one."
-                raise OutOfRange("a counted table has the unit that was proved", came=name, remedy=remedy)
+                raise OutOfRange("a counted table says itself what one person may change", came=name, remedy=remedy)
         return counted.domain, counted.unit, counted.together
     domain, in_all = Domain.of_facts(document), bounds["--in-all"]
     # What bounds all cells together bounds each of them: one person may then be in any.
     at_most = domain.size if bounds["--at-most"] is None and in_all is not None else bounds["--at-most"]
     if at_most is None:
         remedy = "Add --at-most 1, say; or plan for the file that utmost count wrote, which has it."
-        raise OutOfRange("a domain does not say what one person may change", came="no --at-most", remedy=remedy)
+        raise OutOfRange("--at-most must say how many cells one person may change", came="none", remedy=remedy)
     if exact_integer(at_most, "at_most") < 1:
-        raise OutOfRange("at_most must be at least 1", came=at_most)
+        raise OutOfRange("--at-most must be at least 1", came=at_most, remedy="Write --at-most 1, say.")
     values, step = bounds["--values"], bounds["--step"]
     most = exact(bounds["--per-cell"] or in_all or "1", "per_cell")
     if values is None and step is not None:
-        raise OutOfRange("--step is of amounts", came="no --values", remedy="Name their column: --values amount.")
+        raise OutOfRange("--step needs --values", came="none", remedy="Name the column of amounts: --values amount.")
     amount = None if values is None else Amount(values, step or 1)
     wide = most if amount is None else amount.steps(most, "per_cell")
     relation = neighbours or "add-remove"
@@ -187,7 +187,8 @@ def _asked(
 def _shares(domain: Domain, texts: list[str]) -> dict[Any, Any]:
     shares = [read_share(domain, text) for text in texts]
     if len(dict(shares)) < len(shares):
-        raise OutOfRange("a family must have one share", came="one named twice", where="--share")
+        remedy = "Leave out one of the two."
+        raise OutOfRange("--share must name each table once", came="one twice", remedy=remedy)
     return dict(shares)
 
 
@@ -195,7 +196,7 @@ def _named(others: Alternatives, name: str) -> Plan:
     if name not in others.plans:
         shown = ", ".join(repr(other) for other in others.plans)
         remedy = f"Choose one of {shown}."
-        raise OutOfRange("the weighting must be one of those shown", came=repr(name), where="--choose", remedy=remedy)
+        raise OutOfRange("--choose must name a weighting that --weightings shows", came=repr(name), remedy=remedy)
     return others[name]
 
 

@@ -107,8 +107,9 @@ def read(
     """
     if table is not None and response is None and prior is None and n is None:
         if clamped or level.is_given or loss != "absolute":
-            came = "--clamped" if clamped else "a level" if level.is_given else "--loss"
-            raise OutOfRange("a count is read for a loss, a level or a range with --n or --prior", came=came)
+            came = "--clamped" if clamped else "the level" if level.is_given else "--loss"
+            remedy = f"Add --n 100 --prior uniform, say; or leave out {came}."
+            raise OutOfRange("--loss, --clamped and a level need --n or --prior", came=came, remedy=remedy)
         question = CellsAsked(cells, column, confidence, plot, table_options.output(out, form), spelling, form)
         return read_cells(table, statement, question, to_pipe=out is not None, as_json=as_json)
     cells.check_unused()
@@ -117,7 +118,8 @@ def read(
     prior = prior or "uniform"
     noise = _noise(level, statement, table, column)
     if clamped and isinstance(noise, IntegerLaw):
-        raise Unsupported("only geometric noise can be read where it was clamped", came=noise, where="--clamped")
+        remedy = "Leave out --clamped."
+        raise Unsupported("--clamped needs geometric noise", came=noise, remedy=remedy)
     reader = _ResponseReader(prior, loss, noise, confidence)
     if table is not None:
         assert column is not None, "checked"
@@ -126,7 +128,8 @@ def read(
     consumer = reader.consumer(natural(_largest(n, prior), "n"))
     z = exact_integer(response, "response")
     if clamped and not 0 <= z < consumer.secrets:
-        raise OutOfRange(f"a clamped response must lie in 0..{consumer.secrets - 1}", came=z, where="--response")
+        remedy = "Leave out --clamped, or pass a larger --n."
+        raise OutOfRange(f"--response must lie in 0..{consumer.secrets - 1} with --clamped", came=z, remedy=remedy)
     _show(reading_of(noise, consumer, z, confidence), reader, consumer, z, plot, answer)
 
 
@@ -155,11 +158,17 @@ def _check_request(
         remedy = "Name a released table; or add --response 3 --n 10 --prior uniform --epsilon 1, say."
         raise OutOfRange("exactly one of --response and FILE must be given", came=response, remedy=remedy)
     if (table is None) != (column is None):
-        raise OutOfRange("--column must name the responses in FILE", came=column or "none")
+        remedy = (
+            "Leave out --column: it needs a FILE."
+            if table is None
+            else "Add --column released, say: it holds the noisy values."
+        )
+        raise OutOfRange("FILE and --column must be given together", came="one of them", remedy=remedy)
     if plot is not None:
         canvas.check_format(plot)
         if table is not None:
-            raise OutOfRange("--plot draws one --response", came="a table")
+            remedy = "Leave out --plot, or name one value: --response 3."
+            raise OutOfRange("--plot needs --response", came="a table", remedy=remedy)
     if table is not None:
         table_options.check_output(out, table)
 
@@ -175,7 +184,9 @@ def _noise(
     if statement is None:
         return level.read()
     if level.is_given:
-        raise OutOfRange("the level must come from one of --epsilon and --statement", came="two")
+        raise OutOfRange(
+            "only one of --epsilon and --statement may be given", came="both", remedy="Leave out --epsilon."
+        )
     return reading_noise(read_statement(statement), column)
 
 
@@ -193,7 +204,9 @@ def _largest(n: str | None, prior: str) -> int | str:
     """The largest count, from --n or from the prior's file; or the column that has it."""
     if n is None:
         if not is_file(prior):
-            raise OutOfRange("--n must say the largest count where the prior is a name", came=prior)
+            raise OutOfRange(
+                f"--prior {prior} needs --n, the largest possible count", came="none", remedy="Add --n 100, say."
+            )
         return len(prior_file(prior)) - 1
     return natural(n, "--n") if spelled(n) is not None else n
 
@@ -228,7 +241,7 @@ def _give(
         return equivalent_response(reader.noise, response, largest + 1)
 
     if isinstance(n, str) and is_file(reader.prior):
-        raise OutOfRange("a prior from a file is for one n", came=n, where="--n", remedy="Give the number.")
+        raise OutOfRange("--n must be a number where --prior is a file", came=n, remedy="Write --n 100, say.")
     table: Any = with_readings(files.read(source), column, n, one, nearest, clamped=clamped)
     if out is not None:
         write_together({out: lambda file: files.write(table, file, out)})

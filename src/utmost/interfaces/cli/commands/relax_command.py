@@ -81,7 +81,9 @@ def relax(
         if kept is None and amounts:
             listed = ", ".join(f"--mean {name}" for name in amounts)
             remedy = "Repeat the counting options of the release, with every --mean, or give its --recipe."
-            raise OutOfRange(f"the release has several amounts: {listed}", came="no counting of them", remedy=remedy)
+            raise OutOfRange(
+                f"this release must be counted again with {listed}", came="no counting options", remedy=remedy
+            )
         question.check_kind(None if kept is None else kept.noise)
         with progress_bar(f"Checking {table.name}"):
             values = _table_to_relax(table, kept, people, spelling, secret_file_of(ledger.key_file))

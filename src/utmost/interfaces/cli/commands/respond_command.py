@@ -67,9 +67,10 @@ def respond(
     """
     _check_ways(secret, table, id_column, ledger)
     if table is None and any((column, public, drop, kept, out)):
-        raise OutOfRange("--column, --public, --drop, --kept and --out need --file", came="no --file")
+        remedy = "Add --file TABLE, or leave them out."
+        raise OutOfRange("--column, --public, --drop, --kept and --out need --file", came="none", remedy=remedy)
     if kept is not None and ledger.ledger is not None:
-        raise OutOfRange("answers must be kept in a ledger or in a file, not in both", came="both", where="--kept")
+        raise OutOfRange("only one of --kept and --ledger may be given", came="both", remedy="Leave out --kept.")
     saved = saved_mechanism(design, None if space is None else space_named(space))
     book = ledger.kept(saved, design)
     if table is None:
@@ -78,7 +79,7 @@ def respond(
             return _kept_answer(book, _typed(str(id_column)), typed, as_json=as_json)
         return _answer(saved, str(typed), as_json=as_json)
     if column is None:
-        raise OutOfRange("a table needs the column of its secrets", came="none", where="--column")
+        raise OutOfRange("--file needs --column", came="none", remedy="Add --column answer: it holds the secrets.")
     columns = Asked(column, split_names(public or []), split_names(drop or []), id_column, kept)
     _answers(saved, spelling.of(table), columns, table_options.output(out, form), book, form=form, as_json=as_json)
 
@@ -86,11 +87,15 @@ def respond(
 def _check_ways(secret: str | None, table: Path | None, person: str | None, ledger: AnswersMemory) -> None:
     """One secret, or a table, or a person whose answer a ledger keeps."""
     if ledger.ledger is not None and person is None:
-        raise OutOfRange("a ledger needs the persons whose answers it keeps", came="none", where="--id")
+        remedy = "Add --id person: the column that tells persons apart, or one person's name."
+        raise OutOfRange("--ledger needs --id", came="none", remedy=remedy)
     if table is None and ledger.ledger is None and person is not None:
-        raise OutOfRange("it needs --file or --ledger", came="neither", where="--id")
+        raise OutOfRange("--id needs --file or --ledger", came="neither", remedy="Add one of them, or leave out --id.")
     if (secret is not None and table is not None) or (secret is None and table is None and ledger.ledger is None):
-        raise OutOfRange("one of --secret and --file must be given", came="none" if table is None else "both")
+        remedy = "Write --secret 3 for one answer, or --file TABLE --column COLUMN for an answer in each row."
+        raise OutOfRange(
+            "exactly one of --secret and --file must be given", came="none" if table is None else "both", remedy=remedy
+        )
 
 
 def _typed(text: str) -> str:

@@ -109,7 +109,9 @@ def serve(
         from utmost.interfaces.service.settings import Settings
     except ImportError as error:
         remedy = 'Run: pip install "utmost[server]"'
-        raise Unsupported("to serve a ledger needs FastAPI and uvicorn", came=error.name, remedy=remedy) from None
+        raise Unsupported(
+            "utmost serve needs the packages FastAPI and uvicorn", came=error.name, remedy=remedy
+        ) from None
     settings = Settings.of_environment(
         file=config,
         ledger=ledger,
@@ -129,8 +131,8 @@ def serve(
     )
     place = LedgerPlaceOptions(settings.ledger, _path(settings.key_file), _path(settings.witness))
     if settings.workers > 1 and place.path is not None:
-        remedy = "Give --ledger postgresql://HOST/NAME, or one worker."
-        raise OutOfRange("more than one worker needs PostgreSQL", came=settings.workers, where="workers", remedy=remedy)
+        remedy = "Leave out --workers; or keep the ledger in PostgreSQL: --ledger postgresql://HOST/NAME."
+        raise OutOfRange("--workers must be 1 for a ledger in a file", came=settings.workers, remedy=remedy)
     if check:
         for name in ("key_file", "oidc_secret_file", "smtp_password_file"):
             _check_secret(name, getattr(settings, name), is_new=not place.is_there)
@@ -206,7 +208,9 @@ def _check_secret(name: str, file: str, *, is_new: bool) -> None:
     try:
         Path(file).read_bytes()
     except OSError as error:
-        raise OutOfRange("a secret must be in a file that can be read", came=type(error).__name__, where=name) from None
+        required = f"the file of {name} must be one that this user may read"
+        remedy = f"Check the path and the permissions of {file}."
+        raise OutOfRange(required, came=type(error).__name__, remedy=remedy) from None
 
 
 def _text(path: Path | None) -> str | None:

@@ -83,7 +83,8 @@ def share(
     _check(publish, relax, memory, sign, dry_run=dry_run)
     files = {path.stem: path for path in plans}
     if len(files) < len(plans):
-        raise OutOfRange("plans must have names that differ", came="two alike")
+        remedy = "Rename one file: a measure is called by the name of its plan."
+        raise OutOfRange("plans must have different file names", came="two alike", remedy=remedy)
     at, highest = level.read(), None if up_to is None else level_of(up_to)
     chosen = {name: PLAN_FORM.read(path) for name, path in files.items()}
     with progress_bar("Searching for shares"):
@@ -176,17 +177,18 @@ def _publish(
 def _check(publish: Path | None, relax: Path | None, memory: MemoryOfMany, sign: Path | None, *, dry_run: bool) -> None:
     """Check that the options go together."""
     if publish is not None and relax is not None:
-        raise OutOfRange("one call must publish or relax, not both", came="both")
+        raise OutOfRange("only one of --publish and --relax may be given", came="both", remedy="Leave one out.")
     if publish is relax is None:
         options.refuse("needs --publish or --relax", memory)
         for name, given in (("--sign", sign is not None), ("--dry-run", dry_run)):
             if given:
-                raise OutOfRange(f"{name} needs --publish")
+                raise OutOfRange(f"{name} needs --publish", came="none", remedy=f"Add --publish, or leave out {name}.")
     if relax is not None and memory.ledger is None:
-        remedy = "Pass --ledger; each measure has the name of its plan there."
-        raise OutOfRange("relaxing measures needs a ledger", came="none", where="--relax", remedy=remedy)
+        remedy = "Add --ledger releases.db: each measure has the name of its plan there."
+        raise OutOfRange("--relax needs --ledger", came="none", remedy=remedy)
     if relax is not None and dry_run:
-        raise OutOfRange("--dry-run needs --publish", came="--relax")
+        remedy = "Leave out --dry-run: utmost relax --dry-run shows what one of them would spend."
+        raise OutOfRange("--dry-run needs --publish", came="--relax", remedy=remedy)
     if memory.ledger is None:
         options.refuse("needs --ledger", memory)
 

@@ -41,7 +41,7 @@ def _print_schema(context: click.Context, kind: str) -> None:
         kinds = (*get_args(DocumentKind), "recipe")
         near = get_close_matches(kind, kinds, 1)
         remedy = f"Write --schema {near[0] if near else 'statement'}."
-        raise OutOfRange(f"a schema is one of {', '.join(kinds)}", came=repr(kind), where="--schema", remedy=remedy)
+        raise OutOfRange(f"--schema must be one of {', '.join(kinds)}", came=repr(kind), remedy=remedy)
     assert context.parent is not None, "every command is one of utmost"
     release = context.parent.command.get_command(context.parent, "release")  # type: ignore[attr-defined]
     print_json(recipe_schema(release))
@@ -92,7 +92,8 @@ def statement(
     )
     entry_file, page_file = file_options.file_of(out), file_options.file_of(html)
     if html is not None and page_file is None and (as_json or (out is not None and entry_file is None)):
-        raise OutOfRange("only one of the two can go to standard output", came="both", where="--html")
+        remedy = "Name a file for one of them: --html page.html."
+        raise OutOfRange("only one of page and entry can go to standard output", came="both", remedy=remedy)
     _check_names(entry_file, page_file)
     if package is not None:
         _check_beside(package, release)
@@ -139,7 +140,7 @@ def _check_beside(package: Path, table: Path) -> None:
     """Check that a data package stands beside its table, which it names by its file name alone."""
     if package.suffix.lower() != ".json" or package.absolute().parent != table.absolute().parent:
         remedy = f"Write --package {table.with_name('datapackage.json')}."
-        raise OutOfRange("the package must be a .json file beside the table", came=str(package), remedy=remedy)
+        raise OutOfRange("--package must be a .json file in the folder of the table", came=str(package), remedy=remedy)
     check_absent(package)
 
 
@@ -147,10 +148,11 @@ def _check_names(entry: Path | None, page: Path | None) -> None:
     for file, endings, where in ((entry, (".yaml", ".yml"), "--out"), (page, (".html", ".htm"), "--html")):
         if file is not None:
             if file.suffix.lower() not in endings:
-                raise OutOfRange(f"the file must end in {endings[0]}", came=file.name, where=where)
+                remedy = f"Write {where} {file.with_suffix(endings[0])}."
+                raise OutOfRange(f"{where} must end in {endings[0]}", came=file.name, remedy=remedy)
             check_absent(file)
     if entry is not None and entry == page:
-        raise OutOfRange("entry and page must be two files", came=str(entry), where="--html")
+        raise OutOfRange("--out and --html must name different files", came=str(entry), remedy="Rename one.")
 
 
 def _said(path: Path) -> tuple[dict[str, Any], Path]:

@@ -99,7 +99,7 @@ def total(
         return _write_tables(published, tables, plan, sign, confidence, answer)
     for name, given in (("--sign", sign), ("--plan", plan)):
         if given is not None:
-            raise OutOfRange(f"{name} needs --tables", remedy="Add --tables tables, say, a new folder.")
+            raise OutOfRange(f"{name} needs --tables", came="none", remedy="Add --tables tables, say, a new folder.")
     along = {"--spread": spread, "--variance": variance, "--cumulative": cumulative}
     other = {
         "--sum": amount,
@@ -132,7 +132,7 @@ def total(
         return _give(answer, report, published)
     if isinstance(published, DetailedSums):
         beside = {"--ratio": ratio or None, "--over": over, **other}
-        _check_sum_alone(beside, "of two stages")
+        _check_sum_alone(beside, "a release in two stages")
         wanted = counted_selection(published.first, where)
         report = _answered(published.total(wanted, confidence=confidence), _question(where))
         return _give(answer, report, published)
@@ -141,12 +141,14 @@ def total(
         named = amount if amount is not None else mean if mean in published.releases else None
         if named is not None and named not in published.releases:
             remedy = f"Write {' or '.join(f'--sum {name}' for name in published.releases)}."
-            raise OutOfRange("the amount must be a released one", came=repr(named), where="--sum", remedy=remedy)
+            raise OutOfRange("--sum must name a released amount", came=repr(named), remedy=remedy)
         people = published if named is None else None
         published = Answer.of_sums(published.releases[named or next(iter(published.releases))])
     if not isinstance(published, Answer):
-        remedy = "Ask the whole release; utmost read shows this one."
-        raise Unsupported("sums need a released table, or a release by a plan", came="another kind", remedy=remedy)
+        remedy = "Name the release from which this file was made; or show the file with utmost read."
+        raise Unsupported(
+            "utmost total reads a released table, or a release by a plan", came="another file", remedy=remedy
+        )
     read = published.table
     chosen = counted_selection(read, where)
     questions = {"--ratio or --over": ratio or over is not None, "--mean": mean is not None, "--sums": sums is not None}
@@ -154,14 +156,21 @@ def total(
     questions.update({name: level_name is not None for name, level_name in along.items()})
     names = [name for name, wanted in questions.items() if wanted]
     if len(names) > 1:
-        raise OutOfRange("one question is asked at a time", came=" and ".join(names))
+        remedy = "Leave one out, and ask it in a second call: it costs nothing."
+        raise OutOfRange("only one of these options may be given", came=" and ".join(names), remedy=remedy)
     if values is not None and mean is spread is variance is None:
         raise OutOfRange(
-            "--values needs --mean, --spread or --variance", remedy="Leave out --values, or add one of them."
+            "--values needs --mean, --spread or --variance",
+            came="none",
+            remedy="Add one of them, or leave out --values.",
         )
     if amount is not None:
         if names and names not in (["--ratio or --over"], ["--cumulative"]):
-            raise OutOfRange("one question is asked at a time", came=f"--sum and {names[0]}")
+            raise OutOfRange(
+                "only one of these options may be given",
+                came=f"--sum and {names[0]}",
+                remedy="Leave one out, and ask it in a second call: it costs nothing.",
+            )
         read.check_amount(amount)
     question, points, counted = _question(where), _points(values), quantity(read, amount)
     if not names:
@@ -203,7 +212,8 @@ def total(
         assert sums is not None
         other_sums = read_release(sums)
         if not isinstance(other_sums, Answer):
-            raise Unsupported("--sums needs a release by a plan", came="another kind", where="--sums")
+            remedy = "Name the .json file of a release by --want."
+            raise Unsupported("--sums must name a release by a plan", came="another file", remedy=remedy)
         bar = published.mean(sums=other_sums, where=chosen, confidence=confidence)
         report = _bar(bar, f"mean by {sums.name}, {question}", "mean")
     of_amount = read.unit.amount if amount is not None or mean is not None or not read.unit.is_shared else None
@@ -223,7 +233,8 @@ def _write_tables(
 ) -> None:
     """Write the tables that were wanted of a release, or that another plan wants, or those that were noised."""
     if not isinstance(answered, Answer) or not answered.is_by_plan:
-        raise Unsupported("--tables needs a release by a plan", came="another kind", where="--tables")
+        remedy = "Leave out --tables: this release is one table already."
+        raise Unsupported("--tables needs a release by a plan", came="another file", remedy=remedy)
     release = answered.table
     signer = None if sign is None else signer_of(sign)
     wanted = release.plan if plan is None else PLAN_FORM.read(plan)
@@ -231,7 +242,7 @@ def _write_tables(
         paths = give_tables(with_confidence(release, read_confidence(confidence)), wanted, folder, signer)
     if not paths:
         remedy = "Name the plan, whose wanted tables are written: --plan plan.json."
-        raise Unsupported("the noised sums must be tables", came="rows of weights", where="--tables", remedy=remedy)
+        raise Unsupported("--tables needs sums that are tables", came="weighted rows", remedy=remedy)
     report = {"files": list(map(str, paths)), "left_out": tables_left_out(release, wanted)}
     rows = {"written": ", ".join(report["files"])}
     if report["left_out"]:
@@ -262,10 +273,10 @@ def _cumulative(table: Any, names: tuple[str, str, str], question: str, sure: fl
     return {**about, "confidence": sure, "determined": True}
 
 
-def _check_sum_alone(other: dict[str, Any], what: str = "of a change") -> None:
+def _check_sum_alone(other: dict[str, Any], what: str = "--since") -> None:
     for name, value in other.items():
         if value is not None:
-            raise OutOfRange(f"sums alone are asked {what}", came=name)
+            raise OutOfRange(f"{what} has sums only", came=name, remedy=f"Leave out {name}.")
 
 
 def _trend(releases: list[Any], names: list[str], where: list[str], column: str | None, sure: str) -> dict[str, Any]:
@@ -309,8 +320,8 @@ def _of_cells(
     """A sum or a ratio of the cells of a released table."""
     unknown = [name for name, value in other.items() if value is not None]
     if unknown:
-        remedy = "Means of cells are utmost read --mean; quantiles need a release by a plan."
-        raise OutOfRange("a released table has sums and ratios here", came=unknown[0], remedy=remedy)
+        remedy = "For means of cells write utmost read --mean; quantiles need a release by a plan (--want)."
+        raise OutOfRange("utmost total gives sums and ratios of a released table", came=unknown[0], remedy=remedy)
     if "count" in read.cells:  # the cells of a counted table
         check_counted(read.labels, [*where, *over])
     rows, question = read.chosen(where), _question(where)

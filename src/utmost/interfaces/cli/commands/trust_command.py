@@ -81,9 +81,12 @@ def trust(
     More: docs/howto/keep-a-ledger.md
     """
     if value is None and (sensitivity is not None or out is not None):
-        raise OutOfRange("--sensitivity and --out go with a value to share", came="no --value")
+        raise OutOfRange(
+            "--sensitivity and --out need --value", came="none", remedy="Add --value FILE, or leave them out."
+        )
     if value is not None and (sensitivity is None or out is None):
-        raise OutOfRange("a value to share needs --sensitivity and --out", came="one of them", where="--value")
+        remedy = "Add --sensitivity 1 --out views.json, say."
+        raise OutOfRange("--value needs --sensitivity and --out", came="one of them, or none", remedy=remedy)
     file = file_options.file_of(out)
     if file is not None:
         check_absent(file)
@@ -108,7 +111,8 @@ def _member(name: str, edges: list[tuple[Any, ...]]) -> Any:
     """The owner as the file spells its members: a number where all of them are."""
     members = {str(end): end for edge in edges for end in edge}
     if name not in members:
-        raise BadTable("the owner must be in the network", came="one who has no edge", where="--owner")
+        remedy = "Spell the name as in the file of edges."
+        raise BadTable("--owner must name a member of the network", came=repr(name), remedy=remedy)
     return members[name]
 
 
@@ -118,16 +122,18 @@ def _levels(at: list[str] | None, level: options.AskedLevel) -> Callable[[int], 
         nearest = level.read()
         return lambda d: nearest.scaled(Fraction(1, d))
     if level.is_given:
-        raise OutOfRange("--at names the level of each distance", came="--epsilon beside it", where="--at")
+        raise OutOfRange("only one of --at and --epsilon may be given", came="both", remedy="Leave out --epsilon.")
     listed: dict[int, Level] = {}
     for text in at:
         distance, _, epsilon = text.partition("=")
         far = spelled(distance)
         if far is None or far < 1 or far % 1 or int(far) in listed:
-            raise OutOfRange("a level at a distance is said as 1=ln2 or 2=1/4, each distance once", came=text)
+            remedy = "Write --at 1=1 --at 2=1/4, say, each distance once."
+            raise OutOfRange("--at must be DISTANCE=EPSILON", came=repr(text), remedy=remedy)
         listed[int(far)] = options.written_level(epsilon)
     if 1 not in listed:
-        raise OutOfRange("the level at distance 1 must be named", came=", ".join(at), where="--at")
+        remedy = "Add --at 1=1, say."
+        raise OutOfRange("--at must name the level at distance 1", came=", ".join(at), remedy=remedy)
     return lambda d: listed[max(below for below in listed if below <= d)]
 
 
@@ -156,7 +162,7 @@ def _report(owner: Any, edges: Any, levels: dict[Any, Level], distances: dict[An
 def _draw(levels: dict[Any, Level], value: Path, sensitivity: str, file: Path | None) -> None:
     """Draw one noise process, and write the view of each recipient."""
     if file is None or file.suffix.lower() != ".json":
-        raise OutOfRange("the views must be written as a .json file", came="another", where="--out")
+        raise OutOfRange("--out must be a .json file", came=str(file or "none"), remedy="Write --out views.json.")
     shared = GradualRelease(_integer(value), sensitivity)
     views = {str(recipient): int(shared.at(level)) for recipient, level in levels.items()}
     document = {"kind": "utmost trust views", "format": 1, "sensitivity": sensitivity, "views": views}
@@ -171,5 +177,7 @@ def _integer(path: Path) -> int:
     except NotANumber:
         number = Fraction(1, 2)
     if number.denominator != 1:
-        raise BadTable("the file must hold one integer", came="something else", where=str(path))
+        raise BadTable(
+            "the file must hold one integer", came="something else", where=str(path), remedy="Write 42, say."
+        )
     return int(number)

@@ -45,7 +45,7 @@ def verify(
     More: docs/howto/check-and-read-a-release.md
     """
     if statement is None and isinstance(release, file_options.StandardInput) and release.suffix != ".json":
-        raise OutOfRange("a table from the pipe needs its statement", came="none", where="--statement")
+        raise OutOfRange("a table from standard input needs --statement", came="none", remedy="Add --statement FILE.")
     report = verified(release, statement, of=of, public_key=public_key, spelled=spelling.of(release))
     answer.give(report, lambda: _show(report))
 

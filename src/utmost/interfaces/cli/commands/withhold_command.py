@@ -57,7 +57,8 @@ def withhold(
     rule = WithholdingRule.of(below, relative_margin, complementary=complementary, mark=mark)
     out = table_options.output(out, form)
     if tables is not None and out is not None:
-        raise OutOfRange("tables go to one file, or each to its own in a folder", came="both", where="--tables")
+        remedy = "Leave out --out: each table goes to a file of its own in the folder."
+        raise OutOfRange("only one of --out and --tables may be given", came="both", remedy=remedy)
     check_free(Path("table.csv"), out, None if tables is not None else sign)
     whole = read_release(release, statement, separator=spelling.separator, encoding=spelling.encoding)
     withheld = _withheld(whole, rule, want or [])
@@ -88,9 +89,11 @@ def _withheld(whole: Any, rule: WithholdingRule, families: list[str]) -> dict[st
         return dict(whole.table.withheld(rule, words or wanted_families(whole.table.plan)))
     if not isinstance(whole, Answer):
         remedy = "Give a released table, or a release by a plan; one in two stages withholds its fine cells itself."
-        raise Unsupported("withholding cells needs a release", came="one of another kind", remedy=remedy)
+        raise Unsupported(
+            "utmost withhold reads a released table or a release by a plan", came="another file", remedy=remedy
+        )
     if families:
-        raise OutOfRange("--want is for a release by a plan", came="a released table", where="--want")
+        raise OutOfRange("--want needs a release by a plan", came="a released table", remedy="Leave out --want.")
     return {"": whole.withheld(rule)}
 
 

@@ -25,7 +25,7 @@ def asked_levels(text: str, unit: str | None) -> tuple[Level, ...]:
     span, _, per = text.partition(" per ")
     parts = [part.strip() for part in span.split(":")]
     if len(parts) != 3:
-        raise OutOfRange("a curve is asked for as FROM:TO:STEPS, such as 1/4:4:16", came=text, where="--curve")
+        raise OutOfRange("--curve must be FROM:TO:STEPS", came=repr(text), remedy="Write --curve 1/4:4:16, say.")
     return even_levels_between(parts[0], parts[1], natural(parts[2], "steps"), per=per.strip() or None, unit=unit)
 
 
@@ -60,7 +60,7 @@ def show_loss_curve(
 def check_no_level(level: options.AskedLevel) -> None:
     """A curve has its own levels."""
     if level.is_given:
-        raise NotALevel("one of --curve and --epsilon must be given", came="both")
+        raise NotALevel("only one of --curve and --epsilon may be given", came="both", remedy="Leave one out.")
 
 
 def _report(curve: LossCurve, named: dict[str, str], unit: str | None, steps: int) -> dict[str, Any]:

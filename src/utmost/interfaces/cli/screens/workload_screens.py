@@ -168,7 +168,7 @@ def check_document(out: Path | None, sign: Path | None, *, draws: bool = False) 
         Unsupported: where one of the files exists.
     """
     if out is None and sign is not None:
-        raise OutOfRange("a signed release must go to a file", came="no --out", where="--sign")
+        raise OutOfRange("--sign needs --out", came="none", remedy="Add --out release.json.")
     if out is not None:
         check_ending(out)
         for path in (out, signature_path(out)):
@@ -221,7 +221,9 @@ def tables_left_out(release: NoisySums, wanted: Plan) -> list[str]:
 def _table_files(plan: Plan, folder: Path) -> dict[Path, tuple[Any, ...]]:
     """A CSV file for each wanted table in a folder, with the words that name it."""
     if folder.exists() and not folder.is_dir():
-        raise OutOfRange("--tables must name a folder", came=folder.name, where="--tables")
+        raise OutOfRange(
+            "--tables must name a folder", came=f"the file {folder.name}", remedy="Name a new folder: --tables tables."
+        )
     wanted = wanted_tables(plan)
     return dict(zip(file_names(folder, wanted), wanted.values(), strict=True))
 

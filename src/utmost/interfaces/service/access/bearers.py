@@ -73,7 +73,11 @@ class Bearers:
         # A person whose own tokens were revoked stays out, whatever all of the group may.
         valid = [token for token in own or shared if token.is_valid(now)]
         if not valid:
-            raise NotAuthenticated("a subject must have a token that is valid now")
+            raise NotAuthenticated(
+                "you need a valid token here",
+                came="none for your account",
+                remedy="Ask an administrator of this service for one.",
+            )
         return _belonging(max(valid, key=lambda token: (token.made, token.name)), person)
 
     def claims_asked(self) -> frozenset[str]:
@@ -111,10 +115,10 @@ class Bearers:
             check_subject(subject)
         seconds = int(exact(days, "days") * 86400)
         if not 0 < seconds <= _YEAR:
-            raise OutOfRange("a token must be valid for a second, and at most 366 days", where="days")
+            raise OutOfRange("days must be above 0 and at most 366", came="another number", remedy="Pass 90, say.")
         if not grants:
             remedy = 'Grant "*" for every release, or the names of some.'
-            raise OutOfRange("a token must be for a release", came="no grant", where="grants", remedy=remedy)
+            raise OutOfRange("grants must name at least one release", came="none", remedy=remedy)
         for grant in grants:
             check_name(grant.release, "release")
         maker = token if token is not None else Token("0" * 24, "service", "admin", (Grant(EVERY),), 0, 1 << 40)
@@ -156,7 +160,7 @@ class Bearers:
         def work(store: RecordTransaction) -> Token:
             record = store.get("token", name)
             if record is None:
-                raise UnknownRecord("a token must be there", came=name)
+                raise UnknownRecord("the name must be that of a token", came=name, remedy="See the list of tokens.")
             revoked = Token.of_kept(name, record).revoked_at(self._context.clock())
             if revoked.kept() != record:
                 self._check_not_last(store, token, revoked)
@@ -201,7 +205,7 @@ class Bearers:
         }
         if comes and comes <= {revoked.name}:
             remedy = "Make another admin's token first, for all releases; where there is one, let its bearer revoke it."
-            raise NotAllowed("the last valid token of an admin must stay", came="that one", remedy=remedy)
+            raise NotAllowed("the last valid token of an admin must not be revoked", came="that one", remedy=remedy)
 
     def _tokens(self) -> list[Token]:
         return self._context.records.read(tokens_of)

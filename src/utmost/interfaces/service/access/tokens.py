@@ -184,7 +184,10 @@ class Token(JsonRecord):
         if not self.may(verb, release):
             wanted = "all releases" if release is None else repr(release)
             raise NotAllowed(f"{_ACTIONS[verb].capitalize()} needs a token for {wanted}; yours is for other releases")
-        raise NotAllowed(f"{_ACTIONS[verb]} needs a token for this level", came=level, where=repr(release))
+        remedy = "Ask for a smaller epsilon, or ask an administrator for a token with a larger one."
+        raise NotAllowed(
+            f"{_ACTIONS[verb]} needs a token for this level", came=level, where=repr(release), remedy=remedy
+        )
 
     def check_role(self, verb: str) -> None:
         """Check that its role allows something, for whatever releases."""
@@ -290,7 +293,11 @@ def check_subject(subject: str) -> None:
 def check_role(role: object) -> str:
     """A role."""
     if not isinstance(role, str) or role not in ROLES:
-        raise OutOfRange(f"a role must be one of {', '.join(ROLES)}", came=role, where="role")
+        raise OutOfRange(
+            f"role must be one of {', '.join(ROLES)}",
+            came=role,
+            remedy=f"Pass {ROLES[0]}, say.",
+        )
     return role
 
 

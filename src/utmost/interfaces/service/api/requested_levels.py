@@ -40,5 +40,5 @@ def whole(text: str, name: str) -> int | None:
     if not text:
         return None
     if len(text) > 30 or not text.removeprefix("-").isdecimal() or not text.isascii():
-        raise OutOfRange(f"{name} must be a whole number", where=name)
+        raise OutOfRange(f"{name} must be a whole number", came="other text", remedy="Write 1, say.")
     return int(text)

@@ -451,7 +451,7 @@ def _tables(
     """The tables and the approved proposals, by the names of the releases."""
     names = [request.name for request in requests]
     if len({*names}) < len(names):
-        raise OutOfRange("measures must have names that differ", came="two alike", where="measures")
+        raise OutOfRange("measures must name each release once", came="one twice", remedy="Leave out one of the two.")
     tables = {name: _table(body) for name, body in zip(names, brought, strict=True)}
     return tables, {name: body.proposal for name, body in zip(names, brought, strict=True)}
 
@@ -459,7 +459,9 @@ def _tables(
 def _table(body: PublishBody | RelaxBody | NamedRelaxBody) -> Any:
     """The table in a request: columns, or a counted table for a plan."""
     if (body.table is None) == (body.counted is None):
-        raise OutOfRange("a request must bring a table or a counted table, one of the two", where="table")
+        came = "neither" if body.table is None else "both"
+        remedy = "Send table, columns by name; or counted, the document of utmost count, for a plan."
+        raise OutOfRange("exactly one of table and counted must be sent", came=came, remedy=remedy)
     counted = body.counted
     if counted is None:
         return body.table

@@ -84,7 +84,12 @@ def bring_tables(request: Request, service: Served, viewer: Viewer, sent: Sent) 
         _add(tables, asked.name, table)
         proposals[asked.name] = proposal.name
     if publications and relaxations:
-        raise OutOfRange("tables must be published together, or relaxed together", came="both", where="proposal")
+        raise OutOfRange(
+            "all proposals must publish, or all must relax",
+            came="both kinds",
+            where="proposal",
+            remedy="Send them in two forms.",
+        )
     viewer.check_role("relax" if relaxations else "publish")
     if relaxations:
         service.releases.relax_measures(viewer, sent.text("key"), relaxations, tables, proposals)
@@ -100,11 +105,15 @@ def _table_for(promised: Promise | Published, content: bytes) -> CountedTable | 
 
 def _add(tables: dict[str, Any], name: str, table: Any) -> None:
     if name in tables:
-        raise OutOfRange("measures must have names that differ", came="two alike", where="release")
+        raise OutOfRange(
+            "each release must come once", came="one twice", where="release", remedy="Leave out one of the two files."
+        )
     tables[name] = table
 
 
 def _some(requests: list[T], where: str) -> list[T]:
     if not requests:
-        raise OutOfRange("a measure must be brought", came="none", where=where)
+        raise OutOfRange(
+            "at least one file must be chosen", came="none", where=where, remedy="Choose the table of a proposal."
+        )
     return requests

@@ -165,7 +165,9 @@ class FilledForm:
     def file(self, name: str) -> bytes:
         """The content of a file."""
         if name not in self.files:
-            raise OutOfRange("a file must be chosen", came="none", where=name)
+            raise OutOfRange(
+                "a file must be chosen", came="none", where=name, remedy="Choose one, and send the form again."
+            )
         return self.files[name]
 
 
@@ -176,7 +178,9 @@ async def filled_form(request: Request) -> FilledForm:
         NotAllowed: where another site may have.
     """
     if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
-        raise NotAllowed("a form must be sent from a page of this service", came="one of another site")
+        raise NotAllowed(
+            "a form must be sent from a page of this service", came="one of another site", remedy="Open the page here."
+        )
     verb = _BROUGHT.get(request.scope["route"].path)
     if verb is not None and hasattr(request.state, "viewer"):
         if verb in BRINGING:

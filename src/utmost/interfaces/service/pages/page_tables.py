@@ -24,13 +24,21 @@ def csv_columns(content: bytes) -> UploadedColumns:
         text = content.decode("utf-8-sig")
         lines = [line for line in csv.reader(io.StringIO(text, newline=""), strict=True) if line]
     except (UnicodeDecodeError, csv.Error):
-        raise BadTable("a table must be a CSV file in UTF-8", came="something else", where="file") from None
+        remedy = "Save it as CSV UTF-8, and choose that file."
+        raise BadTable(
+            "a table must be a CSV file in UTF-8", came="another file", where="file", remedy=remedy
+        ) from None
     if not lines or len(set(lines[0])) != len(lines[0]):
-        raise BadTable("a table must have a header with different names", where="file")
+        remedy = "Write a name for each column into the first line."
+        raise BadTable(
+            "a table must have a header with different names", came="another first line", where="file", remedy=remedy
+        )
     header, rows = lines[0], lines[1:]
     for number, row in enumerate(rows, 2):
         if len(row) != len(header):
-            raise BadTable("a row must have a cell for each column", came="another number", where=f"line {number}")
+            came = f"{len(row)} cells in place of {len(header)}"
+            remedy = "Put cells with commas into quotation marks."
+            raise BadTable("a row must have a cell for each column", came=came, where=f"line {number}", remedy=remedy)
     return {name: [row[at] for row in rows] for at, name in enumerate(header)}
 
 
@@ -43,6 +51,9 @@ def brought_table(content: bytes, released: Sequence[str]) -> UploadedColumns:
     cells = csv_columns(content)
     for name in released:
         if name not in cells:
-            raise BadTable("the table must have every column that is released", came=f"no {name!r}", where="file")
+            remedy = "Add the column, or choose the right file."
+            raise BadTable(
+                "the table must have every released column", came=f"no {name!r}", where="file", remedy=remedy
+            )
         cells[name] = numbers_of(cells[name])
     return cells

@@ -157,7 +157,7 @@ def numbers_of(axis: Axis, level: int, numbers: LevelNumbers, name: str, taken: 
         given = {str(label_text(label)): exact(number, name) for label, number in numbers.items()}
         if unknown := [label for label in given if label not in labels]:
             came = repr(unknown[0])
-            raise OutOfRange("numbers must be of labels of the level", came=came, where=repr(name), remedy=_all(labels))
+            raise OutOfRange(f"values must name labels of {name!r}", came=came, remedy=_all(labels))
         known = [given.get(label, middle) for label, middle in zip(labels, _midpoints(axis, level), strict=True)]
     elif isinstance(numbers, str) and numbers == "midpoints":
         known = _midpoints(axis, level)

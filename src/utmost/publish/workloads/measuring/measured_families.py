@@ -30,7 +30,10 @@ def measured_family(domain: Domain, name: Any) -> Family:
     for word in marked:
         axis, spacing = _read(domain, word)
         if levels[axis] != len(domain.axes[axis].levels):
-            raise OutOfRange("a family can take one level of each axis", came=f"{word!r} beside another of its axis")
+            remedy = f"Leave out {word!r}, or the other one."
+            raise OutOfRange(
+                "a table must name one level of each axis", came=f"{word!r} beside another of its axis", remedy=remedy
+            )
         levels[axis] = -spacing
     return tuple(levels)
 

@@ -61,7 +61,7 @@ class PairAxis:
                 "Declare the two columns as an axis of two values; more columns as an axis of pairs and one of two."
             )
             came = f"{axis.groups(level)} values of {len(axis.levels)} levels"
-            raise OutOfRange("what is measured by sums and differences has two values", came=came, remedy=remedy)
+            raise OutOfRange("together must name an axis of two values", came=came, remedy=remedy)
         single = plain([" and ".join(str(label_text(label)) for label in axis.labels[0])]).named(axis.levels[0])
         axes = {axis.levels[0]: axis for axis in (*domain.axes[:place], single, *domain.axes[place + 1 :])}
         return cls(domain, place, Domain(axes))
@@ -76,10 +76,10 @@ class PairAxis:
         """
         if unit.in_all is not None:
             remedy = "Leave together= out, or count without in_all=."
-            raise Unsupported("rows that change together have no bound in all", came=f"{unit!r}", remedy=remedy)
+            raise Unsupported("only one of together= and in_all= may be given", came="both", remedy=remedy)
         if unit.cells % 2:
             remedy = "Pass Unit(s, 2) where one individual changes the two cells of one row, each by at most s."
-            required = "an individual must change both cells of whole rows"
+            required = "the unit must have an even number of cells: one individual changes both cells of a row"
             raise OutOfRange(required, came=f"cells={unit.cells}", remedy=remedy)
         return cls.of(domain, together)
 

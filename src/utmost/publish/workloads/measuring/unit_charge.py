@@ -127,7 +127,11 @@ def rooms(unit: Unit, cells: int, level: float = 1.0) -> tuple[Room, ...]:
     if unit.exactly:
         if not left:
             remedy = "Publish the number of individuals; or leave exactly= out."
-            raise OutOfRange("where everybody is in every cell nothing is confidential", came=cells, remedy=remedy)
+            raise OutOfRange(
+                "exactly=True needs more cells than one person has: else nothing is confidential",
+                came=cells,
+                remedy=remedy,
+            )
         # A public total costs nothing: as loud as floats can hold beside the other levels.
         times = max(1, min(_PUBLIC, int(_LOUDEST / level)))
         return (Room(Fraction(unit.charged) / (2 * left), Fraction(times)),)

@@ -141,20 +141,24 @@ class Plan(Display):
             raise OutOfRange(required, came=f"together={together!r}", remedy=remedy)
         if unit.sensitivity.denominator != 1:
             remedy = f"Pass {-(-unit.sensitivity // 1)}, or count in smaller units."
-            required = "the sensitivity of sums of integers must be an integer"
-            raise OutOfRange(required, came=str(unit.sensitivity), where="sensitivity", remedy=remedy)
+            required = "sensitivity must be an integer for a plan"
+            raise OutOfRange(required, came=str(unit.sensitivity), remedy=remedy)
         named = ((measured_family(domain, family), exact(share, "share")) for family, share in shares.items())
         # Both parts of an amount are always measured together: one alone, or their sum, is no sum of amounts.
         read = sorted((family if amounts is None else amounts.both(family), share) for family, share in named)
         _check_written([share for _, share in read])
         if not read or len(dict(read)) < len(read) or any(share <= 0 for _, share in read):
-            remedy = "Leave out what is not measured, and give each family once."
+            remedy = "Give a share to each table that is measured, and to no other."
             raise OutOfRange("the shares must be positive and add up to 1", came="others", remedy=remedy)
         measurement = measurement_of(domain, dict(read), together, rows)
         measurement.check(unit, dict(read))
         if workload is not None:
             if not workload.domain.same_as(domain):
-                raise OutOfRange("a plan and its workload must share their domain", came="two domains")
+                raise OutOfRange(
+                    "a plan and its workload must have one domain",
+                    came="two",
+                    remedy="Pass the domain of the workload.",
+                )
             workload = workload if amounts is None else amounts.wanted(workload)
             workload.check_adds(unit)
             measurement.check_determined(workload, unit, dict(read))
@@ -327,7 +331,7 @@ class Plan(Display):
         instance(level, Level, "level")
         if (amounts := self.amount_pair) is None:
             remedy = "Count with values=, each= and most_events=."
-            raise OutOfRange("counts must be noised together with sums", came="sums alone", remedy=remedy)
+            raise OutOfRange("variances of counts need a plan for ut.mean", came="a plan of sums alone", remedy=remedy)
         # Both parts have the same variance and no noise in common, since every measured family has both.
         square = float(sum(weight**2 for weight in amounts.count))
         return {name: square * variance for name, variance in self._variances(level).items()}
@@ -447,8 +451,8 @@ class Plan(Display):
         """
         self.unit.check_adds(is_one_cell=False, came="a clean table, whose sums agree")
         if self.amount_pair is not None:
-            remedy = "Count the two apart, by measures=, and clean each: count and sum of one table agree as they are."
-            raise Unsupported("clean tables must be of counts, or of sums", came="both, noised together", remedy=remedy)
+            remedy = "Release the counts by themselves, without ut.mean, and clean them."
+            raise Unsupported("clean needs counts or sums alone", came="a release of means", remedy=remedy)
         if reconstruction is None:
             reconstruction = self.measurement.reconstruction(precision_weights(self.levels(level_of(1))))
         if self.domain.size > _MOST_OPEN or any(map(is_hats, self.shares)):

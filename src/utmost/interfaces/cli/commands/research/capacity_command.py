@@ -83,7 +83,7 @@ def capacity(
     if measure.is_given or prior != "uniform":
         if multiplicative or check is not None:
             came = "--multiplicative" if multiplicative else "--check"
-            raise OutOfRange("by a measure the additive capacity is found, once", came=came, where="--measure")
+            raise OutOfRange("--measure finds the additive capacity only", came=came, remedy=f"Leave out {came}.")
         return _by_measure(asked, measure, prior, answer)
     per_type: Sequence[Any]
     if check is not None:

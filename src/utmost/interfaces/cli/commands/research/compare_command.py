@@ -75,7 +75,7 @@ def compare(
 def _epsilons(up_to: str) -> list[Fraction]:
     last = exact(up_to, "up-to")
     if last <= 0:
-        raise OutOfRange("the largest epsilon must be positive", came=up_to, where="--up-to")
+        raise OutOfRange("--up-to must be positive", came=up_to, remedy="Write --up-to 4, say.")
     return [last * at / _POINTS for at in range(_POINTS + 1)]
 
 

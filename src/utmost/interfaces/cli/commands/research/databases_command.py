@@ -82,7 +82,7 @@ def databases(
     """
     at = level.read()
     if tilt is not None and not conflict:
-        raise OutOfRange("a tilt is of the two consumers of --conflict", came=tilt, where="--tilt")
+        raise OutOfRange("--tilt needs --conflict", came="none", remedy="Add --conflict, or leave out --tilt.")
     if conflict:
         told = _conflict(at, tilt or "1/100")
         return answer.give(told, lambda: show_conflict(told))
@@ -94,7 +94,7 @@ def databases(
 def _proposition(query: CountQuery, at: Level, prior: str, loss: str) -> dict[str, Any]:
     if not at.is_rational:
         remedy = "Write --epsilon alpha=1/2: both programs are solved in fractions."
-        raise OutOfRange("alpha must be rational here", came=f"epsilon = {at.epsilon}", remedy=remedy)
+        raise OutOfRange("alpha = e^-epsilon must be a fraction here", came=f"epsilon = {at.epsilon}", remedy=remedy)
     space = counts(query.rows)
     consumer = consumer_of(prior, loss, space, at)
     with progress_bar(f"Solving the program on {query.values**query.rows} databases"):
@@ -137,5 +137,5 @@ def _integers(texts: list[str]) -> list[int]:
     except NotANumber:
         read = [exact("1/2")]
     if any(value.denominator != 1 for value in read):
-        raise OutOfRange("the values that are counted must be integers", came=", ".join(texts), where="--satisfying")
+        raise OutOfRange("--satisfying must list integers", came=", ".join(texts), remedy="Write --satisfying 1,2.")
     return [int(value) for value in read]

@@ -116,7 +116,7 @@ def kernels(
     if plot is not None:
         draw_type(spelled, ptype, plot)
     if resume is not None and out is not None and file_options.file_of(out) is None:
-        raise OutOfRange("with --resume the list must be a file", came="the pipe", where="--out")
+        raise OutOfRange("--resume needs a file in --out", came="-", remedy="Write --out kernels.csv, say.")
     if resume is not None:
         table_options.check_list(out, (".csv", ".txt"))
     listed = not (count or by_size or orbits or estimate)
@@ -140,7 +140,10 @@ def kernels(
 def _check_one(wanted_options: dict[str, bool]) -> None:
     names = [name for name, wanted in wanted_options.items() if wanted]
     if len(names) > 1:
-        raise OutOfRange(f"only one of {', '.join(wanted_options)} can be asked for", came=" and ".join(names))
+        remedy = "Leave the others out."
+        raise OutOfRange(
+            f"only one of {', '.join(wanted_options)} may be given", came=" and ".join(names), remedy=remedy
+        )
 
 
 def _searched(spelled: str, ptype: PrivacyType, resume: Path | None, out: Path | None) -> dict[int, int]:

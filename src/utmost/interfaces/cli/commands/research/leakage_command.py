@@ -152,7 +152,9 @@ def leakage(
     along = None if space is None else space_named(space)
     if along is not None and along.size != secrets:
         raise OutOfRange(
-            f"the space must have {secrets} secrets, as the channels have", came=along.size, where="--space"
+            f"--space must have {secrets} secrets, as the channels have",
+            came=along.size,
+            remedy=f"Write --space line:{secrets}, say.",
         )
     reports = {title: leakage_report(C, belief, by, along) for title, C in read.items()}
     if plot is not None:
@@ -172,5 +174,6 @@ def _secrets(channels: dict[str, Channel]) -> int:
     sizes = {title: C.shape[0] for title, C in channels.items()}
     if len(set(sizes.values())) > 1:
         came = ", ".join(f"{title} has {size}" for title, size in sizes.items())
-        raise OutOfRange("channels that are compared must have the same secrets", came=came)
+        remedy = "Name files with as many rows."
+        raise OutOfRange("channels that are compared must have as many secrets", came=came, remedy=remedy)
     return next(iter(sizes.values()))

@@ -113,7 +113,10 @@ def _law(text: str, name: str, sensitivity: str, cost: Cost, numbers: str) -> An
         kind: Any = Staircase if numbers == "reals" else DiscreteStaircase
         return kind.half_step(at, sensitivity)
     if name != "optimal":
-        raise OutOfRange("the law must be optimal, half-step, geometric (on integers) or laplace", came=name)
+        remedy = "Leave it out: the default is optimal."
+        raise OutOfRange(
+            "the distribution must be optimal, half-step, geometric (on integers) or laplace", came=name, remedy=remedy
+        )
     return optimal_noise(at, sensitivity, cost, read_numbers(numbers))
 
 

@@ -116,5 +116,6 @@ def _number(text: str, size: int) -> int:
     except NotANumber:
         number = exact(-1)
     if number.denominator != 1 or not 0 <= number < size:
-        raise OutOfRange(f"a possible secret must be a name, or a number in 0..{size - 1}", came=text)
+        remedy = "Secrets are numbered from 0."
+        raise OutOfRange(f"a possible secret must be a name, or a number in 0..{size - 1}", came=text, remedy=remedy)
     return int(number)

@@ -134,7 +134,7 @@ def refine(
     channels = channel_files.read(spelling.of(first)), channel_files.read(spelling.of(second))
     if channels[0].shape[0] != channels[1].shape[0]:
         came = f"{channels[0].shape[0]} in {first} and {channels[1].shape[0]} in {second}"
-        raise NotAChannel("both channels must have as many secrets", came=came)
+        raise NotAChannel("both channels must have as many secrets", came=came, remedy="Name files with as many rows.")
     comparison = {"first": str(first), "second": str(second), **channel_files.comparison(*channels, order)}
     path = file_options.file_of(out)
     alone = path is not None and path.suffix.lower() != ".json"
@@ -145,11 +145,18 @@ def refine(
 
 def _write_remap(comparison: dict[str, Any], path: Path) -> None:
     if path.suffix.lower() not in (".csv", ".tsv"):
-        raise OutOfRange("what was found is written as .json, the remap as .csv", came=path.name, where="--out")
+        raise OutOfRange(
+            "--out must end in .json for all that was found, or in .csv for the remap",
+            came=path.name,
+            remedy=f"Write --out {path.with_suffix('.json').name}.",
+        )
     remaps = [
         comparison[key]["remap"] for key in ("second_below_first", "first_below_second") if "remap" in comparison[key]
     ]
     if not remaps:
-        raise Infeasible("a remap from one channel to the other must exist to be written", came="none", where=str(path))
+        remedy = "Write --out comparison.json: it holds the losses that show this."
+        raise Infeasible(
+            "--out needs a remap from one channel to the other", came="two channels without one", remedy=remedy
+        )
     remap = channel_files.channel_of(remaps[0])
     write_together({path: lambda file: channel_files.write(remap, file, path)})

@@ -142,5 +142,7 @@ def _mechanism(text: str, ptype: PrivacyType) -> Channel:
     if text in named:
         return named[text]()
     if Path(text).suffix.lower() not in channel_files.ENDINGS:
-        raise OutOfRange(f"a mechanism must be {', '.join(named)} or a file", came=text, where="--mechanism")
+        raise OutOfRange(
+            f"--mechanism must be {', '.join(named)} or a file", came=text, remedy="Write --mechanism geometric."
+        )
     return channel_files.read(Path(text))

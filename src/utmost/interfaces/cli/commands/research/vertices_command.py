@@ -109,7 +109,7 @@ def vertices(
     """
     spelled, ptype = asked.read(needed=plot is not None or not (count or orbits or heights))
     if count and orbits:
-        raise OutOfRange("only one of --count and --orbits can be asked for", came="both")
+        raise OutOfRange("only one of --count and --orbits may be given", came="both", remedy="Leave one out.")
     answer = options.Output(out if count or orbits else None, as_json)
     if plot is not None:
         draw_type(spelled, ptype, plot)

@@ -46,7 +46,8 @@ def words(
     response = BitResponse.of_word(hashes, at)
     spent = response.level_of_value(hashes)
     if at < spent:
-        raise OutOfRange("a word must lose no more than the level", came=level_text(spent))
+        remedy = "Pass a larger --epsilon, or fewer --hashes."
+        raise OutOfRange("a word must lose at most --epsilon", came=level_text(spent), remedy=remedy)
     spread = float(response.one - response.zero)
     report = {
         **level_facts(at),
