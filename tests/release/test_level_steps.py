@@ -48,36 +48,46 @@ def test_steps_on_the_integers_have_the_transitions_laws():
 def test_sensitivity_and_cells_share_the_level():
     """sensitivity 2 and 3 cells: the transitions at epsilon/6 per unit."""
     strict, loose = (level(epsilon=Fraction(e, 6)) for e in (1, 2))
-    options = {"unit": ut.Unit(2, 3)}
+    options = {"cell_noise": ut.CellNoise(ut.Unit(2, 3))}
     assert fits(tighten(np.zeros(N, int), 1, 2, **options), Tightening(strict, loose).pmf)
     assert fits(relax(np.full(N, 4), 1, 2, **options), lambda k: Relaxing(strict, loose).pmf(k, 4))
 
 
 def test_steps_on_the_reals_are_laplace_transitions():
     one, two = level(epsilon=1), level(epsilon=2)
-    moved = tighten(np.full(N, 0.5), strict=1, loose=2, numbers="reals") - 0.5
+    moved = tighten(np.full(N, 0.5), strict=1, loose=2, cell_noise=REALS) - 0.5
     W = LaplaceTightening(one, two)
     assert (moved == 0).mean() == pytest.approx(float(W.stay), abs=0.01)
     assert stats.kstest(moved[moved != 0], stats.laplace(scale=1).cdf).pvalue > LEVEL
-    relaxed = relax(np.full(N, -1.5), strict=1, loose=2, numbers="reals")
+    relaxed = relax(np.full(N, -1.5), strict=1, loose=2, cell_noise=REALS)
     R = LaplaceRelaxing(one, two)
     assert (relaxed == -1.5).mean() == pytest.approx(R.pieces(-1.5).stay, abs=0.01)
     for y in (-2.0, -1.0, 0.0, 0.5):
         assert (relaxed <= y).mean() == pytest.approx(R.cdf(y, -1.5), abs=0.01)
-    between = bridge(np.full(9, 0.25), np.full(9, 0.5), strict=1, at="3/2", loose=2, numbers="reals", grid="1/1024")
+    between = bridge(
+        np.full(9, 0.25),
+        np.full(9, 0.5),
+        strict=1,
+        at="3/2",
+        loose=2,
+        cell_noise=ut.CellNoise(ut.Unit(1, 1), "reals", grid="1/1024"),
+    )
     assert (np.mod(between, 1 / 1024) == 0).all()
+
+
+HALF_STEPS, REALS = ut.CellNoise(ut.Unit(5, 1), half_step=True), ut.CellNoise(ut.Unit(1, 1), "reals")
 
 
 def test_half_steps_move_by_blocks():
     noise = np.arange(-7, 8)
-    relaxed = relax(noise, strict=1, loose=3, unit=ut.Unit(5, 1), half_step=True)
+    relaxed = relax(noise, strict=1, loose=3, cell_noise=HALF_STEPS)
     assert ((noise - relaxed) % 5 == 0).all()
     assert ((relaxed + 2) // 5 * 5 != relaxed).any()
-    assert ((tighten(noise, strict=1, loose=3, unit=ut.Unit(5, 1), half_step=True) - noise) % 5 == 0).all()
-    mid = bridge(noise + 10, noise, strict=1, at=2, loose=3, unit=ut.Unit(5, 1), half_step=True)
+    assert ((tighten(noise, strict=1, loose=3, cell_noise=HALF_STEPS) - noise) % 5 == 0).all()
+    mid = bridge(noise + 10, noise, strict=1, at=2, loose=3, cell_noise=HALF_STEPS)
     assert ((mid - noise) % 5 == 0).all()
     with pytest.raises(OutOfRange, match="multiples"):
-        bridge(noise + 1, noise, strict=1, at=2, loose=3, unit=ut.Unit(5, 1), half_step=True)
+        bridge(noise + 1, noise, strict=1, at=2, loose=3, cell_noise=HALF_STEPS)
 
 
 @pytest.mark.parametrize(
@@ -91,10 +101,11 @@ def test_the_shape_is_kept_and_the_domain_decides_the_kind(response):
             with pytest.raises(NotANumber, match="integers"):
                 tighten(response, strict=1, loose=2)
             continue
+        noise = ut.CellNoise(ut.Unit(1, 1), numbers)
         made = (
-            tighten(response, strict=1, loose=2, numbers=numbers),
-            relax(response, strict=1, loose=2, numbers=numbers),
-            bridge(response, response, strict=1, at=2, loose=3, numbers=numbers),
+            tighten(response, strict=1, loose=2, cell_noise=noise),
+            relax(response, strict=1, loose=2, cell_noise=noise),
+            bridge(response, response, strict=1, at=2, loose=3, cell_noise=noise),
         )
         for one in made:
             assert np.shape(one) == np.shape(response)
@@ -140,7 +151,7 @@ def test_refusals():
     with pytest.raises(OutOfRange, match="shape"):
         bridge([1], [1, 2], strict=1, at="3/2", loose=2)
     with pytest.raises(OutOfRange, match="multiples"):
-        relax(0.3, strict=1, loose=2, numbers="reals", grid="1/4")
+        relax(0.3, strict=1, loose=2, cell_noise=ut.CellNoise(ut.Unit(1, 1), "reals", grid="1/4"))
     with pytest.raises(NotALevel):
         tighten(1, strict=0, loose=2)
     with pytest.raises(NotANumber):

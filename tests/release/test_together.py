@@ -140,7 +140,7 @@ def test_kept_halves_can_be_relaxed_from_response_and_value():
     release = released(table, columns=["a", "b"], epsilon="1/2", unit=Unit(1, 2), relaxable=True)
     one, two = release.table["a"], release.table["b"]
     noise = np.rint(one + two).astype(int) - 8
-    later = relax(noise, level("1/2"), level(2), unit=Unit(1, 2))
+    later = relax(noise, level("1/2"), level(2), cell_noise=ut.CellNoise(Unit(1, 2)))
     assert chi_square(later, Geometric(1).cdf) > LEVEL
 
 

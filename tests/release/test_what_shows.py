@@ -152,11 +152,12 @@ NEIGHBOURS = [
 @pytest.mark.parametrize(("one", "other"), [*NEIGHBOURS, ([3, 4, 5, 6], [3, 4, 5, 6.5])])
 def test_neighbours_get_answers_of_one_type(one, other, numbers, tmp_path):
     """[3, 4, 5, 6.5] is a neighbour on the reals only; on the integers it is refused, which the curator alone sees."""
+    noise = ut.CellNoise(ut.Unit(1, 1), numbers)
     calls = {
         "gradual": lambda x: GradualRelease(x, 1, numbers=numbers).at(epsilon=1),
-        "relax": lambda x: relax(x, 1, 2, numbers=numbers),
-        "tighten": lambda x: tighten(x, 1, 2, numbers=numbers),
-        "bridge": lambda x: bridge(x, x, 1, 2, 3, numbers=numbers),
+        "relax": lambda x: relax(x, 1, 2, cell_noise=noise),
+        "tighten": lambda x: tighten(x, 1, 2, cell_noise=noise),
+        "bridge": lambda x: bridge(x, x, 1, 2, 3, cell_noise=noise),
         "law": lambda x: add_noise(x, Geometric(1) if numbers == "integers" else Laplace(1)),
         "table": lambda x: ut.release(
             {"n": x, "k": [1] * 4}, **asked(columns="n", public="k", numbers=numbers, **PROMISE), once=True
@@ -215,7 +216,9 @@ REFUSED = {
     "release": lambda: add_noise([1, "9876543x"], Geometric(1)),
     "release of reals": lambda: add_noise([1.0, "9876543x"], Laplace(1)),
     "gradual": lambda: GradualRelease([9876543.5], 1),
-    "relax off the grid": lambda: relax([0.5, 9876543.3], 1, 2, numbers="reals", grid="1/4"),
+    "relax off the grid": lambda: relax(
+        [0.5, 9876543.3], 1, 2, cell_noise=ut.CellNoise(ut.Unit(1, 1), "reals", grid="1/4")
+    ),
     "a table's cell": lambda: ut.release({"n": [1, 9876543.5]}, **asked(columns="n", **PROMISE), once=True),
     "a table's text": lambda: ut.release({"n": [1, "9876543x"]}, **asked(columns="n", **PROMISE), once=True),
     "an identifier": lambda: ut.release(

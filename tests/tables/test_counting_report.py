@@ -17,10 +17,11 @@ import pytest
 
 import utmost as ut
 from counting_words import contributions_with, counted_with
+from running import with_recipe
 from spark import on, session
 from utmost import Counting, count, distinct
 from utmost import sum as total
-from utmost.counting import count_table
+from utmost.counting import count_table, read_counted
 from utmost.errors import BadTable, FewEventsKept, NothingCounted, OutOfRange, RowsLeftOut, Unsupported
 from utmost.ledger import Ledger
 from utmost.workloads import Domain, bins, plain
@@ -196,7 +197,7 @@ def test_each_run_tells_the_curator_which_bounds_take_something(run, tmp_path):
     asked = [*count, "--per-cell", "3", "--epsilon", "1"]
     line = "utmost: not all is counted, because of --per-cell or --in-all. `utmost count --report FILE` says how much."
     for command in (["count", *count, "--out", out], ["release", *asked], ["release", *asked, "--dry-run"]):
-        code, shown, err = run(*command)
+        code, shown, err = run(*(with_recipe(*command) if command[0] == "release" else command))
         assert (code, line in err, "not all" in shown) == (0, True, False), command
     assert "not all" not in out.read_text()
     cut = run("release", events, *asked[1:5], "--at-most", "1", "--epsilon", "1")[2]
@@ -208,7 +209,7 @@ def test_leave_out_nothing_ends_the_run_and_says_what_it_refuses(run, tmp_path):
     events.write_text("who,page\n" + "a,x\n" * 5)
     domain.write_text('{"page": ["x", "y"]}')
     asked = ["release", events, "--person", "who", "--domain", domain, "--at-most", "1", "--epsilon", "1"]
-    code, out, err = run(*asked, "--per-cell", "1", "--in-all", "1", "--leave-out", "nothing")
+    code, out, err = run(*with_recipe(*asked, "--per-cell", "1", "--in-all", "1", "--leave-out", "nothing"))
     assert (code, out) == (1, "")
     assert "refuses events outside the domain, and bounds that keep less than half" in err
 
@@ -313,3 +314,20 @@ def test_a_table_of_cells_has_no_report(run, tmp_path):
     code, _, err = run(*asked, "--dry-run", "--report", tmp_path / "report.json")
     assert (code, "--report" in err) == (2, True)
     assert not (tmp_path / "report.json").exists()
+
+
+def test_a_copy_and_a_file_say_of_themselves_what_the_table_says(tmp_path):
+    table = ut.counting.CountedTable(
+        ut.Domain(town=["A", "B"], column=["n", "m"]),
+        [[1, 2], [3, 4]],
+        ut.Unit(1, 2),
+        part=("sex", "men"),
+        together="column",
+        measure="visits",
+        individual="one household",
+        proved=True,
+    )
+    assert all(said not in (None, False) for said in table.said().values())  # a new field is given above
+    table.save(tmp_path / "c.json")
+    for again in (pickle.loads(pickle.dumps(table)), copy.copy(table), read_counted(tmp_path / "c.json")):
+        assert (again.said(), again.unit, again.facts()) == (table.said(), table.unit, table.facts())

@@ -40,8 +40,9 @@ def publish_means_in_ledger(
     ):
         if again and question.is_written and not opened.has_request(release_name(str(request), next(iter(tables)))):
             question.checked(table)
-        if dry_run:
-            after = opened.rehearse_means(
+        call = opened.rehearse_means if dry_run else opened.publish_means
+        with progress_bar("Checking" if dry_run else "Publishing"):
+            made = call(
                 question.name,
                 tables,
                 epsilon=question.at,
@@ -50,18 +51,9 @@ def publish_means_in_ledger(
                 request=request,
                 independent=memory.independent,
             )
-            return _show_rehearsal(question, tables, after, new=False)
-        with progress_bar("Publishing"):
-            measures = opened.publish_means(
-                question.name,
-                tables,
-                epsilon=question.at,
-                dataset=memory.dataset,
-                version=question.version,
-                request=request,
-                independent=memory.independent,
-            )
-        give_means(question, measures, signer, again=again)
+        if isinstance(made, Budget):
+            return _show_rehearsal(question, tables, made, new=False)
+        give_means(question, made, signer, again=again)
 
 
 def relax_means_in_ledger(

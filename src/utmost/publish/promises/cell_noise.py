@@ -230,7 +230,7 @@ class CellNoise(ColumnNoise, LatticeNoise):
         (Geometric(epsilon='1/2', sensitivity=1), 6)
         """
         sure = read_confidence(confidence)
-        return cell_noise_of_answer(self.unit, self.lattice, level, sure, half_step=self.half_step)
+        return cell_noise_of_answer(self.unit, self.lattice, level, sure)
 
 
 def _read_cost(fact: Any, name: str) -> Cost:

@@ -2,22 +2,26 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from utmost.core.exact.arguments import instance
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number
 from utmost.core.gradual.steps import Bridge, Relaxing, Tightening
 from utmost.core.noise.geometric import Geometric
-from utmost.core.privacy.unit import Unit, read_unit
+from utmost.core.privacy.unit import Unit
 from utmost.core.sampling.draw import DrawMethod, draws
 from utmost.core.sampling.integers import Integers, add, joined, minus
 from utmost.core.sampling.level_draws import bridge_noise, tightening_noise
 from utmost.core.sampling.random_bits import Randomness, secure
 from utmost.errors import OutOfRange
-from utmost.publish.promises.lattice import Lattice, lattice_of
+from utmost.publish.promises.lattice import Lattice
 from utmost.tables.cells.cell_values import CellValues, where_is
+
+if TYPE_CHECKING:
+    from utmost.publish.promises.cell_noise import CellNoise
 
 StepLaw = Geometric | Relaxing | Tightening | Bridge
 
@@ -101,37 +105,12 @@ class Step:
         return add(above, bridge_noise(law, minus(below, above), randomness=randomness, method=method))
 
 
-@dataclass(frozen=True, slots=True)
-class _Drawn:
-    """The lattice of a step, the levels that it is drawn from, and how."""
-
-    lattice: Lattice
-    randomness: Randomness
-    method: DrawMethod | None
-
-    @classmethod
-    def of(
-        cls,
-        unit: Unit | None,
-        numbers: str,
-        grid: Number | None,
-        half_step: bool,
-        randomness: Randomness | None,
-        method: DrawMethod | None,
-    ) -> "_Drawn":
-        """The unit that the parameters name; one individual changes one value by 1 at most where none is given."""
-        return cls(lattice_of(numbers, read_unit(unit, needs=()), grid, half_step), secure(randomness), method)
-
-
 def tighten(
     response: Any,
     strict: Number | Level,
     loose: Number | Level,
     *,
-    unit: Unit | None = None,
-    numbers: str = "integers",
-    grid: Number | None = None,
-    half_step: bool = False,
+    cell_noise: "CellNoise | None" = None,
     randomness: Randomness | None = None,
     method: DrawMethod | None = None,
 ) -> Any:
@@ -140,8 +119,8 @@ def tighten(
     Args:
         response: Response at ``loose``, as it was released: a number, list or array.
         strict, loose: epsilons, or levels such as ``ut.level(alpha="1/2")``; ``strict`` at most ``loose``.
-        unit: Unit of privacy; one value by 1 at most where it is left out.
-        numbers, grid, half_step: Kind of numbers, grid and half steps with which the response was released.
+        cell_noise: Noise with which the response was released; that of integers where one individual changes one value
+            by 1, if left out.
         randomness: the operating system's if left out.
         method: "constant" or "table".
 
@@ -157,11 +136,10 @@ def tighten(
     >>> int(tighten(100, strict=2, loose=2))
     100
     """
-    drawn = _Drawn.of(unit, numbers, grid, half_step, randomness, method)
-    lattice = drawn.lattice
+    lattice, bits = _lattice_of(cell_noise), secure(randomness)
     read = lattice.read(response)
     transition = Tightening(lattice.of(level(strict)), lattice.of(level(loose)))
-    noise = tightening_noise(transition, read.size, randomness=drawn.randomness, method=drawn.method)
+    noise = tightening_noise(transition, read.size, randomness=bits, method=method)
     return lattice.write(read.shape, add(lattice.steps(read), lattice.times(noise)))
 
 
@@ -170,10 +148,7 @@ def relax(
     strict: Number | Level,
     loose: Number | Level,
     *,
-    unit: Unit | None = None,
-    numbers: str = "integers",
-    grid: Number | None = None,
-    half_step: bool = False,
+    cell_noise: "CellNoise | None" = None,
     randomness: Randomness | None = None,
     method: DrawMethod | None = None,
 ) -> Any:
@@ -184,7 +159,7 @@ def relax(
     Args:
         noise: response minus value, at ``strict``; a number, list or array.
         strict, loose: epsilons or levels; ``strict`` at most ``loose``.
-        unit, numbers, grid, half_step, randomness, method: Arguments of `tighten`.
+        cell_noise, randomness, method: Arguments of `tighten`.
 
     Raises:
         OutOfRange: when ``strict`` is looser than ``loose``, and for noise that is not on the grid.
@@ -194,12 +169,11 @@ def relax(
     >>> abs(int(relax(-3, strict=1, loose=40))) <= 3
     True
     """
-    drawn = _Drawn.of(unit, numbers, grid, half_step, randomness, method)
-    lattice = drawn.lattice
+    lattice, bits = _lattice_of(cell_noise), secure(randomness)
     read = lattice.read(noise)
     place, coarse = lattice.split(_on_grid(lattice, read, noise))
     ends = lattice.of(level(strict)), lattice.of(level(loose))
-    moved = lattice.times(relaxed(coarse, *ends, drawn.randomness, drawn.method))
+    moved = lattice.times(relaxed(coarse, *ends, bits, method))
     return lattice.write(read.shape, moved if place is None else add(place, moved))
 
 
@@ -210,10 +184,7 @@ def bridge(
     at: Number | Level,
     loose: Number | Level,
     *,
-    unit: Unit | None = None,
-    numbers: str = "integers",
-    grid: Number | None = None,
-    half_step: bool = False,
+    cell_noise: "CellNoise | None" = None,
     randomness: Randomness | None = None,
 ) -> Any:
     """A response at the level ``at``, between ``strict`` and ``loose``, given the responses at these two; no data.
@@ -222,7 +193,7 @@ def bridge(
         low: the response at ``strict`` (or the noise there).
         high: the response at ``loose`` (or the noise there).
         strict, at, loose: epsilons or levels, with strict <= at <= loose.
-        unit, numbers, grid, half_step, randomness: Arguments of `tighten`.
+        cell_noise, randomness: Arguments of `tighten`.
 
     Raises:
         OutOfRange: when the levels are out of order, the two responses differ in shape, or cannot come from one
@@ -233,8 +204,7 @@ def bridge(
     >>> int(bridge(17, 12, strict=1, at=2, loose=2))
     12
     """
-    drawn = _Drawn.of(unit, numbers, grid, half_step, randomness, None)
-    lattice = drawn.lattice
+    lattice, bits = _lattice_of(cell_noise), secure(randomness)
     first, last = lattice.read(low), lattice.read(high)
     if first.shape != last.shape:
         raise OutOfRange("the two responses must have one shape", came=(first.shape, last.shape))
@@ -248,9 +218,16 @@ def bridge(
             remedy="Pass responses of one release.",
         )
     levels = (lattice.of(level(strict)), lattice.of(level(at)), lattice.of(level(loose)))
-    return lattice.write(
-        last.shape, add(below, lattice.times(bridged(coarse, *levels, drawn.randomness, drawn.method)))
-    )
+    return lattice.write(last.shape, add(below, lattice.times(bridged(coarse, *levels, bits, None))))
+
+
+def _lattice_of(cell_noise: "CellNoise | None") -> Lattice:
+    """The lattice of the noise of each cell."""
+    from utmost.publish.promises.cell_noise import CellNoise
+
+    read = CellNoise(Unit(1, 1)) if cell_noise is None else instance(cell_noise, CellNoise, "cell_noise")
+    read.unit.check_plain()
+    return read.lattice
 
 
 def relaxed(noise: Integers, start: Level, to: Level, randomness: Randomness, method: DrawMethod | None) -> Integers:
@@ -282,6 +259,6 @@ def _on_grid(lattice: Lattice, read: CellValues, values: Any) -> Integers:
                 f"the numbers must be multiples of 2^{-lattice.exponent}",
                 came="another one",
                 where=where_is(int(off[0]), read.shape),
-                remedy="Pass the grid of the release as grid=.",
+                remedy="Pass the noise of the release as cell_noise=, with its grid.",
             )
     return integers

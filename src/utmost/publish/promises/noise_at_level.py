@@ -375,21 +375,20 @@ def _margin(unit: Unit, drawn: IntegerLaw, grid: Fraction | None, confidence: Fr
 
 
 @lru_cache(maxsize=512)
-def cell_noise_of_answer(
-    unit: Unit, lattice: Lattice, at: Level, confidence: Fraction, *, half_step: bool
-) -> CellNoiseAtLevel:
+def cell_noise_of_answer(unit: Unit, lattice: Lattice, at: Level, confidence: Fraction) -> CellNoiseAtLevel:
     """The noise of an answer at this level, whatever other levels were answered.
 
     >>> from utmost.publish.promises.lattice import lattice_of
     >>> unit = Unit(1, 2)
-    >>> noise = cell_noise_of_answer(unit, lattice_of("integers", unit), level(1), Fraction(19, 20), half_step=False)
+    >>> noise = cell_noise_of_answer(unit, lattice_of("integers", unit), level(1), Fraction(19, 20))
     >>> noise.law, noise.margin
     (Geometric(epsilon='1/2', sensitivity=1), 6)
     """
     here, steps = unit.per_cell(at), lattice.sensitivity
-    drawn: IntegerLaw = DiscreteStaircase.half_step(here, steps) if half_step else Geometric(here, steps)
+    is_staircase = lattice.block > 1
+    drawn: IntegerLaw = DiscreteStaircase.half_step(here, steps) if is_staircase else Geometric(here, steps)
     grid = None if lattice.exponent is None else Fraction(2) ** -lattice.exponent
-    law: Law = drawn if grid is None or half_step else Laplace(here, Fraction(unit.sensitivity))
+    law: Law = drawn if grid is None or is_staircase else Laplace(here, Fraction(unit.sensitivity))
     return CellNoiseAtLevel(at, unit, law, drawn, absolute, True, confidence, grid)
 
 

@@ -1,7 +1,7 @@
 """Releases by a plan as the commands give them: the document and its signature, tables beside it, what people see."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from itertools import islice
@@ -49,6 +49,7 @@ from utmost.tables.axes.domain import Domain
 from utmost.tables.files import files
 from utmost.tables.files.atomic import Writer, check_absent, write_together
 from utmost.tables.files.json_files import encoded
+from utmost.tables.files.saving import Digest
 from utmost.tables.files.sidecars import check_repeated, check_repeated_document, publish, table_writers
 from utmost.tables.files.signatures import Signer, signature_path
 
@@ -302,9 +303,22 @@ def give_cells(
     finest = release.domain.finest
     family = release.domain.family_name(finest) if amounts is None else amounts.name(finest)
     table = _with_means(release, family)
-
     said = SumsTable(release, family, amounts is not None).statement
+    out = answer.file
+    facts = _said(release, headline, "" if out is None else f"{out} and {out}.json")
+    _give(table, said, facts, answer, signer, again=again)
 
+
+def _give(
+    table: Any,
+    said: Callable[[Digest | None], dict[str, Any]],
+    facts: ScreenGroup,
+    answer: TableAnswer,
+    signer: Signer | None,
+    *,
+    again: bool,
+) -> None:
+    """Write a table and its statement, then print them with what was promised."""
     out = answer.file
     if out is None:
         written = None
@@ -314,7 +328,6 @@ def give_cells(
         written = publish(table, said, out, watched, signer)
     if answer.as_json:
         return print_json(written or {"statement": said(None), "table": files.columns(table)})
-    facts = _said(release, headline, "" if out is None else f"{out} and {out}.json")
     if out is None:
         give_table(table, answer.form)
         return screen(stderr=True).print(ScreenText(), facts)
@@ -345,21 +358,9 @@ def give_measures(
     Args:
         again: whether the file may be there, as the answer of a request that is made again; it is compared then.
     """
-    table, out = measures.table, answer.file
-    if out is None:
-        written = None
-    elif again and out.is_file():
-        written = measures.said(check_repeated(table, measures.said, out))
-    else:
-        written = publish(table, measures.said, out, watched, signer)
-    if answer.as_json:
-        return print_json(written or {"statement": measures.statement, "table": table})
     then = "" if measures.is_in_ledger else ADDS_UP
-    facts = shown_facts(headline, measures_in_words(measures.statement), out, then=then)
-    if out is None:
-        give_table(table, answer.form)
-        return screen(stderr=True).print(ScreenText(), facts)
-    screen().print(*_fitting([shown_columns(table)]), facts)
+    facts = shown_facts(headline, measures_in_words(measures.statement), answer.file, then=then)
+    _give(measures.table, measures.said, facts, answer, signer, again=again)
 
 
 def give_promised_measures(measures: MeasuresTable, answer: TableAnswer) -> None:
