@@ -68,6 +68,19 @@ def test_single_steps_have_their_laws():
         assert fits([back.sum(), N - back.sum()], [strict.of(bit), 1 - strict.of(bit)])
 
 
+def test_bits_beside_each_other_are_drawn_by_chances_of_their_own():
+    """Ones and zeros in one array, and chances of 0 and of 1 among them."""
+    bits = np.tile([True, False], N)
+    for one, zero in (("1", "1/3"), ("99/100", "0"), ("1", "0"), ("2/3", "1/3")):
+        drawn = respond(bits, BitResponse(one, zero))
+        for own, chance in ((drawn[::2], Fraction(one)), (drawn[1::2], Fraction(zero))):
+            assert (
+                int(own.sum()) == chance * N
+                if chance in (0, 1)
+                else fits([own.sum(), N - own.sum()], [chance, 1 - chance])
+            )
+
+
 def test_responses_are_packed_copies_of_any_shape():
     bits = np.zeros((3, 5, 2), bool)
     answer = PermanentResponses(bits)
