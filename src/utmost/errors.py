@@ -46,7 +46,8 @@ is of a level that hides practically nobody, `RowsObserved` of a list of rows th
 second dataset in a ledger,
 `RowsRenamed` of rows that are called otherwise than when they were
 published, `NothingCounted` of a table all of whose events lie outside the declared domain, `RowsLeftOut`
-of one some of whose events do, `FewEventsKept` of bounds that keep fewer than half of them, `DegreesAsLengths` of
+of one some of whose events do, `LeadingZerosRead` of values that may be codes where numbers were declared,
+`FewEventsKept` of bounds that keep fewer than half of them, `DegreesAsLengths` of
 coordinates that can only be degrees, `FactsFarOff` of public facts that what was released all but excludes.
 """
 
@@ -262,6 +263,10 @@ class NothingCounted(PrivacyWarning):
 
 class RowsLeftOut(PrivacyWarning):
     """Some rows lie outside the declared domain, or have no value there, and are not counted."""
+
+
+class LeadingZerosRead(PrivacyWarning):
+    """Some values begin with a zero that is not read: they may be codes, where numbers were declared."""
 
 
 class FewEventsKept(PrivacyWarning):

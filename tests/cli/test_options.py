@@ -17,7 +17,7 @@ import pytest
 from running import COMMANDS, PLAIN, called, every_command, python
 from utmost.errors import BadTable, OutOfRange
 
-# Screens and options have no public name.
+# Every remedy in the source is put into the words of the command line.
 from utmost.interfaces.cli.main import in_words
 
 SOURCES = Path(__file__).parents[2] / "src/utmost"
@@ -190,7 +190,7 @@ def test_what_ledgers_domains_and_counts_refuse_is_told_without_python(run, file
     count = ["count", file("n\n1\n"), "--person", "n", "--at-most", 1]
     assert 'A tree is made by "tree", an ordered axis by "bins"' in run(*count, "--domain", tmp_path / "domain.json")[2]
     (tmp_path / "domain.json").write_text('{"n": ["1"]}')
-    assert "got no --values." in run(*count, "--domain", tmp_path / "domain.json", "--step", 1)[2]
+    assert "--step needs --values" in run(*count, "--domain", tmp_path / "domain.json", "--step", 1)[2]
     for text, spoken in (
         (
             "Pass missing={dataset: epsilon}, or missing={} if so.",
@@ -345,3 +345,30 @@ def test_the_page_that_a_help_names_is_there():
     pages = {found[1] for found in named if found}
     assert len(pages) > 10
     assert all((root / page).is_file() for page in pages)
+
+
+WRONG_AS_JSON = {
+    "a misuse": (["release", "t.csv", "--columns", "n", "--json"], "NotALevel", 2, "--epsilon 1"),
+    "another option": (["release", "t.csv", "--colum", "n", "--json"], "NoSuchOption", 2, None),
+    "no file": (["verify", "no.csv", "--json"], "BadParameter", 2, None),
+    "a missing option": (["view", "--epsilon", 1, "--json"], "MissingParameter", 2, None),
+    "another command": (["relese", "--json"], "NoSuchCommand", 2, None),
+    "a table": (["release", "t.csv", *SILENT, "--json"], "BadTable", 1, "missing"),
+    "no folder": (["release", "t.csv", *SILENT, "--json", "--out", "no/o.csv"], "Unsupported", 2, "Make it first."),
+    "no ledger": (["ledger", "status", "--ledger", "no.db", "--json"], "LedgerUnavailable", 1, "--create"),
+}
+
+
+@pytest.mark.parametrize(("words", "kind", "code", "remedy"), WRONG_AS_JSON.values(), ids=WRONG_AS_JSON)
+def test_with_json_an_error_is_json_too(run, tmp_path, monkeypatch, words, kind, code, remedy):
+    """One line on standard error, nothing on standard output; without --json the same words stand on a line."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.csv").write_text("n\nx\n")
+    found, out, err = run(*words)
+    said = json.loads(err)
+    assert (found, out, err.count("\n")) == (code, "", 1)
+    assert (said["error"], said["exit_code"]) == (kind, code)
+    assert remedy is None or remedy in said["remedy"], said
+    plain = run(*(word for word in words if word != "--json"))
+    assert plain[0] == code
+    assert " ".join(filter(None, (said["message"], said["remedy"]))) in " ".join(plain[2].split())

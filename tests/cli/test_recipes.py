@@ -100,6 +100,36 @@ def test_a_ledger_counts_persons_by_a_key_alone(run, job):
     assert "utmost init" in err
 
 
+def test_the_environment_may_name_the_secret_file(run, job, monkeypatch):
+    """Then persons are counted by its key, without a recipe."""
+    ran(run, "init", *COUNT, "--epsilon", 1, "--ledger", "l.db", "--name", "a", "--out", "r.toml")
+    asked = ["release", "e.csv", *COUNT, "--epsilon", 1, "--ledger", "l.db", "--create", "--name", "a"]
+    monkeypatch.setenv("UTMOST_LEDGER_KEY_FILE", str(job / "r.secret.toml"))
+    ran(run, *asked, "--out", "a.csv")
+    monkeypatch.delenv("UTMOST_LEDGER_KEY_FILE")
+    ran(run, "release", "e.csv", "--recipe", "r.toml", "--out", "b.csv")
+    assert (job / "a.csv").read_bytes() == (job / "b.csv").read_bytes()
+
+
+def test_an_option_that_only_a_recipe_has_names_the_line_to_write(run, job):
+    """With its value as TOML has it; a key's wrong value is named as the key, and wrong TOML stays wrong."""
+    asked = ["release", "e.csv", "--each-row", *BY, "--epsilon", 1]
+    for words, line in {
+        ("--decimal", ","): 'decimal = ","',
+        ("--missing-marks", "NA,-"): 'missing-marks = ["NA", "-"]',
+        ("--independent",): "independent = true",
+        ("--per-cell=3",): 'per-cell = "3"',
+    }.items():
+        code, _, err = run(*asked, *words)
+        assert (code, f"Write {line} in a file release.toml, and add --recipe release.toml." in err) == (2, True), err
+        (job / "r.toml").write_text(f"{line}\n")
+        code, _, err = run(*asked, "--recipe", "r.toml", "--ledger", "l.db", "--dry-run")
+        assert (code, "No such option" in err) == (2, False), err
+    (job / "r.toml").write_text('cost = "cubic"\n')
+    code, _, err = run(*asked, "--recipe", "r.toml")
+    assert (code, "cost in the recipe must be" in err) == (2, True)
+
+
 WRONG = {
     "a misspelt key": ("epsilom = 1", 2, "Did you mean 'epsilon'?"),
     "an underscore": ("at_most = 1", 2, "Did you mean 'at-most'?"),

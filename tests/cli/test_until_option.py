@@ -56,6 +56,25 @@ def test_a_ledger_charges_the_level_reached(table, run):
     assert ut.read_release("s.csv").level == ut.level(1)
 
 
+def test_a_dry_run_shows_where_the_rule_may_stop(table, run):
+    """With and without a ledger: the margin of the level that is reached is the one of its step of the ladder."""
+    asked = ("release", "t.csv", *COLUMNS, "--epsilon", "2", *RULE)
+    ladder = json.loads(run(*asked, "--dry-run", "--json")[1])["ladder"]
+    assert [step["epsilon"] for step in ladder] == ["1/32", "1/16", "1/8", "1/4", "1/2", "1", "2"]
+    kept = ("--ledger", "l.db", "--create", "--name", "a")
+    assert json.loads(run(*asked, *kept, "--dry-run", "--json")[1])["ladder"] == ladder
+    for more in ((), kept):
+        shown = " ".join(run(*asked, *more, "--dry-run")[1].split())
+        assert f"± {ladder[0]['margin']} {ladder[0]['least_cell']}" in shown
+    assert run(*asked, "--out", "r.csv")[0] == 0
+    answer = ut.read_release("r.csv")
+    reached = next(step for step in ladder if step["epsilon"] == str(answer.epsilon))
+    assert answer.margin() == reached["margin"]
+    cells = dict(zip(answer.table["department"], answer.table["applicants"], strict=True))
+    assert min(cells["A"], cells["B"]) >= reached["least_cell"]
+    assert reached["least_cell"] == 10 * reached["margin"]
+
+
 def test_a_promise_in_a_file_and_a_recipe_keep_the_rule(table, run):
     code, _, error = run("promise", *COLUMNS, *RULE, "--out", "promise.json")
     assert code == 0, error
@@ -71,8 +90,8 @@ def test_a_promise_in_a_file_and_a_recipe_keep_the_rule(table, run):
     ("options", "said"),
     [
         ((*RULE, "--cost", "squared"), "Leave out cost in the recipe"),
-        (("--until", "10 % where town=X"), "--until: cells are chosen by public columns"),
-        (("--until", "10 % where department=Z"), "must be in the table"),
+        (("--until", "10 % where town=X"), "--until must name public columns"),
+        (("--until", "10 % where department=Z"), "--until must choose cells of the table"),
         (("--until", "10 % where department"), "Write sex=women"),
         (("--until", "200 %"), "above 0 % and up to 100 %"),
         (("--until", "many"), "number"),

@@ -22,6 +22,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from running import PLAIN, called, main
+
+# A page may add a kind of noise, which is taken away again.
 from utmost.publish.promises import noise_kinds
 from utmost_papers.command import main as papers
 

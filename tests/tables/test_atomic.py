@@ -9,6 +9,7 @@ import sys
 
 import pytest
 
+from running import PLAIN
 from utmost.errors import Unsupported
 
 # Which calls of the disk fail, and when, is tried on the function that makes them.
@@ -146,3 +147,34 @@ def test_no_copy_stays_of_a_file_that_could_not_be_kept(tmp_path, monkeypatch):
         atomic.write_together({tmp_path / "a": lambda file: file.write(b"new")}, overwrite=True)
     assert [path.name for path in tmp_path.iterdir()] == ["a"]
     assert (tmp_path / "a").read_bytes() == b"old"
+
+
+WRITES_FOR_EVER = """
+import sys, time
+from pathlib import Path
+from utmost.tables.files.atomic import write_together
+
+def write(file):
+    file.write(b"half")
+    file.flush()
+    print("writing", flush=True)
+    time.sleep(60)
+
+write_together({Path(sys.argv[1]): write})
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such locks, and files stay")
+def test_what_a_killed_process_left_is_removed_by_the_next_and_what_is_being_written_is_not(tmp_path):
+    out, other = tmp_path / "o[1].csv", tmp_path / ".o[1].csv.json.abcdefgh.part"
+    other.write_text("of another file")
+    command = [sys.executable, "-c", WRITES_FOR_EVER, str(out)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=os.environ | PLAIN) as writing:
+        assert writing.stdout.readline() == b"writing\n"
+        (left,) = tmp_path.glob(".o?1?.csv.????????.part")
+        write_together({out: lambda file: file.write(b"whole")})
+        assert left.read_bytes() == b"half"
+        writing.kill()
+    write_together({out: lambda file: file.write(b"again")}, overwrite=True)
+    assert sorted(tmp_path.iterdir()) == sorted([out, other])
+    assert out.read_bytes() == b"again"

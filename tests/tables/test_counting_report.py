@@ -22,7 +22,15 @@ from spark import on, session
 from utmost import Counting, count, distinct
 from utmost import sum as total
 from utmost.counting import count_table, read_counted
-from utmost.errors import BadTable, FewEventsKept, NothingCounted, OutOfRange, RowsLeftOut, Unsupported
+from utmost.errors import (
+    BadTable,
+    FewEventsKept,
+    LeadingZerosRead,
+    NothingCounted,
+    OutOfRange,
+    RowsLeftOut,
+    Unsupported,
+)
 from utmost.ledger import Ledger
 from utmost.workloads import Domain, bins, plain
 
@@ -104,6 +112,23 @@ def test_parts_have_the_report_of_all():
     reports = [table.report for table in parts.values()]
     assert reports[0] == reports[1]
     assert (reports[0].events, list(reports[0].outside)) == (9, ["age", "page"])
+
+
+@pytest.mark.parametrize(("codes", "seen"), [([1005, 1006], 2), (bins(1000, 1010), 3), (["01005", "01006"], 0)])
+def test_a_zero_that_is_not_read_is_warned_about_and_counted_in_the_report(tmp_path, codes, seen):
+    """In memory, from a file and from an engine; where 1005 is declared, its zeros are no number's."""
+    cells = ["01005", "01005", "1006", "0", "00x", "1005"] + (["00042"] if seen == 3 else [])
+    (tmp_path / "codes.csv").write_text("code\n" + "\n".join(cells) + "\n")
+    tables = [{"code": cells}, tmp_path / "codes.csv"]
+    for table in tables if seen != 3 else [{"code": [cell for cell in cells if cell != "00x"]}]:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            counted = counted_with(table, domain=Domain(code=codes), each_row=True)
+        told = [str(warning.message) for warning in caught if warning.category is LeadingZerosRead]
+        assert counted.report.facts()["leading_zeros"] == {"code": seen}
+        assert len(told) == bool(seen)
+        assert all("'code'" in text and str(seen) not in text for text in told)
+        assert ("zeros before code" in counted.report.rows) == bool(seen)
 
 
 MANY = {"user": ["a"] * 6 + ["b"], "page": ["x", "y", "z", "x", "x", "x", "x"], "paid": [5, 5, 5, 5, 5, 5, 5]}
@@ -197,7 +222,7 @@ def test_each_run_tells_the_curator_which_bounds_take_something(run, tmp_path):
     asked = [*count, "--per-cell", "3", "--epsilon", "1"]
     line = "utmost: not all is counted, because of --per-cell or --in-all. `utmost count --report FILE` says how much."
     for command in (["count", *count, "--out", out], ["release", *asked], ["release", *asked, "--dry-run"]):
-        code, shown, err = run(*(with_recipe(*command) if command[0] == "release" else command))
+        code, shown, err = run(*with_recipe(*command))
         assert (code, line in err, "not all" in shown) == (0, True, False), command
     assert "not all" not in out.read_text()
     cut = run("release", events, *asked[1:5], "--at-most", "1", "--epsilon", "1")[2]

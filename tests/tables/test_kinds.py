@@ -14,6 +14,7 @@ from pyarrow import parquet as pq
 
 import utmost as ut
 from asking import asked
+from running import with_recipe
 from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.ledger import Ledger
 
@@ -265,7 +266,7 @@ def test_an_encoding_is_named(run, encoding, tmp_path):
     path = written(TEXT.encode(encoding), "t.csv")(tmp_path)
     asked = ["release", path, "--columns", "n", "--public", "ward", "--sensitivity", 1, "--cells", 1, "--epsilon", 1]
     assert run(*asked, "--out", tmp_path / "o.jsonl")[0] == 1
-    assert run(*asked, "--encoding", encoding, "--out", tmp_path / "o.jsonl")[0] == 0
+    assert run(*with_recipe(*asked, "--encoding", encoding, "--out", tmp_path / "o.jsonl"))[0] == 0
     assert columns_of(ut.read_release(tmp_path / "o.jsonl").table)["ward"] == WARDS
 
 
@@ -282,7 +283,7 @@ def test_an_encoding_is_named(run, encoding, tmp_path):
 def test_encodings_and_separators_that_are_none_are_refused(run, words, said, tmp_path):
     path = written(TEXT.encode(), "t.csv")(tmp_path)
     asked = ["release", path, "--columns", "n", "--public", "ward", "--sensitivity", 1, "--cells", 1, "--epsilon", 1]
-    code, out, err = run(*asked, *words)
+    code, out, err = run(*with_recipe(*asked, *words))
     assert (code, out) == (2, "")
     assert said in err
 
@@ -302,6 +303,6 @@ def test_a_separator_that_is_said_is_obeyed_whatever_the_header_says(run, name, 
     asked = ["release", path, "--columns", "n", "--public", "a", "--sensitivity", 1, "--cells", 1, "--epsilon", 1]
     assert run(*asked)[0] == 0
     for separator in (",", ";", "tab", "|"):
-        code, _, err = run(*asked, "--separator", separator)
+        code, _, err = run(*with_recipe(*asked, "--separator", separator))
         fits = {"tab": "\t"}.get(separator, separator) == text[1]
         assert (code == 0) == fits, err

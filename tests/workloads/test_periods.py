@@ -321,7 +321,8 @@ def test_longer_periods_that_the_ends_cut_are_no_level_and_it_is_said():
 @pytest.mark.parametrize(
     ("facts", "came"),
     [
-        ({"months": ["2026-01", "2026-07"]}, "got 'months'. Write {\"periods\""),
+        ({"decades": ["1990", "2020"]}, "got 'decades'. Write {\"months\""),
+        ({"months": ["2026-01", "2026-07"], "every": "day"}, "got 'months', 'every'"),
         (
             {"periods": ["2026-01", "2026-07"], "evry": "month"},
             'beside "periods" stand only above, below, column, every',

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from utmost.core.exact.arguments import wrong_kind
+from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.core.exact.display import Display
 from utmost.core.exact.intervals import Interval, round_down, round_up, settled
 from utmost.core.exact.levels import Level
@@ -215,7 +216,7 @@ class Combination(Display):
         exceeded = self.tail(margin)
         return max(0.0, math.nextafter(1 - exceeded, 0)) if exceeded > 0 else 1.0
 
-    def margin(self, confidence: Number = "0.95") -> int | float:
+    def margin(self, confidence: Number = DEFAULT_CONFIDENCE) -> int | float:
         """The least r that is certified to have P(|S| <= r) >= confidence.
 
         Returns:
@@ -344,7 +345,7 @@ class Combination(Display):
 
 
 def simultaneous_margins(
-    combinations: Sequence[Combination], confidence: Number = "0.95", *, independent: bool = False
+    combinations: Sequence[Combination], confidence: Number = DEFAULT_CONFIDENCE, *, independent: bool = False
 ) -> tuple[int | float, ...]:
     """A margin for each of m sums such that *all* of them are kept at once with the chance ``confidence``, or more.
 

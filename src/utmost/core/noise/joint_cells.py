@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.core.exact.intervals import Interval, nearest, settled
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, exact, natural
@@ -152,7 +153,7 @@ class RotatedPair:
         """E X_1^2, of one cell: half of that of G."""
         return self._number(lambda q, _: q / (1 - q) ** 2)
 
-    def margin(self, confidence: Number = "0.95") -> float:
+    def margin(self, confidence: Number = DEFAULT_CONFIDENCE) -> float:
         """The least r, a multiple of 1/2, that is certified to have P(|X_1| <= r) >= confidence."""
         return float(Combination([Fraction(1, 2)], self.ratio, [2]).margin(confidence))
 

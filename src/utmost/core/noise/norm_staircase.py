@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import one_of
 from utmost.core.exact.arrays import Floats
+from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.core.exact.display import Display
 from utmost.core.exact.intervals import Interval, nearest, settled
 from utmost.core.exact.levels import Level
@@ -110,7 +111,7 @@ class BallMixture(Display, ABC):
         """E X_1^2, of one cell."""
         return self._moment(2)
 
-    def margin(self, confidence: Number = "0.95") -> int:
+    def margin(self, confidence: Number = DEFAULT_CONFIDENCE) -> int:
         """The least t with P(|X_1| <= t) >= confidence, for each single cell.
 
         It is exact if q is rational, else certified by intervals.

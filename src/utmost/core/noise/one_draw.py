@@ -13,6 +13,7 @@ from math import prod
 from typing import Any, ClassVar, Literal
 
 from utmost.core.exact.arguments import sequence
+from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.core.exact.display import Display
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, exact, exact_integer, first_integer, natural, read_confidence
@@ -151,7 +152,7 @@ class DrawLaw(Display, ABC):
         place, beyond = self._cell(cell), natural(t, "t")
         return number_at(self.ratio, lambda q: self.tail_at(q, place, beyond))
 
-    def margin(self, confidence: Number = "0.95", cell: int = 0) -> int:
+    def margin(self, confidence: Number = DEFAULT_CONFIDENCE, cell: int = 0) -> int:
         """The least t that is certified to have P(|X_cell| <= t) >= confidence.
 
         Args:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from utmost.core.exact.arrays import Floats
+from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.core.exact.display import Display
 from utmost.core.exact.intervals import round_down, round_up
 from utmost.core.exact.levels import Level
@@ -91,7 +92,7 @@ def fieller(
     levels: Number | Level | Sequence[Number | Level] | Any,
     *,
     counts: int | Sequence[int] | Any = 1,
-    confidence: Number = "0.95",
+    confidence: Number = DEFAULT_CONFIDENCE,
 ) -> RatioBar:
     r"""An interval that contains the true ratio with the chance ``confidence`` or more, for any true sums.
 

@@ -10,6 +10,7 @@ from typing import Any
 from flint import fmpz_poly
 
 from utmost.core.exact.arguments import instance
+from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.core.exact.display import Display
 from utmost.core.exact.intervals import round_up
 from utmost.core.exact.numbers import Number, first_integer, natural, read_confidence
@@ -52,7 +53,7 @@ class RepeatedSum(Display):
         instance(self.law, IntegerLaw, "law")
         object.__setattr__(self, "count", natural(self.count, "count", least=1))
 
-    def margin(self, confidence: Number = "0.95") -> int:
+    def margin(self, confidence: Number = DEFAULT_CONFIDENCE) -> int:
         """The least r that is certified to have P(|S| <= r) >= confidence.
 
         Raises:

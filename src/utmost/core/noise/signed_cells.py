@@ -21,6 +21,7 @@ import numpy as np
 
 from utmost.core.exact.arguments import sequence, truth, wrong_kind
 from utmost.core.exact.arrays import Array, objects
+from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.core.exact.display import Display
 from utmost.core.exact.levels import Level
 from utmost.core.exact.linear_algebra import solve_lifted
@@ -142,7 +143,7 @@ class SignedCells(Display):
         """The mean over the cells of E|noise|."""
         return sum(self.noise_of(cell).mean_size for cell in range(self.cells)) / self.cells
 
-    def margins(self, confidence: Number = "0.95") -> tuple[int | float, ...]:
+    def margins(self, confidence: Number = DEFAULT_CONFIDENCE) -> tuple[int | float, ...]:
         """The least r that is certified to have P(|noise| <= r) >= confidence, for each cell."""
         return tuple(self.noise_of(cell).margin(confidence) for cell in range(self.cells))
 

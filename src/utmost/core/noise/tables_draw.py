@@ -18,6 +18,7 @@ from math import comb, prod
 from typing import Any
 
 from utmost.core.exact.arguments import one_of, sequence, truth
+from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.core.exact.levels import Level, level_argument
 from utmost.core.exact.numbers import Number, first_integer, natural, read_confidence
 from utmost.core.exact.scalars import Q
@@ -199,7 +200,7 @@ class TablesDraw(DrawLaw):
         scale = (1 - q) ** (1 - self.parts) if self.is_one_table else 1
         return 2 * series.at(q) * scale / sum(self.masses_at(q), 0 * q)
 
-    def total_margin(self, confidence: Number = "0.95") -> int:
+    def total_margin(self, confidence: Number = DEFAULT_CONFIDENCE) -> int:
         """The least t that is certified to have P(|total| <= t) >= confidence."""
         miss = 1 - read_confidence(confidence)
         if self.exactly:

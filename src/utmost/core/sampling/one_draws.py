@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.core.exact.intervals import Interval, round_up
 from utmost.core.exact.numbers import Number, exact, first_integer, natural, read_confidence
 from utmost.core.exact.scalars import Q
@@ -265,7 +266,9 @@ _DOUBT = 21.0
 _MARGIN_KEY = sha256(b"utmost: margins of answers from one draw").digest()
 
 
-def answer_margin(law: DrawLaw | DrawWithTotal, coefficients: Sequence[Any], confidence: Number = "0.95") -> Fraction:
+def answer_margin(
+    law: DrawLaw | DrawWithTotal, coefficients: Sequence[Any], confidence: Number = DEFAULT_CONFIDENCE
+) -> Fraction:
     """A distance within which the noise of a sum of coefficients times cells lies, with this confidence.
 
     For one cell it is exact, and so it is for the total of `TablesDraw`. Otherwise it is the least of three: by the

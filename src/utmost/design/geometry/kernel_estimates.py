@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import instance, integer, optional, real
+from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.core.exact.display import Display
 from utmost.core.exact.numbers import exact_integer
 from utmost.core.exact.progress_bar import progress_bar
@@ -43,7 +44,11 @@ class KernelEstimate(Display):
 
 @progress_bar("Sampling kernels")
 def estimate_kernels(
-    ptype: PrivacyType, samples: int, generator: np.random.Generator, size: int | None = None, confidence: float = 0.95
+    ptype: PrivacyType,
+    samples: int,
+    generator: np.random.Generator,
+    size: int | None = None,
+    confidence: float = float(DEFAULT_CONFIDENCE),
 ) -> KernelEstimate:
     """Estimate how many kernels of a given size a type has.
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import instance, sequence_of, text
 from utmost.core.exact.arrays import Floats, as_array
+from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.core.exact.display import Display
 from utmost.core.exact.numbers import Number, between_0_and_1, read_confidence
 from utmost.design.local.bits import BitResponse
@@ -119,7 +120,7 @@ class FoundWord(Display):
     error: float
     p_value: float
 
-    def interval(self, confidence: Number = "0.95") -> tuple[float, float]:
+    def interval(self, confidence: Number = DEFAULT_CONFIDENCE) -> tuple[float, float]:
         """The count give or take its normal quantile of standard errors, cut off at 0.
 
         >>> [round(end) for end in FoundWord("mary", 1000.0, 50.0, 0.0).interval()]

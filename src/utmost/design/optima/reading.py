@@ -14,6 +14,7 @@ import numpy as np
 
 from utmost.core.exact.arguments import instance, integer, real
 from utmost.core.exact.arrays import Array, as_array, frozen, is_exact, same_numbers, to_floats
+from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.core.exact.display import Display
 from utmost.core.exact.levels import Level
 from utmost.core.exact.memory import fitting_memory
@@ -135,7 +136,9 @@ class Reading(Display):
     loss: Fraction | float
 
 
-def read(noise: Level | IntegerLaw, consumer: Consumer, response: int, confidence: Number = "0.95") -> Reading:
+def read(
+    noise: Level | IntegerLaw, consumer: Consumer, response: int, confidence: Number = DEFAULT_CONFIDENCE
+) -> Reading:
     """The answer of least posterior loss to a response with geometric noise, clamped or not, for counts 0..n.
 
     The posterior of count i is proportional to p_i alpha^|i - z|, where a response z outside 0..n says what the

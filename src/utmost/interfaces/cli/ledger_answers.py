@@ -17,6 +17,7 @@ from utmost.interfaces.cli.options import file_options, table_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.release_options import ReleaseMemory
 from utmost.interfaces.cli.options.table_options import TableAnswer
+from utmost.interfaces.cli.screens.release_screen import ladder_grid, ladder_report
 from utmost.interfaces.cli.screens.screen import facts, percent, screen, shown_facts, watched
 from utmost.interfaces.cli.screens.terminal import ScreenGroup, ScreenText
 from utmost.interfaces.cli.screens.workload_screens import (
@@ -43,7 +44,7 @@ from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.promises.sum_noise import SumNoise
 from utmost.publish.promises.table_statements import cells_digest
-from utmost.publish.promises.until import Until
+from utmost.publish.promises.until import LadderStep, Until
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.publish.releases.release import level_of_answer
@@ -364,30 +365,41 @@ def show_spending(
         margins |= planned_gain(noise.plan, question.at, sure)
     elif margin is not None:
         margins = {"margin": f"± {short_bar(margin)} for each released cell, at {percent(sure)} confidence"}
-    if until is not None:
+    ladder: list[LadderStep] = []
+    if until is not None and noise is not None:
         margins["stops as soon as"] = f"{until.words}; less is spent then"
-    show_after(question, after, margins, {"margin": margin}, new=new)
+        ladder = until.ladder(noise, question.at, sure)
+    show_after(question, after, margins, {"margin": margin}, ladder, new=new)
 
 
 def show_after(
-    question: Question, after: Budget, margins: Mapping[str, str], bars: Mapping[str, Any], *, new: bool
+    question: Question,
+    after: Budget,
+    margins: Mapping[str, str],
+    bars: Mapping[str, Any],
+    ladder: Sequence[LadderStep] = (),
+    *,
+    new: bool,
 ) -> None:
     """Print the budget after a call that was rehearsed, and its margins.
 
     Args:
         margins: Margins in words, for people. bars: Margins for programs.
+        ladder: Levels at which a rule may stop the release.
         new: Whether the ledger would be made.
     """
     report = budget_report(after)
     if question.answer.as_json:
         rehearsal = {"dry_run": True, "name": question.name, **level_facts(question.at), **bars}
+        rehearsal |= {"ladder": ladder_report(ladder)} if ladder else {}
         return print_json(rehearsal | {"after": report, "new_ledger": new})
     rows = {"release": question.name, "level": f"epsilon = {level_words(question.at)}", **margins}
     rows |= budget_rows(report)
     rows["would be spent"], rows["would remain"] = rows.pop("spent"), rows.pop("remaining")
     if new:
         rows["ledger"] = "would be made"
-    screen().print(ScreenGroup(ScreenText("Nothing was drawn. After this call:", style="bold"), facts(rows)))
+    shown = [ladder_grid(ladder)] if ladder else []
+    screen().print(ScreenGroup(ScreenText("Nothing was drawn. After this call:", style="bold"), *shown, facts(rows)))
 
 
 def budget_rows(report: Mapping[str, Any]) -> dict[str, str]:

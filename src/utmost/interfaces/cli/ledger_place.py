@@ -107,7 +107,8 @@ class LedgerOptions(MemoryOfMany):
 
 
 def secret_file_of(key_file: Path | None) -> Path | None:
-    """The key file, where it is a secret file."""
+    """The key file, named here or by the environment, where it is a secret file."""
+    key_file = key_file or (Path(named) if (named := os.environ.get("UTMOST_LEDGER_KEY_FILE")) else None)
     if key_file is None:
         return None
     from utmost.tables.files.secret_file import is_secret_file

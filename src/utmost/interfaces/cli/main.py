@@ -8,6 +8,7 @@ import errno
 import gc
 import inspect
 import io
+import json
 import os
 import re
 import signal
@@ -277,9 +278,7 @@ class _Command(click.Command):
         if shared:
             elsewhere["utmost --help"] = [re.split("[ ,]", name, maxsplit=1)[0] for name, _ in shared]
         if self.recipe_keys:
-            elsewhere["in a recipe; docs/reference/cli.md"] = [
-                key.opts[-1].removeprefix("--") for key in self.recipe_keys
-            ]
+            elsewhere["in a recipe"] = [key.opts[-1].removeprefix("--") for key in self.recipe_keys]
         if self.rare:
             elsewhere["rare; docs/reference/cli.md"] = self.rare
         for place, names in elsewhere.items():
@@ -371,27 +370,35 @@ app = _Commands(
 def main(arguments: list[str] | None = None, program: click.Command = app) -> None:
     """Run the command line, or another program of this repository, and leave the process with its exit code."""
     gc.set_threshold(_NEW_OBJECTS)
-    _check_streams()
     words = sys.argv[1:] if arguments is None else arguments
+    fail = partial(_fail, as_json="--json" in words)
+    _check_streams()
     if any("\0" in word for word in words):
-        _fail("an argument must not hold a NUL character", 2)
+        fail("an argument must not hold a NUL character", 2, click.UsageError)
     with _ended_in_order(), warnings.catch_warnings():
         warnings.simplefilter("always", PrivacyWarning)
         keys = _keys_of(words)
         warnings.showwarning = partial(_tell, keys)
         try:
-            _run(arguments, program)
+            _run(arguments, program, as_json="--json" in words)
         except UtmostError as error:
             code = next((code for kinds, code in _CODES if isinstance(error, kinds)), 1)
-            _fail(_with_notes(in_words(error, keys), error), code)
-        except BrokenPipeError:
+            message, remedy = _spoken_error(error, keys)
+            fail(message, code, type(error), remedy, *_notes(error))
+        except BrokenPipeError as error:
             _silence()
-            _fail("standard output was closed before all was written", 1)
+            fail("standard output was closed before all was written", 1, type(error))
         except OSError as error:
             _silence()
-            _fail(_with_notes(_of_the_system(error), error), 1)
-        except MemoryError:
-            _fail("the result must fit the memory. Ask for a smaller one.", 1)
+            message = f"{error.filename or 'what was to be written'}: {error.strerror or error}"
+            fail(message, 1, type(error), _MENDS.get(error.errno or 0), *_notes(error))
+        except MemoryError as error:
+            fail("the result must fit the memory", 1, type(error), "Ask for a smaller one.")
+        # With --json alone: else click shows its own errors, see `_run`.
+        except click.ClickException as error:
+            fail(error.format_message(), error.exit_code, type(error))
+        except click.Abort:
+            fail("interrupted", 1, KeyboardInterrupt)
 
 
 def _keys_of(words: Sequence[str]) -> list[str]:
@@ -401,10 +408,15 @@ def _keys_of(words: Sequence[str]) -> list[str]:
     return [key.opts[-1].removeprefix("--") for key in getattr(command_named(words[0]), "recipe_keys", ())]
 
 
-def _run(arguments: list[str] | None, program: click.Command) -> None:
-    """Run a command and bring out all that it printed: what is still held back when it ends may find the disk full."""
+def _run(arguments: list[str] | None, program: click.Command, *, as_json: bool) -> None:
+    """Run a command and bring out all that it printed: what is still held back when it ends may find the disk full.
+
+    Args:
+        as_json: Whether a misuse is raised as an error, in place of lines for people.
+    """
     try:
-        program(args=arguments, prog_name=program.name or "utmost")
+        code = program(args=arguments, prog_name=program.name or "utmost", standalone_mode=not as_json)
+        sys.exit(code if isinstance(code, int) else 0)
     except SystemExit:
         sys.stdout.flush()
         raise
@@ -418,18 +430,10 @@ _MENDS = {
 }
 
 
-def _with_notes(told: str, error: Exception) -> str:
-    """The text of an error, with the notes that were added on its way, and the facts for the key's holder."""
+def _notes(error: Exception) -> list[str]:
+    """The notes that were added to an error on its way, and the facts for the key's holder."""
     known_as = error.known_as if isinstance(error, AlreadyPublished) else None
-    notes = (*getattr(error, "__notes__", ()), *([] if known_as is None else [f"For your eyes: {known_as}."]))
-    return " ".join((told if not notes or told.endswith(".") else f"{told}.", *notes))
-
-
-def _of_the_system(error: OSError) -> str:
-    """The refusal of the operating system, with the file where it names one, and a remedy."""
-    told = f"{error.filename or 'what was to be written'}: {error.strerror or error}"
-    mend = _MENDS.get(error.errno or 0)
-    return told if mend is None else f"{told}. {mend}"
+    return [*getattr(error, "__notes__", ()), *([] if known_as is None else [f"For your eyes: {known_as}."])]
 
 
 _OPTIONS = {
@@ -530,6 +534,12 @@ def in_words(error: UtmostError, keys: Collection[str] = ()) -> str:
     >>> in_words(OutOfRange("cost must be a cost", came="cubic", remedy='Pass cost="squared".'), {"cost"})
     'cost in the recipe must be a cost; got cubic. Pass cost = "squared" in the recipe (--recipe FILE.toml).'
     """
+    message, remedy = _spoken_error(error, keys)
+    return message if remedy is None else f"{message} {remedy}"
+
+
+def _spoken_error(error: UtmostError, keys: Collection[str]) -> tuple[str, str | None]:
+    """What was required and what came, and the remedy, in the words of the command line."""
     required = _BEGINS.sub(_option, _spoken(_LEVEL.sub(r"\1 = ", error.required), keys))
     # A table or document is at fault in a place of its own, which is no option, whatever its name.
     where = error.where if isinstance(error, BadTable) else _OPTIONS.get(error.where or "", error.where)
@@ -540,9 +550,15 @@ def in_words(error: UtmostError, keys: Collection[str] = ()) -> str:
     came = error.came
     if isinstance(came, str):
         came = _NAMED.sub(lambda match: match[1] + _OPTIONS[match[2]], came)
-    told = _LEVEL_SHOWN.sub(r"\1 = \2", str(UtmostError(required, came=came, where=where, remedy=remedy)))
-    told = _FRACTION.sub(lambda match: match[1] if match[2] == "1" else f"{match[1]}/{match[2]}", told)
-    return _keys_named(told, keys)
+    message = _last_words(str(UtmostError(required, came=came, where=where)), keys)
+    return message, None if remedy is None else _last_words(remedy, keys)
+
+
+def _last_words(text: str, keys: Collection[str]) -> str:
+    """A sentence with levels and fractions as people write them, and the names of keys of a recipe."""
+    text = _LEVEL_SHOWN.sub(r"\1 = \2", text)
+    text = _FRACTION.sub(lambda match: match[1] if match[2] == "1" else f"{match[1]}/{match[2]}", text)
+    return _keys_named(text, keys)
 
 
 def _keys_named(text: str, keys: Collection[str]) -> str:
@@ -592,7 +608,7 @@ def _option(match: re.Match[str]) -> str:
 def _check_streams() -> None:
     """Nothing is drawn where the answer could not be written; what a stream cannot spell is written in escapes."""
     if sys.stdout is None or sys.stdout.closed:
-        _fail("standard output must be open", 2)
+        _fail("standard output must be open", 2, OSError)
     _keep_for_answers()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -653,8 +669,21 @@ def _tell(keys: Collection[str], message: Warning | str, category: type[Warning]
     sys.stderr.write(f"utmost: warning: {harmless(_keys_named(_spoken(str(message), keys), keys))}\n")
 
 
-def _fail(message: str, code: int) -> NoReturn:
-    """One message on standard error, where there is one, and the exit code."""
+def _fail(message: str, code: int, kind: type[BaseException], *remedies: str | None, as_json: bool = False) -> NoReturn:
+    """One line on standard error, where there is one, and the exit code.
+
+    Args:
+        message: What was required, and what came.
+        code: Exit code.
+        kind: Class of the error, for programs.
+        remedies: Sentences that say how to mend it.
+        as_json: Whether the line is JSON, for programs.
+    """
+    remedy = " ".join(filter(None, remedies))
+    line = f"utmost: {message if not remedy or message.endswith('.') else f'{message}.'} {remedy}".rstrip()
+    if as_json:
+        error = {"error": kind.__name__, "message": message, "remedy": remedy or None, "exit_code": code}
+        line = json.dumps(error, ensure_ascii=False)
     with suppress(AttributeError, OSError, ValueError):
-        sys.stderr.write(f"utmost: {harmless(message)}\n")
+        sys.stderr.write(f"{harmless(line)}\n")
     sys.exit(code)

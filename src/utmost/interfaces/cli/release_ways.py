@@ -291,7 +291,9 @@ def by_rule(table: Path, counted: "CountedTable | None", promise: Promise, told:
     source = files.read(table) if counted is None else counted
     check_fits(answer, source, promise.columns, promise.public)
     if told.dry_run:
-        return give_promise(promised_statement(source, promise, level), answer)
+        assert promise.until is not None, "a rule chooses the level"
+        ladder = promise.until.ladder(promise.noise, level, read_confidence(answer.confidence))
+        return give_promise(promised_statement(source, promise, level), answer, ladder)
     with progress_bar(f"Checking and noising {table.name}"):
         released = release(source, promise, epsilon=level, confidence=answer.confidence)
     give(released, answer, signer)

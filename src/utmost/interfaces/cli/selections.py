@@ -19,7 +19,7 @@ def counted_selection(sums: NoisySums, where: Iterable[str] | None) -> dict[str,
     axes = [axis for axis in sums.domain.axes if amounts is None or axis.levels[0] != amounts.amount.name]
     if amounts is not None:
         amounts.check_where([text.partition("=")[0].strip() for text in texts])
-    check_counted([level for axis in axes for level in axis.levels], texts)
+    check_counted([*(level for axis in axes for level in axis.levels), *sums.domain.period_names], texts)
     return read_selection(sums.domain, texts)
 
 

@@ -21,6 +21,7 @@ from utmost.publish.counting.counted_facts import BY_COUNTING
 from utmost.publish.promises.noise_kinds import KINDS, kind_named
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.statement_kinds import FORMAT, VERSION
+from utmost.tables.axes.clock import UNITS
 
 Schema = dict[str, Any]
 """A JSON Schema, as JSON values."""
@@ -260,6 +261,10 @@ _AXIS: Schema = {
         _object(
             {"periods": _list(_TEXT), "every": _TEXT, "groups": {}},
             {"zone": _TEXT, "pattern": _TEXT, **_AXIS_ENDS, **_AXIS_ALL},
+        ),
+        *(
+            _object({f"{unit}s": _list(_TEXT)}, {"zone": _TEXT, "pattern": _TEXT, **_AXIS_ENDS, **_AXIS_ALL})
+            for unit in UNITS
         ),
     ]
 }

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from utmost.core.exact.arguments import optional, text, truth
+from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.core.exact.display import Display
 from utmost.core.exact.numbers import Number, natural
 from utmost.errors import OutOfRange, Unsupported
@@ -108,7 +109,7 @@ def _page(width: float, height: float, **subplots: Any) -> tuple[Any, Any]:
     return figure, figure.subplots(**subplots)
 
 
-def _law(law: Any, *, confidence: Any = "0.95", width: Any = "0.999") -> Any:
+def _law(law: Any, *, confidence: Any = DEFAULT_CONFIDENCE, width: Any = "0.999") -> Any:
     figure, axes = _page(6.4, 3.2)
     far, near = law.margin(width), law.margin(confidence)
     if law.numbers == "integers" and far <= _MOST_BARS:

@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Any
 
 from utmost.core.exact.arguments import text
+from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, exact
 from utmost.core.exact.written_levels import level_from_text, level_text
@@ -145,7 +146,7 @@ class RemoteLedger:
         *,
         epsilon: Number | Level,
         version: int | None = None,
-        confidence: Number = "0.95",
+        confidence: Number = DEFAULT_CONFIDENCE,
     ) -> int | float:
         """The error bar that a release has, or would have, at any level."""
         at = level_text(level(epsilon))

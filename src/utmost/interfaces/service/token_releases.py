@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
+from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, exact, exact_integer
 from utmost.core.exact.written_levels import level_text
@@ -62,7 +63,7 @@ def seen_alone(table: Any) -> Any:
 @lru_cache(maxsize=512)
 def margin_of(noise: Noise, at: Level) -> int | float:
     """The error bar of a release at a level, with 95 % confidence: worked out once for all who view it."""
-    return noise.margin(at, exact("0.95"))
+    return noise.margin(at, exact(DEFAULT_CONFIDENCE))
 
 
 def view_of(release: Published, answer: Answer[Any]) -> View:
@@ -165,7 +166,7 @@ class Releases:
         self._context.records.write(work)
 
     def margin(
-        self, token: Token, name: str, at: Level, *, confidence: Number = "0.95", version: int | None = None
+        self, token: Token, name: str, at: Level, *, confidence: Number = DEFAULT_CONFIDENCE, version: int | None = None
     ) -> int | float:
         """The error bar that a release has, or would have, at any level: it depends on the promise alone."""
         release = self._known(token, "list", name, version)

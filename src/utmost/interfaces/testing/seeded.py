@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.core.exact.levels import level
 from utmost.core.exact.numbers import Number
 from utmost.core.noise.law import Law
@@ -106,7 +107,7 @@ def seeded_planar_release(
 
 
 def seeded_workload_release(
-    table: Any, plan: Plan, seed: int | str | bytes, *, epsilon: Number = 1, confidence: Number = "0.95"
+    table: Any, plan: Plan, seed: int | str | bytes, *, epsilon: Number = 1, confidence: Number = DEFAULT_CONFIDENCE
 ) -> NoisySums:
     """The sums that `utmost.release` noises once by a plan, with bits from a seed. It is not private.
 

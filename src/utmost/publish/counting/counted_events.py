@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from utmost.core.exact.arguments import instance
 from utmost.core.exact.progress_bar import Progress, progress_bar
 from utmost.core.sampling.integers import narrowed
-from utmost.errors import FewEventsKept, NothingCounted, OutOfRange, RowsLeftOut, Unsupported, warn
+from utmost.errors import FewEventsKept, LeadingZerosRead, NothingCounted, OutOfRange, RowsLeftOut, Unsupported, warn
 from utmost.publish.counting.added_cells import AddedCells
 from utmost.publish.counting.bounding import added_by_cell
 from utmost.publish.counting.cell_totals import CELL, CellTotals, gathered_totals, read_totals, totals_schema
@@ -136,6 +136,7 @@ def count_table(
         RowsLeftOut: where some events lie outside the domain or have no value there, and ``outside`` does not say that
             they are meant to go; it names the axes, and no number.
         NothingCounted: where every event lies outside the domain.
+        LeadingZerosRead: where values begin with a zero that is not read, as codes do.
         FewEventsKept: where ``at_most``, ``per_cell`` or ``in_all`` keep fewer than half of the events in the domain,
             of amounts less than half of the sizes of persons' sums; where a person counts once, of the cells they have.
 
@@ -293,7 +294,7 @@ def counted_cells(
     """The sum of each cell, of what kind tables made of it are, and the report.
 
     Warns:
-        NothingCounted, RowsLeftOut, FewEventsKept: as `count_table`.
+        NothingCounted, RowsLeftOut, LeadingZerosRead, FewEventsKept: as `count_table`.
     """
     try:
         if is_engine_frame(events):
@@ -328,6 +329,11 @@ def _warn_of_losses(report: CountingReport, rule: CountingRule, outside: str | N
         remedy += 'Count missing ones under a label, missing="not stated" of the axis, ' if missing else ""
         remedy += 'or say that they are meant to go: ut.count_table(..., outside="leave out").'
         warn(f"Some events {' or '.join(lost)}, and are not counted. {remedy}", RowsLeftOut)
+    if padded := [name for name, events in report.leading_zeros.items() if events]:
+        names = ", ".join(map(repr, padded))
+        text = f"Some values of {names} begin with a zero, 01005 among numbers or where 1005 is declared. If they are "
+        text += f'codes, declare them as text, "{padded[0]}": ["01005", ...]. print(counted.report) says how many.'
+        warn(text, LeadingZerosRead)
     measure, counted, kept = rule.measures[rule.reported], report.counted, report.kept
     if measure.ends == (0, 1) and measure.amount is None and measure.in_all is None:
         # A person counts once in a cell, however many events: what is lost are cells.

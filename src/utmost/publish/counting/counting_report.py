@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from utmost.errors import Unsupported
 from utmost.publish.counting.bounding import Pairs
 from utmost.publish.counting.cell_totals import CELL, TOTAL, wide_integers
-from utmost.tables.cells.event_codes import MISSING, OUTSIDE
+from utmost.tables.cells.event_codes import MISSING, OUTSIDE, LeadingZeros
 from utmost.tables.optional_imports import extra
 
 
@@ -39,6 +39,8 @@ class CountingReport:
         outside: Number of events on each axis with a value that is not declared; an ``other`` takes these in, and
             none is outside. Beside the axes, the same of the columns whose distinct values are counted.
         missing: Number of events on each axis without a value there; an ``other`` takes these in, too.
+        leading_zeros: Number of events on each axis whose value begins with a zero that is not read: 01005 among
+            numbers, or where 1005 is declared.
         persons: Number of persons with an event inside the domain.
         clipped: Number of cells of persons whose sum was clipped by ``per_cell`` or ``in_all``, or in which distinct
             values were left out.
@@ -68,6 +70,7 @@ class CountingReport:
     counted: int = 0
     kept: int = 0
     without_amount: Mapping[str, int] = field(default_factory=dict)
+    leading_zeros: Mapping[str, int] = field(default_factory=dict)
 
     def __reduce__(self) -> Any:
         raise Unsupported(
@@ -121,6 +124,7 @@ class CountingReport:
             **{f"outside, {name}": self._shared(count) for name, count in self.outside.items()},
             **{f"missing, {name}": self._shared(count) for name, count in self.missing.items()},
             **{f"missing, {name}": f"{count} events, left out of its sums" for name, count in gone.items()},
+            **{f"zeros before {name}": self._shared(count) for name, count in self.leading_zeros.items() if count},
             "persons": f"{self.persons} with events inside the domain",
             **({} if amounts is None else {"clipped by each": f"{amounts} amounts of events"}),
             "clipped by per_cell or in_all": f"{self.clipped} sums of a person in a cell",
@@ -159,6 +163,7 @@ class CountingReport:
             "outside": dict(self.outside),
             "missing": dict(self.missing),
             "without_amount": dict(self.without_amount),
+            "leading_zeros": dict(self.leading_zeros),
             "persons": self.persons,
             "clipped_amounts": self.clipped_amounts,
             "clipped": self.clipped,
@@ -177,7 +182,7 @@ class ReportTally:
     """The numbers that were gathered since the last sums were given away.
 
     Args:
-        axes: the names of the axes whose values are read.
+        axes: the names of the axes whose values are read; each has a tally of zeros among ``zeros``.
         has_each: whether the amounts of events are moved between ends.
         kept_of: Quantity kept by the bounds, see `CountingReport`.
         amounts: the names of the amounts whose missing ones are left out.
@@ -193,7 +198,9 @@ class ReportTally:
     ) -> None:
         self._axes, self._has_each, self._kept_of = tuple(axes), has_each, kept_of
         self._amounts = tuple(amounts)
-        self._numbers = [0] * (_FIRST_AXIS + 2 * len(self._axes) + len(self._amounts))
+        self._of_amounts = _FIRST_AXIS + 3 * len(self._axes)
+        self._numbers = [0] * (self._of_amounts + len(self._amounts))
+        self.zeros = [LeadingZeros() for _ in self._axes]
 
     def read(self, inside: NDArray[np.bool_], places: Sequence[NDArray[np.int64]]) -> None:
         """Take a batch of events in.
@@ -204,11 +211,13 @@ class ReportTally:
         """
         self._numbers[_EVENTS] += len(inside)
         self._numbers[_LEFT_OUT] += int(np.count_nonzero(~inside))
-        for axis, place in enumerate(places):
+        for axis, (place, zeros) in enumerate(zip(places, self.zeros, strict=True)):
+            self._numbers[_FIRST_AXIS + 3 * axis + 2] += zeros.cells
+            zeros.cells = 0
             if place.min(initial=0) >= 0:
                 continue
-            self._numbers[_FIRST_AXIS + 2 * axis] += int(np.count_nonzero(place == OUTSIDE))
-            self._numbers[_FIRST_AXIS + 2 * axis + 1] += int(np.count_nonzero(place == MISSING))
+            self._numbers[_FIRST_AXIS + 3 * axis] += int(np.count_nonzero(place == OUTSIDE))
+            self._numbers[_FIRST_AXIS + 3 * axis + 1] += int(np.count_nonzero(place == MISSING))
 
     def moved(self, events: int) -> None:
         """Take in how many amounts of events inside the domain were moved."""
@@ -216,7 +225,7 @@ class ReportTally:
 
     def without_amount(self, amount: str, events: int) -> None:
         """Take in how many events inside the domain have no amount of this name."""
-        self._numbers[_FIRST_AXIS + 2 * len(self._axes) + self._amounts.index(amount)] += events
+        self._numbers[self._of_amounts + self._amounts.index(amount)] += events
 
     def bound(
         self, pairs: Pairs, clipped: int, removed: int, *, cells: int = 0, counted: int = 0, kept: int = 0
@@ -251,12 +260,13 @@ class ReportTally:
 
     def report(self) -> CountingReport:
         """The report of all that was taken in."""
-        numbers, of_amounts = self._numbers, _FIRST_AXIS + 2 * len(self._axes)
+        numbers, of_amounts = self._numbers, self._of_amounts
         return CountingReport(
             events=numbers[_EVENTS],
             outside_domain=numbers[_LEFT_OUT],
-            outside=dict(zip(self._axes, numbers[_FIRST_AXIS:of_amounts:2], strict=True)),
-            missing=dict(zip(self._axes, numbers[_FIRST_AXIS + 1 : of_amounts : 2], strict=True)),
+            outside=dict(zip(self._axes, numbers[_FIRST_AXIS:of_amounts:3], strict=True)),
+            missing=dict(zip(self._axes, numbers[_FIRST_AXIS + 1 : of_amounts : 3], strict=True)),
+            leading_zeros=dict(zip(self._axes, numbers[_FIRST_AXIS + 2 : of_amounts : 3], strict=True)),
             without_amount=dict(zip(self._amounts, numbers[of_amounts:], strict=True)),
             persons=numbers[_PERSONS],
             clipped=numbers[_MOVED],

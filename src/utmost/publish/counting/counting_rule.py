@@ -182,7 +182,8 @@ class CountingRule:
     def placed(self, batch: Batch, before: int) -> tuple[NDArray[np.int64], NDArray[Any] | None]:
         """The cell of each event of a batch, -1 outside the domain, and its amount."""
         if not self._readers:
-            self._readers.extend(reader_of(axis, self.spelling) for axis in (*self.read, *self.valued))
+            axes = zip((*self.read, *self.valued), self.tally.zeros, strict=True)
+            self._readers.extend(reader_of(axis, self.spelling, zeros) for axis, zeros in axes)
         rows = len(next(iter(batch.values())))
         cells, inside = np.zeros(rows, dtype=np.int64), np.ones(rows, dtype=bool)
         places = [read(batch) for read in self._readers]

@@ -64,6 +64,8 @@ def _axis_remedy(domain: Domain, name: str) -> str:
     finest = next((axis.levels[0] for axis in domain.axes if name in axis.levels), None)
     if finest is not None:
         return f"It is a level of {finest!r}: count by that, and its sums can be asked for afterwards."
+    if name in domain.period_names:
+        return f"Count by {domain.period_names[name].partition('/')[0]!r}, which has {name}s."
     near = get_close_matches(name, domain.columns, 1)
     if near:
         return f"Did you mean {near[0]!r}?"

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from utmost.core.exact.arguments import truth
+from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number
 from utmost.core.exact.progress_bar import progress_bar
@@ -216,7 +217,7 @@ class Accounts:
         *,
         epsilon: Number | Level,
         version: int | None = None,
-        confidence: Number = "0.95",
+        confidence: Number = DEFAULT_CONFIDENCE,
     ) -> int | float:
         """The distance within which a released value lies of the true one, with this confidence, at a level."""
         return self.release(name, version).margin(level(epsilon), confidence)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from utmost.core.exact.arguments import wrong_kind
+from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, natural
 from utmost.core.privacy.unit import Unit
@@ -57,7 +58,7 @@ class AnsweredCells:
         cells = f"The universe has {size_text(self.universe)} cells and was declared beforehand."
         return f"{self.noise.guarantee(self.level, (_COUNT,))} {cells}"
 
-    def margin(self, confidence: Number = "0.95") -> int | float:
+    def margin(self, confidence: Number = DEFAULT_CONFIDENCE) -> int | float:
         """The distance within which an answer lies of its count."""
         return self.noise.margin(self.level, confidence)
 

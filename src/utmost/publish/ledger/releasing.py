@@ -7,6 +7,7 @@ from typing import Any, TypeVar, overload
 from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import instance, truth
+from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, read_confidence
 from utmost.core.exact.progress_bar import progress_bar
@@ -44,7 +45,7 @@ def release(
     *,
     epsilon: Number | Level,
     once: bool = False,
-    confidence: Number = "0.95",
+    confidence: Number = DEFAULT_CONFIDENCE,
     randomness: Randomness | None = None,
 ) -> Answer[NoisySums]: ...
 
@@ -56,7 +57,7 @@ def release(
     *,
     epsilon: Number | Level,
     once: bool = False,
-    confidence: Number = "0.95",
+    confidence: Number = DEFAULT_CONFIDENCE,
     randomness: Randomness | None = None,
 ) -> Answer[Any]: ...
 
@@ -68,7 +69,7 @@ def release(
     *,
     epsilon: Number | Level,
     once: bool = False,
-    confidence: Number = "0.95",
+    confidence: Number = DEFAULT_CONFIDENCE,
     randomness: Randomness | None = None,
 ) -> Answer[Table]: ...
 
@@ -80,7 +81,7 @@ def release(
     *,
     epsilon: Number | Level,
     once: bool = False,
-    confidence: Number = "0.95",
+    confidence: Number = DEFAULT_CONFIDENCE,
     randomness: Randomness | None = None,
 ) -> Answer[Frame]: ...
 
@@ -92,7 +93,7 @@ def release(
     *,
     epsilon: Number | Level,
     once: bool = False,
-    confidence: Number = "0.95",
+    confidence: Number = DEFAULT_CONFIDENCE,
     randomness: Randomness | None = None,
 ) -> Answer[Any]:
     """Release a table at a level, as it is promised: everything is checked before any draw, or nothing is released.

@@ -15,6 +15,7 @@ from fractions import Fraction
 from functools import cache
 
 from utmost.core.exact.arguments import integer
+from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.core.exact.numbers import Number, exact, first_integer
 from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.noise.costs import Cost
@@ -33,7 +34,7 @@ _MOST_OVERLAPS = 10**100
 @progress_bar("Searching for a level")
 def epsilon_for(
     margin: Number,
-    confidence: Number = "0.95",
+    confidence: Number = DEFAULT_CONFIDENCE,
     *,
     unit: Unit,
     digits: int = 3,

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import text, truth
+from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.core.exact.field_forms import form
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import IntegersOrReals, Number, exact, read_confidence, written_number
@@ -221,7 +222,7 @@ class CellNoise(ColumnNoise, LatticeNoise):
             return {name: self.unit.numbers(steps) for name, steps in response.items()}
         return {name: unsnapped(steps, exponent) for name, steps in response.items()}
 
-    def at(self, level: Level, confidence: Number = "0.95") -> Any:
+    def at(self, level: Level, confidence: Number = DEFAULT_CONFIDENCE) -> Any:
         """The plan by which a response at this level was drawn, whatever other levels were answered.
 
         >>> from utmost.exact import level
@@ -270,7 +271,7 @@ class OnceCells(ColumnNoise):
         """The noise that `facts` wrote."""
         return once_cells(**cls.arguments(facts))
 
-    def at(self, level: Level, confidence: Number = "0.95") -> NoiseAtLevel:
+    def at(self, level: Level, confidence: Number = DEFAULT_CONFIDENCE) -> NoiseAtLevel:
         """The least noise at a level."""
         # A function of the user's need not be hashable.
         least_at = _least_at if isinstance(self.cost, Moment) else _least_at.__wrapped__

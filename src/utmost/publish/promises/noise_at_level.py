@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import truth
+from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.core.exact.display import Display
 from utmost.core.exact.intervals import round_up
 from utmost.core.exact.levels import Level, level
@@ -305,7 +306,7 @@ def cell_noise_at(
     cost: str | Cost = "absolute",
     numbers: str = "integers",
     relaxable: bool = False,
-    confidence: Number = "0.95",
+    confidence: Number = DEFAULT_CONFIDENCE,
     grid: Number | None = None,
 ) -> CellNoiseAtLevel:
     """Choose the law that a release at this level uses; draws nothing and reads nothing.

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import instance, one_of, sequence_of, text, truth
+from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.core.exact.field_forms import FieldForm, form
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number
@@ -92,7 +93,7 @@ class TogetherNoise(ColumnNoise, LatticeNoise):
         """Columns changed together."""
         return "columns changed together"
 
-    def at(self, level: Level, confidence: Number = "0.95") -> NoiseTogetherAtLevel:
+    def at(self, level: Level, confidence: Number = DEFAULT_CONFIDENCE) -> NoiseTogetherAtLevel:
         """The plan by which a response at this level was drawn, whatever other levels were answered."""
         way = self.way.at(level, self._whom)
         return noise_of_way(self.columns, level, self._whom, way, halves="keep", confidence=confidence, cost=self.cost)
@@ -296,7 +297,7 @@ class OnceTogether(ColumnNoise):
             raise OutOfRange("signed sums and steps are those of a search", came="others", where="noise")
         return replace(once_together(listed_names(about.pop("columns"), "columns"), **about), found=found)
 
-    def at(self, level: Level, confidence: Number = "0.95") -> NoiseTogetherAtLevel:
+    def at(self, level: Level, confidence: Number = DEFAULT_CONFIDENCE) -> NoiseTogetherAtLevel:
         """The least noise at a level, or the noise that was found."""
         if self.found is not None:
             way, ends = way_of_facts({"noise": self.noise, **self.found}, level, self.unit), one_of_halves(self.halves)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import instance
+from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.core.exact.display import Display
 from utmost.core.exact.field_forms import form
 from utmost.core.exact.levels import Level
@@ -278,7 +279,7 @@ class OneDraw(ColumnNoise):
     def _has_steps(self) -> bool:
         return self.unit.sensitivity > 1
 
-    def at(self, level: Level, confidence: Number = "0.95") -> OneDrawAtLevel:
+    def at(self, level: Level, confidence: Number = DEFAULT_CONFIDENCE) -> OneDrawAtLevel:
         """The noise at a level."""
         law = _with_total(self._draw, level, self.total_share)
         return OneDrawAtLevel(level, self.unit, law, read_confidence(confidence))
@@ -410,7 +411,7 @@ class OneWayDraw(ColumnNoise):
             found[name] = tuple(" ".join(map(str, group)) for group in zip(*labels.values(), strict=True))
         return found
 
-    def at(self, level: Level, confidence: Number = "0.95") -> OneDrawAtLevel:
+    def at(self, level: Level, confidence: Number = DEFAULT_CONFIDENCE) -> OneDrawAtLevel:
         """The noise at a level."""
         law = _with_total(self._draw, level, self.total_share)
         return OneDrawAtLevel(level, self.unit, law, read_confidence(confidence), (None, *range(law.size)))

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import instance
+from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.core.exact.display import Display
 from utmost.core.exact.intervals import round_up
 from utmost.core.exact.levels import Level, integer_root, level
@@ -76,7 +77,7 @@ class PlanarLaw(Display):
         """
         return _fine_grid(self.noise.level) if self.declared is None else self.declared
 
-    def margin(self, confidence: Number = "0.95") -> float:
+    def margin(self, confidence: Number = DEFAULT_CONFIDENCE) -> float:
         """The distance within which an answer lies of its point with this chance; rounding is in it, certainly enough.
 
         The margin of the noise, plus half the diagonal of a cell of the grid; both rounded up.
@@ -115,7 +116,7 @@ def read_width(value: Number, name: str) -> Fraction:
 
 def planar_epsilon_for(
     margin: Number,
-    confidence: Number = "0.95",
+    confidence: Number = DEFAULT_CONFIDENCE,
     *,
     per: Number = 1,
     dimensions: int = 2,

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from numpy.typing import NDArray
 
+from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.core.exact.field_forms import form
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, natural, read_confidence, written_number
@@ -105,7 +106,7 @@ class PointNoise(Noise):
         """
         return PlanarLaw(level, self.dimensions, self.per, self.grid)
 
-    def at(self, level: Level, confidence: Number = "0.95") -> "PointNoiseAtLevel":
+    def at(self, level: Level, confidence: Number = DEFAULT_CONFIDENCE) -> "PointNoiseAtLevel":
         """The points at a level, each on a hidden path of its own."""
         return PointNoiseAtLevel(self, level, read_confidence(confidence))
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from utmost.core.exact.arguments import instance, truth, wrong_kind
 from utmost.core.exact.arguments import path as read_path
+from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.core.exact.display import Display
 from utmost.core.exact.field_forms import arguments_of, facts_of, form, json_forms
 from utmost.core.exact.levels import Level
@@ -239,7 +240,7 @@ class Promise(Display):
     def margin(
         self,
         epsilon: Number | Level,
-        confidence: Number = "0.95",
+        confidence: Number = DEFAULT_CONFIDENCE,
     ) -> int | float:
         """The least distance within which a released value lies of the true one, with this confidence; see `Noise`."""
         return self.noise.margin(level_of(epsilon), confidence)
@@ -247,7 +248,7 @@ class Promise(Display):
     def margins(
         self,
         epsilon: Number | Level,
-        confidence: Number = "0.95",
+        confidence: Number = DEFAULT_CONFIDENCE,
     ) -> dict[str, int | float]:
         """The margins by name, before anything is drawn; of a plan those of the measured tables, the widest 48.
 
@@ -448,7 +449,7 @@ class Promise(Display):
             raise OutOfRange("a largest value goes with a ledger alone", came="once", where="promise", remedy=remedy)
         return self._with({"noise": least_once(self.noise, cost, relaxable=truth(relaxable, "relaxable"))})
 
-    def at(self, epsilon: Number | Level | None = None, *, confidence: Number = "0.95") -> NoiseAtLevel:
+    def at(self, epsilon: Number | Level | None = None, *, confidence: Number = DEFAULT_CONFIDENCE) -> NoiseAtLevel:
         """The noise of an answer at a level, before any table is read: its distribution and margins.
 
         Args:

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import mapping
+from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.core.exact.display import Display
 from utmost.core.exact.field_forms import arguments_of, facts_of, form, json_forms
 from utmost.core.exact.levels import Level
@@ -81,7 +82,7 @@ class PlannedNoise(ABC):
         """The released columns, in the words of a page."""
 
     @abstractmethod
-    def at(self, level: Level, confidence: Number = "0.95") -> NoiseAtLevel:
+    def at(self, level: Level, confidence: Number = DEFAULT_CONFIDENCE) -> NoiseAtLevel:
         """The promise of an answer at a level and how it is drawn, whatever other levels are answered."""
 
     @abstractmethod
@@ -188,7 +189,7 @@ class Noise(PlannedNoise):
         """The k of the grid 2^-k on which true values are read; None where they are read as they are."""
         return None
 
-    def at(self, level: Level, confidence: Number = "0.95") -> NoiseAtLevel:
+    def at(self, level: Level, confidence: Number = DEFAULT_CONFIDENCE) -> NoiseAtLevel:
         """The promise of an answer at a level and how it is drawn, whatever other levels are answered."""
         return AnyNoiseAtLevel(self, level, read_confidence(confidence))
 
@@ -213,7 +214,7 @@ class Noise(PlannedNoise):
         Raises:
             OutOfRange: for a level so strict that it has none: below epsilon 1e-50 for one step of the noise.
         """
-        self.margin(level, "0.95")
+        self.margin(level, DEFAULT_CONFIDENCE)
 
     def check_served(self) -> None:
         """Check that a service can answer for it at every level: no request may take minutes.

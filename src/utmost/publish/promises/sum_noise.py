@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import instance
+from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.core.exact.field_forms import form
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, read_confidence
@@ -103,7 +104,7 @@ class SumNoise(LatticeNoise):
         """The plan as JSON values: a statement's names keep their order."""
         return {**self.facts(), "plan": plan_facts(self.plan)}
 
-    def at(self, level: Level, confidence: Number = "0.95") -> "SumsAtLevel":
+    def at(self, level: Level, confidence: Number = DEFAULT_CONFIDENCE) -> "SumsAtLevel":
         """The promise of an answer at a level and how it is drawn, whatever other levels are answered."""
         return SumsAtLevel(self, level, read_confidence(confidence))
 

@@ -14,6 +14,7 @@ from math import ceil
 from typing import Any
 
 from utmost.core.exact.arguments import instance, one_of
+from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.core.exact.display import Display
 from utmost.core.exact.levels import Level
 from utmost.core.exact.levels import level as level_of
@@ -250,7 +251,7 @@ def noise_together_at(
     relaxable: bool = False,
     cost: CellCost = "absolute",
     halves: Halves | None = None,
-    confidence: Number = "0.95",
+    confidence: Number = DEFAULT_CONFIDENCE,
 ) -> NoiseTogetherAtLevel:
     """Choose the noise of columns of which one individual changes the cells of one row together; draws nothing.
 

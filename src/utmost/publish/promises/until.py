@@ -132,7 +132,7 @@ class Until(Display):
         for name, _ in self.where:
             if name not in public:
                 remedy = f"Choose by {', '.join(public)}." if public else "Leave where= out."
-                raise OutOfRange("within(..., where=...) must name public columns", came=repr(name), remedy=remedy)
+                raise OutOfRange("until must name public columns", came=repr(name), remedy=remedy)
 
     def chosen(self, table: Any) -> NDArray[np.bool_] | None:
         """The rows that the rule reads; None for all.
@@ -146,8 +146,8 @@ class Until(Display):
         columns = [(list(map(str, adapter.label(table, name))), labels) for name, labels in self.where]
         rows = np.logical_and.reduce([np.isin(column, labels) for column, labels in columns])
         if not rows.any():
-            required = "within(..., where=...) must choose cells of the table"
-            remedy = "Correct the labels of within(..., where=...)."
+            required = "until must choose cells of the table"
+            remedy = "Correct the labels of until."
             raise OutOfRange(required, came=str(_written_labels(self.where)), remedy=remedy)
         return np.asarray(rows)
 
@@ -187,6 +187,43 @@ class Until(Display):
         (0.9662109375, [54, 27, 14, 7, 3, 1, 1])
         """
         return _cell_confidence(noise, self.share, tuple(levels), confidence)
+
+    def ladder(self, noise: PlannedNoise, epsilon: Level, confidence: Fraction) -> list["LadderStep"]:
+        """Each level at which a release may stop, with its margin, and with the cells that are accurate there.
+
+        Args:
+            noise: Noise of the promise.
+            epsilon: Level at which the ladder ends.
+            confidence: Confidence of the margins.
+
+        >>> from utmost import Unit, level
+        >>> [step.least for step in within("10 %").ladder(CellNoise(Unit(1, 1)), level(4), Fraction(19, 20))]
+        [540, 270, 140, 70, 30, 10, 10]
+        """
+        levels = self.levels(epsilon)
+        shown, read = (self.cell_confidence(noise, levels, sure) for sure in (confidence, CONFIDENCE))
+        steps = [(level, noise.at(level, shown).margin, noise.at(level, read).margin) for level in levels]
+        return [LadderStep(level, margin, _least(margin_read, self.share)) for level, margin, margin_read in steps]
+
+
+@dataclass(frozen=True, slots=True)
+class LadderStep:
+    """One level of a ladder: its margin, and the least released value of every chosen cell with which it stops there.
+
+    Attributes:
+        level: The level.
+        margin: Margin of a cell that holds where the rule stops.
+        least: Least absolute value that is accurate at this level.
+    """
+
+    level: Level
+    margin: int | float
+    least: int | float
+
+
+def _least(margin: int | float, share: Fraction) -> int | float:
+    least = exact(margin) / share
+    return -(-least.numerator // least.denominator) if isinstance(margin, int) else round_up(least)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import mapping, optional, text, truth
+from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.core.exact.intervals import round_up
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, exact, read_confidence
@@ -202,7 +203,7 @@ class AnswerCells(LabelledCells):
         *,
         minus: RowSelection = frozenset(),
         mean: bool = False,
-        confidence: Number = "0.95",
+        confidence: Number = DEFAULT_CONFIDENCE,
     ) -> SumOfCells:
         """The sum of the cells of some rows, less those of others; or their mean, the number of rows being public.
 
@@ -249,7 +250,7 @@ class AnswerCells(LabelledCells):
         over: RowSelection = None,
         column: str | None = None,
         over_column: str | None = None,
-        confidence: Number = "0.95",
+        confidence: Number = DEFAULT_CONFIDENCE,
     ) -> RatioBar:
         """An interval that holds the true ratio of two sums, or "not determined", see `CellBars.ratio`."""
         rows, over = self._rows(rows), self._rows(over)
@@ -262,7 +263,7 @@ class AnswerCells(LabelledCells):
         bar = self.bars.ratio(*sums, above=len(rows), below=len(over), shared=shared, confidence=fixed)
         return replace(bar, confidence=sure)
 
-    def with_bars(self, confidence: Number = "0.95") -> Any:
+    def with_bars(self, confidence: Number = DEFAULT_CONFIDENCE) -> Any:
         """The table with the ends of each cell's interval behind it, by itself and all cells at once.
 
         Raises:

@@ -8,6 +8,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
+from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.core.exact.intervals import round_down, round_up
 from utmost.core.exact.numbers import Number, exact, natural, read_confidence
 from utmost.core.noise.combination import Combination, missed_by_each
@@ -35,11 +36,11 @@ class CellBars:
 
     noise: CellNoiseAtLevel
 
-    def alone(self, confidence: Number = "0.95") -> int | float:
+    def alone(self, confidence: Number = DEFAULT_CONFIDENCE) -> int | float:
         """The least margin of one cell."""
         return self._in_units(self.noise.drawn.margin(read_confidence(confidence)), 1)
 
-    def together(self, count: int, confidence: Number = "0.95") -> int | float:
+    def together(self, count: int, confidence: Number = DEFAULT_CONFIDENCE) -> int | float:
         """The least margin within which *all* of so many cells lie at once, their noises being independent.
 
         Cost: that of one margin.
@@ -48,7 +49,7 @@ class CellBars:
         each = missed_by_each(miss, natural(count, "count", least=1))
         return self._in_units(self.noise.drawn.margin(1 - each), 1)
 
-    def total(self, count: int, confidence: Number = "0.95") -> int | float:
+    def total(self, count: int, confidence: Number = DEFAULT_CONFIDENCE) -> int | float:
         """A margin of a sum of so many different cells, added or subtracted; 0 of none.
 
         Cost: 10 ms for 10 cells, at most seconds for 10 000.
@@ -58,7 +59,7 @@ class CellBars:
             return 0
         return self._in_units(repeated(self.noise.drawn, count).margin(sure), count)
 
-    def means(self, count: int, other: int, confidence: Number = "0.95") -> int | float:
+    def means(self, count: int, other: int, confidence: Number = DEFAULT_CONFIDENCE) -> int | float:
         """A margin of the mean of so many cells less the mean of other cells, all of them different.
 
         For geometric noise on the integers, and for as many cells in both, it is that of the difference's own law; else
@@ -83,7 +84,7 @@ class CellBars:
         above: int,
         below: int,
         shared: int = 0,
-        confidence: Number = "0.95",
+        confidence: Number = DEFAULT_CONFIDENCE,
     ) -> RatioBar:
         """An interval that holds the true ratio of two sums of cells, or "not determined".
 

@@ -7,6 +7,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from utmost.core.exact.arrays import frozen
+from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number
 from utmost.core.noise.geometric import Geometric
@@ -36,7 +37,9 @@ class CheckedSums:
     weights: Mapping[Family, int]
 
     @classmethod
-    def of(cls, table: object, promise: Promise, level: Level, confidence: Number = "0.95") -> "CheckedSums":
+    def of(
+        cls, table: object, promise: Promise, level: Level, confidence: Number = DEFAULT_CONFIDENCE
+    ) -> "CheckedSums":
         """The table, with every check that a release of sums makes before it draws.
 
         Raises:

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import instance, mapping, text
 from utmost.core.exact.arrays import plain_cells
+from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.core.exact.display import Display
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, between_0_and_1, exact, read_confidence
@@ -417,7 +418,7 @@ def release_detailed(
     *,
     epsilon: Number | Level,
     first: Number = "1/8",
-    confidence: Number = "0.95",
+    confidence: Number = DEFAULT_CONFIDENCE,
     randomness: Randomness | None = None,
 ) -> DetailedSums:
     """Release the sums of groups, and of each group the breakdown that its noisy sum bears, at one level together.
@@ -458,7 +459,7 @@ def release_detailed(
 
 
 def rehearse_detailed(
-    table: CountedTable, rule: DetailRule, whole: Level, first: Number, confidence: Number = "0.95"
+    table: CountedTable, rule: DetailRule, whole: Level, first: Number, confidence: Number = DEFAULT_CONFIDENCE
 ) -> tuple[Fraction, dict[str, Any]]:
     """Check all that a release in two stages would do, whatever the noise chose, and draw nothing.
 

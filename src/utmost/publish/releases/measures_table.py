@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from utmost.core.exact.arguments import mapping, wrong_kind
+from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, read_confidence
 from utmost.core.exact.progress_bar import progress_bar
@@ -291,7 +292,7 @@ class MeasuresTable:
 
     @classmethod
     def without_data(
-        cls, tables: Mapping[str, CountedTable], at: Level, confidence: Number = "0.95"
+        cls, tables: Mapping[str, CountedTable], at: Level, confidence: Number = DEFAULT_CONFIDENCE
     ) -> "MeasuresTable":
         """The table with zeros in place of sums: its margins depend on the noise alone."""
         check_tables(tables)
@@ -312,7 +313,7 @@ def release_measures(
     tables: Mapping[str, CountedTable],
     *,
     epsilon: Number | Level,
-    confidence: Number = "0.95",
+    confidence: Number = DEFAULT_CONFIDENCE,
     randomness: Randomness | None = None,
 ) -> MeasuresTable:
     """Release counts, sums and means of several amounts as one table: each amount has an equal part of the level.

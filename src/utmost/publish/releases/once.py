@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number
 from utmost.core.sampling.random_bits import Randomness
@@ -32,7 +33,7 @@ def statement_before(promise: Promise, at_level: NoiseAtLevel, rows: int) -> dic
     return Statement(promise, at_level, rows, None, None).facts()
 
 
-def checked_table(table: object, promise: Promise, at: Level, confidence: Number = "0.95") -> Checked:
+def checked_table(table: object, promise: Promise, at: Level, confidence: Number = DEFAULT_CONFIDENCE) -> Checked:
     """A table that can be released at a level as it is promised.
 
     Raises:

@@ -6,6 +6,7 @@ from typing import overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.core.exact.display import Display
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, natural
@@ -135,7 +136,7 @@ class PlanarRelease(Display, ProcessMemory):
         """The largest level answered: that of all answers together. None before the first answer."""
         return max(self._levels, default=None)
 
-    def margin(self, confidence: Number = "0.95", *, epsilon: Number | Level | None = None) -> float:
+    def margin(self, confidence: Number = DEFAULT_CONFIDENCE, *, epsilon: Number | Level | None = None) -> float:
         """The distance within which an answer lies of its point with this chance, its rounding included.
 
         Args:

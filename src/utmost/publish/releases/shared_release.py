@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from utmost.core.exact.arguments import instance, mapping
+from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, read_confidence
 from utmost.core.sampling.random_bits import Randomness, secure
@@ -19,7 +20,7 @@ def release_shared(
     shared: SharedLevel,
     *,
     epsilon: Number | Level | None = None,
-    confidence: Number = "0.95",
+    confidence: Number = DEFAULT_CONFIDENCE,
     randomness: Randomness | None = None,
 ) -> dict[str, Answer[NoisySums]]:
     """Release several measures, each by its plan at its share of one level: together they cost that level.

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from utmost.core.exact.arguments import instance, integer, optional, truth, wrong_kind
+from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.core.exact.display import Display
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, exact, exact_integer, read_confidence
@@ -139,7 +140,7 @@ def bound_costs(
     family: str | Sequence[str] | None = None,
     public: bool = False,
     persons: int | None = None,
-    confidence: Number = "0.95",
+    confidence: Number = DEFAULT_CONFIDENCE,
 ) -> BoundCosts:
     """Say of each bound what it costs in noise and what it cuts, and which has the least expected error.
 

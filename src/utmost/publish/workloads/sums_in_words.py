@@ -148,6 +148,11 @@ def _wanted(domain: Domain, text: str, per_answer: bool, without: str | None) ->
     return Workload.sums(domain, [dict(words)], [_first(weight)])
 
 
+def _named_levels(domain: Domain) -> dict[str, str]:
+    """The levels by the names that people type: their own, and of time the kind of period."""
+    return {level: level for axis in domain.axes for level in axis.levels} | domain.period_names
+
+
 def _is_total(domain: Domain, text: str) -> bool:
     known = {level for axis in domain.axes for level in axis.levels}
     return text.strip() == TOTAL and TOTAL not in known
@@ -155,7 +160,7 @@ def _is_total(domain: Domain, text: str) -> bool:
 
 def _scanned(domain: Domain, text: str) -> tuple[tuple[Any, ...], Number | None]:
     """The levels of a text, pairs where a label or a range follows, and the weight at its end, if there is one."""
-    levels = [level for axis in domain.axes for level in axis.levels]
+    levels = _named_levels(domain)
     words: list[Any] = []
     at = 0
     while at < len(text):
@@ -164,14 +169,15 @@ def _scanned(domain: Domain, text: str) -> tuple[tuple[Any, ...], Number | None]
         if text[at] in _STOPS:
             at += 1
             continue
-        name = _longest(text, at, levels)
-        if name is None and _piece(text, at) in ("ranges", "prefixes"):
+        typed = _longest(text, at, [*levels])
+        if typed is None and _piece(text, at) in ("ranges", "prefixes"):
             remedy = f'Write "{_piece(text, at)} of age by sex" for those within each sex.'
             raise OutOfRange("ranges and prefixes must stand at the beginning", came=repr(text), remedy=remedy)
-        if name is None:
+        if typed is None:
             domain.level_named(_piece(text, at))  # refuses, and names the nearest
-        assert name is not None
-        at += len(name)
+        assert typed is not None
+        name = levels[typed]
+        at += len(typed)
         if not text.startswith("=", at):
             words.append(name)
             continue
@@ -185,15 +191,16 @@ def _scanned(domain: Domain, text: str) -> tuple[tuple[Any, ...], Number | None]
 
 
 def _pair_of(domain: Domain, text: str) -> tuple[str, Any]:
-    levels = [level for axis in domain.axes for level in axis.levels if text.startswith(f"{level}=")]
+    levels = {typed: name for typed, name in _named_levels(domain).items() if text.startswith(f"{typed}=")}
     if not levels:
         axis = domain.axes[0]
         if "=" in text:
             domain.level_named(text.partition("=")[0].strip())  # refuses, and names the nearest
         remedy = f"Write {axis.levels[0]}={label_text(axis.labels[0][0])}, with commas between several."
         raise OutOfRange("a selection must be COLUMN=LABEL", came=repr(text), remedy=remedy)
-    name = max(levels, key=len)
-    at, labels, pieces = len(name) + 1, _labels(domain, name), list[Any]()
+    typed = max(levels, key=len)
+    name = levels[typed]
+    at, labels, pieces = len(typed) + 1, _labels(domain, name), list[Any]()
     while at < len(text):
         label = _longest(text, at, labels, ",")
         piece = text[at:].partition(",")[0] if label is None else label

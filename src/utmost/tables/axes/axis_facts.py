@@ -12,7 +12,7 @@ import numpy as np
 from utmost.errors import NotANumber, OutOfRange, WrongKind
 from utmost.tables.axes.ages import ages
 from utmost.tables.axes.axes import Axis, Edge, Label, hierarchy, plain
-from utmost.tables.axes.clock import shown_time
+from utmost.tables.axes.clock import UNITS, shown_time
 from utmost.tables.axes.listed_keys import listed
 from utmost.tables.axes.ordered_axes import bins, edges, open_label, whole_label
 from utmost.tables.axes.time_axes import periods
@@ -118,14 +118,16 @@ def axis_of_facts(name: str, facts: Any) -> Any:
     _check_named(name, facts)
     if not isinstance(facts, Mapping):
         return facts
+    facts = spelled_periods(facts)
     if isinstance(facts.get("bins"), list) and len(facts["bins"]) > 2:
         facts = {"edges" if key == "bins" else key: value for key, value in facts.items()}
     kind = next((kind for kind in _WORDS if kind in facts), None)
     where = f"axis {name!r}"
     if kind is None:
-        months, numbers = '{"periods": ["2026-01", "2026-07"], "every": "month"}', '{"bins": [0, 18, 65, null]}'
+        months, numbers = '{"months": ["2026-01", "2026-07"]}', '{"bins": [0, 18, 65, null]}'
         raise OutOfRange(
-            'an axis must be a list, or have one of "values", "tree", "listed", "bins", "edges", "ages" and "periods"',
+            'an axis must be a list, or have one of "values", "tree", "listed", "bins", "edges", "ages", "months" and '
+            'other "periods"',
             came=", ".join(map(repr, facts)) or "nothing",
             where=where,
             remedy=f"Write {months} for six months, or {numbers} for numbers.",
@@ -141,6 +143,19 @@ def axis_of_facts(name: str, facts: Any) -> Any:
     except (NotANumber, OutOfRange, WrongKind) as error:  # an edge, a period, a label: of which axis, only we know
         place = where if error.where is None else f"{where}, {error.where}"
         raise type(error)(error.required, came=error.came, where=place, remedy=error.remedy) from None
+
+
+def spelled_periods(facts: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The facts of an axis with "periods" and "every" in place of "months", "years" or another kind of period.
+
+    >>> spelled_periods({"months": ["2025-01", "2026-01"], "missing": "not stated"})
+    {'periods': ['2025-01', '2026-01'], 'every': 'month', 'missing': 'not stated'}
+    """
+    unit = next((unit for unit in UNITS if f"{unit}s" in facts), None)
+    if unit is None or "every" in facts or "periods" in facts:
+        return facts
+    rest = {key: value for key, value in facts.items() if key != f"{unit}s"}
+    return {"periods": facts[f"{unit}s"], "every": unit, **rest}
 
 
 def _check_named(name: str, facts: Any) -> None:

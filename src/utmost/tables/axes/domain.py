@@ -160,12 +160,29 @@ class Domain(Display):
         """
         if not isinstance(name, str) or name not in self._levels:
             near = get_close_matches(name, self._levels, n=1) if isinstance(name, str) else []
+            near = [self.period_names[name]] if name in self.period_names else near
             remedy = f"Did you mean {near[0]!r}?" if near else f"Its levels are {', '.join(self._levels)}."
             if any(axis.clock is not None and str(name).startswith(f"{axis.levels[0]}/") for axis in self.axes):
                 remedy += " Longer periods are levels where the axis begins and ends with whole ones."
             came = repr(name) if isinstance(name, str) else type(name).__name__
             raise OutOfRange("the domain must have a level of this name", came=came, remedy=remedy)
         return self._levels[name]
+
+    @property
+    def period_names(self) -> dict[str, str]:
+        """The levels of time by their kind of period, where one alone is of it and no level has this name.
+
+        >>> from utmost.workloads import periods
+        >>> Domain(date=periods("2025", "2027", every="month")).period_names
+        {'month': 'date', 'quarter': 'date/quarter', 'year': 'date/year'}
+        """
+        found: dict[str, list[str]] = {}
+        for axis in self.axes:
+            if axis.clock is not None:
+                for name in axis.levels:
+                    kind = name.removeprefix(f"{axis.levels[0]}/") if name != axis.levels[0] else str(axis.clock.period)
+                    found.setdefault(kind, []).append(name)
+        return {kind: names[0] for kind, names in found.items() if len(names) == 1 and kind not in self._levels}
 
     def group_shape(self, family: Family) -> tuple[int, ...]:
         """The groups of a family, by axis: 1 where it sums over the axis."""
@@ -268,7 +285,8 @@ class Domain(Display):
 
         Each axis is a list of values, or a mapping: ``{"values": [...]}``, ``{"tree": {...}, "names": [...]}``,
         ``{"bins": [low, high], "width": 5}``, ``{"edges": [...]}``, ``{"ages": [...], "on": "2025-01-01", "column":
-        "born"}``, ``{"periods": [start, stop], "every": "month"}`` or ``{"listed": [[...], ...], "names": [...]}``,
+        "born"}``, ``{"months": [start, stop]}``, ``{"periods": [start, stop], "every": "2 weeks"}`` or ``{"listed":
+        [[...], ...], "names": [...]}``,
         with ``"other"`` and ``"missing"`` where there are such labels, and with what else their makers take.
 
         Raises:

@@ -1,7 +1,7 @@
 """Readers of columns: the place of each cell among the values of an axis (labels, bins, periods)."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -14,7 +14,16 @@ from utmost.errors import BadTable, NotANumber, OutOfRange
 from utmost.tables.axes.axes import Axis, label_text, plain
 from utmost.tables.cells.cell_values import is_masked_array, kind_of
 from utmost.tables.cells.columns import is_missing, missing_floats
-from utmost.tables.cells.event_codes import DECLARE, MISSING, OUTSIDE, PlaceReader, by_cell, missing_place, refused_cell
+from utmost.tables.cells.event_codes import (
+    DECLARE,
+    MISSING,
+    OUTSIDE,
+    LeadingZeros,
+    PlaceReader,
+    by_cell,
+    missing_place,
+    refused_cell,
+)
 from utmost.tables.cells.odd_cells import TEXT_KIND, odd_number
 from utmost.tables.cells.spelling import PLAIN, Spelling
 from utmost.tables.cells.time_cells import period_reader
@@ -23,13 +32,14 @@ _INT64 = np.iinfo(np.int64)
 _MOST = 1 << 16
 
 
-def places_on(axis: Axis, name: str, general: Spelling = PLAIN) -> PlaceReader:
+def places_on(axis: Axis, name: str, general: Spelling = PLAIN, zeros: LeadingZeros | None = None) -> PlaceReader:
     """The reader of one axis's column: it returns the place of each cell.
 
     Args:
         axis: Axis with one column.
         name: Name of the column, for messages.
         general: Marks that are declared for the whole table; those of the axis are added.
+        zeros: Tally of cells that begin with a zero which is not read.
 
     Raises:
         OutOfRange: For a blank label, since a blank cell is a missing one.
@@ -55,7 +65,7 @@ def places_on(axis: Axis, name: str, general: Spelling = PLAIN) -> PlaceReader:
     if axis.on is not None:
         return _age_reader(axis, name, spelling)
     if axis.edges is not None:
-        return _bin_reader(axis, outside, name, spelling)
+        return _bin_reader(axis, outside, name, spelling, zeros)
     # The integers among the labels as text of floats, which is what is left of them beside a missing
     # cell: "1.0".
     padded, floats, missing = (
@@ -79,7 +89,7 @@ def places_on(axis: Axis, name: str, general: Spelling = PLAIN) -> PlaceReader:
             raise refused_cell(float(text), name)
         return labels[alike[0]] if alike else outside
 
-    return _by_known_cell(axis, name, place)
+    return _by_known_cell(axis, name, place, zeros, labels)
 
 
 def _without_zeros(labels: Iterable[str | None]) -> dict[str, list[str]]:
@@ -107,7 +117,13 @@ def _lost_zeros(name: str) -> BadTable:
     )
 
 
-def _by_known_cell(axis: Axis, name: str, place: Callable[[Any], int]) -> PlaceReader:
+def _by_known_cell(
+    axis: Axis,
+    name: str,
+    place: Callable[[Any], int],
+    zeros: LeadingZeros | None,
+    labels: Collection[str | None] | None,
+) -> PlaceReader:
     """The reader by a place for each distinct cell, which is remembered from batch to batch where it is text or int."""
     known: dict[str | int, int] = {}
 
@@ -120,7 +136,7 @@ def _by_known_cell(axis: Axis, name: str, place: Callable[[Any], int]) -> PlaceR
             known[cell] = place(cell)
         return known[cell]
 
-    return lambda column: by_cell(column, axis, name, remembered)
+    return lambda column: by_cell(column, axis, name, remembered, zeros, labels)
 
 
 def _age_reader(axis: Axis, name: str, spelling: Spelling) -> PlaceReader:
@@ -135,7 +151,7 @@ def _age_reader(axis: Axis, name: str, spelling: Spelling) -> PlaceReader:
     return read
 
 
-def _bin_reader(axis: Axis, outside: int, name: str, spelling: Spelling) -> PlaceReader:
+def _bin_reader(axis: Axis, outside: int, name: str, spelling: Spelling, zeros: LeadingZeros | None) -> PlaceReader:
     assert axis.edges is not None, "only bins have edges"
     bins, missing = len(axis.edges) - 1, missing_place(axis)
     finite, is_open = [edge for edge in axis.edges if isinstance(edge, Fraction)], axis.edges[0] == -np.inf
@@ -168,7 +184,7 @@ def _bin_reader(axis: Axis, outside: int, name: str, spelling: Spelling) -> Plac
         at = axis.bin_of(exactly, exactly)
         return outside if at is None else at
 
-    by_known_cell = _by_known_cell(axis, name, place)
+    by_known_cell = _by_known_cell(axis, name, place, zeros, None)
 
     def read(column: Any) -> NDArray[np.int64]:
         numbers = _plain_numbers(column)
@@ -240,16 +256,20 @@ def _least_float(edge: Fraction) -> float:
     return nearest
 
 
-def reader_of(axis: Axis, general: Spelling = PLAIN) -> Callable[[Mapping[str, Any]], NDArray[np.int64]]:
+def reader_of(
+    axis: Axis, general: Spelling = PLAIN, zeros: LeadingZeros | None = None
+) -> Callable[[Mapping[str, Any]], NDArray[np.int64]]:
     """The reader of an axis from a batch of columns: as `places_on`, and of listed keys from all their columns."""
     if axis.rows is None:
         (column,) = axis.columns
-        place = places_on(axis, column, general)
+        place = places_on(axis, column, general, zeros)
         return lambda batch: place(batch[column])
-    return _key_reader(axis, axis.spelling.beside(general))
+    return _key_reader(axis, axis.spelling.beside(general), zeros)
 
 
-def _key_reader(axis: Axis, general: Spelling) -> Callable[[Mapping[str, Any]], NDArray[np.int64]]:
+def _key_reader(
+    axis: Axis, general: Spelling, zeros: LeadingZeros | None
+) -> Callable[[Mapping[str, Any]], NDArray[np.int64]]:
     """Keys are known from the left: the place of the first values among the groups of their level, then the next one's.
 
     Whatever is not listed is outside; a key with a missing cell is missing, be the others listed or not.
@@ -261,7 +281,7 @@ def _key_reader(axis: Axis, general: Spelling) -> Callable[[Mapping[str, Any]], 
     before = np.zeros(len(keys), dtype=np.int64)
     for place, name in enumerate(axis.columns):
         values = plain(dict.fromkeys(key[place] for key in keys))
-        readers.append(places_on(values, name, general))
+        readers.append(places_on(values, name, general, zeros))
         number = {label_text(label): at for at, label in enumerate(values.labels[0])}
         codes = before * values.size + np.array([number[label_text(key[place])] for key in keys], dtype=np.int64)
         known, before = np.unique(codes, return_inverse=True)

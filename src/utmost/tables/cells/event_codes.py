@@ -6,7 +6,8 @@ and text that spells one; what is neither is refused by its type, since as a val
 0.
 """
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
@@ -202,11 +203,43 @@ PlaceReader = Callable[[Any], NDArray[np.int64]]
 for a missing cell (both are negative)."""
 
 
-def by_cell(column: Any, axis: Axis, name: str, place: Callable[[Any], int]) -> NDArray[np.int64]:
+@dataclass(slots=True, eq=False)
+class LeadingZeros:
+    """The number of cells that begin with a zero which an axis does not read: codes, perhaps, and no numbers."""
+
+    cells: int = 0
+
+    def see(self, cells: Sequence[Any], counts: Sequence[int], labels: Collection[str | None] | None) -> None:
+        """Take distinct cells in.
+
+        Args:
+            counts: How often each is there.
+            labels: Labels of the axis, of which such a cell is one but for its zeros; None where numbers are read.
+        """
+        for cell, count in zip(cells, counts, strict=True):
+            if type(cell) is str and cell.startswith("0") and count and _PADDED.fullmatch(cell):
+                is_read = labels is None or (cell not in labels and str(int(cell)) in labels)
+                self.cells += count if is_read else 0
+
+
+_PADDED = re.compile(r"0[0-9]{1,99}")
+
+
+def by_cell(
+    column: Any,
+    axis: Axis,
+    name: str,
+    place: Callable[[Any], int],
+    zeros: LeadingZeros | None = None,
+    labels: Collection[str | None] | None = None,
+) -> NDArray[np.int64]:
     """The place of each cell, from those of the distinct ones; a missing cell has the place that the axis gives it."""
     codes, cells = distinct_cells(column, name, axis)
-    used = np.bincount(codes + 1, minlength=len(cells) + 1)[1:] > 0  # a category that no event has is never refused
-    places = [place(cell) if is_used else OUTSIDE for cell, is_used in zip(cells, used.tolist(), strict=True)]
+    counts = np.bincount(codes + 1, minlength=len(cells) + 1)[1:].tolist()
+    if zeros is not None:
+        zeros.see(cells, counts, labels)
+    # A category that no event has is never refused.
+    places = [place(cell) if count else OUTSIDE for cell, count in zip(cells, counts, strict=True)]
     return np.array([*places, missing_place(axis)], dtype=np.int64)[codes]
 
 

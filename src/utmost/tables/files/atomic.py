@@ -1,15 +1,22 @@
 """Write several files so that all of them appear, or none."""
 
+import glob
 import os
 import shutil
 import tempfile
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 from typing import BinaryIO
 
 from utmost.core.exact.disk import force
 from utmost.errors import Unsupported
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 Writer = Callable[[BinaryIO], object]
 """A function that writes the content of one file to an open file, from which it may read."""
@@ -35,7 +42,8 @@ def write_together(writers: Mapping[Path, Writer], *, owner_only: bool = False, 
     """Write every file under a temporary name, force it to the disk, and only then rename all of them, the last first.
 
     A failure at any point leaves none of the names. A power cut between two renamings leaves the last files, so the one
-    that explains the others comes last.
+    that explains the others comes last. A process that is killed leaves its temporary files, ``.NAME.xxxxxxxx.part``:
+    the next one that writes the same names removes them.
 
     Args:
         writers: Writer of each file, in the order of writing.
@@ -43,12 +51,14 @@ def write_together(writers: Mapping[Path, Writer], *, owner_only: bool = False, 
         overwrite: Whether existing files are replaced; they come back if something fails.
     """
     aside: dict[Path, Path] = {}
+    locks: list[int] = []
     named: list[Path] = []
     before: dict[Path, Path] = {}
     try:
         for path, writer in writers.items():
             check_free_name(path, overwrite=overwrite)
-            aside[path] = _write_aside(path, writer, 0o600 if owner_only else 0o666 & ~_umask())
+            _remove_abandoned(path)
+            aside[path] = _write_aside(path, writer, 0o600 if owner_only else 0o666 & ~_umask(), locks)
         for path, temporary in reversed(aside.items()):
             # Again: writing may have taken hours, in which another program may have taken the name.
             check_free_name(path, overwrite=overwrite)
@@ -62,6 +72,9 @@ def write_together(writers: Mapping[Path, Writer], *, owner_only: bool = False, 
         for path, saved in before.items():
             os.replace(saved, path)
         raise
+    finally:
+        for lock in locks:
+            os.close(lock)
     for saved in before.values():
         saved.unlink(missing_ok=True)
     # A name is on the disk when its folder is; the content was forced before it had one.
@@ -106,8 +119,17 @@ def _kept_aside(path: Path) -> Path:
     return Path(name)
 
 
-def _write_aside(path: Path, writer: Writer, mode: int) -> Path:
+def _write_aside(path: Path, writer: Writer, mode: int, locks: list[int]) -> Path:
+    """Write a temporary file; it stays locked by a descriptor among the locks, until its name is the final one."""
     descriptor, name = _opened_aside(path, ".part")
+    while fcntl is not None:
+        locks.append(os.dup(descriptor))
+        with suppress(OSError):  # a file system without locks: nothing is taken for abandoned there
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if os.fstat(descriptor).st_nlink:
+            break
+        os.close(descriptor)  # another process took it for abandoned before it was locked
+        descriptor, name = _opened_aside(path, ".part")
     try:
         with os.fdopen(descriptor, "w+b") as file:
             writer(file)
@@ -121,6 +143,18 @@ def _write_aside(path: Path, writer: Writer, mode: int) -> Path:
             error.filename = str(path)
         raise
     return Path(name)
+
+
+def _remove_abandoned(path: Path) -> None:
+    """Remove the temporary files of processes that were killed while they wrote this file: nobody has them locked."""
+    for left in path.parent.glob(f".{glob.escape(path.name)}.????????.part") if fcntl is not None else ():
+        with suppress(OSError):  # it is locked, gone, or somebody else's
+            descriptor = os.open(left, os.O_RDWR | os.O_NOFOLLOW)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                left.unlink()
+            finally:
+                os.close(descriptor)
 
 
 def _opened_aside(path: Path, suffix: str) -> tuple[int, str]:

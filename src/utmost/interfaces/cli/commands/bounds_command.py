@@ -2,6 +2,7 @@
 
 from typing import Annotated, Any
 
+from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.core.exact.written_levels import level_facts
 from utmost.errors import OutOfRange
 from utmost.interfaces.cli.options import file_options
@@ -41,7 +42,7 @@ def bounds(
         bool, flag("CONTRIBUTIONS are of a public sample, so that no privacy is spent on them.", "--public")
     ] = False,
     persons: Annotated[int | None, option("N", "Public number of persons, with --public.")] = None,
-    confidence: options.Confidence = "0.95",
+    confidence: options.Confidence = DEFAULT_CONFIDENCE,
     plot: options.Plot = None,
     answer: options.Output,
 ) -> None:

@@ -2,6 +2,7 @@
 
 from typing import Annotated
 
+from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.exact.written_levels import level_text
 from utmost.errors import OutOfRange
@@ -44,7 +45,7 @@ def detail(
     spelling: NumberSpelling,
     answer: options.Output,
     sign: options.Sign = None,
-    confidence: options.Confidence = "0.95",
+    confidence: options.Confidence = DEFAULT_CONFIDENCE,
     dry_run: options.DryRun = False,
     yes: options.Yes = False,
 ) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Annotated, Any
 
+from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.core.exact.levels import level
 from utmost.core.exact.numbers import exact
 from utmost.core.exact.progress_bar import progress_bar
@@ -67,7 +68,7 @@ def epsilon_for(
     *,
     plane: options.Plane,
     dimensions: Annotated[int, option("N", "Coordinates of a point, with --planar.")] = 2,
-    confidence: options.Confidence = "0.95",
+    confidence: options.Confidence = DEFAULT_CONFIDENCE,
     cells: options.CellsChanged = 1,
     cost: options.CostName = "absolute",
     numbers: options.Numbers = "integers",

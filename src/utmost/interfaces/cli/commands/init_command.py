@@ -7,6 +7,7 @@ from typing import Annotated, Any, ClassVar
 
 import click
 
+from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.errors import OutOfRange
 from utmost.interfaces.cli.ledger_place import LedgerOptions
 from utmost.interfaces.cli.options import file_options
@@ -32,7 +33,10 @@ AS_IN = {
         *("--create", "--name", "--until"),
     )
 }
-RARE = ("--once", "--dataset", "--data-version")
+RARE = (
+    *("--individual", "--numbers", "--in-all", "--per-cell", "--neighbours", "--cost", "--independent"),
+    *("--once", "--dataset", "--data-version"),
+)
 _FILES = {"plan", "promise", "key-file", "witness", "sign", "ledger"}
 
 
@@ -44,7 +48,7 @@ class RecipeOutput:
 
     form: options.Format = None
     sign: options.Sign = None
-    confidence: options.Confidence = "0.95"
+    confidence: options.Confidence = DEFAULT_CONFIDENCE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,8 +74,8 @@ def init(
 
     utmost init --each-row --by region,sex --domain domain.json --epsilon 1 --out release.toml
 
-    Then `utmost release DATA.csv --recipe release.toml`. With a ledger it also writes a secret file,
-    which holds the keys: keep that out of version control.
+    Then `utmost release DATA.csv --recipe release.toml`. With a ledger it also writes a secret file with the keys:
+    keep it out of version control.
 
     More: docs/howto/keep-a-ledger.md
     """
@@ -224,7 +228,7 @@ def _axis_of(kind: str) -> Any:
         return split_names([_ask("  its values, with commas between")])
     if kind in ("months", "years"):
         ends = _ask("  first one and the one after the last, as 2024,2026")
-        return {"periods": split_names([ends]), "every": kind.removesuffix("s")}
+        return {kind: split_names([ends])}
     text = _ask("  where groups begin, as 0,18,65,; a comma at the end leaves the last one open")
     groups: list[Any] = [_number(part) for part in split_names([text])]
     groups += [None] if text.rstrip().endswith(",") else []

@@ -4,6 +4,7 @@ from math import ceil, isfinite, prod, sqrt
 from pathlib import Path
 from typing import Annotated, Any
 
+from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.core.exact.levels import Level
 from utmost.core.exact.levels import level as level_of
 from utmost.core.exact.numbers import exact, exact_integer, read_confidence
@@ -105,7 +106,7 @@ def plan(
             "Sums to search: marginals, 'hat functions', independent, rotated, signed or rows.",
         ),
     ] = None,
-    confidence: options.Confidence = "0.95",
+    confidence: options.Confidence = DEFAULT_CONFIDENCE,
     answer: options.Output,
 ) -> None:
     """Choose the sums to measure, and their budget shares, for the tables that you want.

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Annotated, Any
 
+from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.core.exact.display import few
 from utmost.core.exact.field_forms import json_forms
 from utmost.core.exact.numbers import read_confidence
@@ -17,8 +18,8 @@ from utmost.publish.promises.promise import PROMISE_FORM, Promise
 from utmost.publish.releases.release_facts import short_bar
 from utmost.publish.statements.counted_files import measured_table
 
-AS_IN = {"utmost release": ("--until",)}
-RARE = ("--grid", "--per", "--largest", "--half-step", "--noise")
+AS_IN = {"utmost release": ("--promise", "--until")}
+RARE = ("--neighbours", "--grid", "--per", "--largest", "--half-step", "--noise")
 FIRST = ("--columns", "--public", "--drop", "--sensitivity", "--cells", "--plan", "--epsilon", "--out")
 
 
@@ -30,7 +31,7 @@ def promise(
     *,
     promised: Promised,
     level: options.AskedLevel,
-    confidence: options.Confidence = "0.95",
+    confidence: options.Confidence = DEFAULT_CONFIDENCE,
     answer: options.Output,
 ) -> None:
     """Write down what will be promised of a table, before anybody looks at it.

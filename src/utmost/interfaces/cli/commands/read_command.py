@@ -5,6 +5,7 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
 
+from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import exact_integer, natural, spelled
 from utmost.core.noise.integer_law import IntegerLaw
@@ -89,7 +90,7 @@ def read(
     n: Annotated[str | None, option("N", "Largest possible count, or the column that has it.")] = None,
     level: options.AskedLevel,
     statement: file_options.StatementFile = None,
-    confidence: options.Confidence = "0.95",
+    confidence: options.Confidence = DEFAULT_CONFIDENCE,
     clamped: Annotated[bool, flag("Only responses clamped to 0..n; others are refused.")] = False,
     plot: options.Plot = None,
     spelling: table_options.TextFileOptions,

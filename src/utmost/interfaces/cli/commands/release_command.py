@@ -60,8 +60,8 @@ def release(table: file_options.TableOrLake, *, told: ReleaseOptions) -> None:
 
     utmost release survey.csv --each-row --by region,sex --domain domain.json --epsilon 1 --out released.csv
 
-    Each column of a table that was counted elsewhere is released, public or dropped. `utmost init` writes the options
-    of a repeated release into a recipe.
+    Each column of a table that was counted elsewhere is released, public or dropped. `utmost init` writes a recipe for
+    a repeated release.
 
     More: docs/tutorial/first-release.md
     """

@@ -7,6 +7,7 @@ from math import ceil, sqrt
 from pathlib import Path
 from typing import Annotated, Any
 
+from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.core.exact.levels import Level
 from utmost.core.exact.levels import level as level_of
 from utmost.core.exact.numbers import read_confidence
@@ -60,7 +61,7 @@ def share(
     ] = None,
     memory: MemoryOfMany,
     sign: options.Sign = None,
-    confidence: options.Confidence = "0.95",
+    confidence: options.Confidence = DEFAULT_CONFIDENCE,
     dry_run: options.DryRun = False,
     yes: options.Yes = False,
     out: Annotated[

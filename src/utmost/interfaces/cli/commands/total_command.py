@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.core.exact.numbers import exact, read_confidence
 from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.noise.ratio_bars import RatioBar
@@ -83,7 +84,7 @@ def total(
         file_options.file_option("FILE", "Plan whose wanted tables --tables writes; that of the release if left out."),
     ] = None,
     sign: options.Sign = None,
-    confidence: options.Confidence = "0.95",
+    confidence: options.Confidence = DEFAULT_CONFIDENCE,
     answer: options.Output,
 ) -> None:
     """Compute any number of people, ratio, sum, mean or quantile from a release, with its margin of error.

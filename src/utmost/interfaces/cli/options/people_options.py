@@ -193,7 +193,9 @@ class People(PersonOptions):
             show_report(counted, name)
         losses = (FewEventsKept, NothingCounted, RowsLeftOut)
         for warning in lost or ():
-            if issubclass(warning.category, losses):
+            if not issubclass(warning.category, losses):
+                warnings.warn(warning.message, stacklevel=2)
+            else:
                 lost_events = str(warning.message).partition(". ")[0]
                 remedy = "Nothing was written. Correct the domain or the bounds, or write --leave-out outside."
                 required = "--leave-out nothing refuses events outside the domain, and bounds that keep less than half"

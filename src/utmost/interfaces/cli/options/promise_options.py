@@ -150,7 +150,7 @@ class StopRule:
 
     until: Annotated[
         str | None,
-        option("RULE", 'Spend no more than each cell needs: "10 %", or "10 % where sex=women and age=20,30".'),
+        option("RULE", 'Spend no more than each cell needs: "10 %", or "10 % where sex=women".'),
     ] = None
 
     @property

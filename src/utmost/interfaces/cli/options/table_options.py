@@ -7,6 +7,7 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, TextIO
 
+from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.errors import OutOfRange
 from utmost.interfaces.cli.options import file_options
 from utmost.interfaces.cli.options import shared_options as options
@@ -119,7 +120,7 @@ class TableAnswer:
     out: file_options.TableOut = None
     form: options.Format = None
     sign: options.Sign = None
-    confidence: options.Confidence = "0.95"
+    confidence: options.Confidence = DEFAULT_CONFIDENCE
     as_json: options.AsJson = False
 
     @property

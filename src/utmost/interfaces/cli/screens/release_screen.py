@@ -3,12 +3,14 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from utmost.core.exact.written_levels import level_facts, level_words
 from utmost.interfaces.cli.options.table_options import TableAnswer, give_table
 from utmost.interfaces.cli.screens.screen import (
     ADDS_UP,
     DRY,
     NOT_REMEMBERED,
     NOT_REMEMBERED_OF_PEOPLE,
+    grid,
     number,
     screen,
     shown_facts,
@@ -17,6 +19,7 @@ from utmost.interfaces.cli.screens.screen import (
 from utmost.interfaces.cli.screens.terminal import ScreenColumn, ScreenTable, ScreenText
 from utmost.interfaces.documents.reports import print_json
 from utmost.publish.promises.statement_kinds import STATEMENT_KIND
+from utmost.publish.promises.until import LadderStep
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.release_facts import ReleaseFacts
 from utmost.publish.statements.stated_words import table_in_words
@@ -82,12 +85,24 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def give_promise(statement: dict[str, Any], answer: TableAnswer) -> None:
-    """Print what a release would promise, of which nothing was drawn."""
+def give_promise(statement: dict[str, Any], answer: TableAnswer, ladder: Sequence[LadderStep] = ()) -> None:
+    """Print what a release would promise, of which nothing was drawn, and the levels at which a rule may stop it."""
     if answer.as_json:
-        return print_json(statement)
+        return print_json(statement | ({"ladder": ladder_report(ladder)} if ladder else {}))
     facts = _in_words(statement)
-    screen().print(shown_facts(DRY, facts, is_whole=True, then=_next(facts)))
+    shown = shown_facts(DRY, facts, is_whole=True, then=_next(facts))
+    screen().print(*([ladder_grid(ladder)] if ladder else []), shown)
+
+
+def ladder_grid(ladder: Sequence[LadderStep]) -> ScreenTable:
+    """The levels at which a rule may stop a release."""
+    titles = ["it stops at epsilon", "margin", "if every chosen cell is at least"]
+    return grid(titles, [[level_words(one.level), f"± {number(one.margin)}", number(one.least)] for one in ladder])
+
+
+def ladder_report(ladder: Sequence[LadderStep]) -> list[dict[str, Any]]:
+    """The same for programs."""
+    return [{**level_facts(one.level), "margin": one.margin, "least_cell": one.least} for one in ladder]
 
 
 def give(release: Answer[Any], answer: TableAnswer, signer: Signer | None) -> None:

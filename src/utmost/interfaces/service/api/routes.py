@@ -9,6 +9,7 @@ from fastapi.responses import StreamingResponse
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from pydantic import AfterValidator, TypeAdapter
 
+from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.errors import NotAuthenticated, OutOfRange
 from utmost.interfaces.service.access.tokens import Grant, Token
 from utmost.interfaces.service.api import response_models as answers
@@ -260,7 +261,7 @@ def margin(
     who: Who,
     name: PathPart,
     epsilon: At,
-    confidence: ConfidenceQuery = "0.95",
+    confidence: ConfidenceQuery = DEFAULT_CONFIDENCE,
     version: Version = None,
 ) -> answers.MarginResponse:
     """The margin after relaxing: it depends on the promise alone, and is no draw."""

@@ -12,6 +12,7 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.responses import RedirectResponse
 from starlette.exceptions import HTTPException
 
+from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.core.exact.levels import Level
 from utmost.core.exact.written_levels import level_text, level_words
 from utmost.errors import NotPublished, UtmostError
@@ -46,7 +47,7 @@ pages = APIRouter(include_in_schema=False)
 pages.include_router(tools)
 pages.include_router(downloads)
 
-_SURE = "0.95"
+_SURE = DEFAULT_CONFIDENCE
 _MOST_ROWS, _MOST_BARS, _MOST_CHARTS, _STEPS = 500, 24, 4, 25
 _A_PAGE = 200
 _NO_DIGEST = {"of": "file", "sha256": "0" * 64}  # the page shows none; the file of the statement has that of the values

@@ -7,6 +7,7 @@ from typing import Any
 
 from utmost.core.exact.numbers import exact
 from utmost.errors import OutOfRange, UtmostError
+from utmost.tables.axes.axis_facts import spelled_periods
 from utmost.tables.axes.clock import LEAST_SECONDS, Period, read_time
 
 MOST_VALUES = 200_000
@@ -88,6 +89,7 @@ def _lists(share: Any) -> list[list[Any]]:
 def _length(axis: Mapping[str, Any]) -> int:
     """The number of bins or periods that the words of an axis make; 0 where they make none."""
     try:
+        axis = spelled_periods(axis)
         if "bins" in axis:
             low, high = (exact(end) for end in axis["bins"])
             return int((high - low) / exact(axis.get("width", 1)))

@@ -9,6 +9,7 @@ from typing import Annotated, Any, TextIO
 import click
 import numpy as np
 
+from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.core.exact.numbers import exact, natural
 from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.exact.written_levels import level_facts
@@ -99,7 +100,7 @@ def kernels(
     estimate: Annotated[str | None, option("SAMPLES", "Random sets from which to estimate their number.")] = None,
     size: Annotated[str | None, option("N", "Outcomes of the kernels to estimate; by default the most.")] = None,
     seed: Annotated[int | None, option("N", "Seed of a repeatable estimate.")] = None,
-    confidence: options.Confidence = "0.95",
+    confidence: options.Confidence = DEFAULT_CONFIDENCE,
     out: Annotated[Path | None, option("FILE", "File for all, as sets of vertices (.csv or .json).")] = None,
     resume: Annotated[Path | None, option("FILE", "File that keeps the state of the search, to continue.")] = None,
     plot: options.Plot = None,
