@@ -69,16 +69,15 @@ def test_single_steps_have_their_laws():
 
 
 def test_bits_beside_each_other_are_drawn_by_chances_of_their_own():
-    """Ones and zeros in one array, and chances of 0 and of 1 among them."""
-    bits = np.tile([True, False], N)
-    for one, zero in (("1", "1/3"), ("99/100", "0"), ("1", "0"), ("2/3", "1/3")):
+    """Ones and zeros in one array, also by chances that are nearly 1 and nearly 0."""
+    bits, least = np.tile([True, False], N), Fraction(1, 1 << 60)
+    for one, zero in ((Fraction(99, 100), Fraction(1, 3)), (1 - least, Fraction(1, 2)), (Fraction(2, 3), least)):
         drawn = respond(bits, BitResponse(one, zero))
-        for own, chance in ((drawn[::2], Fraction(one)), (drawn[1::2], Fraction(zero))):
-            assert (
-                int(own.sum()) == chance * N
-                if chance in (0, 1)
-                else fits([own.sum(), N - own.sum()], [chance, 1 - chance])
-            )
+        for own, chance in ((drawn[::2], one), (drawn[1::2], zero)):
+            if least < chance < 1 - least:
+                assert fits([own.sum(), N - own.sum()], [chance, 1 - chance])
+            else:
+                assert own.sum() == round(chance) * N
 
 
 def test_responses_are_packed_copies_of_any_shape():
