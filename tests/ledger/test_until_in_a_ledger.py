@@ -3,18 +3,15 @@
 import os
 import shutil
 import signal
-from dataclasses import replace
 
 import pytest
 
 import utmost as ut
 from disk import Disk, library
 from reliability.clients import Children
-from utmost.errors import AlreadyPublished, BudgetExceeded, LedgerDamaged, Unsupported
+from utmost.errors import AlreadyPublished, BudgetExceeded, Unsupported
 from utmost.exact import level
 from utmost.ledger import Ledger, PublishRequest, read_sealed
-from utmost.publish.ledger.events import START
-from utmost.publish.ledger.state import State, folded
 from utmost.sampling import Identifiers
 
 KEY = bytes(range(32))
@@ -143,24 +140,6 @@ def test_a_recipient_reads_the_stop_with_the_key_of_its_level(tmp_path):
     assert (seen.stop, seen.margin(), seen.level) == (answer.stop, answer.margin(), answer.level)
     for at in [at for at in keys if at != answer.level]:
         assert read_sealed(tmp_path / "l.db", "a", keys[at]).stop.is_met is None
-
-
-@pytest.mark.parametrize(
-    "changed", [{"met": False}, {"level": "1/2"}, {"level": "4"}, {"promised": "2"}, {"promised": "1/64"}]
-)
-def test_an_event_that_cannot_have_been_written_is_damage(tmp_path, changed):
-    with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
-        ledger.publish("a", {**TABLE, "n": [9000, 9000]}, PROMISE, epsilon=4)
-        events = [(event, b"") for event in ledger.history()]
-        assert events[-1][0].kind == "stopped"
-        assert events[-1][0].facts["level"] == "1/4"
-        assert folded(State(0, START), events).releases["a", 1].stopped.level == level("1/4")
-        wrong = replace(events[-1][0], facts={**events[-1][0].facts, **changed})
-        with pytest.raises(LedgerDamaged):
-            folded(State(0, START), [*events[:-1], (wrong, b"")])
-        twice = replace(events[-1][0], number=events[-1][0].number + 1)
-        with pytest.raises(LedgerDamaged):
-            folded(State(0, START), [*events, (twice, b"")])
 
 
 @pytest.mark.skipif(library() is None or not hasattr(os, "fork"), reason="no disk is watched here")

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import utmost as ut
-from utmost.core.exact.written_levels import factor_text
 from utmost.errors import BadTable, NotANumber, OutOfRange, Unsupported, UtmostError, WrongKind
 from utmost.exact import level
 from utmost.gradual import Tightening, joint_pmf
@@ -279,7 +278,7 @@ def test_a_statement_says_it_all_and_each_word_is_checked(tmp_path):
     assert again.margin() == answer.margin()
     statement = answer.statement
     assert "by at most 1.29 (epsilon = 0.25)" in statement["guarantee"]  # e^(1/4), beforehand
-    factor = factor_text(answer.level)
+    factor = {"1/16": "1.07", "1/8": "1.14", "1/4": "1.29"}[str(answer.level.epsilon)]
     assert f"The chance of this outcome is multiplied or divided by at most {factor}" in statement["guarantee"]
     assert statement["stopped"] == {
         "levels": ["1/16", "1/8", "1/4"], "met": answer.is_met, "confidence": "19/20"
