@@ -14,7 +14,7 @@ from utmost.noise import Geometric
 from utmost.promises import CellNoise, PointNoise, Promise
 from utmost.sampling import sample
 from utmost.statements import change
-from utmost.workloads import Domain, Plan
+from utmost.workloads import Domain
 
 DEPARTMENTS = {"department": list("ABCDEF"), "applicants": [933, 585, 918, 792, 584, 714]}
 UNIT = ut.Unit(1, 1)
@@ -334,7 +334,7 @@ def test_a_rule_that_is_given_the_data_is_refused():
         (lambda: ut.within("10 %", steps=17), OutOfRange),
         (lambda: promised(where={"applicants": "933"}), OutOfRange),
         (lambda: Promise(["x", "y"], noise=PointNoise(200), until=ut.within("10 %")), Unsupported),
-        (lambda: Promise(noise=Plan(Domain(a=[1, 2]), UNIT, {"a": 1}), until=ut.within("10 %")), Unsupported),
+        (lambda: Promise("n", noise=ut.OneDraw(UNIT, 3), until=ut.within("10 %")), Unsupported),
     ],
 )
 def test_what_is_no_rule_is_refused(call, error):
