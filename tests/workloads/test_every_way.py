@@ -14,7 +14,7 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import utmost as ut
@@ -185,7 +185,7 @@ def check_estimates(plan, seed):
         assert release.reconstruction.value(noisy, form) == value
         flat = np.array([float(one) for own in found.values() for one in own])
         least = listed_coefficients(release, row) if plan.rows else row @ B
-        assert flat == pytest.approx(least, abs=1e-6 * (1 + abs(least).max()))
+        assert flat == pytest.approx(least, abs=1e-5 * (1 + abs(least).max()))
         law, terms = release.noise(form), Counter()
         for size, own, count in zip(law.coefficients, law.levels, law.counts, strict=True):
             terms[size, own] += count
@@ -356,6 +356,7 @@ def test_families_of_any_domain(wanted, parts, seed):
 
 @given(st.dictionaries(st.tuples(*map(st.sampled_from, ([-1, 0, 1], [0, 1], [0, 1, 2], [-1, 0, 1]))),
                        st.integers(1, 1000), min_size=1, max_size=6), st.integers(0, 10**6))  # fmt: skip
+@settings(max_examples=6)
 def test_marginals_with_and_without_differences(parts, seed):
     shares = {family: Fraction(part, sum(parts.values())) for family, part in parts.items()}
     check_estimates(Plan(CROSSED, ONE, shares), seed)
