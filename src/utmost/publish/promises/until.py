@@ -304,12 +304,13 @@ class Stop:
 
 
 def within(share: Number, where: "Where | None" = None, *, steps: int = 7) -> Until:
-    """The rule "every cell is within 10 %": a release climbs a ladder of levels, and stops where it is so accurate.
+    """The rule "every cell is within 10 %": a release tries larger and larger levels, and stops at the first that is
+    accurate enough.
 
     Passed as ``until`` to a `Promise`, it makes ``epsilon`` the most that a release may spend: levels from epsilon / 64
     up are answered in turn, until the margin of each chosen cell, at 95 %, is at most this share of its released value,
-    else up to epsilon itself. Only the level that was reached is spent. The margins hold, with their confidence, at the
-    level where the rule stops; those of a level that was chosen beforehand would not.
+    else up to epsilon itself. Only the level at which the release stops is spent. Margins are wider than at a level
+    chosen beforehand, so that they hold at the level where the rule stops.
 
     Args:
         share: Margin that is wanted, as a share of the released value: "10 %" or 0.1.
