@@ -39,7 +39,7 @@ class Counting:
     Source: bounded contributions, proofs/theory/counting.md.
 
     >>> Counting("user", at_most=2).individual, Counting(each_row=True).individual
-    ('one value of the column user, with all its events', 'one row')
+    ('one value of the column user, with all its events', 'one person, with one row')
     >>> Counting("user", at_most=2), Counting(each_row=True).at_most
     (Counting(person='user', each_row=False, at_most=2, together=None, neighbours='add-remove'), 1)
     """
@@ -89,7 +89,7 @@ class Counting:
     def individual(self) -> str:
         """Who one individual is, in words that a statement can have."""
         if self.person is None:
-            return "one row"
+            return "one person, with one row"
         name = "".join(sign if sign.isprintable() else "?" for sign in self.person)
         name = name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
         return f"one value of the column {name}, with all its events"

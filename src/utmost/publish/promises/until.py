@@ -310,7 +310,8 @@ def within(share: Number, where: "Where | None" = None, *, steps: int = 7) -> Un
     Passed as ``until`` to a `Promise`, it makes ``epsilon`` the most that a release may spend: levels from epsilon / 64
     up are answered in turn, until the margin of each chosen cell, at 95 %, is at most this share of its released value,
     else up to epsilon itself. Only the level at which the release stops is spent. Margins are wider than at a level
-    chosen beforehand, so that they hold at the level where the rule stops.
+    chosen beforehand, so that they hold in at least so many of 100 releases by the rule as their confidence says,
+    wherever each stops. Among the few that stop unusually early more are missed: lucky noise stopped them.
 
     Args:
         share: Margin that is wanted, as a share of the released value: "10 %" or 0.1.
