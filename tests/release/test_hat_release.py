@@ -1,6 +1,6 @@
 """Releases by hat functions: answers with certified bars, documents, clean tables, and a ledger that relaxes them.
 
-Laws that stand for several are imported from where they are: a table shows their bars rounded, which hides a small fault.
+Laws that stand for several are imported from where they are: a table shows their bars rounded, which hides a fault.
 """
 
 import json
