@@ -16,6 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+# Idle connections hold files of the disk open.
 from utmost.publish.ledger.sqlite_store import forget_idle
 
 IO_ERROR_WRITE, IO_ERROR_SYNC, IO_ERROR_DELETE, FULL = 10 | 3 << 8, 10 | 4 << 8, 10 | 10 << 8, 13

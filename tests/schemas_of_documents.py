@@ -6,6 +6,7 @@ from typing import get_args
 
 import jsonschema
 
+# Every document that any test writes is held against its schema where it is written.
 from utmost.interfaces.documents import schemas
 from utmost.publish.promises import codec
 from utmost.publish.promises.noise_kinds import KINDS

@@ -1,5 +1,6 @@
 """Draws to compare between processes; here, so that a spawned worker can import them."""
 
+# The stream itself is compared, not what is made of it.
 from utmost.core.sampling.random_bits import SYSTEM
 from utmost.noise import Geometric
 from utmost.sampling import sample

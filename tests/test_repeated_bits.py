@@ -9,6 +9,8 @@ import pytest
 
 import repeated_bits
 import utmost as ut
+
+# The bits themselves are compared, not what is made of them.
 from utmost.core.sampling.random_bits import entropy
 
 TESTS = Path(__file__).parent

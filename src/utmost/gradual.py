@@ -1,6 +1,7 @@
 """Noise at several levels at once: transitions between levels, joint laws, the process, and which laws allow it."""
 
 from utmost.core.gradual.euclidean_noise import EuclideanLaplace, EuclideanTightening
+from utmost.core.gradual.generating_functions import TailedTable
 from utmost.core.gradual.laplace_steps import (
     LaplaceBridge,
     LaplaceRelaxing,
@@ -53,6 +54,7 @@ __all__ = [
     "Pieces",
     "Relaxing",
     "SmallerVariance",
+    "TailedTable",
     "Tightening",
     "UnmatchedZero",
     "correlation",

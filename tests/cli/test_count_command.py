@@ -102,14 +102,6 @@ def test_a_csv_of_counts_is_for_its_owner_too(run, files, tmp_path):
     assert "nothing is written over another file" in err
 
 
-def test_the_same_key_keeps_the_same(run, files, tmp_path):
-    events, domain = files
-    key = tmp_path / "key"
-    key.write_bytes(b"0" * 32)
-    say = ["count", events, "--person", "user", "--at-most", 1, "--domain", domain, "--count-key", key]
-    assert run(*say)[:2] == run(*say)[:2]
-
-
 def test_programs_are_told_the_unit(run, files, tmp_path):
     events, domain = files
     code, shown, _ = run("count", events, *SAY, "--domain", domain, "--dry-run", "--json")

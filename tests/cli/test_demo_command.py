@@ -10,7 +10,7 @@ from time import process_time
 
 from utmost.interfaces.cli.commands import demo_command
 
-# Readers of hostile bytes and cells, and their limits, are tried without a release behind them.
+# The lines and the data of the demo are its own.
 from utmost.tables.admissions import ADMISSIONS, ADMISSIONS_DOMAIN, admission_rows
 
 ROOT = Path(__file__).parents[2]

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import utmost as ut
-from running import called
 
 HALF = ["--epsilon", "alpha=1/2"]
 
@@ -25,14 +24,6 @@ def test_figure_2_from_its_prior_file(run, file):
     found = json.loads(run(*asked, "--json")[1])
     assert found["remap"] == {"actions": [0, 2, 2, 3, 4, 5], "ties": []}
     assert found["expected_loss"] == pytest.approx(1.19423215531629191254, rel=1e-14)
-
-
-def test_a_hundred_counts_are_designed_for():
-    ended = called(
-        "design", "--space", "counts:100", "--prior", "binomial:0.3", "--loss", "absolute", "--epsilon", "1/2"
-    )
-    assert (ended.returncode, ended.stderr) == (0, "")
-    assert re.search(r"expected loss\s+1\.73641691438\s", ended.stdout)
 
 
 CASES = {
@@ -86,16 +77,6 @@ def test_places_with_a_prior_file_are_designed_written_and_checked_again(run, fi
     for change in ({"value": [0.0] * len(written["multipliers"]["value"])}, {"action": [99]}, {"low": [-1]}):
         out.write_text(json.dumps(written | {"multipliers": written["multipliers"] | change}))
         assert run("design", "--check", out)[0] == 1
-
-
-@pytest.mark.parametrize("space", ["graph:roads.csv", "manhattan:2x2", "hamming:2"])
-def test_other_spaces_round_trip(run, file, tmp_path, space):
-    roads = file("from,to\n0,1\n1,3\n3,2\n2,0\n", "roads.csv")
-    space = space.replace("roads.csv", str(roads))
-    out = tmp_path / "design.json"
-    assert run("design", "--space", space, "--prior", "uniform", "--loss", "distance", *HALF, "--out", out)[0] == 0
-    assert json.loads(out.read_text())["expected_loss"] == "2/3"
-    assert run("design", "--check", out)[0] == 0
 
 
 @pytest.mark.parametrize(
@@ -249,13 +230,6 @@ def test_what_an_attacker_learns_stands_beside_the_loss(run):
         assert attack.error - 1e-3 <= float(error) <= attack.error
         assert attack.odds.factor <= float(odds) <= attack.odds.factor + 1e-2
     assert re.search(r"without an answer\s+20 %\s+1\.2\s", out)
-
-
-def test_large_counts_are_designed_without_forming_a_matrix_for_the_attacker(run):
-    """Beyond 1001 secrets the table is left out, and the design takes no longer."""
-    code, out, _ = run("design", "--space", "counts:1500", "--prior", "poisson:4", "--epsilon", 1)
-    assert code == 0
-    assert "attacker" not in out
 
 
 def test_the_picture_of_places_says_what_an_attacker_learns(run, tmp_path, monkeypatch):

@@ -9,9 +9,8 @@ import pytest
 
 import utmost as ut
 
-# Searches and evidence are taken apart, forged and compared, which no public call allows.
+# The search is interrupted in a round of its own, wherever it runs.
 from utmost.design.optima import search_for_rays
-from utmost.interfaces.cli.screens import screen
 
 ASKED = ["design", "--space", "grid:5x5", "--prior", "uniform", "--loss", "distance"]
 WEIGHTS = "".join(f"{k},{k * k % 17 + 1}\n" for k in range(49))
@@ -94,16 +93,3 @@ def test_a_design_that_is_only_shown_ends_at_once(run, monkeypatch):
     code, shown, said = run("design", "--space", "grid:7x7", "--epsilon", 1, "--prior", "uniform")
     assert (code, shown) == (130, "")
     assert re.search(r"relative gap of \d", said)
-
-
-def test_the_gap_is_told_off_a_terminal_too(capsys, monkeypatch):
-    """A line each ten seconds in a pipe or a log, and none before."""
-    clock = iter([0.0, 5.0, 11.0, 11.0, 12.0, 22.0, 22.0])
-    monkeypatch.setattr(screen, "monotonic", lambda: next(clock))
-    with screen.narrowed("Designing", ends_at_once=False) as told:
-        for rounds, gap in ((1, 1.0), (2, 0.5), (3, 0.1), (4, 0.01)):
-            told(rounds, gap)
-    assert capsys.readouterr().err.splitlines() == [
-        "Designing: round 2, relative gap 5.0e-01",
-        "Designing: round 4, relative gap 1.0e-02",
-    ]

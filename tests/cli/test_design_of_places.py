@@ -9,10 +9,8 @@ from pathlib import Path
 import pytest
 
 import utmost as ut
-from utmost.errors import UtmostError
 
 # Documents are forged field by field and read by their own readers.
-from utmost.interfaces.documents.space_names import space_facts, space_named, stated_space
 
 PARIS = Path(__file__).parents[2] / "examples" / "paris.csv"
 TOWNS = "town,lat,lon,people\nOslo,59.91,10.75,700\nBergen,60.39,5.32,290\nHamar,60.79,11.07,32\n"
@@ -124,26 +122,6 @@ def test_files_without_places_are_refused(run, file, text):
 
 def test_a_column_needs_places(run):
     assert run("design", "--space", "counts:3", "--prior", "column:people", "--epsilon", "1")[0] != 0
-
-
-def test_places_are_written_and_read_again_whole():
-    """Labels, distances, positions, unit and way; not the table."""
-    space = space_named(f"places:{PARIS}:name,latitude,longitude").restrict([3, 14, 2])
-    back = stated_space(json.loads(json.dumps(space_facts(space))))
-    assert back.same_as(space)
-    assert (back.unit, back.geography.way, back.geography.in_degrees) == ("m", "great-circle", True)
-    assert back.geography.positions == space.geography.positions
-    kilometres = ut.spaces.places(PARIS, unit="km")
-    assert stated_space(json.loads(json.dumps(space_facts(kilometres)))).same_as(kilometres)
-
-
-@pytest.mark.parametrize("change", [{"positions": [["1", "2"]]}, {"unit": None}, {"distances": [[0, 1], [2, 0]]}])
-def test_damaged_places_are_refused(change):
-    facts = space_facts(ut.spaces.places({"a": (1, 2), "b": (3, 4)})) | change
-    if change.get("unit", 1) is None:
-        facts.pop("unit")
-    with pytest.raises(UtmostError):
-        stated_space(facts)
 
 
 def test_answers_are_drawn_by_label(run, file, tmp_path):

@@ -10,7 +10,7 @@ import pytest
 from noisy import NOISE, noisy_libraries
 from running import utmost_command
 
-# Screens and options have no public name.
+# Each part of the self-check is broken on purpose; an installation that is sound shows none.
 from utmost.interfaces.cli import self_check
 from utmost.interfaces.cli.commands import doctor_command
 from utmost.ledger import Ledger

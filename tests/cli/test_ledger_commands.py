@@ -8,7 +8,6 @@ import shutil
 import sys
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -16,9 +15,6 @@ import pytest
 from postgres import fresh_database
 from running import utmost_command, with_recipe
 from utmost.ledger import Ledger
-
-# Readers of hostile bytes and cells, and their limits, are tried without a release behind them.
-from utmost.tables.files import files
 
 ROOT = Path(__file__).parents[2]
 BERKELEY = str(ROOT / "examples/berkeley_admissions.csv")
@@ -307,14 +303,6 @@ def test_new_versions_of_the_data_add_up(run, published):
     assert run(*again, "--data-version", "1")[0] == 0
 
 
-def test_half_steps(run):
-    promise = ["promise", "--columns", "admitted", "--drop", "department,sex,applicants", "--half-step"]
-    assert run(*promise, "--sensitivity", "5", "--cells", "1", "--out", "promise.json")[0] == 0
-    release = ["release", BERKELEY, "--promise", "promise.json"]
-    found = said(run, *release, "--ledger", "r.db", "--create", "--name", "h", "--epsilon", "1")["statement"]
-    assert (found["noise"]["law"], found["noise"]["parameters"]["step"]) == ("DiscreteStaircase", 3)
-
-
 @pytest.mark.parametrize(
     ("arguments", "code", "reported"),
     [
@@ -393,27 +381,6 @@ def test_a_ledger_on_a_server(run, monkeypatch):
     assert len(list(Path().glob("curator.key.*.witness"))) == 1
 
 
-class Lines(list):
-    """A screen that remembers."""
-
-    width = 80
-    show = list.append
-
-
-def test_the_bar_of_a_large_table(run, monkeypatch):
-    """Whoever looks on sees how far long work is; the work tells it by itself."""
-    from utmost.core.exact import progress_bar
-
-    monkeypatch.setattr(progress_bar, "_PATIENCE", 0)
-    monkeypatch.setattr(progress_bar, "_EVERY", 0.0005)
-    np.savetxt("big.csv", np.arange(200_000), fmt="%d", header="n", comments="")
-    where = ["--ledger", "r.db", "--name", "big", "--out", "o.csv"]
-    with progress_bar.progress_on(progress_bar.ProgressLine(lines := Lines())):
-        assert run("release", "big.csv", "--columns", "n", *UNIT, "--epsilon", "1", *where, "--create")[0] == 0
-    assert any(line.startswith("Publishing  [") for line in lines)
-    assert lines[-1] == ""
-
-
 def test_commands_start_quickly_and_work_in_a_process_of_their_own(tmp_path):
     ended = utmost_command(
         "release", BERKELEY, *ADMITTED, "--epsilon", "1", "--ledger", "r.db", "--create", cwd=tmp_path
@@ -423,52 +390,6 @@ def test_commands_start_quickly_and_work_in_a_process_of_their_own(tmp_path):
     assert json.loads(ended.stdout)["responses"] == 1
     with Ledger.open(tmp_path / "r.db", create=True) as ledger:
         assert ledger.verify().events == 2
-
-
-def test_a_request_made_again_repeats_its_bytes_and_ends_well(run, tmp_path):
-    """A task that is retried, with the same --out or another, gives what it gave; another file is not written over."""
-    table, out, place = tmp_path / "t.csv", tmp_path / "r.csv", tmp_path / "l.db"
-    table.write_text("ward,visits\n" + "".join(f"w{i},{i % 7}\n" for i in range(50)))
-    promise = ["--columns", "visits", "--public", "ward", "--id", "ward", "--sensitivity", "1", "--cells", "1"]
-    assert run("promise", *promise, "--noise", "items", "--out", tmp_path / "p.json")[0] == 0
-    say = ["--promise", tmp_path / "p.json"]
-    say += ["--epsilon", "1", "--ledger", place, "--name", "visits", "--request", "monday"]
-    assert run("release", table, *say, "--create", "--out", out)[0] == 0
-    first, statement = out.read_bytes(), Path(f"{out}.json").read_bytes()
-    for again in (out, tmp_path / "other.csv"):
-        assert run("release", table, *say, "--out", again)[0] == 0
-        assert again.read_bytes() == first
-    assert Path(f"{out}.json").read_bytes() == statement
-    out.write_text("ward,visits\n")
-    code, _, err = run("release", table, *say, "--out", out)
-    assert code != 0
-    assert "Move it away" in err
-    lines = table.read_text().splitlines()
-    table.write_text("\n".join([lines[0], *lines[:0:-1]]) + "\n")
-    turned = tmp_path / "turned.csv"
-    assert run("release", table, *say, "--out", turned)[0] == 0
-    assert sorted(turned.read_bytes().splitlines()) == sorted(first.splitlines())
-
-
-def test_packed_parquet_is_kept_by_item_without_being_read_whole(run, tmp_path, monkeypatch):
-    """With --noise items, an --id and Parquet out: a relation; into CSV, or with noise by rows, a table in memory."""
-    pytest.importorskip("duckdb")
-    path, seen = tmp_path / "t.parquet", []
-    pq.write_table(pa.table({"ward": [f"w{i}" for i in range(300)], "visits": [i % 7 for i in range(300)]}), path)
-    monkeypatch.setattr(files, "LARGE", 8 * 600)
-    brought = files.table_or_relation
-    monkeypatch.setattr(files, "table_or_relation", lambda *a, **k: seen.append(brought(*a, **k)) or seen[-1])
-    promise = ["--columns", "visits", "--public", "ward", "--sensitivity", "1", "--cells", "1", "--id", "ward"]
-    for by in ("items", "rows"):
-        assert run("promise", *promise, "--noise", by, "--out", tmp_path / f"{by}.json")[0] == 0
-    say = ["--epsilon", "1", "--ledger", tmp_path / "l.db", "--create", "--independent"]
-    for name, out, by in (("a", "a.parquet", "items"), ("b", "b.csv", "items"), ("c", "c.parquet", "rows")):
-        asked = [*say, "--promise", tmp_path / f"{by}.json", "--name", name, "--out", tmp_path / out]
-        assert run(*with_recipe("release", path, *asked))[0] == 0
-    assert [type(one).__name__ for one in seen] == ["DuckDBPyRelation", "Table", "Table"]
-    found = pq.read_table(tmp_path / "a.parquet")
-    assert found.column("ward").to_pylist() == [f"w{i}" for i in range(300)]
-    assert any(found.column("visits")[i].as_py() != i % 7 for i in range(300))
 
 
 def test_a_folder_of_parquet_files_is_kept_in_a_ledger_and_its_request_repeats(run, tmp_path):

@@ -10,6 +10,8 @@ import tomllib
 import yaml
 
 from command_lines import FILES, JSON, PIPE, READY
+
+# A driver runs all commands in one process, whose standard output is a file.
 from noisy import NOISE, noisy_libraries
 from running import every_command
 

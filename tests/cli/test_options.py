@@ -17,7 +17,7 @@ import pytest
 from running import COMMANDS, PLAIN, called, every_command, python
 from utmost.errors import BadTable, OutOfRange
 
-# Screens and options have no public name.
+# Every remedy in the source is put into the words of the command line.
 from utmost.interfaces.cli.main import in_words
 
 SOURCES = Path(__file__).parents[2] / "src/utmost"
@@ -190,7 +190,7 @@ def test_what_ledgers_domains_and_counts_refuse_is_told_without_python(run, file
     count = ["count", file("n\n1\n"), "--person", "n", "--at-most", 1]
     assert 'A tree is made by "tree", an ordered axis by "bins"' in run(*count, "--domain", tmp_path / "domain.json")[2]
     (tmp_path / "domain.json").write_text('{"n": ["1"]}')
-    assert "got no --values." in run(*count, "--domain", tmp_path / "domain.json", "--step", 1)[2]
+    assert "--step needs --values" in run(*count, "--domain", tmp_path / "domain.json", "--step", 1)[2]
     for text, spoken in (
         (
             "Pass missing={dataset: epsilon}, or missing={} if so.",

@@ -84,16 +84,6 @@ def test_a_plan_says_the_choice_in_numbers(run, counted, tmp_path):
     assert [part.name for part in read.workload.parts] == ["department sex", "sex", ""]
 
 
-def test_berkeley_cells_have_the_error_bars_of_the_note(run, counted):
-    """Sums of 1, 12 and 24 cells at epsilon 1, 95 %: 3, 9, 13."""
-    wants = ["department sex outcome", "sex", ""]
-    say = [word for want in wants for word in ("--want", want)]
-    code, shown, _ = run("plan", counted, *say, "--share", "department sex outcome=1", "--epsilon", 1, "--json")
-    bars = {one["sums"]: one["error_bar"] for one in json.loads(shown)["wanted"]}
-    assert code == 0
-    assert [bars[want] for want in wants] == [3, 9, 13]
-
-
 def test_another_weighting_is_taken_by_its_name(run, counted, tmp_path):
     out = tmp_path / "p.json"
     say = ["plan", counted, "--want", "department sex", "--want", "", "--epsilon", 1]
@@ -103,22 +93,6 @@ def test_another_weighting_is_taken_by_its_name(run, counted, tmp_path):
     assert [one["family"] for one in json.loads(first)["measured"]] == ["department sex"]
     code, _, err = run(*say, "--choose", "cells")
     assert (code, "that --weightings shows" in err) == (2, True)
-
-
-def test_other_weightings_are_searched_where_they_are_asked_for(run, counted, monkeypatch):
-    """They took 95 % of the time of a plan, and nobody had asked."""
-    say = ["plan", counted, "--want", "department sex", "--want", "", "--epsilon", 1]
-    asked = []
-    whole = Plan.alternatives
-    monkeypatch.setattr(Plan, "alternatives", lambda plan: asked.append(plan) or whole(plan))
-    code, shown, _ = run(*say)
-    assert (code, "other weightings" in shown, asked) == (0, False, [])
-    assert "weightings" not in json.loads(run(*say, "--json")[1])
-    assert asked == []
-    found = json.loads(run(*say, "--weightings", "--json")[1])["weightings"]
-    assert {"these shares", "total above all", "cells alone"} <= set(found)
-    assert len(asked) == 1
-    assert "(--choose NAME takes one)" in run(*say, "--weightings")[1]
 
 
 def test_a_plan_says_when_so_many_cells_are_open_that_its_release_cannot_be_cleaned(run, counted, tmp_path):
@@ -243,14 +217,6 @@ def test_a_release_is_asked(run, release, words, said):
     code, shown, err = run("total", release, *words)
     assert (code, err) == (0, "")
     assert said in shown
-
-
-def test_ratios_and_means_come_as_intervals(run, made):
-    ask = ["total", made / "noisy.json", "--json"]
-    low, high = json.loads(run(*ask, "--where", "sex=men", "--ratio")[1])["interval"]
-    assert 0.58 < low < high < 0.61
-    found = json.loads(run(*ask, "--mean", "department", "--values", "1,2,3,4,5,6")[1])
-    assert (found["determined"], 3.2 < found["value"] < 3.5) == (True, True)
 
 
 def test_bins_are_asked_by_ranges(run, tmp_path):
@@ -543,28 +509,6 @@ def test_rows_are_planned_released_and_verified(run, tmp_path):
     assert "rows" in err
 
 
-def test_three_columns_changed_together_from_events_to_a_checked_release(run, tmp_path):
-    """Signed sums: counted by rows, planned, released, relaxed in a ledger, and verified."""
-    domain, events, counted, plan = (tmp_path / name for name in ("d.json", "e.csv", "c.json", "p.json"))
-    domain.write_text(json.dumps({"region": ["N", "S"], "quarter": ["q1", "q2", "q3"]}))
-    events.write_text(
-        "who,region,quarter\n" + "".join(f"p{k // 3},{'NS'[k // 3 % 2]},q{k % 3 + 1}\n" for k in range(90))
-    )
-    rows = ["--person", "who", "--domain", domain, "--at-most", 3, "--together", "quarter"]
-    code, shown, _ = run("count", events, *rows, "--out", counted)
-    assert (code, "1 row along quarter, all or none" in " ".join(shown.split())) == (0, True)
-    code, shown, _ = run("plan", counted, "--want", "region quarter", "--epsilon", 1, "--out", plan)
-    assert (code, "signed sums" in shown) == (0, True)
-    release = tmp_path / "r.json"
-    assert run("release", counted, "--plan", plan, "--epsilon", 1, "--out", release)[0] == 0
-    code, shown, _ = run("verify", release)
-    assert (code, "is what its statement says" in shown) == (0, True)
-    assert "lowers the number of any cell" in release.read_text(encoding="utf-8")
-    ledger, kept = tmp_path / "l.db", ["--dataset", "d", "--name", "visits"]
-    assert run("release", counted, "--plan", plan, "--epsilon", "1/2", "--ledger", ledger, *kept, "--create")[0] == 0
-    assert "epsilon = 2" in run("relax", counted, "--ledger", ledger, "--name", "visits", "--epsilon", 2)[1]
-
-
 def test_a_table_has_one_margin_on_every_page(run, counted, tmp_path):
     """The margin of the published table: least squares has put all measured sums together, which one noise has not."""
     plan, out = tmp_path / "several.json", tmp_path / "r.json"
@@ -658,17 +602,6 @@ def test_wanted_tables_go_with_no_other_noise(run, counted, more):
     code, _, err = run(*with_recipe("release", counted, "--want", "sex", "--epsilon", 1, *more))
     assert code == 2
     assert "--want" in err
-
-
-def test_tables_are_wanted_of_a_counted_table(made):
-    """In Python: the workload stands for its plan."""
-    counted = count_table(EXAMPLES / "berkeley_applicants.csv", read_domain(DOMAIN), Counting("applicant", at_most=1))
-    wanted = Workload(counted.domain, {"department sex": 1, "sex": 1})
-    answer = ut.release(counted, wanted, epsilon=1)
-    assert answer.table.plan.shares == ut.choose_plan(wanted, counted.unit, epsilon=1).shares
-    assert answer.release.at(2).table.plan.shares == answer.table.plan.shares
-    with pytest.raises(UtmostError, match="count_table"):
-        ut.release(counted.cells, wanted, epsilon=1)
 
 
 def test_a_plan_names_the_option_of_noise_made_once(run, tmp_path):

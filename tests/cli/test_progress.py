@@ -4,7 +4,7 @@ from importlib import import_module
 
 import pytest
 
-# The arithmetic that every room stands on is proved by itself.
+# The line of progress is drawn after a second of work; here at once.
 from utmost.core.exact.progress_bar import ProgressLine, progress_on
 
 progress = import_module("utmost.interfaces.cli.screens.screen")

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import utmost as ut
-from running import called, with_recipe
+from running import with_recipe
 
 PRIOR = "probability\n8/15\n4/15\n2/15\n1/15\n"
 HALF = ["--epsilon", "alpha=1/2"]
@@ -35,13 +35,6 @@ def test_one_response_is_read_as_the_library_reads_it(run, file):
     assert "= 9/13" in out
 
 
-def test_a_response_of_a_hundred_is_read_with_a_prior_in_a_file(file):
-    prior = file("\n".join(["1/101"] * 101) + "\n")
-    ended = called("read", "--response", 17, "--n", 100, "--epsilon", "1/2", "--prior", prior, "--loss", "absolute")
-    assert (ended.returncode, ended.stderr) == (0, "")
-    assert re.search(r"best answer\s+17\s", ended.stdout)
-
-
 def test_responses_outside_the_range_fold_to_its_ends(run):
     asked = ["--n", 9, *HALF, "--prior", "binomial:1/3", "--json"]
     folded = [json.loads(run("read", "--response", z, *asked)[1]) for z in (-40, 0, 9, 10**6)]
@@ -60,12 +53,6 @@ def test_a_prior_file_may_name_its_counts_and_hold_weights(run, file):
         assert json.loads(out)["believed_before"] == [0.75, 0, 0, 0.25]
     code, _, err = run("read", "--response", 1, "--n", 2, *HALF, "--prior", named)
     assert (code, "must name secrets in 0..2; got another" in err) == (1, True)
-
-
-def test_rounded_decimals_are_a_prior(run, file):
-    prior = file("\n".join(["0.3333333333"] * 3) + "\n")
-    code, out, _ = run("read", "--response", 1, *HALF, "--prior", prior, "--json")
-    assert (code, json.loads(out)["answer"]) == (0, 1)
 
 
 def test_a_loss_file_may_have_its_own_answers(run, file):

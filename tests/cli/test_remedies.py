@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from running import every_command, main
+
 DOMAIN = '{"region": ["north", "south", "east"], "sex": ["men", "women"]}'
 EVENTS = "".join(
     f"p{i % 40},{('north', 'south', 'east')[i % 3]},{('men', 'women')[i % 2]},{i % 7}.5\n" for i in range(120)
@@ -50,8 +52,6 @@ MADE = [
 @pytest.fixture(scope="session")
 def made(tmp_path_factory):
     """A folder with everything that everyday commands write."""
-    import utmost.interfaces.cli.main as cli
-
     folder = tmp_path_factory.mktemp("made")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
@@ -60,7 +60,7 @@ def made(tmp_path_factory):
         (folder / "latin.csv").write_bytes(FILES["visits.csv"].replace("p1,", "pé,").encode("latin-1"))
         for line in MADE:
             with pytest.raises(SystemExit) as ended:
-                cli.main(shlex.split(line))
+                main(shlex.split(line))
             assert not ended.value.code, line
     return folder
 
@@ -224,8 +224,6 @@ def mended(words, told, flags):
 
 def flags_of(words):
     """The options of a command that take no value."""
-    from utmost.interfaces.cli.main import every_command
-
     commands = [each for name, each in every_command() if shlex.join(words).startswith(name)]
     return {name for each in commands for one in each.params if getattr(one, "is_flag", False) for name in one.opts}
 

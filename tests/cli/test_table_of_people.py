@@ -3,7 +3,6 @@
 import csv
 import datetime as dt
 import json
-import math
 import random
 import re
 import shlex
@@ -12,7 +11,6 @@ from decimal import Decimal
 
 import pytest
 
-import utmost as ut
 from running import with_recipe
 from utmost.workloads import ages
 
@@ -102,48 +100,6 @@ def test_the_table_of_the_trade_is_one_command(run, tmp_path, packed):
     assert run("verify", out)[0] == 1
 
 
-@pytest.mark.parametrize("rows", [0, 1])
-def test_nobody_and_one_person_are_tables_too(run, tmp_path, rows):
-    out = tmp_path / "table.csv"
-    asked = ["release", written(tmp_path, persons(rows)), *SAY, "--domain", tmp_path / "domain.json", *MARKS]
-    code, _, _ = run(*with_recipe(*asked, "--mean", "income=0,100000,0.01", "--epsilon", 1, "--out", out))
-    assert code == 0
-    assert len(read(out)) == 12
-    assert run("verify", out)[0] == 0
-
-
-def test_all_incomes_missing_still_count(run, tmp_path):
-    rows = [{**row, "income": "NA"} for row in persons(50)]
-    asked = ["release", written(tmp_path, rows), *SAY, "--domain", tmp_path / "domain.json", *MARKS]
-    code, _, _ = run(
-        *with_recipe(*asked, "--mean", "income=0,10", "--epsilon", 50, "--yes", "--out", tmp_path / "t.csv")
-    )
-    assert code == 0
-    cells = read(tmp_path / "t.csv")
-    assert sum(round(float(row["count"])) for row in cells.values()) == 50
-    assert all(row["income_mean"] == "" for row in cells.values())
-
-
-def test_python_has_the_same_table(tmp_path):
-    rows = [*persons(300)]
-    counted = ut.count_table(
-        written(tmp_path, rows),
-        DOMAIN,
-        ut.Counting(each_row=True),
-        measure=ut.mean("income", each=(-500, 100_000), step="0.01", missing="leave out"),
-        by=["region", "age"],
-        spelling=ut.Spelling(missing_marks=["NA"]),
-    )
-    answer = ut.release(counted, ut.Promise.of_counted(counted), epsilon=50)
-    for (region, group), (count, stated, total) in truth(rows).items():
-        where = {"region": region, "age": group}
-        both = answer
-        assert both.total(where).value == pytest.approx(count, abs=1)
-        assert float(both.total(where, column="income").value) == pytest.approx(float(total), abs=30_000)
-        if stated > 5:
-            assert both.mean(where=where).estimate == pytest.approx(float(total / stated), rel=0.5)
-
-
 def test_counts_alone_and_persons_with_several_rows(run, tmp_path):
     rows = [*persons(200)]
     table = written(tmp_path, [*rows, *rows[:50]])
@@ -154,27 +110,6 @@ def test_counts_alone_and_persons_with_several_rows(run, tmp_path):
     code, shown, _ = run(*with_recipe(*asked, *more, *MARKS))
     counts = [float(line.split(",")[1]) for line in shown.splitlines()[1:]]
     assert counts == pytest.approx([sum(row["region"] == region for row in rows) for region in REGIONS], abs=1)
-
-
-def test_no_cell_is_worse_than_by_an_equal_split(tmp_path):
-    """Counts and sums of one noise at the whole level, against half the level for each."""
-    counted = ut.count_table(
-        {"region": ["01"], "income": [5]},
-        {"region": REGIONS},
-        ut.Counting(each_row=True),
-        measure=ut.mean("income", each=(0, 100)),
-    )
-    both = ut.release(counted, ut.Promise.of_counted(counted), epsilon=1)
-    half = {scale: _variance(0.5, scale) for scale in (1, 100)}
-    for region in REGIONS:
-        assert both.total({"region": region}).variance < half[1]
-        assert both.total({"region": region}, column="income").variance < half[100]
-
-
-def _variance(epsilon, sensitivity):
-    """The variance of geometric noise."""
-    alpha = math.exp(-epsilon / sensitivity)
-    return 2 * alpha / (1 - alpha) ** 2
 
 
 def test_a_dry_run_and_programs(run, tmp_path):

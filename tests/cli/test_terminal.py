@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-# Screens and options have no public name.
+# A page is laid out for every width and every text; a command has the widths of its own texts.
 from utmost.interfaces.cli.screens.terminal import Screen, ScreenColumn, ScreenGroup, ScreenTable, ScreenText, cells
 
 LONG = "longlonglonglonglonglongword"

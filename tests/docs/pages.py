@@ -23,6 +23,8 @@ from pathlib import Path
 
 from running import PLAIN, called, main
 from utmost.interfaces.cli.main import every_command
+
+# A page may add a kind of noise, which is taken away again.
 from utmost.publish.promises import noise_kinds
 from utmost_papers.command import main as papers
 

@@ -8,6 +8,8 @@ import pytest
 
 import utmost as ut
 from running import called
+
+# The pictures of two pages are drawn of plans that no command writes.
 from utmost.interfaces.figures.plan_pictures import clean_figure, plan_figure
 from utmost.publish.workloads.planning.plan import Alternatives
 from utmost.testing import seeded_workload_release

@@ -1,64 +1,16 @@
-"""Calls that a how-to or a tutorial names in its text or tables work on the objects that its own code made."""
+"""Commands, options and names that pages write in their text are there."""
 
-import ast
-import builtins
 import re
-import shutil
-import warnings
 from functools import reduce
 from pathlib import Path
 
-import pytest
-
 import utmost as ut
-from docs.pages import forget, run_page
 from running import called, every_command
-from utmost.errors import Unsupported
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("docs/howto/*.md"), *ROOT.glob("docs/tutorial/*.md")])
 _CODE = re.compile(r"```.*?```", re.DOTALL)
 _SPAN = re.compile(r"`([^`\n]+)`")
-
-
-def calls_named(page):
-    """The calls between single backticks, outside of code blocks; those with an ellipsis are no code."""
-    for span in dict.fromkeys(_SPAN.findall(_CODE.sub("", page))):
-        try:
-            call = ast.parse(span, mode="eval").body
-        except SyntaxError:
-            continue
-        if isinstance(call, ast.Call) and "..." not in span:
-            yield span, call
-
-
-def root_of(node):
-    """The name that a call begins with."""
-    while isinstance(node, ast.Attribute | ast.Call | ast.Subscript):
-        node = node.func if isinstance(node, ast.Call) else node.value
-    return node.id if isinstance(node, ast.Name) else None
-
-
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
-def test_calls_named_in_the_text_work_on_the_pages_own_objects(path, monkeypatch, tmp_path):
-    """`clean()` and `spread("age")` of the busy statistician's page failed on the release that the page makes."""
-    page = path.read_text(encoding="utf-8")
-    calls = list(calls_named(page))
-    if not any(f"{root_of(call)} = " in page or f"import {root_of(call)}" in page for _, call in calls):
-        pytest.skip("it names no call of what its code made")
-    shutil.copytree(ROOT / "examples", tmp_path / "examples")
-    monkeypatch.chdir(tmp_path)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        namespace = run_page(path)
-        for span, call in calls:
-            if root_of(call) in namespace and not hasattr(builtins, root_of(call)):
-                try:
-                    eval(span, namespace)
-                except Unsupported as error:  # a package that is not installed here
-                    if "pip install" not in str(error):
-                        raise
-        forget(namespace)
 
 
 def commands_named():

@@ -10,7 +10,6 @@ import utmost as ut
 from utmost.counting import CountedTable
 from utmost.errors import UtmostError
 from utmost.privacy import Unit
-from utmost.publish.statements.workload_files import whole_document
 from utmost.releases import NoisySums
 from utmost.workloads import Domain, Plan, bins, hierarchy
 
@@ -99,13 +98,3 @@ def test_another_order_of_axes_is_another_release():
     domain["district"]["tree"] = dict(sorted(tree.items()))
     with pytest.raises(UtmostError):
         NoisySums.of_facts(said)
-
-
-def test_a_file_says_whether_it_is_a_release_in_itself(tmp_path):
-    path = tmp_path / "release.json"
-    said = facts("lists")
-    path.write_text(json.dumps(said))
-    assert whole_document(path) == said
-    path.write_text("[1]")
-    assert whole_document(path) is None
-    assert whole_document(tmp_path / "release.csv") is None

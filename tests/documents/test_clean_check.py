@@ -1,4 +1,7 @@
-"""A clean table is verified by its certificate, whoever found it, and refused where it is farther than it says."""
+"""A clean table is verified by its certificate, whoever found it, and refused where it is farther than it says.
+
+A certificate of another table than the nearest is made here by the function of the library: no release makes one.
+"""
 
 import itertools
 import json
@@ -14,11 +17,9 @@ from scipy.optimize import brentq, lsq_linear
 from utmost.counting import CountedTable
 from utmost.errors import BadTable, WrongKind
 from utmost.privacy import Unit
-from utmost.publish.promises.statement import unlike
 from utmost.publish.workloads.bounds.clean_certificate import certificate_of
 from utmost.releases import NoisySums
 from utmost.statements import check_clean
-from utmost.tables.files.json_files import read_json
 from utmost.testing import seeded_workload_release
 from utmost.workloads import Domain, Plan
 
@@ -45,7 +46,7 @@ def test_a_clean_table_is_verified(clean, run):
 
 
 def test_the_total_and_a_table_saved_in_python_are_verified(tmp_path, run):
-    made = NoisySums.of_facts(read_json(RELEASE, "a release must"))
+    made = NoisySums.of_facts(json.loads(RELEASE.read_text(encoding="utf-8")))
     assert isinstance(made, NoisySums)
     for family in ("", "sex"):
         place = tmp_path / f"clean{len(family)}.csv"
@@ -79,16 +80,8 @@ def test_a_statement_without_a_digest_is_refused_by_type(clean, run):
         assert (code, "digest" in err) == (1, True), err
 
 
-def test_numbers_are_compared_exactly():
-    """A count above 2^53 that is one off is another count, though a float says that they are equal."""
-    for cell, expected in (("9007199254740993", 9007199254740992), (2**53 + 1, 2.0**53), (True, 1), (None, 0)):
-        assert unlike(cell, expected)
-    for cell, expected in (("9007199254740993", 2**53 + 1), ("2.5", 2.5), ("1e3", 1000), (np.int64(7), 7), ("m", "m")):
-        assert not unlike(cell, expected)
-
-
 def test_another_release_and_other_figures_are_refused():
-    document = read_json(RELEASE, "a release must")
+    document = json.loads(RELEASE.read_text(encoding="utf-8"))
     release = NoisySums.of_facts(document)
     made = release.clean()
     table, statement = made["sex"], json.loads(json.dumps(made.said(None, "sex")))
@@ -190,7 +183,7 @@ def rounded(reals, total):
 @pytest.mark.parametrize("given", [None, {"total": 65}])
 def test_a_table_that_another_solver_found_is_verified_by_its_certificate(given):
     """By scipy, and rounded in a way of its own: what is checked is how near it is, and not who made it."""
-    document = read_json(RELEASE, "a release must")
+    document = json.loads(RELEASE.read_text(encoding="utf-8"))
     release = NoisySums.of_facts(document)
     problem = release.clean_problem(given)
     reals, multiplier = outside(problem, None if given is None else given["total"])
@@ -209,7 +202,7 @@ def test_a_table_that_another_solver_found_is_verified_by_its_certificate(given)
 
 def test_a_table_that_was_moved_from_what_it_says_is_refused():
     """In the table alone; in the certificate, too; in the real cells; and in what is said of them."""
-    document = read_json(RELEASE, "a release must")
+    document = json.loads(RELEASE.read_text(encoding="utf-8"))
     release = NoisySums.of_facts(document)
     clean = release.clean()
     finest, table = clean.domain.finest, clean[clean.domain.finest]
@@ -258,7 +251,7 @@ def test_no_table_is_farther_from_the_nearest_than_its_certificate_proves(seed):
 
 
 def test_what_is_no_certificate_is_refused_by_type():
-    document = read_json(RELEASE, "a release must")
+    document = json.loads(RELEASE.read_text(encoding="utf-8"))
     clean = NoisySums.of_facts(document).clean(hold="total")
     said, table = json.loads(json.dumps(clean.said(None, "sex"))), clean["sex"]
     check_clean(said, table, document)

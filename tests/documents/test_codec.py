@@ -2,6 +2,8 @@
 
 A check said "yes" after the theorem's name, its hypotheses, ``alpha`` beside another epsilon, the rounded epsilon or
 the format were changed, and after an exact capacity was raised from 20/11 to 2011/1100.
+
+Documents of designs and capacities are read here without a command around each.
 """
 
 import copy

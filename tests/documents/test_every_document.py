@@ -2,6 +2,8 @@
 
 Designs, capacities, verdicts and channels, whose proofs are about what they say, are in test_codec.py, statements of
 releases in test_every_statement.py; here are the others, and the check that no kind is left out.
+
+Every form of a document is taken from where it is defined, so that none is forgotten.
 """
 
 import importlib

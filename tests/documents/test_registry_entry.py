@@ -1,4 +1,7 @@
-"""Entries of the deployments registry and pages to print: valid by the registry's own schema, for every release."""
+"""Entries of the deployments registry and pages to print: valid by the registry's own schema, for every release.
+
+The words and lists of an entry are compared with those of the statements that they come from.
+"""
 
 import json
 import string

@@ -1,4 +1,7 @@
-"""Reading a released table: cells, sums, differences, means and ratios of all laws, and what other levels buy."""
+"""Reading a released table: cells, sums, differences, means and ratios of all laws, and what other levels buy.
+
+What is chosen of a read table is asked of the object that commands ask.
+"""
 
 import json
 from fractions import Fraction

@@ -1,4 +1,7 @@
-"""The page that `utmost export` writes, and its module, in a real browser. Run them with ``pytest -m browser``."""
+"""The page that `utmost export` writes, and its module, in a real browser. Run them with ``pytest -m browser``.
+
+The page is made here without a command.
+"""
 
 import threading
 from functools import partial

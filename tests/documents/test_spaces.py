@@ -1,4 +1,7 @@
-"""Spaces as text and as plain data: what is read, what is written, what is refused."""
+"""Spaces as text and as plain data: what is read, what is written, what is refused.
+
+The names of spaces are read here without a command around each.
+"""
 
 import json
 from fractions import Fraction

@@ -1,4 +1,7 @@
-"""Surveys: short reports as one file, drawn by a page with exactly the law of the blocks, and counted by anybody."""
+"""Surveys: short reports as one file, drawn by a page with exactly the law of the blocks, and counted by anybody.
+
+Surveys are made and read here without a command around each.
+"""
 
 import json
 import shutil

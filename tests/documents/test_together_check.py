@@ -8,8 +8,7 @@ import utmost as ut
 from utmost.errors import BadTable, Unsupported
 from utmost.privacy import Unit
 from utmost.promises import once_together
-from utmost.publish.statements.stated_words import table_in_words
-from utmost.statements import check_statement
+from utmost.statements import check_statement, stated_release
 
 TABLE = {"department": ["A", "B"], "a": [933, 585], "b": [601, 370], "c": [5, 6]}
 
@@ -166,7 +165,7 @@ def test_forged_signed_sums_are_found(what):
 def test_the_words_of_a_statement_say_who_is_protected():
     """On the page: the sums of each column's group, why, and that nobody lowers a cell."""
     release = signed()
-    stated = table_in_words(release.statement)
+    stated = stated_release(release.statement)
     assert "lowers none" in release.statement["guarantee"]
     assert all("signed sums" in noise.law for noise in stated.noises)
     assert "mean error" in stated.why

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 import pytest
 
-# The arithmetic that every room stands on is proved by itself.
+# The readers of arguments, which every public call shares, each with all kinds of wrong values.
 from utmost.core.exact import arguments as read
 from utmost.errors import NotANumber, OutOfRange, WrongKind
 from utmost.exact import Level, level

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from flint import arb, fmpq
 
-# The arithmetic that every room stands on is proved by itself.
+# The stated error of each elementary function, on which exact draws rest; no answer shows it.
 from utmost.core.exact import balls
 from utmost.core.exact.balls import EXP_ERROR, EXP_SLOPE, LOG_ERROR, ROUNDING, TURN_ERROR, Balls
 from utmost.core.exact.intervals import working_precision

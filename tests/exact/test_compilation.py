@@ -6,7 +6,7 @@ import pytest
 
 from running import PLAIN, python
 
-# The arithmetic that every room stands on is proved by itself.
+# What is compiled, and when that is said, shows in no answer.
 from utmost.core.exact.compilation import in_machine_code, is_compiled_already, on_compilation
 
 numba = pytest.importorskip("numba")

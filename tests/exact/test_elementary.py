@@ -95,6 +95,8 @@ def test_threads_do_not_narrow_each_other():
 FORK = """
 import os
 from fractions import Fraction
+
+# The enclosures on which thresholds of draws rest, at any precision.
 from utmost.core.exact import intervals
 from utmost.exact import exp_interval
 with intervals._setting:  # as a thread would that computes while another one forks

@@ -9,7 +9,7 @@ import pytest
 
 import utmost as ut
 
-# The arithmetic that every room stands on is proved by itself.
+# The line of progress is drawn by a clock; the test moves the clock.
 from utmost.core.exact import progress_bar as module
 from utmost.core.exact.progress_bar import ProgressLine, progress_bar, progress_on, shows_progress
 from utmost.core.sampling import draw

@@ -8,6 +8,8 @@ from scipy import stats
 
 from auditing import epsilon_refuted
 from goodness import Written, chi_square
+
+# Faults are planted in the code itself.
 from utmost.core.sampling import geometric_draws
 from utmost.core.sampling.random_bits import SystemRandomness
 from utmost.errors import PromiseBroken, Unsupported

@@ -13,6 +13,8 @@ from utmost.exact import level
 from utmost.gradual import joint_pmf
 from utmost.ledger import Ledger, read_sealed
 from utmost.noise import Geometric
+
+# Faults are planted in the code itself.
 from utmost.publish.ledger.block_encryption import packed
 
 LEVELS = [level(epsilon="1/2"), level(epsilon=1), level(epsilon=2)]

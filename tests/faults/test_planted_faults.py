@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from faults.gradual_checks import CHECKS
+
+# Faults are planted in the code itself.
 from utmost.core.gradual import steps
 from utmost.core.sampling import draw, geometric_draws, integers, level_draws, process_memory, random_bits
 from utmost.core.sampling.random_bits import Keystream

@@ -5,6 +5,8 @@ from dataclasses import replace
 import pytest
 
 from faults.ledger_checks import CHECKS
+
+# Faults are planted in the code itself.
 from utmost.core.sampling import draw, integers, level_draws
 from utmost.noise import Geometric
 from utmost.promises import Until

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from utmost.errors import OutOfRange
 
-# `ut.plot` chooses among these pictures.
+# Dots of a curve in a terminal, and round numbers on an axis, one by one.
 from utmost.interfaces.figures.canvas import _round_step, braille, check_format, figure, terminal
 
 

@@ -16,7 +16,7 @@ import utmost as ut
 from asking import asked
 from utmost import losses, priors
 
-# The arithmetic that every room stands on is proved by itself.
+# The table of all classes that have a card or a picture: each is tried.
 from utmost.core.exact.display import LONGEST, Display, brief
 from utmost.errors import OutOfRange, Unsupported, UtmostError
 from utmost.interfaces.figures.cards import CARDS, card

@@ -5,6 +5,8 @@
 `values.json` holds what was drawn, and each number that a statement states, and no sentence, field name or file byte: a
 change of words and forms leaves it alone, and a change of the noise by one bit is seen. A value that is frozen is never
 written again: where a change of the noise is meant, its line is deleted by hand first.
+
+Random bits are planted where the library takes them; keys and sums are drawn without a release around them.
 """
 
 import csv

@@ -1,6 +1,5 @@
 """Laws beside dp-accounting: the same deltas, composed; events that its accountants take."""
 
-import math
 from importlib.util import find_spec
 
 import pytest
@@ -8,7 +7,6 @@ import pytest
 import utmost as ut
 
 # The numbers behind a neighbour's object are compared without that package.
-from utmost.interfaces.interop.accounting import worst_pair
 from utmost.sampling import on_grid
 
 pytestmark = [
@@ -38,15 +36,6 @@ def test_delta_at_every_epsilon_is_ours_and_never_less(law):
         theirs = found.get_delta_for_epsilon(epsilon)
         assert ours - 1e-9 <= theirs <= ours + 1.2e-3 * max(1, law.level.epsilon_float)
     assert found.get_epsilon_for_delta(0) == pytest.approx(law.level.epsilon_float, abs=2e-3)
-
-
-@pytest.mark.parametrize("law", [one for one in LAWS if one.numbers == "integers"], ids=repr)
-def test_the_pair_of_classes_is_a_pair_of_laws(law):
-    """Both sum to 1, and no class loses more than the level."""
-    lower, upper = worst_pair(law)
-    assert math.fsum(map(math.exp, upper.values())) == pytest.approx(1)
-    assert math.fsum(map(math.exp, lower.values())) == pytest.approx(1)
-    assert max(upper[k] - lower[k] for k in upper) <= law.level.epsilon_float * (1 + 1e-9)
 
 
 def test_the_geometric_law_is_dp_accountings_discrete_laplace():

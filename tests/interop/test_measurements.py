@@ -1,4 +1,7 @@
-"""Laws as OpenDP's measurements: maps that are right and tight, releases with the law's distribution, queryables."""
+"""Laws as OpenDP's measurements: maps that are right and tight, releases with the law's distribution, queryables.
+
+The map of a measurement is asked without the package that it is for.
+"""
 
 import math
 from fractions import Fraction

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import utmost as ut
-from ledger.doubled_noise import DOUBLED, HALF, DoubledNoise
+from ledger.doubled_noise import DOUBLED, HALF, know
 from ledger.test_law import fits
 from service.test_client import Inside
 from utmost import CellNoise, SumNoise
@@ -32,8 +32,6 @@ from utmost.errors import (
 from utmost.exact import level
 from utmost.ledger import Answer, Ledger, Release
 from utmost.promises import Promise, key_noise, named_cell_noise, together_noise
-from utmost.publish.promises import noise_kinds
-from utmost.publish.promises.statement_kinds import STATEMENT_KIND
 from utmost.releases import Texts
 from utmost.service import Grant, Service, Settings, application, connect
 from utmost.statements import read_release, registry_entry, stated_release, statement_page
@@ -200,7 +198,7 @@ MEMORIES = {"process": in_process, "book": in_book, "derived": derived, "service
 
 @pytest.fixture(autouse=True)
 def _known(monkeypatch):
-    monkeypatch.setitem(noise_kinds.KINDS, "doubled", lambda: DoubledNoise)
+    know(monkeypatch)
 
 
 def plain(answer):
@@ -368,7 +366,7 @@ def test_a_noise_of_ones_own_is_kept_stated_and_audited(tmp_path):
         assert list(made) == ["n", "d", "n_margin"] or list(made) == ["n", "n_margin", "d"]
         said = ledger.view("r", epsilon=1).save(tmp_path / "r.csv")
         margin = DOUBLED.margin(level(1), "0.95")
-        assert (said["kind"], said["margins"], said["name"]) == (STATEMENT_KIND, {"n_margin": margin}, "r")
+        assert (said["kind"], said["margins"], said["name"]) == ("utmost statement", {"n_margin": margin}, "r")
     read = read_release(tmp_path / "r.csv")
     words = stated_release(read.statement)
     assert dict(words.noises[0].bars)[Fraction(19, 20)] == margin

@@ -8,7 +8,6 @@ import pytest
 import utmost as ut
 from utmost.errors import LedgerUnavailable
 from utmost.ledger import Ledger
-from utmost.publish.ledger.key import make_key_file
 
 TABLE, PROMISE = {"n": [1, 2]}, {"columns": "n", "unit": ut.Unit(1, 1)}
 
@@ -32,9 +31,14 @@ def lose(place, folder):
         file.unlink()
 
 
+def write_key(path):
+    path.write_text(bytes(range(32)).hex())
+    path.chmod(0o600)
+
+
 def test_a_lost_ledger_is_refused_until_somebody_says_to_start_over(place, tmp_path):
     key_file = tmp_path / "a.key"
-    make_key_file(key_file)
+    write_key(key_file)
     begun(place, key_file)
     with Ledger.open(place, create=True, key=key_file) as ledger:
         assert ledger.spent("r") is not None, "what is there is opened as before"
@@ -54,7 +58,7 @@ def test_a_lost_ledger_is_refused_until_somebody_says_to_start_over(place, tmp_p
 def test_a_key_that_was_not_used_is_that_of_a_new_installation(tmp_path):
     """The key is made first; and one key may serve several ledgers."""
     key_file = tmp_path / "shared.key"
-    make_key_file(key_file)
+    write_key(key_file)
     for name in ("a.db", "b.db"):
         begun(tmp_path / name, key_file)
     assert (tmp_path / "shared.key.ledgers").read_text().splitlines()[1:] == ["a.db", "b.db"]

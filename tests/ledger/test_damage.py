@@ -9,9 +9,9 @@ import psycopg
 import pytest
 
 import utmost as ut
+from ledger.crash_points import a_budget_is_passed_over, an_answer_claims_another_law
 from utmost.errors import LedgerDamaged, LedgerError, Unsupported
 from utmost.ledger import Ledger
-from utmost.publish.ledger.event_log import Transaction
 
 KEY = bytes(range(32))
 TABLE = {"n": list(range(100, 1100))}
@@ -163,24 +163,17 @@ def test_a_file_that_is_no_ledger_is_refused(tmp_path):
 
 def test_a_faulty_writer_is_found_too(tmp_path, monkeypatch):
     """Under the right key: spending beyond a limit, and a response that was not drawn from the law it should be."""
-    from utmost.publish.ledger import publishing
-
     with Ledger.open(tmp_path / "a.db", create=True, key=KEY) as ledger:
         ledger.budget("r", limit=1)
         with monkeypatch.context() as patched:
-            patched.setattr(publishing, "check_budget", lambda state, dataset, after: None)
+            a_budget_is_passed_over(patched)
             ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=2)
         with pytest.raises(LedgerDamaged, match="budget must not be exceeded"):
             ledger.verify()
-    real = Transaction.append
-
-    def as_a_view(page, kind, facts, parts):
-        real(page, kind, facts | {"how": "tighten"}, parts)
-
     with Ledger.open(tmp_path / "b.db", create=True, key=KEY) as ledger:
         ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=1)
         with monkeypatch.context() as patched:
-            patched.setattr(Transaction, "append", as_a_view)
+            an_answer_claims_another_law(patched)
             ledger.relax("r", TABLE, epsilon=2)
         with pytest.raises(LedgerDamaged, match="follow from those before it"):
             ledger.verify()

@@ -1,8 +1,13 @@
-"""The format: a ledger of another one is refused, and nothing unknown is passed over."""
+"""The format: a ledger of another one is refused, and nothing unknown is passed over.
+
+Events are made and read here by the functions of the format: no ledger writes one that is damaged, and to put it into a
+store needs the chain to be made again.
+"""
 
 import json
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 
 import pytest
 
@@ -10,11 +15,13 @@ import utmost as ut
 from utmost import CellNoise, Unit
 from utmost.errors import LedgerDamaged, Unsupported
 from utmost.ledger import Event, Ledger
-from utmost.publish.ledger.events import event_bytes, read_event
+from utmost.publish.ledger.events import START, event_bytes, read_event
+from utmost.publish.ledger.sqlite_store import in_transaction
 from utmost.publish.ledger.state import State, folded
 from utmost.publish.ledger.store import VERSION
 
 KEY = bytes(range(32))
+UNTIL = ut.Promise("n", public="department", unit=Unit(1, 1), until=ut.within("10 %", steps=5))
 PUBLISHED = "name version dataset rows promise commitment kind level how parts root values items labels label_key"
 
 
@@ -34,7 +41,22 @@ def test_an_event_of_another_kind_or_format_is_refused(changes):
         read_event(1, body(**changes))
 
 
-@pytest.mark.parametrize("text", [b"", b"7", b"{}", b"\xff", b'{"format":1}', b"[1,2]"])
+CRAFTED = [
+    b"",
+    b"7",
+    b"{}",
+    b"\xff",
+    b'{"format":1}',
+    b"[1,2]",
+    b"[" * 100_000,
+    b'{"format": 1, "kind": [], "time": "", "facts": {}}',
+    b'{"format": 1, "kind": "opened", "time": 5, "facts": {}}',
+    b'{"format": 1, "kind": "opened", "time": "", "facts": []}',
+    b'{"format": ' + b"9" * 5000 + b', "kind": "opened", "time": "", "facts": {}}',
+]
+
+
+@pytest.mark.parametrize("text", CRAFTED, ids=[str(k) for k in range(len(CRAFTED))])
 def test_what_is_no_event_is_damage(text):
     with pytest.raises(LedgerDamaged):
         read_event(1, text)
@@ -56,6 +78,24 @@ def test_facts_that_make_no_state_are_damage(number, kind, facts):
         folded(State(number - 1, bytes(32)), [(Event(number, "t", kind, facts), bytes(32))])
 
 
+@pytest.mark.parametrize(
+    "changed", [{"met": False}, {"level": "1/2"}, {"level": "4"}, {"promised": "2"}, {"promised": "1/64"}]
+)
+def test_an_event_that_cannot_have_been_written_is_damage(tmp_path, changed):
+    with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
+        ledger.publish("a", {"department": ["A", "B"], "n": [9000, 9000]}, UNTIL, epsilon=4)
+        events = [(event, b"") for event in ledger.history()]
+        assert events[-1][0].kind == "stopped"
+        assert events[-1][0].facts["level"] == "1/4"
+        assert folded(State(0, START), events).releases["a", 1].stopped.level == ut.level("1/4")
+        wrong = replace(events[-1][0], facts={**events[-1][0].facts, **changed})
+        with pytest.raises(LedgerDamaged):
+            folded(State(0, START), [*events[:-1], (wrong, b"")])
+        twice = replace(events[-1][0], number=events[-1][0].number + 1)
+        with pytest.raises(LedgerDamaged):
+            folded(State(0, START), [*events, (twice, b"")])
+
+
 def test_a_ledger_of_another_version_is_refused(tmp_path):
     """Before anything is read or written."""
     Ledger.open(tmp_path / "l.db", create=True, key=KEY).close()
@@ -68,8 +108,6 @@ def test_a_ledger_of_another_version_is_refused(tmp_path):
 
 def test_the_file_is_kept_as_it_must_be(tmp_path):
     """A rollback journal, not a write-ahead log; and every commit synced with its directory."""
-    from utmost.publish.ledger.sqlite_store import in_transaction
-
     Ledger.open(tmp_path / "l.db", create=True, key=KEY).close()
 
     def pragmas(connection):

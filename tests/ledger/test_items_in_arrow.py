@@ -13,8 +13,6 @@ from asking import asked
 from utmost import Unit
 from utmost.errors import BadTable, WrongKind
 from utmost.ledger import Ledger
-from utmost.sampling import Identifiers
-from utmost.tables.frames.arrow_identifiers import text_identifiers
 
 TEXTS = [
     "",
@@ -60,16 +58,6 @@ def test_a_table_of_any_kind_is_answered_alike(tmp_path, kind):
     for at in "ab":
         (tmp_path / at).mkdir()
     assert published(tmp_path / "a", KINDS[kind]) == published(tmp_path / "b", KINDS["lists"])
-
-
-@pytest.mark.parametrize("kind", ["table", "large", "view", "chunks", "slice", "polars", "pandas"])
-def test_texts_are_read_as_they_lie(kind):
-    read, one_by_one = text_identifiers(KINDS[kind], "id"), Identifiers.of(IDS)
-    if kind != "pandas" or hasattr(KINDS[kind]["id"], "__arrow_c_stream__"):
-        texts = [read.data[a:b].tobytes().decode() for a, b in zip(read.offsets, read.offsets[1:], strict=False)]
-        assert (texts, len(read), read.kind) == (IDS, len(one_by_one), one_by_one.kind)
-    assert text_identifiers(KINDS["lists"], "id") is None
-    assert text_identifiers(ARROW, "n") is None
 
 
 BLANKS = [*" \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\u00a0\u1680\u2000\u200a\u2028\u2029\u202f\u205f\u3000", "", " \u3000 "]

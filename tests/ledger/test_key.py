@@ -1,21 +1,16 @@
 """The key: found, private, never shown; one level's key opens that level alone."""
 
-import hmac
 import logging
 import os
 import pickle
 import sys
 import traceback
-from hashlib import sha256
 
 import pytest
-from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.kdf.hkdf import HKDFExpand
 
 import utmost as ut
 from utmost.errors import KeyRefused, LedgerError, NotPublished, Unsupported, WrongKind
 from utmost.ledger import Ledger, read_sealed
-from utmost.publish.ledger.key import Key, found_key, make_key_file
 
 KEY = bytes(range(32))
 TABLE = {"n": [10, 20, 30]}
@@ -82,13 +77,6 @@ def test_a_key_file_must_be_hexadecimal_and_long(tmp_path):
         assert text not in str(caught.value)
 
 
-def test_a_server_needs_a_key_that_is_given(monkeypatch):
-    monkeypatch.delenv("UTMOST_LEDGER_KEY", raising=False)
-    monkeypatch.delenv("UTMOST_LEDGER_KEY_FILE", raising=False)
-    with pytest.raises(KeyRefused, match="UTMOST_LEDGER_KEY"):
-        found_key(None, None, fresh=True)
-
-
 def test_the_key_is_shown_nowhere(tmp_path, caplog):
     """Not in reprs, errors, logs, tracebacks with locals, pickles, nor in the files of the ledger."""
     caplog.set_level(logging.DEBUG)
@@ -111,21 +99,6 @@ def test_the_key_is_shown_nowhere(tmp_path, caplog):
     for path in ("l.db", "w", "b.db"):
         assert secret not in (tmp_path / path).read_bytes()
         assert b"987654321" not in (tmp_path / path).read_bytes()
-
-
-def test_derived_keys_tell_nothing_of_each_other():
-    """Purposes are read apart, also where one continues another."""
-    key = Key(KEY)
-    made = {key.derived(*purpose) for purpose in [("a",), ("a", ""), ("", "a"), ("ab",), ("a", "b"), ("b",)]}
-    assert len(made) == 6
-
-
-@pytest.mark.parametrize("purpose", [("chain",), ("noise", "r", "1", "x" * 500), ("é", ""), ()])
-def test_derived_keys_are_those_of_hkdf(purpose):
-    """The first block of HKDF-Expand of RFC 5869, as the library of ciphers makes it: ledgers of all versions open."""
-    info = b"".join(len(part.encode()).to_bytes(4, "big") + part.encode() for part in purpose)
-    secret = hmac.digest(b"utmost ledger", KEY, sha256)
-    assert Key(KEY).derived(*purpose) == HKDFExpand(hashes.SHA256(), 32, info).derive(secret)
 
 
 def test_a_levels_key_opens_that_level_alone(tmp_path):
@@ -164,5 +137,5 @@ def test_a_new_key_is_whole_on_the_disk_before_it_has_its_name(tmp_path, monkeyp
     """What is forced to the disk is all of it: a power cut leaves a whole key of that name, or none."""
     path, forced, force = tmp_path / "new.key", [], os.fsync
     monkeypatch.setattr(os, "fsync", lambda file: forced.append((os.fstat(file).st_size, path.exists())) or force(file))
-    make_key_file(path)
+    Ledger.open(tmp_path / "new", create=True).close()
     assert forced[0] == (path.stat().st_size, False)

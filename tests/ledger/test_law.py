@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 from itertools import permutations, product
+from math import prod
 
 import numpy as np
 import pytest
@@ -9,18 +10,15 @@ from scipy import stats
 
 import utmost as ut
 from asking import asked
-from utmost.core.exact.written_levels import level_from_text
 from utmost.errors import NotPublished, Unsupported
 from utmost.exact import level
-from utmost.gradual import joint_pmf
+from utmost.gradual import Bridge, Relaxing, Tightening, joint_pmf
 from utmost.ledger import Ledger
-from utmost.noise import DiscreteStaircase
-from utmost.publish.promises.level_steps import Step
+from utmost.noise import DiscreteStaircase, Geometric
 from utmost.testing import seeded_ledger
 
 KEY = bytes(range(32))
 LEVELS = tuple(level(alpha=alpha) for alpha in ("1/2", "1/3", "1/5"))
-UNIT = ut.CellNoise(ut.Unit(1, 1)).lattice
 N = 20_000
 
 
@@ -35,16 +33,17 @@ def answered(ledger, order, values, **promise):
     return {one: np.asarray(ledger.view("r", epsilon=one).table["n"]) for one in order}
 
 
-def conditional(step, noise):
-    """P(noise at the new level | noise at its neighbours), by the law that the ledger says it drew from."""
-    law, here = step.law(UNIT), noise[step.to]
-    if step.how == "fresh":
-        return law.pmf(here)
-    if step.how == "relax":
-        return law.pmf(here, noise[step.strict])
-    if step.how == "tighten":
-        return law.pmf(here - noise[step.loose])
-    return law.pmf(here - noise[step.loose], noise[step.strict] - noise[step.loose])
+def conditional(known, to, noise):
+    """P(noise at a level | noise at its nearest known neighbours), by the laws of the process."""
+    strict = max((one for one in known if one < to), default=None)
+    loose = min((one for one in known if to < one), default=None)
+    if strict is None and loose is None:
+        return "fresh", Geometric(to).pmf(noise[to])
+    if loose is None:
+        return "relax", Relaxing(strict, to).pmf(noise[to], noise[strict])
+    if strict is None:
+        return "tighten", Tightening(to, loose).pmf(noise[to] - noise[loose])
+    return "bridge", Bridge(strict, to, loose).pmf(noise[to] - noise[loose], noise[strict] - noise[loose])
 
 
 @pytest.mark.parametrize("order", list(permutations(range(3))), ids=str)
@@ -53,19 +52,12 @@ def test_every_order_has_the_joint_law_in_rationals(tmp_path, order):
     asked = [LEVELS[at] for at in order]
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
         answered(ledger, asked, [5, 7])
-        known, steps = [], []
-        for event in ledger.history("r"):
-            to = level_from_text(event.facts["level"])
-            steps.append(Step.from_known(known, to))
-            assert steps[-1].how == event.facts["how"]
-            known.append(to)
-    assert known == asked
+        stated = [event.facts["how"] for event in ledger.history("r")]
     for triple in product(range(-2, 3), repeat=3):
         noise = dict(zip(LEVELS, triple, strict=True))
-        chance = Fraction(1)
-        for step in steps:
-            chance *= conditional(step, noise)
-        assert chance == joint_pmf(list(triple), list(LEVELS))
+        steps = [conditional(asked[:at], to, noise) for at, to in enumerate(asked)]
+        assert [how for how, _ in steps] == stated
+        assert prod((chance for _, chance in steps), start=Fraction(1)) == joint_pmf(list(triple), list(LEVELS))
 
 
 def test_one_individual_changes_the_joint_chance_by_the_largest_level_exactly():

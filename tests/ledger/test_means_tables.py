@@ -7,12 +7,9 @@ import pytest
 
 import utmost as ut
 from running import with_recipe
-from utmost.core.exact.written_levels import level_name, level_text
 from utmost.errors import AlreadyPublished, BudgetExceeded, DataChanged, NotPublished, OutOfRange
-from utmost.interfaces.documents.verified_files import verified
-from utmost.publish.statements.registry_entries import registry_entry
 from utmost.releases import MeasuresTable, NoisySums
-from utmost.statements import stated_release
+from utmost.statements import registry_entry, stated_release
 
 ONE_STORE = True
 
@@ -60,12 +57,10 @@ def test_all_answers_cost_the_largest_level_and_follow_from_each_other(ledger, t
     assert ledger.spent(dataset="wages").epsilon == 3000
     for name, table in {"first": first, "sharper": sharper, "between": between}.items():
         statement = table.save(tmp_path / f"{name}.csv")
-        assert "table" in verified(tmp_path / f"{name}.csv")
         assert (statement["name"], statement["together"]["epsilon"]) == ("wages", TOGETHER[name])
         facts = stated_release(statement)
-        assert TOGETHER[name] == level_text(facts.level)
-        assert f"the whole table costs {level_name(table.level)}" in facts.composition
-        assert f"the largest of their levels, {level_name(facts.level)}," in facts.composition
+        assert facts.level == ut.level(TOGETHER[name])
+        assert f"the whole table costs epsilon = {float(table.level.epsilon):g}" in facts.composition
         assert registry_entry(facts)["deployment"]["deployment_model"]["release_type"] == "Many releases"
         assert statement["releases"]["rent"]["name"] == "wages: rent"
         assert ut.read_release(tmp_path / f"{name}.csv").table == table.table

@@ -15,9 +15,7 @@ from utmost.exact import level
 from utmost.ledger import Ledger
 from utmost.noise import Geometric
 from utmost.promises import Promise, key_noise, named_cell_noise
-from utmost.publish.counting.key_counts import KeyShares
-from utmost.publish.promises.key_distribution import naming_law
-from utmost.releases import Texts, Tuples
+from utmost.releases import Texts, Tuples, select_keys
 from utmost.statements import read_release, stated_release
 
 KEY = bytes(range(32))
@@ -31,7 +29,7 @@ def opened(path, **options):
 
 def test_a_key_is_named_with_the_best_chance(tmp_path):
     """Of four thousand keys of five individuals each as many are named as pi(5) says: within six deviations."""
-    rows, law = 4000, naming_law(level(1), Fraction(1, 10), 1)
+    rows, law = 4000, NOISE.law(level(1))
     with opened(tmp_path) as ledger:
         table = {"word": [f"w{k}" for k in range(rows)], "n": np.full(rows, 3)}
         named = ledger.publish("w", table, Promise(noise=NOISE), epsilon=1).table
@@ -44,7 +42,7 @@ def test_a_key_is_named_with_the_best_chance(tmp_path):
 def test_keys_in_shares_are_named_by_the_law_of_a_share_and_stated_so(tmp_path):
     """Many persons of one key, who give it all their 60 shares, are as many as the law of select_keys says."""
     noise = key_noise(["word", "n"], delta="1/10", keys=10, shares=60)
-    law, rows = naming_law(level(1), Fraction(1, 10), 10, 60), 2000
+    law, rows = select_keys({}, epsilon=1, delta="1/10", keys=10, shares=60).law, 2000
     assert (noise.law(level(1)).ratio, noise.law(level(1)).delta) == (law.ratio, law.delta)
     assert (noise.unit.sensitivity, noise.unit.cells, noise.unit.in_all) == (60, 10, 60)
     assert type(noise).of_facts(noise.facts()) == noise
@@ -63,7 +61,9 @@ def test_keys_in_shares_are_named_by_the_law_of_a_share_and_stated_so(tmp_path):
     for wrong in (9, 10**7):
         with pytest.raises(OutOfRange):
             key_noise(["word", "n"], delta="1/10", keys=10, shares=wrong)
-    counted = {"word": ["w"], "n": [KeyShares(count, 60)]}
+    events = {"who": list(range(count // 60)), "word": ["w"] * (count // 60)}
+    shares = ut.counting.count_keys(events, person="who", column="word", at_most=10, shares=60)
+    counted = {"word": list(shares), "n": list(shares.values())}
     (tmp_path / "shares").mkdir()
     with opened(tmp_path / "shares") as ledger:
         with pytest.raises(OutOfRange, match="shares=60"):

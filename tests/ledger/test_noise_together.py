@@ -3,17 +3,13 @@
 from dataclasses import replace
 from fractions import Fraction
 
-import numpy as np
 import pytest
 
 import utmost as ut
 from utmost.errors import BadTable, OutOfRange, Unsupported, UtmostError
 from utmost.exact import level
 from utmost.ledger import Ledger
-from utmost.promises import Promise, together_noise
-from utmost.publish.promises.noise_together import TogetherNoise
-from utmost.publish.promises.rotated_sums import ratios_of, sums_of
-from utmost.publish.promises.together_at_level import noise_together_at
+from utmost.promises import Promise, once_together, together_noise
 from utmost.statements import read_release
 
 NAMES = ["a", "b", "c", "d", "e"]
@@ -26,11 +22,8 @@ def test_a_step_of_what_is_stored_has_the_level_that_the_plan_gives_it(unit):
     """By another road: the laws of the plan at each level, sum by sum; and the margins are the plan's."""
     noise = together_noise(NAMES[: unit.cells], unit=unit)
     for at in (level("1/7"), level(1), level(alpha="1/3"), level(50)):
-        plan = noise_together_at(noise.columns, at, unit=unit, noise=noise.way.kind, relaxable=True)
+        plan = once_together(noise.columns, unit=unit, noise=noise.way.kind, relaxable=True).at(at)
         if noise.way.kind == "rotated":
-            assert [ratio for law in plan.way.laws for ratio in ratios_of(law)] == [
-                lattice.of(at) for lattice in noise.lattices.values()
-            ]
             assert noise.at(at).margins == plan.margins
         assert noise.guarantee(at, noise.columns) == noise.at(at).guarantee
         charged = [law.charge for law in noise.way.laws if hasattr(law, "charge")]
@@ -38,32 +31,14 @@ def test_a_step_of_what_is_stored_has_the_level_that_the_plan_gives_it(unit):
         assert noise.margin(at, "0.95") == max(noise.at(at).margins)
 
 
-@pytest.mark.parametrize("unit", [*UNITS, RAISED])
-def test_one_individual_moves_what_is_stored_by_no_more_than_the_level(unit):
-    """Every change of one row's cells, each by at most the sensitivity: the sums' steps cost the level at most."""
-    noise = together_noise(NAMES[: unit.cells], unit=unit)
-    least = 0 if unit.nonnegative else -1
-    steps = [lattice.of(level(1)).power for lattice in noise.lattices.values()]
-    doubled = 2 if unit.neighbours == "change-one" else 1
-    largest = Fraction(0)
-    for change in np.ndindex(*(2 - least,) * unit.cells):
-        cells = {
-            name: np.array([(move + least) * int(unit.sensitivity)])
-            for name, move in zip(noise.columns, change, strict=True)
-        }
-        stored = noise._by_group(cells, sums_of)
-        largest = max(largest, sum(abs(int(stored[n][0])) * step for n, step in zip(noise.columns, steps, strict=True)))
-    assert largest * doubled == 1 or (noise.way.kind == "signed" and largest * doubled <= 1)
-
-
 def test_facts_that_spend_more_are_refused():
     noise = together_noise(NAMES[:3], unit=RAISED)
     facts = noise.facts()
-    assert TogetherNoise.of_facts(facts) == noise
+    assert type(noise).of_facts(facts) == noise
     sums = facts["signed_sums"]
     for other in ([{**sums[0], "shares": ["1"] * 3}], [{**sums[0], "rows": [[1, 1, 1]] * 3}], []):
         with pytest.raises((UtmostError, LookupError, ValueError)):
-            TogetherNoise.of_facts({**facts, "signed_sums": other})
+            type(noise).of_facts({**facts, "signed_sums": other})
     with pytest.raises(OutOfRange):
         Promise.of_facts({"columns": ["a"], "noise": facts})
 
@@ -112,4 +87,4 @@ def test_a_promise_of_many_or_wide_groups_is_refused_before_it_is_worked_out():
         columns = [name for group in about["groups"] for name in group]
         noise = facts | about | {"columns": columns, "cells": cells}
         with pytest.raises(BadTable, match="groups of at most 7 columns"):
-            TogetherNoise.of_facts(noise)
+            Promise.of_facts({"columns": columns, "noise": noise})

@@ -1,4 +1,8 @@
-"""Blocks of integers: what is stored or packed is unpacked; stored ones are as long as was settled beforehand."""
+"""Blocks of integers: what is stored or packed is unpacked; stored ones are as long as was settled beforehand.
+
+Blocks are packed here by the functions of the format: their length must say nothing of the numbers, and a ledger shows
+neither.
+"""
 
 import numpy as np
 import pytest

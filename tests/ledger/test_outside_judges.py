@@ -17,10 +17,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ledger.doubled_noise import DoubledNoise
+from ledger.doubled_noise import know
 from ledger.test_conformance import MEMORIES, NOISES, REFUSED, Promise, Texts, key_noise, named_cell_noise
 from utmost.exact import level
-from utmost.publish.promises import noise_kinds
 
 FOLDER = os.environ.get("UTMOST_JUDGES")
 CELLS = int(os.environ.get("UTMOST_DRAWS", "200000"))
@@ -40,7 +39,7 @@ CASES.remove(("by item", "service"))  # its answer has an item a row: the same d
 
 @pytest.fixture(autouse=True)
 def _known(monkeypatch):
-    monkeypatch.setitem(noise_kinds.KINDS, "doubled", lambda: DoubledNoise)
+    know(monkeypatch)
 
 
 @pytest.fixture(scope="module")

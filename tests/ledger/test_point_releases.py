@@ -1,4 +1,8 @@
-"""Points in a ledger: one hidden path a row, whatever is asked for first, and a coalition pays its largest level."""
+"""Points in a ledger: one hidden path a row, whatever is asked for first, and a coalition pays its largest level.
+
+The characteristic function of the joint law is imported from where it is: it is the closed form that answers are
+compared with.
+"""
 
 import itertools
 import shutil
@@ -25,12 +29,6 @@ from utmost.errors import (
 )
 from utmost.exact import level
 from utmost.ledger import Ledger, read_sealed
-from utmost.publish.ledger.commitment import commitment
-from utmost.publish.promises.noise_kinds import noise_of_facts
-from utmost.publish.promises.point_paths import PointPaths
-from utmost.publish.releases.source import read_source
-from utmost.releases import PlanarRelease
-from utmost.tables.cells.columns import exact_column
 
 KEY = bytes(range(32))
 TABLE = {"who": ["a", "b", "c"], "x": [651300.25, 652900.0, -0.5], "y": [6861200.5, 6860100.0, 1e-9]}
@@ -44,16 +42,6 @@ def opened(folder, **options):
 
 def points(table):
     return np.array([table["x"], table["y"]]).T
-
-
-def path_key(ledger, name="homes", promise=None):
-    """The key of a release's paths, by the definition in `point_paths`."""
-    about = promise or PointNoise(200)
-    log = ledger._log
-    promised = ut.Promise(["x", "y"], noise=ut.PointNoise(200))
-    source = read_source(TABLE, promised, promised.lasting_noise.cells, public=())
-    committed = commitment(log.key, name, 1, source)
-    return PointPaths.of(log.key.derived, name, 1, committed, about.law(level(1))).key
 
 
 @pytest.mark.parametrize("derived", [False, True])
@@ -70,19 +58,6 @@ def test_six_orders_are_one_path(tmp_path, derived):
             said.append([points(answers[one]) for one in ("1/4", 1, 5)])
             assert all((points(ledger.view("homes", epsilon=one).table) == points(answers[one])).all() for one in order)
     assert all((np.array(one) == np.array(said[0])).all() for one in said)
-
-
-def test_the_answers_are_those_of_a_planar_release_with_the_same_key(ledger):
-    """Begun at epsilon = 1 for the distance, under the key of the release."""
-    answers = {"1/2": ledger.publish("homes", TABLE, ut.Promise(**ASKED), epsilon="1/2").table}
-    answers |= {at: ledger.relax("homes", TABLE, epsilon=at).table for at in (1, 7)}
-    release = PlanarRelease(POINTS, per=200)
-    release._key = path_key(ledger)
-    release.at(epsilon=1)
-    for at, answer in answers.items():
-        assert (points(answer) == release.at(epsilon=at)).all()
-        assert ledger.margin("homes", epsilon=at) == release.margin(epsilon=at)
-    assert ledger.spent("homes") == release.spent == level(7)
 
 
 @pytest.mark.parametrize("order", list(itertools.permutations((0, 1, 2))), ids=str)
@@ -178,16 +153,10 @@ def test_a_key_of_a_level_opens_that_level_and_every_fact_is_bound(tmp_path):
         loose = ledger.relax("homes", TABLE, epsilon=4).table
         keys = {at: ledger.level_key("homes", epsilon=at) for at in (1, 4)}
         ledger.backup(tmp_path / "copy.db")
-        facts = ledger.history()[1].facts
     for at, answer in ((1, first), (4, loose)):
         assert (points(read_sealed(tmp_path / "copy.db", "homes", keys[at]).table) == points(answer)).all()
     with pytest.raises(KeyRefused):
         read_sealed(tmp_path / "copy.db", "homes", bytes(32))
-    from utmost.publish.ledger.state import bound_facts
-
-    for changed in ({"per": "100"}, {"grid": "1"}, {"columns": ["x", "y", "z"]}):
-        other = {**facts, "promise": {**facts["promise"], "noise": {**facts["promise"]["noise"], **changed}}}
-        assert bound_facts(other) != bound_facts(facts)
 
 
 def test_a_ledger_put_back_repeats_itself(tmp_path):
@@ -241,13 +210,8 @@ def test_corners_of_level_and_distance_and_the_bytes_of_a_cell(ledger, epsilon, 
 
 def test_the_promise_is_read_back():
     promise = PointNoise("200/3", grid="1/8", largest=1000)
-    assert noise_of_facts(promise.facts()).facts() == promise.facts()
-
-
-def test_columns_are_the_numbers_that_they_are():
-    column = exact_column(np.array([Fraction(1, 3), Fraction(1, 2), Fraction(10) ** 400], object))
-    assert column.tolist() == [Fraction(1, 3), Fraction(1, 2), Fraction(10) ** 400]
-    assert exact_column(np.array([-0.0])).tobytes() == bytes(8)
+    stated = ut.Promise(["x", "y"], noise=promise)
+    assert ut.Promise.of_facts(stated.facts()) == stated
 
 
 def test_neighbouring_points_are_stored_at_one_length(tmp_path):

@@ -1,4 +1,7 @@
-"""The server may break off, collide or refuse: the transaction is done again, or a typed error says what to do."""
+"""The server may break off, collide or refuse: the transaction is done again, or a typed error says what to do.
+
+The store is imported from where it is: collisions of transactions are planted in it.
+"""
 
 import psycopg
 import pytest

@@ -5,6 +5,7 @@ import pytest
 
 import utmost as ut
 from asking import asked, promised
+from ledger.crash_points import transactions
 from utmost import SumNoise
 from utmost.counting import CountedTable
 from utmost.errors import (
@@ -23,7 +24,6 @@ from utmost.exact import level
 from utmost.ledger import Ledger
 from utmost.noise import Geometric
 from utmost.privacy import Amount, Unit
-from utmost.publish.ledger.sqlite_store import SqliteStore
 from utmost.testing import SeededRandomness
 from utmost.workloads import Domain, Plan
 
@@ -207,14 +207,7 @@ def test_a_seeded_source_is_refused(tmp_path):
 @pytest.fixture
 def counted(monkeypatch):
     """The store's transactions, as ["read", "write", ...]."""
-    made, real = [], SqliteStore.transact
-
-    def transact(self, work, *, write):
-        made.append("write" if write else "read")
-        return real(self, work, write=write)
-
-    monkeypatch.setattr(SqliteStore, "transact", transact)
-    return made
+    return transactions(monkeypatch)
 
 
 def test_each_call_is_one_transaction(tmp_path, counted):

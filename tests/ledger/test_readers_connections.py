@@ -1,4 +1,7 @@
-"""A reader's connection serves the next reader of a file that nobody has changed, and no other file or process."""
+"""A reader's connection serves the next reader of a file that nobody has changed, and no other file or process.
+
+The store is imported from where it is: which connections are kept, and closed after a fork, no call shows.
+"""
 
 import os
 import sqlite3

@@ -12,7 +12,6 @@ from utmost.errors import NotANumber, OutOfRange, WrongKind
 from utmost.exact import level
 from utmost.ledger import Ledger, PublishRequest
 from utmost.promises import Promise
-from utmost.publish.ledger.state import release_of_facts
 from utmost.sampling import Identifiers
 
 KEY = bytes(range(32))
@@ -131,15 +130,3 @@ def test_every_verb_shows_its_words():
         words = inspect.signature(verb).parameters
         assert {"epsilon", "version"} <= set(words)
     assert {"dataset", "independent", "request", "promise"} <= set(inspect.signature(Ledger.publish).parameters)
-
-
-def test_a_release_about_to_be_is_bound_to_what_is_read_again(tmp_path):
-    """What is drawn is sealed under the facts that its event holds: read back it is the same but for its answer."""
-    with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
-        ledger.publish("r", {"n": [1], "ward": ["a"]}, Promise(public="ward", **WORDS), epsilon=1)
-        facts, stored = ledger.history()[-1].facts, ledger.release("r")
-        before = release_of_facts(facts, {})
-        assert replace(stored, responses={}) == before
-        assert (before.path, before.levels, before.bound) == ((), (), stored.bound)
-    with Ledger.open(tmp_path / "l.db", key=KEY) as again:
-        assert list(again.view("r", epsilon=1).table) == ["n", "n_margin", "ward"]

@@ -1,4 +1,7 @@
-"""Who steals a sealed ledger reads no label: not in its file, its witness or its backup, in any encoding."""
+"""Who steals a sealed ledger reads no label: not in its file, its witness or its backup, in any encoding.
+
+Seals are made and opened here by the functions of the format: what a thief would try, no ledger does.
+"""
 
 import base64
 import json
@@ -7,12 +10,12 @@ import sqlite3
 import zlib
 from contextlib import closing
 from hashlib import sha256
-from pathlib import Path
 
 import psycopg
 import pytest
 
 import utmost as ut
+from ledger.crash_points import the_store_cannot_write
 from postgres import fresh_database
 from utmost.errors import KeyRefused, LedgerDamaged, LedgerUnavailable
 from utmost.ledger import Ledger, read_sealed
@@ -24,10 +27,8 @@ from utmost.publish.ledger.labels import (
     opened_label_seal,
     stored_labels,
 )
-from utmost.publish.ledger.store import Rows
 from utmost.publish.promises.drawing import BLOCK
 
-KEPT = Path(__file__).parents[1] / "documents" / "formats" / "0.2.0"
 KEY = bytes(range(32))
 WORDS = ["Haematology", "Nephrology ward é", "Zoë Quintessa"]
 TABLE = {"ward": WORDS, "visits": [12, 7, 31]}
@@ -80,11 +81,6 @@ def written(folder, place, *, sealed=True):
         return {at: ledger.level_key("r", epsilon=at) for at in ("1/2", 1, 2)} if sealed else {}
 
 
-def cut_off(*_):
-    """A store that fails once the witness holds what was drawn."""
-    raise LedgerUnavailable("the disk must not be full", where="l.db")
-
-
 def test_a_thief_of_the_files_finds_no_label(tmp_path, monkeypatch):
     """In ledger, witness and backup of a sealed ledger, nor in what was pending; the same look finds all in an open
     one."""
@@ -96,7 +92,7 @@ def test_a_thief_of_the_files_finds_no_label(tmp_path, monkeypatch):
             monkeypatch.context() as cut,
             Ledger.open(folder / "l.db", key=KEY, witness=folder / "l.witness") as ledger,
         ):
-            cut.setattr(Rows, "write", cut_off)
+            the_store_cannot_write(cut)
             with pytest.raises(LedgerUnavailable, match="is kept and counts"):
                 ledger.publish("s", TABLE, ut.Promise(**PROMISE), epsilon=1, independent=True)
         for path in sorted(folder.iterdir()):

@@ -6,10 +6,15 @@ import warnings
 import pytest
 
 import utmost as ut
+from ledger.crash_points import (
+    a_draw_fails,
+    a_look_before_it_writes,
+    nothing_may_be_drawn,
+    nothing_may_be_written,
+    the_process_is_interrupted_before_it_writes,
+)
 from utmost.errors import AlreadyPublished, BudgetExceeded, DataChanged, OutOfRange
 from utmost.ledger import AnswerRequest, shared_requests
-from utmost.publish.ledger import publishing, relaxing
-from utmost.publish.ledger.event_log import EventLog, Transaction
 from utmost.releases import NoisySums
 
 ONE_STORE = True
@@ -79,13 +84,8 @@ def test_all_are_published_relaxed_viewed_and_checked_at_their_shares(place, tab
 def test_one_transaction_writes_them_all(place, tables, shared, monkeypatch):
     """A reader beside it sees no release, or all three: their events are given to the store at once."""
     with ut.Ledger.open(place, create=True) as ledger, ut.Ledger.open(place) as reader:
-        seen, write_down = [], Transaction.write_down
-
-        def watched(page):
-            seen.append((len(page.appended), len(reader.releases)))
-            write_down(page)
-
-        monkeypatch.setattr(Transaction, "write_down", watched)
+        seen = []
+        a_look_before_it_writes(monkeypatch, lambda events: seen.append((events, len(reader.releases))))
         publish_shared(ledger, tables, shared)
         assert seen == [(3, 0)]
         assert len(reader.releases) == 3
@@ -94,19 +94,11 @@ def test_one_transaction_writes_them_all(place, tables, shared, monkeypatch):
 @pytest.mark.parametrize("cut", [1, 2, 3])
 def test_whatever_fails_before_the_last_is_drawn_leaves_nothing(place, tables, shared, cut, monkeypatch):
     with ut.Ledger.open(place, create=True) as ledger:
-        draw, calls = publishing.draw_publication, []
-
-        def failing(*words):
-            calls.append(words)
-            if len(calls) == cut:
-                raise MemoryError("cut off")
-            return draw(*words)
-
-        monkeypatch.setattr(publishing, "draw_publication", failing)
+        a_draw_fails(monkeypatch, cut)
         with pytest.raises(MemoryError):
             publish_shared(ledger, tables, shared)
         assert (ledger.releases, ledger.spent(dataset="sales")) == ((), None)
-        monkeypatch.setattr(publishing, "draw_publication", draw)
+        monkeypatch.undo()
         assert set(publish_shared(ledger, tables, shared)) == set(tables)
 
 
@@ -114,7 +106,7 @@ def test_the_budget_has_room_for_all_or_nothing_is_drawn(place, tables, shared, 
     with ut.Ledger.open(place, create=True) as ledger, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         ledger.budget("sales", "9/10")
-        monkeypatch.setattr(publishing, "draw_publication", None)
+        nothing_may_be_drawn(monkeypatch)
         with pytest.raises(BudgetExceeded):
             publish_shared(ledger, tables, shared)
         monkeypatch.undo()
@@ -129,7 +121,7 @@ def test_the_budget_has_room_for_all_or_nothing_is_drawn(place, tables, shared, 
         first, second, _ = tables
         looser, stricter = ledger.release(first).spent.scaled("101/100"), ledger.release(second).spent.scaled("1/3")
         requests = [AnswerRequest(first, looser, None), AnswerRequest(second, stricter, None)]
-        monkeypatch.setattr(relaxing, "draw_relaxation", None)  # a stricter level beside costs no less than it did
+        nothing_may_be_drawn(monkeypatch)  # a stricter level beside costs no less than it did
         with pytest.raises(BudgetExceeded):
             ledger.relax_measures(requests, tables)
 
@@ -138,7 +130,7 @@ def test_what_is_stored_of_all_is_given_without_the_lock_of_writers(place, table
     with ut.Ledger.open(place, create=True) as ledger:
         strict = publish_shared(ledger, tables, shared)
         loose = ledger.relax_shared(tables, shared, epsilon=2)
-        monkeypatch.setattr(EventLog, "write", None)
+        nothing_may_be_written(monkeypatch)
         again = publish_shared(ledger, tables, shared)
         looser = ledger.relax_shared(tables, shared, epsilon=2)
         for name in tables:
@@ -249,18 +241,13 @@ def test_utmost_share_releases_them_once_or_in_a_ledger(run, tmp_path, monkeypat
 def test_what_the_witness_holds_when_it_is_cut_off_comes_whole(place, tables, shared, monkeypatch):
     """Cut off between the draw and the store: the next call gives all of what was drawn, and draws nothing."""
     with ut.Ledger.open(place, create=True) as ledger, monkeypatch.context() as patch:
-
-        def cut_off(page):
-            if page.appended:
-                raise KeyboardInterrupt
-
-        patch.setattr(Transaction, "write_down", cut_off)
+        the_process_is_interrupted_before_it_writes(patch)
         with pytest.raises(KeyboardInterrupt):
             publish_shared(ledger, tables, shared)
     with ut.Ledger.open(place) as ledger:
         assert ledger.releases == ()
         with monkeypatch.context() as patch:
-            patch.setattr(publishing, "draw_publication", None)
+            nothing_may_be_drawn(patch)
             releases = publish_shared(ledger, tables, shared)
         assert len(ledger.releases) == 3
         assert ledger.verify().events == 4

@@ -3,40 +3,45 @@
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from utmost.exact import level
-from utmost.publish.ledger.spending import Spending
-from utmost.testing import strategies
+import utmost as ut
+from utmost.errors import BudgetExceeded
+from utmost.ledger import Ledger
 
-
-@given(st.lists(strategies.levels, max_size=5))
-def test_a_sum_does_not_hang_on_the_order(some):
-    assert Spending.of(some) == Spending.of(reversed(some))
-    assert Spending.of(some[:2]) + Spending.of(some[2:]) == Spending.of(some)
+PROMISE = ut.Promise("n", unit=ut.Unit(1, 1))
 
 
-@given(strategies.levels, strategies.levels)
-def test_a_sum_exceeds_each_of_its_parts(one, other):
-    both = Spending.of([one, other])
-    assert both.exceeds(one)
-    assert both.exceeds(other)
-    assert not Spending.of([one]).exceeds(one)
-    assert both.level >= max(one, other)
+@pytest.fixture
+def ledger(tmp_path):
+    with Ledger.open(tmp_path / "l.db", create=True) as ledger:
+        yield ledger
 
 
-def test_sums_are_shown_rounded_up_and_what_is_left_rounded_down():
-    mixed = Spending.of([level(1), level(alpha="1/2")])
-    assert Fraction(mixed.epsilon) > Fraction(16931471805599453, 10**16)
-    assert mixed.left(level(2)) < 2 - 1.6931471805599453 + 1e-15
-    assert Spending().level is None
-    assert Spending().epsilon == 0
-    assert Spending.of([level(3)]).left(level(2)) == 0
-    assert Spending.of([level("1/3")]).left(level(1)) == Fraction(2, 3)
-    assert Spending.of([level(alpha="1/2")]).left(level(alpha="1/2")) == pytest.approx(0, abs=1e-300)
+def spend(ledger, *levels):
+    for at, level in enumerate(levels):
+        name = f"r{len(ledger.releases)}"
+        ledger.publish(name, {"n": [at, len(name), 7]}, PROMISE, epsilon=level, dataset="d", independent=True)
 
 
-def test_sums_that_are_written_differently_are_refused():
-    """ln 6 = ln 2 + ln 3: equal, but not seen to be; the doubt goes against the spender."""
-    assert Spending.of([level(alpha="1/2"), level(alpha="1/3")]).exceeds(level(alpha="1/6"))
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0)])
+def test_a_sum_does_not_hang_on_the_order_and_is_met_to_the_last(ledger, order):
+    """A third, a third and a third are 1, and one more of any size is beyond it."""
+    ledger.budget("d", limit=1)
+    parts = [ut.level("1/3"), ut.level("1/6"), ut.level("1/2")]
+    spend(ledger, *(parts[at] for at in order))
+    assert ledger.spent(dataset="d") == ut.level(1)
+    with pytest.raises(BudgetExceeded):
+        spend(ledger, "1e-50")
+
+
+def test_sums_are_shown_rounded_up(ledger):
+    spend(ledger, 1, ut.level(alpha="1/2"))
+    assert Fraction(ledger.spent(dataset="d").epsilon) > Fraction(16931471805599453, 10**16)
+
+
+def test_sums_that_are_written_differently_go_against_the_spender(ledger):
+    """ln 6 = ln 2 + ln 3: equal, but not seen to be."""
+    ledger.budget("d", limit=ut.level(alpha="1/6"))
+    spend(ledger, ut.level(alpha="1/2"))
+    with pytest.raises(BudgetExceeded):
+        spend(ledger, ut.level(alpha="1/3"))

@@ -12,7 +12,6 @@ import utmost as ut
 from asking import asked
 from utmost.errors import BadTable, DataChanged, LittleProtection, NotDeclared, OutOfRange, RowsObserved
 from utmost.ledger import Ledger
-from utmost.tables.files import files
 
 KEY = bytes(range(32))
 PROMISE = {"columns": ["n", "m"], "public": ["who"], "unit": ut.Unit(1, 2), "epsilon": 1}
@@ -55,18 +54,6 @@ def test_each_kind_comes_back(ledger, make):
     assert plain(released)["n_margin"] == [ledger.margin("r", epsilon=1)] * 3
     assert plain(view) == plain(released)
     assert plain(ledger.view("r", epsilon=2).table) == plain(relaxed)
-
-
-def test_csv_and_parquet_files_come_through(ledger, tmp_path):
-    """A file's table is released as it is without a memory; a view of it is a dict."""
-    pd.DataFrame(PLAIN).to_csv(tmp_path / "t.csv", index=False)
-    table = files.read(tmp_path / "t.csv")
-    released = files.columns(ledger.publish("r", table, **asked(**PROMISE)).table)
-    assert released["who"] == PLAIN["who"]
-    assert released["n"] == [int(x) for x in ledger.view("r", epsilon=1).table["n"]]
-    assert ledger.relax("r", PLAIN, epsilon=2).table["who"] == PLAIN["who"]
-    pd.DataFrame(PLAIN).to_parquet(tmp_path / "t.parquet")
-    assert ledger.relax("r", files.read(tmp_path / "t.parquet"), epsilon=3).table.num_rows == 3
 
 
 def test_identifiers_are_committed_to_with_the_rows(ledger):

@@ -9,13 +9,17 @@ import pytest
 
 import utmost as ut
 from asking import publish_items
+from ledger.crash_points import (
+    a_call_while_a_backup_is_copied,
+    last_event,
+    pending,
+    the_process_dies_before_the_witness_is_told,
+)
 from utmost.channels import Channel
 from utmost.errors import BudgetUnused, KeyRefused, LedgerDamaged, OutOfRange, Quarantined
 from utmost.exact import level
 from utmost.ledger import Ledger
 from utmost.local import read_mechanism
-from utmost.publish.ledger import opening
-from utmost.publish.ledger.witness import Witness
 from utmost.sampling import Identifiers
 from utmost.spaces import discrete
 
@@ -237,20 +241,15 @@ def test_receipts_tell_a_rollback(here):
 
 def test_the_witness_is_told_before_anything_is_said(here, monkeypatch):
     """A process that dies between commit and witness has said nothing; whoever says it, settles it first."""
-    from utmost.publish.ledger.witness import Witness
-
-    def fail(self, rows):
-        raise OSError("died")
-
     with opened(here) as ledger:
         with monkeypatch.context() as patched:
-            patched.setattr(Witness, "settle", fail)
+            the_process_dies_before_the_witness_is_told(patched)
             with pytest.raises(OSError, match="died"):
                 ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=1)
             with pytest.raises(OSError, match="died"):
                 ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=1)
         ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=1)
-        assert Witness(here / "w", 1).last()[0] == 2
+        assert last_event(here / "w") == 2
 
 
 def test_a_damaged_witness_is_found(here):
@@ -380,17 +379,9 @@ def test_a_receipt_of_another_ledger_with_the_same_key_is_refused(here):
 
 def test_backups_made_at_once_are_one_or_none(here, monkeypatch):
     """Of two under one name one is made, and the other finds the name taken; neither is in the other's way."""
-    real, made = opening.copied, []
-
-    def copied(source, to):
-        real(source, to)
-        if not made:
-            made.append(1)
-            ledger.backup(here / "b.db")
-
     with opened(here) as ledger:
         ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=1)
-        monkeypatch.setattr(opening, "copied", copied)
+        a_call_while_a_backup_is_copied(monkeypatch, lambda: ledger.backup(here / "b.db"))
         with pytest.raises(OutOfRange, match="a backup must be a new file"):
             ledger.backup(here / "b.db")
         assert not list(here.glob("*.part*"))
@@ -405,7 +396,7 @@ def test_another_event_in_the_place_of_a_pending_one_is_a_quarantine(here, monke
         shutil.copy(here / "l.db", here / "before.db")
         shutil.copy(here / "w", here / "copy.w")
         with monkeypatch.context() as patched:
-            patched.setattr(Witness, "settle", lambda self, rows: (_ for _ in ()).throw(OSError("died")))
+            the_process_dies_before_the_witness_is_told(patched)
             with pytest.raises(OSError, match="died"):
                 ledger.relax("r", TABLE, epsilon=2)
     shutil.copy(here / "before.db", here / "l.db")  # it had not been committed
@@ -417,7 +408,7 @@ def test_another_event_in_the_place_of_a_pending_one_is_a_quarantine(here, monke
             with pytest.raises(Quarantined):
                 call()
         assert ledger.view("r", epsilon="1/2").table
-        assert len(Witness(here / "w", 5.0).record().pending) == 1
+        assert pending(here / "w") == 1
         ledger.resume("written past the witness")
         assert ledger.spent(dataset="r") >= level(3)  # what was drawn and perhaps said counts
         assert ledger.status().quarantine is None
@@ -448,7 +439,7 @@ def test_a_witness_that_holds_no_event_is_damaged(here, change):
             f"UPDATE utmost_witness SET {change} WHERE number = (SELECT max(number) FROM utmost_witness)"
         )
     with pytest.raises(LedgerDamaged, match="witness must hold events"):
-        Witness(here / "w", 1).last()
+        last_event(here / "w")
 
 
 @pytest.mark.parametrize("sealed", [True, False])
@@ -456,12 +447,11 @@ def test_a_witness_leaves_no_response_that_can_be_read(tmp_path, sealed):
     """Of an open ledger what was pending is overwritten; of a sealed one it is let go, and it was never readable."""
     table = {"n": [123456789] * 4000}
     with Ledger.open(tmp_path / "l.db", create=True, sealed=sealed) as ledger:
-        assert ledger._log.witness.is_sealed is sealed
         ledger.publish("r", table, ut.Promise(columns="n", noise=ut.CellNoise(ut.Unit(1, 1), largest=10**9)), epsilon=5)
         parts = [content for _, part, content in _parts_of(tmp_path / "l.db") if part]
     held = (tmp_path / "l.db.witness").read_bytes()
     assert parts
-    assert not ledger._log.witness.record().pending
+    assert not pending(tmp_path / "l.db.witness")
     if not sealed:
         assert not any(part[at : at + 64] in held for part in parts for at in range(0, len(part) - 64, 64))
     assert (123456789 + (1 << 31)).to_bytes(4, "little")[1:] * 2 not in held

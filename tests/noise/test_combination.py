@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from utmost.errors import NotALevel, NotANumber, OutOfRange, WrongKind
 from utmost.exact import Level, level
 from utmost.noise import Combination, Geometric, simultaneous_margins
 
@@ -206,33 +205,6 @@ def test_simultaneous_margins_of_sums_that_share_cells_hold_together():
     mass = np.tanh(0.5) * np.exp(-np.abs(x))
     kept = (abs(x)[:, None] <= a) & (abs(x)[None, :] <= b) & (abs(x[:, None] + x) <= c)
     assert (np.outer(mass, mass) * kept).sum() >= 0.9
-
-
-@pytest.mark.parametrize(
-    ("call", "error"),
-    [
-        (lambda: Combination([1, 2], [1]), OutOfRange),
-        (lambda: Combination([1, 2], 1, [1, 2, 3]), OutOfRange),
-        (lambda: Combination([1], 1, [-1]), OutOfRange),
-        (lambda: Combination([1], 1, [0.5]), NotANumber),
-        (lambda: Combination([float("nan")], 1), NotANumber),
-        (lambda: Combination([True], 1), NotANumber),
-        (lambda: Combination(["1e200"], 1), OutOfRange),
-        (lambda: Combination([[1]], 1), NotANumber),
-        (lambda: Combination(1, 1), WrongKind),
-        (lambda: Combination([1], 0), NotALevel),
-        (lambda: Combination([1], None), NotALevel),
-        (lambda: Combination([1], 1).margin(1), OutOfRange),
-        (lambda: Combination([1], 1).margin_missed(0), OutOfRange),
-        (lambda: Combination([1], 1).coverage("x"), NotANumber),
-        (lambda: simultaneous_margins([]), OutOfRange),
-        (lambda: simultaneous_margins([1]), WrongKind),
-        (lambda: simultaneous_margins(3), WrongKind),
-    ],
-)
-def test_what_is_no_sum_is_refused(call, error):
-    with pytest.raises(error):
-        call()
 
 
 def test_confidence_near_0_asks_for_no_margin():

@@ -4,29 +4,17 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import utmost as ut
-from goodness import LEVEL, chi_square
 from utmost.exact import level
 
 # What another package is given; that package is not installed where these tests run.
 from utmost.interfaces.interop.accounting import worst_pair
-from utmost.noise import DiscreteStaircase, Geometric, IntegerLaw, Laplace, RepeatedSum, Staircase, costs
+from utmost.noise import DiscreteStaircase, Geometric, IntegerLaw, Laplace, Staircase, costs
 from utmost.privacy_types import check_promise, delta, kept_level, tradeoff
-from utmost.sampling import sample
-
-COSTS = [
-    costs.absolute,
-    costs.squared,
-    costs.moment(3),
-    costs.moment("1/2"),
-    lambda x: abs(x) >= 3,
-    lambda x: np.minimum(np.abs(x), 5),
-]
 
 
 @dataclass(frozen=True)
@@ -66,26 +54,6 @@ def laws(draw):
     if draw(st.booleans()):
         return Geometric(at, width)
     return DiscreteStaircase(at, width, step=draw(st.integers(1, width)))
-
-
-@given(laws(), st.integers(-60, 60), st.fractions("0.001", "0.999"))
-def test_probabilities_and_quantiles(law, x, p):
-    general = TwoFormulas(law)
-    for method in (lambda one: one.pmf(x), lambda one: one.cdf(x), lambda one: one.ccdf(x), lambda one: one.icdf(p)):
-        assert method(general) == method(law)
-    assert general.iccdf(p) == law.iccdf(p)
-    assert general.margin(p) == law.margin(p)
-    assert general.icdf(np.array([float(p)])) == law.icdf(np.array([float(p)]))
-    assert general.logpmf(x) == pytest.approx(law.logpmf(x), rel=1e-13)
-    assert general.pmf_interval(x).contains(law.pmf_interval(x, 200).middle)
-    assert general.cdf_interval(x).contains(law.cdf_interval(x, 200).middle)
-
-
-@given(laws(), st.sampled_from(COSTS))
-def test_costs_and_entropy(law, cost):
-    general = TwoFormulas(law)
-    assert general.expected_cost(cost) == pytest.approx(float(law.expected_cost(cost)), rel=1e-11)
-    assert general.entropy() == pytest.approx(law.entropy(), rel=1e-11)
 
 
 def test_costs_of_wide_noise_are_extrapolated():
@@ -137,20 +105,6 @@ def test_the_worst_pair_of_wide_noise_errs_upwards():
         factor, true = math.exp(epsilon), float(delta(law, str(epsilon)))
         found = sum(max(0, math.exp(m) - factor * math.exp(lower.get(k, -math.inf))) for k, m in upper.items())
         assert true * (1 - 1e-9) <= found <= true * 1.001
-
-
-@settings(max_examples=15)
-@given(laws(), st.integers(2, 30))
-def test_bars_of_sums(law, count):
-    found, closed = (RepeatedSum(one, count).margin("0.95") for one in (TwoFormulas(law), law))
-    assert found == closed
-
-
-@pytest.mark.parametrize("law", [Geometric("1/3", 2), DiscreteStaircase(1, 5, step=2), DiscreteStaircase(5, 3)])
-@pytest.mark.parametrize("method", ["constant", "table"])
-def test_draws(law, method):
-    drawn = sample(TwoFormulas(law), 100_000, method=method)
-    assert chi_square(drawn, lambda x: law.cdf(np.asarray(x, float))) > LEVEL
 
 
 def test_lipschitz_levels():

@@ -73,4 +73,4 @@ def test_comparisons_go_to_a_file_and_never_over_one(recompute, tmp_path, monkey
     assert recompute("ghosh", "--out", out)[0] == 0
     assert recompute("ghosh", "--json")[1] == recompute("ghosh", "--out", "-")[1] == out.read_text()
     assert recompute("ghosh", "--out", out)[0] == 2
-    assert "written as .json" in recompute("ghosh", "--out", tmp_path / "report.txt")[2]
+    assert "must end in .json" in recompute("ghosh", "--out", tmp_path / "report.txt")[2]

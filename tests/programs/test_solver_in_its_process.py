@@ -13,7 +13,7 @@ import pytest
 from noisy import NOISE
 from running import python
 
-# Two routes of one program are compared; a public call takes the quicker one.
+# Signals and failures of the solver's own process.
 from utmost.core.programs import highs
 from utmost.core.programs.highs import solve_whole
 from utmost.programs import LinearProgram, solve

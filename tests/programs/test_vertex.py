@@ -6,7 +6,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-# Two routes of one program are compared; a public call takes the quicker one.
+# The basis of a float solution is made wrong on purpose; the exact vertex must not follow it.
 from utmost.core.programs.exact_optima import exact_vertex, farkas_ray
 from utmost.core.programs.linear_program import AT_LOWER, BASIC, Basis
 from utmost.errors import SolverFailed

@@ -1,4 +1,4 @@
-"""Cells: every one becomes the number it is, or is refused with its row and column."""
+"""Cells: every one becomes the number it is, or is refused with its row and column, before anything is drawn."""
 
 from decimal import Decimal
 from fractions import Fraction
@@ -9,18 +9,32 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import utmost as ut
+from repeated_bits import nothing_is_drawn
 from utmost.errors import BadTable
-from utmost.tables.cells.columns import check_distinct, integer_column, real_column
+
+ONE = ut.Unit(1, 1)
+INTEGERS = ut.Promise("n", unit=ONE)
+REALS = ut.Promise("n", noise=ut.CellNoise(ONE, numbers="reals"))
+KEYED = ut.Promise("n", unit=ONE, keyed_by_id=True, id_column="id", public="id")
 
 
-def row(position):
-    return f"row {position + 1}"
+def released(column, promise=INTEGERS):
+    """The column as it is released where no noise is left."""
+    return ut.release({"n": column}, promise, epsilon=5000, once=True).table["n"]
 
 
-@given(st.lists(st.integers(-(2**80), 2**80)))
+def refused(table, promise, says):
+    with nothing_is_drawn(), pytest.raises(BadTable, match=says) as found:
+        ut.release(table, promise, epsilon=1, once=True)
+    return found.value
+
+
+@given(st.lists(st.integers(-(2**80), 2**80), min_size=1))
 def test_integers_are_read_as_they_are(values):
-    """Every integer survives, of any size; int64 is used exactly when all of them fit."""
-    cells = integer_column(values, "n", row)
+    """Every integer survives, of any size; an array is of int64 exactly where all of them fit."""
+    assert list(released(values)) == values
+    cells = released(np.array(values, dtype=object))
     assert cells.tolist() == values
     assert (cells.dtype == np.int64) == all(-(2**63) <= v < 2**63 for v in values)
 
@@ -38,14 +52,12 @@ def test_integers_are_read_as_they_are(values):
     ],
 )
 def test_whole_numbers_of_every_type_are_integers(column):
-    cells = integer_column(column, "n", row)
-    assert cells.dtype == np.int64
-    assert cells.tolist() == [1, 2, 3, 4, 5, 6]
+    assert list(released(column)) == [1, 2, 3, 4, 5, 6]
 
 
 def test_integers_beyond_int64_stay_python_ints():
-    assert integer_column(np.array([2**64 - 1], dtype=np.uint64), "n", row).tolist() == [2**64 - 1]
-    assert integer_column([1e300], "n", row).tolist() == [int(1e300)]
+    assert list(released(np.array([2**64 - 1], dtype=np.uint64))) == [2**64 - 1]
+    assert list(released([1e300])) == [int(1e300)]
 
 
 NO_NUMBERS = [None, "", "12", b"12", True, np.True_, float("nan"), float("inf"), Decimal("NaN"), 1j, [1], {}]
@@ -53,14 +65,12 @@ NO_NUMBERS = [None, "", "12", b"12", True, np.True_, float("nan"), float("inf"),
 
 @pytest.mark.parametrize("bad", [1.5, *NO_NUMBERS], ids=repr)
 def test_a_cell_that_is_no_integer_is_refused_with_its_place(bad):
-    with pytest.raises(BadTable, match=r"row 3, column 'n': the cell must be an integer"):
-        integer_column([1, 2, bad, 4], "n", row)
+    refused({"n": [1, 2, bad, 4]}, INTEGERS, r"row 3 .*column 'n': the cell must be an integer")
 
 
 @pytest.mark.parametrize("bad", NO_NUMBERS, ids=repr)
 def test_a_cell_that_is_no_real_number_is_refused_with_its_place(bad):
-    with pytest.raises(BadTable, match=r"row 3, column 'x': the cell must be a finite number"):
-        real_column([1, 2, bad, 4], "x", row)
+    refused({"n": [1, 2, bad, 4]}, REALS, r"row 3 .*column 'n': the cell must be a finite number")
 
 
 @pytest.mark.parametrize(
@@ -76,50 +86,27 @@ def test_a_cell_that_is_no_real_number_is_refused_with_its_place(bad):
     ],
     ids=lambda c: str(c.dtype),
 )
-def test_arrays_of_anything_else_are_refused(column):
-    with pytest.raises(BadTable, match=r"row [12], column 'x'"):
-        integer_column(column, "x", row)
-    with pytest.raises(BadTable, match=r"row [12], column 'x'"):
-        real_column(column, "x", row)
+@pytest.mark.parametrize("promise", [INTEGERS, REALS], ids=["integers", "reals"])
+def test_arrays_of_anything_else_are_refused(column, promise):
+    refused({"n": column}, promise, r"row [12] .*column 'n'")
 
 
 @pytest.mark.parametrize("column", ["12", b"12", 12, None, np.zeros((2, 2)), np.float64(1), {1}, {1: 2}], ids=repr)
-@pytest.mark.parametrize("read", [integer_column, real_column])
-def test_a_column_must_be_one_dimensional(read, column):
-    with pytest.raises(BadTable, match="column 'x'"):
-        read(column, "x", row)
+@pytest.mark.parametrize("promise", [INTEGERS, REALS], ids=["integers", "reals"])
+def test_a_column_must_be_one_dimensional(column, promise):
+    refused({"n": column}, promise, "column 'n'")
 
 
-def test_real_column_that_are_all_floats_stay_floats():
-    assert real_column([0.1, 2.5], "x", row).dtype == np.float64
-    assert real_column(np.array([0.1], dtype=np.float32), "x", row).dtype == np.float64
-
-
-@given(st.lists(st.decimals(allow_nan=False, allow_infinity=False, places=20), min_size=1))
-def test_decimals_are_read_without_rounding(values):
-    assert real_column(values, "x", row).tolist() == [Fraction(v) for v in values]
-
-
-def test_an_empty_column_is_fine():
-    assert integer_column([], "n", row).shape == (0,)
-    assert real_column([], "x", row).shape == (0,)
-
-
-def test_the_remedy_fits_the_cell():
-    with pytest.raises(BadTable, match="Fill it or drop the row"):
-        integer_column([None], "n", row)
-    with pytest.raises(BadTable, match='numbers="reals"'):
-        integer_column([1.5], "n", row)
-    with pytest.raises(BadTable, match="for whom it is true"):
-        integer_column([True], "n", row)
+@pytest.mark.parametrize(("cell", "remedy"), [(1.5, 'numbers="reals"'), (True, "for whom it is true")])
+def test_the_remedy_fits_the_cell(cell, remedy):
+    refused({"n": [cell]}, INTEGERS, remedy)
 
 
 @pytest.mark.parametrize("missing", [pd.NA, pd.NaT, None, "", " ", float("nan")])
-def test_every_way_of_saying_missing_is_understood(missing):
-    for read in (integer_column, real_column):
-        for column in ([1, missing], pd.Series([1, missing], dtype=object), np.array([1, missing], dtype=object)):
-            with pytest.raises(BadTable, match=r"row 2, .*Fill it or drop the row"):
-                read(column, "n", row)
+@pytest.mark.parametrize("promise", [INTEGERS, REALS], ids=["integers", "reals"])
+def test_every_way_of_saying_missing_is_understood(missing, promise):
+    for column in ([1, missing], pd.Series([1, missing], dtype=object), np.array([1, missing], dtype=object)):
+        refused({"n": column}, promise, r"row 2 .*Fill it or drop the row")
 
 
 @pytest.mark.parametrize(
@@ -128,46 +115,32 @@ def test_every_way_of_saying_missing_is_understood(missing):
     ids=repr,
 )
 def test_a_missing_identifier_is_refused(missing):
-    with pytest.raises(BadTable, match="row 2, column 'id': every row must have an identifier"):
-        check_distinct(["a", missing], "id", row)
-
-
-def test_an_identifier_in_two_rows_is_refused_with_both():
-    with pytest.raises(
-        BadTable, match="row 3, column 'id': identifiers must be distinct; got the one that is also in row 1"
-    ):
-        check_distinct(["a", "b", "a"], "id", row)
-    check_distinct(np.array(["a", "b"]), "id", row)
+    refused({"id": ["a", missing], "n": [1, 2]}, KEYED, r"row 2 .*column 'id': every row must have an identifier")
 
 
 @pytest.mark.parametrize("kind", [list, np.array], ids=["list", "array"])
 @pytest.mark.parametrize("keys", [[3, 1, 2], ["c", "a", "ä"], [2**63, 1, 0]], ids=["integers", "texts", "large"])
-def test_whole_columns_are_distinct_where_their_rows_are(kind, keys):
-    """What is known of a column at once is what its rows say one by one; a blank text is nothing at all."""
-    check_distinct(kind(keys), "id", row)
-    check_distinct(kind(keys[:0]), "id", row)
-    with pytest.raises(BadTable, match=r"row 4, column 'id': identifiers must be distinct; .* row 2"):
-        check_distinct(kind([*keys, keys[1]]), "id", row)
+def test_identifiers_are_distinct_or_refused_with_both_rows(kind, keys):
+    assert len(ut.release({"id": kind(keys), "n": [1, 2, 3]}, KEYED, epsilon=1, once=True).table["n"]) == 3
+    twice = {"id": kind([*keys, keys[1]]), "n": [1, 2, 3, 4]}
+    refused(twice, KEYED, r"row 4 .*column 'id': identifiers must be distinct; .* row 2")
     if isinstance(keys[0], str):
-        with pytest.raises(BadTable, match="row 4, column 'id': every row must have an identifier"):
-            check_distinct(kind([*keys, " "]), "id", row)
-    with pytest.raises(BadTable, match=r"row 2, column 'id': identifiers must be distinct; .* row 1"):
-        check_distinct([1, True], "id", row)
+        refused({"id": kind([*keys, " "]), "n": [1] * 4}, KEYED, r"row 4 .*every row must have an identifier")
+    refused({"id": [1, True], "n": [1, 2]}, KEYED, r"row 2 .*column 'id': identifiers must be distinct; .* row 1")
 
 
 @pytest.mark.parametrize(
     "bad", [9876543.5, "9876543x", Decimal("9876543.5"), ["9876543"], b"9876543", 9876543j], ids=repr
 )
 def test_no_refusal_tells_a_cell_or_an_identifier(bad):
-    refusals = [
-        lambda: integer_column([1, bad], "n", row),
-        lambda: real_column([1, bad if not isinstance(bad, float | Decimal) else "9876543"], "n", row),
-        lambda: check_distinct([bad, bad], "id", row),
-        lambda: integer_column(b"9876543", "n", row),
-        lambda: real_column({9876543}, "n", row),
-    ]
-    for refused in refusals:
-        with pytest.raises(BadTable) as found:
-            refused()
-        assert "9876543" not in f"{found.value} {found.value.came!r} {found.value.args}"
-        assert found.value.__cause__ is None
+    real = bad if not isinstance(bad, float | Decimal) else "9876543"
+    for table, promise in (
+        ({"n": [1, bad]}, INTEGERS),
+        ({"n": [1, real]}, REALS),
+        ({"id": [bad, bad], "n": [1, 2]}, KEYED),
+        ({"n": b"9876543"}, INTEGERS),
+        ({"n": {9876543}}, REALS),
+    ):
+        found = refused(table, promise, ".")
+        assert "9876543" not in f"{found} {found.came!r} {found.args}"
+        assert found.__cause__ is None

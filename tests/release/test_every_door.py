@@ -2,7 +2,8 @@
 
 For each door, both kinds of neighbours, one and two columns, geometric and half-step noise: the draws have the law of
 a uniform block plus block times geometric noise of level * block / (charged cells * sensitivity), written down here
-anew; two columns share nothing, neither the noise nor the place in a block.
+anew; two columns share nothing, neither the noise nor the place in a block. The pieces of a file are imported from
+where they are: a command alone makes them.
 """
 
 from fractions import Fraction
@@ -18,11 +19,7 @@ from utmost.exact import level
 from utmost.ledger import Ledger
 from utmost.noise import Geometric
 from utmost.privacy import Unit
-from utmost.publish.promises.key_distribution import naming_law
-from utmost.publish.promises.lattice import Lattice, lattice_of
-from utmost.publish.releases import item_release
-from utmost.releases import GradualRelease, ItemResponder, KeySelection
-from utmost.sampling import Identifiers
+from utmost.releases import GradualRelease, KeySelection, select_keys
 from utmost.tables.files import csv_table, files
 from utmost.tables.files.csv_table import CsvPieces
 
@@ -151,36 +148,16 @@ def test_every_door_draws_the_noise_that_is_promised(door, neighbours, many, hal
 
 
 @pytest.mark.parametrize("neighbours", ["add-remove", "change-one"])
-@pytest.mark.parametrize("share", [Fraction(1), Fraction(3, 7)])
 @pytest.mark.parametrize("half_step", [False, True])
 @pytest.mark.parametrize("sensitivity", [1, 3, 5, 10**9 + 1])
 @pytest.mark.parametrize("cells", [1, 4])
-def test_a_step_has_its_share_of_the_level_exactly(sensitivity, cells, half_step, share, neighbours):
+def test_a_step_has_its_share_of_the_level_exactly(sensitivity, cells, half_step, neighbours):
     unit = Unit(sensitivity, cells, neighbours)
-    lattice = lattice_of("integers", unit, None, half_step)
+    lattice = ut.CellNoise(unit, half_step=half_step).lattice
     assert (lattice.cells, lattice.block) == (unit.charged, sensitivity if half_step else 1)
     assert unit.charged == cells * (1 + (neighbours == "change-one"))
-    shared = Lattice(lattice.sensitivity, lattice.cells, lattice.block, None, share=share)
     for epsilon in (Fraction(1, 10**6), Fraction(2, 3), Fraction(50)):
-        step = shared.of(level(epsilon)).epsilon
-        assert step == epsilon * share * lattice.block / (unit.charged * sensitivity)
-
-
-def test_all_labels_of_words_are_distinct(monkeypatch):
-    """Each column's place in its block, and each column's noise at each level, has words of its own."""
-    before, labels = item_release.word_cipher, []
-
-    def recorded(secret, label):
-        labels.append(label)
-        return before(secret, label)
-
-    monkeypatch.setattr(item_release, "word_cipher", recorded)
-    lattice, path = lattice_of("integers", Unit(5, 2), None, True), (level("1/2"), level(2), level(1))
-    release = ItemResponder(bytes(32), ("a", "b"), lattice, path, level(1))
-    ids, values = [Identifiers.of([1, 2, 3])], {"a": [0, 0, 0], "b": [0, 0, 0]}
-    for at in path:
-        release.responses(ids, values, at)
-    assert len(set(labels)) == 2 * (1 + len(path))
+        assert lattice.of(level(epsilon)).epsilon == epsilon * lattice.block / (unit.charged * sensitivity)
 
 
 def test_each_delta_names_what_was_named_and_as_many_as_it_says():
@@ -188,8 +165,7 @@ def test_each_delta_names_what_was_named_and_as_many_as_it_says():
     keys = KeySelection({f"key {n}": 1 for n in range(ROWS)}, epsilon=1)
     named = set()
     for delta in (Fraction(1, 10), Fraction(1, 5), Fraction(1, 2)):
-        now = set(keys.at(delta).keys)
-        chance = float(naming_law(level(1), delta, 1).chance(1))
+        now, chance = set(keys.at(delta).keys), float(select_keys({}, epsilon=1, delta=delta).chance(1))
         assert named <= now
         assert abs(len(now) / ROWS - chance) < 6 * (chance * (1 - chance) / ROWS) ** 0.5
         named = now

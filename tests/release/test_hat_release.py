@@ -2,26 +2,16 @@
 
 import json
 import pickle
-from fractions import Fraction
 
 import numpy as np
 import pytest
 
 import utmost as ut
-from utmost import SumNoise
-from utmost.core.noise.near_laws import NearLaw, spreads
 from utmost.counting import CountedTable
 from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.exact import level
-from utmost.noise import Combination
 from utmost.privacy import Unit
-from utmost.publish.promises.noise_kinds import noise_of_facts
-from utmost.publish.releases.table_bars import FEW
-from utmost.publish.workloads.measuring.forms import group_of
-from utmost.publish.workloads.reconstruction.clean import controlled_rounding, kept_in_rounding
-from utmost.publish.workloads.reconstruction.nonnegative_squares import nonnegative_least_squares
 from utmost.releases import NoisySums
-from utmost.tables.axes.hat_functions import hat_rows
 from utmost.testing import seeded_ledger, seeded_workload_release
 from utmost.workloads import Domain, Plan, Workload, bins, choose_plan
 
@@ -41,7 +31,9 @@ def test_from_a_plan_to_answers_with_bars():
     released = ut.release(COUNTS, chosen, epsilon=1, once=True).table
     answer = released.total({"age": slice(7, 30)}, confidence="0.999999999999")
     assert abs(answer.exact - int(COUNTS[7:30].sum())) <= answer.margin
-    assert answer.variance == pytest.approx(float(released.noise(group_of(AGES, (1,), (0,))).variance), rel=9)
+    assert answer.variance == pytest.approx(
+        float(released.noise(released.form({"age": slice(7, 30)})).variance), rel=1e-9
+    )
 
 
 @pytest.mark.parametrize("epsilon", ["0.000001", "0.1", 3, 50, 600])
@@ -54,56 +46,6 @@ def test_bars_at_any_level(epsilon):
     assert (np.abs(table["estimate"] - counts) <= 3 * table["margin"] + 1).all()
     assert released.total().margin >= 0
     assert released.bars("age")["age"] == max(table["margin"])
-
-
-def test_a_bar_of_a_table_holds_for_each_of_its_sums():
-    """A law that stands for several is never narrower than the exact law of any of them, and 5 % wider at most."""
-    released = seeded_workload_release(np.zeros((30, 2), dtype=int), BOTH, 7, epsilon=1)
-    kinds, laws = released._errors.of_family((0, 0))
-    assert len(set(kinds.tolist())) > FEW
-    assert any(isinstance(law, NearLaw) for law in laws.values())
-    for place in [(0, 0), (7, 0), (13, 1), (14, 0), (29, 1)]:
-        exactly = released.noise(group_of(CROSSED, (0, 0), place))
-        law = laws[int(kinds[place[0] * 2 + place[1]])]
-        for sure in ("0.5", "0.95", "0.999"):
-            assert exactly.margin(sure) <= law.margin(sure) * (1 + 1e-12)
-            assert law.margin(sure) <= exactly.margin(sure) * 1.12
-        assert law.coverage(law.margin("0.95")) <= exactly.coverage(law.margin("0.95")) + 1e-9
-
-
-def test_ten_thousand_releases_are_unbiased_and_covered():
-    """Simulated: means within 5 standard errors, coverage of a 90 % bar at least 90 %, the variance as stated."""
-    draw, runs = np.random.default_rng(11), 20_000
-    released = seeded_workload_release(np.zeros(40, dtype=int), CHOSEN, 7, epsilon=1)
-    form = group_of(AGES, (2,), (3,))
-    noise, total = released.noise(form), np.zeros(runs)
-    for family, terms in released.reconstruction.terms(form).items():
-        alpha = float(released._ratios[family].alpha)
-        for (size,), count in terms.items():
-            shape = (count, runs)
-            total += float(size) * (draw.geometric(1 - alpha, shape) - draw.geometric(1 - alpha, shape)).sum(axis=0)
-    sd = float(noise.variance) ** 0.5
-    assert abs(total.mean()) < 5 * sd / runs**0.5
-    assert total.var() == pytest.approx(sd**2, rel=0.06)
-    assert (np.abs(total) <= noise.margin("0.9")).mean() > 0.89
-
-
-def test_another_route_to_the_same_law():
-    """The coefficients of an answer are those of a dense formula: w - H' C H w / ... by numpy."""
-    released = seeded_workload_release(COUNTS, CHOSEN, 7, epsilon=1)
-    weights = released.weights
-    H = np.concatenate([hat_rows(40, 5), hat_rows(40, 16)]).astype(float)
-    ratios = [weights[(0,)] / weights[(-s,)] for s in (5, 16)]
-    R = np.diag(np.repeat(ratios, [len(hat_rows(40, s)) for s in (5, 16)]))
-    C = np.linalg.inv(R + H @ H.T)
-    row = (np.arange(40) < 17).astype(float)
-    expected = row - H.T @ C @ H @ row
-    form = group_of(AGES, (0,))
-    form = type(form)(AGES, (row.astype(int),))
-    found = released.reconstruction.terms(form)[(0,)]
-    assert sorted(float(key[0]) for key, count in found.items() for _ in range(count)) == pytest.approx(
-        sorted(expected[np.abs(expected) > 1e-15])
-    )
 
 
 def test_differences_ratios_and_means_come_of_the_same_coefficients():
@@ -150,7 +92,6 @@ def test_clean_tables(chosen):
     assert clean.cells.min() >= 0
     assert clean.residual <= 1e-6
     assert abs(clean.total() - float(released.total().exact)) < 60
-    found = nonnegative_least_squares(released.reconstruction, released.measured)
     x = np.zeros(chosen.domain.size)  # cyclic coordinate descent
     domain, weights = chosen.domain, released.weights
     A = np.array([domain.sums(one.reshape(domain.shape), domain.finest).ravel() for one in np.eye(domain.size)])
@@ -165,10 +106,7 @@ def test_clean_tables(chosen):
     for _ in range(1500):
         for j in range(domain.size):
             x[j] = max(0.0, x[j] + (b[j] - N[j] @ x) / N[j, j])
-    assert np.allclose(x, (found.whole + found.rest).ravel(), atol=1e-4)
-    rounded = controlled_rounding(*kept_in_rounding(domain, list(released.measured)), found)
-    assert np.abs(rounded.cells - found.whole - found.rest).max() < 1
-    assert rounded.largest_move < 1
+    assert np.abs(clean.cells.ravel() - x).max() < 1 + 1e-4
 
 
 def test_a_ledger_relaxes_and_views_without_loss(tmp_path):
@@ -188,32 +126,3 @@ def test_a_ledger_relaxes_and_views_without_loss(tmp_path):
         alone = Plan(AGES, ONE, {"age~5": 1})
         with pytest.raises(Unsupported):
             again.publish("other", table, ut.Promise(noise=alone), epsilon=1)
-
-
-def test_a_promise_keeps_its_hats():
-    """Stored facts give the same plan and the same noise: of hat functions of spacing s, 1/s of the share."""
-    promise = SumNoise(CHOSEN)
-    again = noise_of_facts(promise.facts())
-    assert isinstance(again, SumNoise)
-    assert again.plan.shares == CHOSEN.shares
-    assert [(size, lattice.share) for size, lattice in again.runs] == [
-        (len(hat_rows(40, 16)), Fraction(1, 64)),
-        (len(hat_rows(40, 5)), Fraction(1, 20)),
-        (40, Fraction(1, 2)),
-    ]
-    ratios = seeded_workload_release(COUNTS, CHOSEN, 7)._ratios
-    assert [lattice.of(level(1)) for _, lattice in again.runs] == list(ratios.values())
-
-
-def test_a_near_law_bounds_a_sum_of_its_own():
-    """P(|T + D| > r) is never above what the law says, by an exact sum of both."""
-    reference = Combination([1, "1/2"], [1, 2])
-    released = seeded_workload_release(COUNTS, CHOSEN, 7)
-    assert all(isinstance(law, Combination) for law in released.laws((0,)).values())
-    other = Combination(["1.05", "0.53"], [1, 2])
-    (spread,) = spreads(np.array([[0.05, 0.03]]), np.array([1.0, 2.0]), np.ones(2))
-    law = NearLaw(reference, spread)
-    for sure in ("0.5", "0.9", "0.95", "0.999"):
-        assert law.margin(sure) >= other.margin(sure) * (1 - 1e-9) - 0.02
-        assert law.is_kept(law.margin(sure), 1 - Fraction(sure))
-        assert law.tail(law.margin(sure)) <= 1

@@ -1,30 +1,37 @@
-"""A release by item is a function of secret, path and items, and its levels have the joint law of the process."""
+"""A release by item is a function of secret, path and items, and its levels have the joint law of the process.
+
+Commitments, and the work of the machines that make them, are imported from where they are: a ledger shows of all this
+but whether a table is the one that was published.
+"""
 
 import pickle
 from fractions import Fraction
 from itertools import permutations, product
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
+import utmost as ut
 from goodness import chi_square
 from utmost.errors import BadTable, NotANumber, OutOfRange, WrongKind
 from utmost.exact import level
 from utmost.gradual import joint_pmf
 from utmost.noise import DiscreteStaircase, Geometric
 from utmost.privacy import Unit
-from utmost.publish.promises.lattice import lattice_of
-from utmost.publish.releases.item_columns import arrow_numbers
+from utmost.publish.releases import item_columns
+from utmost.publish.releases.item_columns import CommittingRows, TellingApart, arrow_numbers, gathered_commitment
 from utmost.publish.releases.item_commitment import BLOCKS, CommitmentKey, first_difference, value_sums
 from utmost.releases import ItemCommitment, ItemResponder
 from utmost.sampling import Identifiers
 
 SECRET = bytes(range(32))
 ONE = Unit(sensitivity=1, cells=1, neighbours="add-remove")
-COUNTS = lattice_of("integers", ONE)
+COUNTS = ut.CellNoise(ONE).lattice
 LEVELS = tuple(map(level, ("1/2", 1, 2)))
 
 
@@ -103,7 +110,7 @@ def test_columns_releases_lattices_and_paths_are_apart():
     """Of two releases that differ in anything the noise differs, and looks uncorrelated."""
     n = 20_000
     base = noise(LEVELS[:1], n)[LEVELS[0]]
-    double = lattice_of("integers", Unit(sensitivity=1, cells=2, neighbours="add-remove"))
+    double = ut.CellNoise(Unit(sensitivity=1, cells=2, neighbours="add-remove")).lattice
     others = [
         noise(LEVELS[:1], n, secret=bytes(32))[LEVELS[0]],
         noise((level(1),), n, lattice=double)[level(1)],  # the same level of one step, of another release
@@ -122,7 +129,7 @@ def test_levels_at_the_ends_have_their_law(epsilon):
 
 def test_half_step_noise_keeps_its_place_at_all_levels():
     """The staircase law at each level, and differences of levels that are multiples of the block."""
-    lattice = lattice_of("integers", Unit(sensitivity=5, cells=1, neighbours="add-remove"), half_step=True)
+    lattice = ut.CellNoise(Unit(sensitivity=5, cells=1, neighbours="add-remove"), half_step=True).lattice
     found = noise(LEVELS, 50_000, lattice=lattice)
     for at in LEVELS:
         assert chi_square(found[at], DiscreteStaircase.half_step(at, 5).cdf) > 1e-5
@@ -130,7 +137,7 @@ def test_half_step_noise_keeps_its_place_at_all_levels():
 
 
 def test_reals_are_snapped_and_written_on_their_grid():
-    lattice = lattice_of("reals", ONE, grid="1/16")
+    lattice = ut.CellNoise(ONE, "reals", grid="1/16").lattice
     made = release(LEVELS, lattice)
     ids = [Identifiers.of(["a", "b"])]
     found = made.responses(ids, {"n": np.array([0.1, 1e6])})["n"]
@@ -146,7 +153,7 @@ def test_huge_values_and_huge_noise_are_integers():
     assert found.dtype == object
     assert found[0] != 2**200
     one = Unit(sensitivity=10**45, cells=1, neighbours="add-remove")
-    assert release((level(1),), lattice_of("integers", one)).responses([Identifiers.of([1])], {"n": [0]})["n"][0] != 0
+    assert release((level(1),), ut.CellNoise(one).lattice).responses([Identifiers.of([1])], {"n": [0]})["n"][0] != 0
     with pytest.raises(OutOfRange, match="1e-50"):
         release((level(Fraction(1, 10**60)),)).responses([Identifiers.of([1])], {"n": [0]})
 
@@ -187,7 +194,7 @@ def test_frozen_noise():
     path = tuple(map(level, ("1/100", 1, "1/10", "1/1000", 2)))
     made = release(path)
     assert {str(at.power): made.responses(ids, zeros, at)["n"].tolist() for at in path} == FROZEN
-    lattice = lattice_of("integers", Unit(sensitivity=7, cells=1, neighbours="add-remove"), half_step=True)
+    lattice = ut.CellNoise(Unit(sensitivity=7, cells=1, neighbours="add-remove"), half_step=True).lattice
     assert release((level(1),), lattice).responses(ids, zeros)["n"].tolist() == FROZEN_PLACES
 
 
@@ -307,3 +314,71 @@ def test_sums_that_are_none_are_refused():
     for blocks, sums in (([1024], np.zeros((1, 9))), ([-1], np.zeros((1, 9))), ([0], np.zeros((1, 8)))):
         with pytest.raises(OutOfRange):
             ItemCommitment.of_sums(blocks, sums)
+
+
+# ------------------------------------------------------------ rows on many machines
+
+
+KEY = CommitmentKey(bytes(32), ("n",), COUNTS)
+
+
+def batch(ids):
+    return pa.record_batch({"id": pa.array(ids, pa.string()), "n": pa.array([1] * len(ids), pa.int64())})
+
+
+def gathered(workers, parts):
+    """Each list in a worker of its own, in batches of three; then each part in one worker, in batches of two."""
+    work, met = CommittingRows(KEY, ("id",), parts=parts), {}
+    made = [row for ids in workers for row in work(batch(ids[at : at + 3]) for at in range(0, len(ids), 3))]
+    if not parts:
+        return gathered_commitment(iter(made))
+    rows = pa.Table.from_batches(made)
+    for block in rows["block"].unique().to_pylist():
+        met.setdefault(block % 2, []).append(rows.filter(pc.equal(rows["block"], block)))
+    told = [one for some in met.values() for one in TellingApart()(pa.concat_tables(some).to_batches(max_chunksize=2))]
+    return gathered_commitment(iter(told))
+
+
+@pytest.mark.parametrize("together", [1, 4, 1 << 20])
+@pytest.mark.parametrize("parts", [1, 3])
+@given(ids=st.lists(st.sampled_from([f"person {at}" for at in range(30)]), max_size=40), cut=st.integers(0, 40))
+def test_as_many_are_twice_as_there_are_beyond_the_distinct_ones(together, parts, ids, cut):
+    """Whichever workers have them, in however many pieces and parts: brute force is the set of identifiers."""
+    twice, before = len(ids) - len(set(ids)), item_columns._TOGETHER
+    item_columns._TOGETHER = together
+    try:
+        commitment, told = gathered([ids[:cut], ids[cut:]], parts)
+        assert (told, commitment.rows) == (twice, len(ids))
+        assert commitment.content == gathered([ids], parts=0)[0].content
+    finally:
+        item_columns._TOGETHER = before
+
+
+def test_rows_that_are_all_alike_are_a_few_bytes():
+    """A worker hands on eight bytes a row; of one identifier a million times it hands on one of them."""
+    work, alike = CommittingRows(KEY, ("id",), parts=64), batch(["a"] * 4096)
+    for rows, bytes_a_row in ((alike, 0), (batch([f"person {at}" for at in range(4096)]), 8)):
+        pieces = pa.Table.from_batches(work(iter([rows]))).column("tags").drop_null()
+        assert sum(map(len, pieces.to_pylist())) // rows.num_rows == bytes_a_row
+
+
+def test_rows_that_come_again_are_not_told_apart():
+    """What is compared with a release is known to be distinct if it is equal; so nothing is held of its rows."""
+    assert gathered([["a", "a"]], parts=0)[0].rows == 2
+
+
+@pytest.mark.parametrize("first", [(1, 0, 0, 0), (1, 1, 0, 0), (1, 1, 1, 0), (1, 1, 1, 1)])
+def test_another_table_has_the_same_sum_for_one_digest_in_all(first):
+    """The theorem of proofs/theory/item-noise.md, enumerated: digests of 3 bits, every table of as many rows.
+
+    The rows of the first are distinct; the other may have any of them any number of times. A first table with a row
+    twice would have one that agrees more often, which shows what the hypothesis is for.
+    """
+    digests = np.stack(np.meshgrid(*[np.arange(8)] * 4), -1).reshape(-1, 4)
+
+    def agree(one, other):
+        return int((digests @ np.subtract(one, other) % 8 == 0).sum())
+
+    others = [m for m in np.ndindex(*[5] * 4) if sum(m) == sum(first) and m != first]
+    assert {agree(first, other) for other in others} <= {len(digests) // 8}
+    assert agree((2, 0, 0, 0), (0, 2, 0, 0)) == len(digests) // 4

@@ -1,4 +1,8 @@
-"""Each kind of promised noise keeps its promise against its neighbours, and noise of cells that does not is refused."""
+"""Each kind of promised noise keeps its promise against its neighbours, and noise of cells that does not is refused.
+
+The table of kinds, and what the enumeration needs to know of them, are imported from where they are, so that no kind of
+noise is forgotten.
+"""
 
 from fractions import Fraction
 from itertools import product
@@ -9,26 +13,20 @@ import numpy as np
 import pytest
 
 import utmost as ut
-from utmost.core.noise.integer_law import IntegerLaw
 from utmost.core.noise.one_draw import DrawLaw
-from utmost.core.privacy.amount import Amount
 from utmost.errors import PromiseBroken, Unsupported
 from utmost.exact import Level, level
-from utmost.noise import DiscreteStaircase, Geometric, costs
+from utmost.noise import DiscreteStaircase, Geometric, IntegerLaw, costs
+from utmost.privacy import Amount
 from utmost.privacy_types import check_promise, kept_level
-from utmost.publish.promises.cell_noise import CellNoise, once_cells
-from utmost.publish.promises.noise_at_level import CellNoiseAtLevel
+from utmost.promises import CellNoise, OneDraw, OneWayDraw, SumNoise, once_together, together_noise
 from utmost.publish.promises.noise_kinds import KINDS
 from utmost.publish.promises.noise_of_universe import NamedCellNoise
-from utmost.publish.promises.noise_together import once_together, together_noise
-from utmost.publish.promises.one_draw_noise import OneDraw, OneWayDraw
 from utmost.publish.promises.promised_noise import PlannedNoise
 from utmost.publish.promises.rotated_sums import ratios_of, sums_of
-from utmost.publish.promises.sum_noise import SumNoise
 from utmost.publish.promises.together_at_level import grouped
-from utmost.publish.workloads.planning.plan import Plan
-from utmost.releases import Texts
-from utmost.workloads import Domain
+from utmost.releases import CellNoiseAtLevel, Texts
+from utmost.workloads import Domain, Plan
 
 ONE, TWO = level(1), level(2)
 LEVELS = [level(alpha="1/4"), level(epsilon="1/2"), level(epsilon=3)]
@@ -44,10 +42,14 @@ EXAMPLES: dict[str, list[PlannedNoise]] = {
         CellNoise(AMOUNT),
     ],
     "cells at one level": [
-        *(once_cells(unit, numbers=numbers) for unit in UNITS for numbers in ("integers", "reals")),
-        once_cells(ut.Unit(20, 1), numbers="reals", grid=8),
-        once_cells(AMOUNT, cost="squared"),
-        once_cells(ut.Unit(5, 2), relaxable=True),
+        *(
+            ut.Promise("n", noise=CellNoise(unit, numbers)).once().noise
+            for unit in UNITS
+            for numbers in ("integers", "reals")
+        ),
+        ut.Promise("n", noise=CellNoise(ut.Unit(20, 1), "reals", grid=8)).once().noise,
+        ut.Promise("n", unit=AMOUNT).once("squared").noise,
+        ut.Promise("n", unit=ut.Unit(5, 2)).once(relaxable=True).noise,
     ],
     "sums": [
         SumNoise(Plan(DOMAIN, unit, {"sex": "1/2", "age": "1/4", "": "1/4"}))

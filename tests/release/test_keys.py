@@ -1,4 +1,7 @@
-"""Unknown keys: the best choice of which to name, its noisy counts, and deltas that grow; everything in rationals."""
+"""Unknown keys: the best choice of which to name, its noisy counts, and deltas that grow; everything in rationals.
+
+The law of the names and its draws, bit by bit, are imported from where they are: a list of names shows neither.
+"""
 
 import datetime
 import itertools

@@ -5,6 +5,7 @@ import pytest
 
 import utmost as ut
 from counting_words import counted_with
+from repeated_bits import nothing_is_drawn
 from utmost import Counting
 from utmost.counting import count_table
 from utmost.errors import OutOfRange
@@ -20,10 +21,9 @@ def events(name):
 
 
 @pytest.mark.parametrize(("name", "others"), [("estimate", []), ("margin", ["sex"])])
-def test_nothing_is_drawn_for_it(name, others, monkeypatch):
-    monkeypatch.setattr("utmost.publish.releases.checked_sums.noised_by", None)
+def test_nothing_is_drawn_for_it(name, others):
     shares = Plan(Domain({of: ["x", "y"] for of in (name, *others)}), Unit(1, 1), {name: 1})
-    with pytest.raises(OutOfRange) as refused:
+    with nothing_is_drawn(), pytest.raises(OutOfRange) as refused:
         ut.release(np.ones(shares.domain.shape, int), shares, epsilon=1, once=True)
     assert str(refused.value) == REFUSED.format(name)
 

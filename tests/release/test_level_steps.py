@@ -11,20 +11,10 @@ from goodness import LEVEL
 from utmost.errors import NotALevel, NotANumber, OutOfRange, PromiseBroken
 from utmost.exact import level
 from utmost.gradual import Bridge, LaplaceRelaxing, LaplaceTightening, Relaxing, Tightening
-from utmost.publish.promises import level_steps
-from utmost.publish.releases import gradual_release
 from utmost.releases import bridge, path, relax, tighten
 from utmost.testing import SeededRandomness
 
 N = 60_000
-
-
-@pytest.fixture(autouse=True)
-def seeded(monkeypatch, request):
-    """Repeatable bits, past the guard that a release would put up."""
-    randomness = SeededRandomness(request.node.name)
-    for module in (level_steps, gradual_release):
-        monkeypatch.setattr(module, "secure", lambda _: randomness)
 
 
 def fits(drawn, pmf, reach=15):
@@ -86,7 +76,7 @@ def test_half_steps_move_by_blocks():
     assert ((tighten(noise, strict=1, loose=3, cell_noise=HALF_STEPS) - noise) % 5 == 0).all()
     mid = bridge(noise + 10, noise, strict=1, at=2, loose=3, cell_noise=HALF_STEPS)
     assert ((mid - noise) % 5 == 0).all()
-    with pytest.raises(OutOfRange, match="multiples"):
+    with pytest.raises(OutOfRange):
         bridge(noise + 1, noise, strict=1, at=2, loose=3, cell_noise=HALF_STEPS)
 
 
@@ -186,8 +176,7 @@ def test_the_jumps_of_a_path():
         path(1, noise=[1, 2])
 
 
-def test_a_seeded_source_is_refused(monkeypatch):
-    monkeypatch.undo()
+def test_a_seeded_source_is_refused():
     seeded = SeededRandomness(1)
     for refused in (
         lambda: tighten(1, 1, 2, randomness=seeded),

@@ -10,10 +10,8 @@ import utmost as ut
 from goodness import LEVEL, as_often, no_more_often
 from utmost.counting import CountedTable
 from utmost.errors import BadTable, NotDeclared, OutOfRange, Unsupported, WrongKind
-from utmost.exact import level
 from utmost.noise import CellsDraw, TablesDraw
 from utmost.privacy import Amount
-from utmost.publish.workloads.measuring.least_draw import least_draw
 from utmost.statements import stated_release
 
 TABLE = {"ward": list("abcde"), "n": [10, 20, 30, 40, 50], "m": [1, 0, 2, 0, 3]}
@@ -209,12 +207,6 @@ def test_what_is_refused():
         ut.Promise("n", noise=ut.OneDraw(unit, 4)).once("squared")
 
 
-def test_the_least_step_is_searched_for():
-    """All of few steps; of many a grid that gets finer; whom it protects decides the distribution."""
-    for s in (3, 40, 1000):
-        found = least_draw(level(1), ut.Unit(s, 2, nonnegative=True), 3)
-        near = [float(found.with_step(r).variance) for r in {max(1, found.step - 1), min(s, found.step + 1)}]
-        assert float(found.variance) <= min(near) * (1 + 1e-9)
-    assert least_draw(level(1), ut.Unit(1, 9, nonnegative=True), 4) == CellsDraw(1, 4, 4)
+def test_one_draw_at_a_level_that_protects_little_is_warned_of():
     with pytest.warns(ut.errors.LittleProtection):
         once({"n": [1, 2]}, ut.Promise("n", noise=ut.OneDraw(ut.Unit(1, 2), 2)), epsilon=20)

@@ -18,7 +18,7 @@ from scipy import stats
 from utmost.errors import Infeasible, NotALevel, NotANumber, OutOfRange, PromiseBroken, Unsupported
 from utmost.exact import level
 from utmost.gradual import EuclideanLaplace
-from utmost.publish.promises.planar_law import PlanarLaw
+from utmost.promises import PointNoise
 from utmost.releases import PlanarRelease, planar_epsilon_for
 from utmost.testing import SeededRandomness, seeded_planar_release
 
@@ -144,7 +144,7 @@ def test_the_grid_that_is_chosen_is_fine_and_no_finer_than_needed(epsilon, per):
     """The largest power of two that is at most per/(64 epsilon): epsilon g <= 1/64, far below 1/2."""
     if epsilon == 0 or per == 0:
         return
-    grid = PlanarLaw(level(epsilon), 2, per, None).grid
+    grid = PointNoise(per=per).at(level(epsilon)).law.grid
     assert grid * epsilon * 64 <= per < 2 * grid * epsilon * 64
 
 

@@ -9,24 +9,13 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from utmost.core.sampling.draw import CHUNK
-from utmost.core.sampling.random_bits import SystemRandomness
+from goodness import Written
+from repeated_bits import nothing_is_drawn
 from utmost.errors import NotANumber, OutOfRange, Unsupported
 from utmost.noise import Geometric, Laplace
-from utmost.publish.promises import values as values_file
 from utmost.releases import add_noise
 
 COUNTS, REALS, SILENT = Geometric(epsilon=1), Laplace(epsilon=1, sensitivity=2.5), Geometric(epsilon=5000)
-
-
-def refuse_to_draw(monkeypatch):
-    """From here on, a draw is an error: bad values must be found before."""
-
-    def draw(*args, **kwargs):
-        raise AssertionError("noise was drawn")
-
-    monkeypatch.setattr(values_file, "draws", draw)
-    monkeypatch.setattr(values_file, "sample", draw)
 
 
 BAD_FOR_INTEGERS = [
@@ -60,9 +49,8 @@ BAD_FOR_INTEGERS = [
 
 
 @pytest.mark.parametrize(("values", "where"), BAD_FOR_INTEGERS, ids=lambda x: repr(x)[:40])
-def test_what_is_no_integer_is_refused_by_its_place_before_anything_is_drawn(values, where, monkeypatch):
-    refuse_to_draw(monkeypatch)
-    with pytest.raises(NotANumber) as refused:
+def test_what_is_no_integer_is_refused_by_its_place_before_anything_is_drawn(values, where):
+    with nothing_is_drawn(), pytest.raises(NotANumber) as refused:
         add_noise(values, COUNTS)
     assert str(refused.value).startswith(where)
 
@@ -92,9 +80,8 @@ BAD_FOR_REALS = [
 
 
 @pytest.mark.parametrize(("values", "where"), BAD_FOR_REALS, ids=lambda x: repr(x)[:40])
-def test_what_is_no_finite_number_is_refused_by_its_place_before_anything_is_drawn(values, where, monkeypatch):
-    refuse_to_draw(monkeypatch)
-    with pytest.raises(NotANumber) as refused:
+def test_what_is_no_finite_number_is_refused_by_its_place_before_anything_is_drawn(values, where):
+    with nothing_is_drawn(), pytest.raises(NotANumber) as refused:
         add_noise(values, REALS)
     assert str(refused.value).startswith(where)
 
@@ -107,9 +94,9 @@ def test_masked_values_are_refused_and_unmasked_ones_read():
 
 
 def test_a_bad_value_far_into_an_array_is_found_at_its_place():
-    values = np.zeros(CHUNK + 9)
-    values[CHUNK + 3] = np.nan
-    with pytest.raises(NotANumber, match=rf"^values\[{CHUNK + 3}\]:"):
+    values = np.zeros(70_000)
+    values[66_666] = np.nan
+    with pytest.raises(NotANumber, match=rf"^values\[{66_666}\]:"):
         add_noise(values, REALS)
 
 
@@ -171,4 +158,4 @@ def test_a_bad_method_is_refused(values):
 
 
 def test_a_source_of_ones_own_is_used():
-    assert type(add_noise(3, COUNTS, randomness=SystemRandomness())) is int
+    assert type(add_noise(3, COUNTS, randomness=Written())) is int

@@ -1,9 +1,11 @@
 """Saving: what any release writes is read back, beside a statement that follows from itself; all of it or nothing."""
 
+import hashlib
 import json
 import stat
 
 import numpy as np
+import pandas
 import pytest
 
 import utmost as ut
@@ -14,8 +16,6 @@ from utmost.releases import (
     select_keys,
 )
 from utmost.statements import check_statement, check_sums_table, stated_release
-from utmost.tables.files import files, sidecars
-from utmost.tables.files.table_formats import as_columns
 from utmost.workloads import Plan
 
 TOGETHER = ut.Promise(["n", "m"], public="ward", noise=ut.promises.once_together(["n", "m"], unit=ut.Unit(1, 2)))
@@ -72,6 +72,23 @@ def pairs():
             yield pytest.param(kind, out, marks=marks, id=f"{kind}-{out}")
 
 
+READ = {
+    "csv": pandas.read_csv,
+    "csv.gz": pandas.read_csv,
+    "tsv": lambda at: pandas.read_csv(at, sep="\t"),
+    "jsonl": lambda at: pandas.read_json(at, lines=True),
+    "jsonl.gz": lambda at: pandas.read_json(at, lines=True),
+    "feather": pandas.read_feather,
+    "parquet": pandas.read_parquet,
+    "xlsx": pandas.read_excel,
+}
+
+
+def is_digested(at, said):
+    """Whether what stands beside a file has the digest of its bytes."""
+    return hashlib.sha256(at.read_bytes()).hexdigest() in json.dumps(said)
+
+
 @pytest.mark.parametrize(("kind", "out"), list(pairs()))
 def test_what_is_saved_is_read_back_beside_a_statement_that_holds(kind, out, tmp_path):
     """Table and statement appear together; the digest is the file's; the statement follows from itself."""
@@ -79,9 +96,9 @@ def test_what_is_saved_is_read_back_beside_a_statement_that_holds(kind, out, tmp
     said = KINDS[kind](at, tmp_path)
     stored = json.loads((tmp_path / f"{out}.json").read_text())
     assert stored == json.loads(json.dumps(said))
-    table = files.read(at)
-    columns = as_columns(table)
-    sidecars.check_unchanged(at, stored)
+    table = READ[out.split(".", 1)[1]](at)
+    columns = {name: table[name].tolist() for name in table}
+    assert is_digested(at, stored)
     if "ward" in columns:
         assert list(columns["ward"]) == WARDS
     if kind != "clean":  # which promises nothing of its own
@@ -103,7 +120,7 @@ def test_nothing_is_written_over_unless_that_is_asked_for(kind, tmp_path):
     assert not (tmp_path / "t.csv.json").exists()
     (tmp_path / "l.db").exists() and [path.unlink() for path in tmp_path.glob("l.db*")]
     said = KINDS[kind](at, tmp_path, overwrite=True)
-    sidecars.check_unchanged(at, said)
+    assert is_digested(at, said)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -1,4 +1,8 @@
-"""Variance, spread and cumulative sums of an ordered axis: against hand, coverage over releases, what is not said."""
+"""Variance, spread and cumulative sums of an ordered axis: against hand, coverage over releases, what is not said.
+
+The interval is made here of sets of ratios of the test, by the function of the library: what it says holds for every
+set, and a release has those of its own noise alone.
+"""
 
 from fractions import Fraction
 from itertools import pairwise

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 import utmost as ut
 from utmost import CellNoise, Promise, Unit
-from utmost.core.exact.written_levels import level_facts
 from utmost.exact import level
 from utmost.version import __version__
 
@@ -19,7 +18,7 @@ from utmost.version import __version__
 @given(st.fractions("1/1000", 50, max_denominator=1000))
 def test_a_stated_level_encloses_the_true_one(epsilon):
     """epsilon is exact as text and rounded up as a float; alpha lies between the two floats."""
-    facts = level_facts(level(epsilon=epsilon))
+    facts = ut.release({"n": [1]}, Promise("n", unit=Unit(1, 1)), epsilon=epsilon, once=True).statement
     low, high = facts["alpha"]
     assert Fraction(facts["epsilon"]) == epsilon
     assert epsilon <= Fraction(facts["epsilon_rounded_up"]) <= epsilon * (1 + Fraction(1, 2**52))
@@ -30,8 +29,9 @@ def test_a_stated_level_encloses_the_true_one(epsilon):
 
 
 def test_a_rational_alpha_is_stated_as_a_fraction():
-    assert level_facts(level(alpha="1/4"))["alpha"] == "1/4"
-    third = level_facts(level(alpha="1/2").scaled("1/3"))
+    promise = Promise("n", unit=Unit(1, 1))
+    assert ut.release({"n": [1]}, promise, epsilon=level(alpha="1/4"), once=True).statement["alpha"] == "1/4"
+    third = ut.release({"n": [1]}, promise, epsilon=level(alpha="1/2").scaled("1/3"), once=True).statement
     assert third["epsilon"] == "-1/3 log(1/2)"
     assert third["epsilon_rounded_up"] >= math.log(2) / 3
 

@@ -10,8 +10,6 @@ from hypothesis import strategies as st
 from utmost.errors import BadTable, OutOfRange
 from utmost.exact import level
 from utmost.gradual import largest_ratio
-from utmost.publish.releases import trust as coalitions_module
-from utmost.publish.releases.trust import independent_loss
 from utmost.releases import GradualRelease, check_coalitions, levels_by_distance
 
 ALPHAS = [Fraction(n, 12) for n in (1, 2, 3, 4, 6, 8, 9, 10)]
@@ -62,19 +60,6 @@ def test_every_coalition_of_the_karate_club(owner):
     assert nearly.laws == exactly.laws == 2 ** len(set(levels_by_distance(KARATE, owner).values())) - 1
     assert not nearly.exact
     assert nearly.discrepancy < 1e-13
-
-
-def test_a_check_of_coalitions_can_fail(monkeypatch):
-    """Independent noise, planted: the product of the ratios is not the largest of them."""
-    levels = {"ann": level(alpha="1/2"), "bo": level(alpha="1/3")}
-    monkeypatch.setattr(
-        coalitions_module,
-        "largest_ratio",
-        lambda some, _: independent_loss(dict(enumerate(some))),
-    )
-    found = check_coalitions(levels)
-    assert not found.exact
-    assert found.discrepancy == 1, "6 instead of 3"
 
 
 def test_levels_by_distance():

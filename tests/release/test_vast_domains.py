@@ -1,13 +1,12 @@
 """Universes too large to write out: the law is that of noise on every cell, in rationals and by frequencies."""
 
 from fractions import Fraction
-from itertools import combinations
 
 import pytest
 
+from goodness import LEVEL, as_often
 from utmost import errors
 from utmost.exact import level
-from utmost.publish.promises.vast_domains import least_threshold, named_cells, names_of_nobody, tail
 from utmost.releases import Texts, Tuples, name_cells
 from utmost.testing import SeededRandomness
 
@@ -24,58 +23,39 @@ def test_places_and_keys_are_inverse(universe):
     assert [universe.place(key) for key in ("é", None, ("c", 9), (True, "a"), 1.5)] == [None] * 5
 
 
-def test_gaps_name_each_cell_independently_in_rationals():
-    """Gaps Geom(1 - t) over four cells give each set of names t^k (1-t)^(4-k): the law of dense noise and threshold."""
-    t = Fraction(1, 2) ** 3 / Fraction(3, 2)
-    for k in range(5):
-        for names in combinations(range(4), k):
-            chance, at = Fraction(1), -1
-            for place in names:
-                chance, at = chance * (1 - t) ** (place - at - 1) * t, place
-            chance *= (1 - t) ** (4 - at - 1)  # the next gap leads out
-            assert chance == t**k * (1 - t) ** (4 - k)
+def test_cells_are_named_as_if_each_had_noise_of_its_own():
+    """Those that somebody holds, by their noisy counts; of the others each by the tail of the noise, all alike."""
+    size, alpha = 40_000, Fraction(1, 2)
+    held = {(place,): 3 for place in range(0, size, 5)}
+    cells = name_cells(held, Tuples(range(size)), epsilon=HALF, false_names=4000)
+    threshold = cells.threshold
+    assert size * alpha ** (threshold + 1) / (1 + alpha) <= 4000 < size * alpha**threshold / (1 + alpha)
+    noisy = dict(zip(cells.keys, cells.noisy, strict=True))
+    assert min(noisy.values()) == threshold + 1
+    own = [noisy[key] for key in noisy if key in held]
+    stays = (
+        alpha ** max(0, threshold + 1 - 3) / (1 + alpha)
+        if threshold >= 3
+        else 1 - alpha ** (3 - threshold) / (1 + alpha)
+    )
+    assert as_often(len(own), len(held), float(stays)) > LEVEL
+    chance = float(alpha ** (threshold + 1) / (1 + alpha))
+    others = [key[0] for key in noisy if key not in held]
+    for rest in range(1, 5):
+        assert as_often(sum(place % 5 == rest for place in others), size // 5, chance) > LEVEL
+    for more in range(4):
+        above = sum(noisy[(place,)] > threshold + more for place in others)
+        assert as_often(above, len(others), 0.5**more) > LEVEL
 
 
-def test_the_tail_and_the_noise_beyond_are_the_dense_law():
-    a = Fraction(1, 2)
-    dense = {x: (1 - a) / (1 + a) * a**x for x in range(200)}
-    t = a**3 / (1 + a)
-    around = tail(HALF, 2, 64)
-    assert around.lower <= t <= around.upper
-    assert abs(sum(mass for x, mass in dense.items() if x > 2) - t) < Fraction(1, 2**150)
-    assert all(dense[3 + j] == t * (1 - a) * a**j for j in range(100))
-
-
-def test_frequencies_agree_with_noise_on_every_cell():
-    size, t = 40000, 1 / 12
-    held = list(range(0, size, 5))
-    named = names_of_nobody(HALF, 2, size, held, SeededRandomness(5))
-    assert not set(named) & set(held)
-    free = [sum(place % 5 == rest for place in named) for rest in range(1, 5)]
-    cells = size / 5
-    assert sum((n - cells * t) ** 2 / (cells * t * (1 - t)) for n in free) < 23.5  # 1 - 1e-4, 4 degrees
-    values = list(named.values())
-    assert min(values) == 3
-    expected = [(3 + j, len(values) / 2 ** (j + 1)) for j in range(6)]
-    assert sum((values.count(noise) - e) ** 2 / e for noise, e in expected) < 28
-
-
-def test_held_cells_are_named_by_their_noisy_counts():
-    held = [((place,), 3) for place in range(2000)]
-    cells = named_cells(held, Tuples(range(4000)), HALF, 1, 400, SeededRandomness(6))
-    assert cells.threshold == 2  # 4000 a^(m+1) / (1 + a) is 667 at m = 1 and 333 at m = 2
-    assert all(noisy > 2 for noisy in cells.noisy)
-    named = sum(place < 2000 for (place,) in cells.keys)
-    assert abs(named / 2000 - 2 / 3) < 4.5 * (2 / 9 / 2000) ** 0.5  # P(3 + X > 2) = P(X >= 0) = 1/(1 + a)
-
-
-@pytest.mark.parametrize("size", [1, 10**9, 26**20, 10**400])
-@pytest.mark.parametrize("epsilon", ["1e-3", 1, 50])
-def test_the_threshold_is_the_least(size, epsilon):
-    each, wish = level(epsilon), Fraction(1, 3)
-    least = least_threshold(each, size, wish)
-    assert size * tail(each, least, 128).upper <= wish
-    assert least == 0 or size * tail(each, least - 1, 128).lower > wish
+@pytest.mark.parametrize("size", [1, 10**9, 26**20])
+@pytest.mark.parametrize("alpha", ["999/1000", "1/3"])
+def test_the_threshold_is_the_least(size, alpha):
+    ratio, wish = Fraction(alpha), Fraction(1, 3)
+    universe = Tuples(range(size)) if size < 26**20 else Texts("abcdefghijklmnopqrstuvwxyz", 20, least=20)
+    least = name_cells({}, universe, epsilon=level(alpha=alpha), false_names=wish).threshold
+    assert universe.size * ratio ** (least + 1) / (1 + ratio) <= wish
+    assert least == 0 or universe.size * ratio**least / (1 + ratio) > wish
 
 
 def test_vast_universes_take_the_time_of_what_is_there():

@@ -1,6 +1,7 @@
 """What a recipient sees depends on the data through the noise alone: types, lengths, order, names, digits, files.
 
-Noise is planted that turns each of two data sets into one and the same response; then everything must be the same.
+Noise is planted that turns each of two data sets into one and the same response; then everything must be the same. It
+is planted where noise is added, so that these modules are imported from where they are.
 """
 
 import io

@@ -10,9 +10,7 @@ import utmost as ut
 from asking import asked
 from utmost.errors import BadTable, NotANumber, OutOfRange, Unsupported, WrongKind
 from utmost.exact import independent
-from utmost.noise import Combination, DiscreteStaircase, Geometric
-from utmost.publish.releases.complementary import Relations, complementary
-from utmost.publish.releases.withholding import NoiseTails, bias_words, shown_bias
+from utmost.noise import DiscreteStaircase, Geometric
 from utmost.releases import WithholdingRule
 from utmost.sampling import sample
 from utmost.workloads import Domain, Plan, hierarchy
@@ -24,7 +22,7 @@ DOMAIN = Domain(department=list("ABCDEF"), sex=["men", "women"])
 
 def _released(**more):
     return ut.release(
-        TABLE, **asked(columns="n", public="place", sensitivity=1, cells=1, **{"epsilon": 1, **more}), once=True
+        TABLE, **asked(columns="n", public="place", **{"sensitivity": 1, "cells": 1, "epsilon": 1, **more}), once=True
     )
 
 
@@ -89,57 +87,48 @@ def test_no_digest_of_the_whole_release_stands_beside_a_withheld_table():
         assert whole.statement["table"]["sha256"] not in str(table.said(None))
 
 
-LAWS = [Geometric("1/3"), Geometric("1/2", 2), DiscreteStaircase("1/2", 5), Combination([1], "1/3", counts=[3])]
+CASES = {
+    "geometric": lambda: (_released(epsilon="1/3"), "n", [Geometric("1/3")]),
+    "of sensitivity 2": lambda: (_released(epsilon=1, sensitivity=2, relaxable=True), "n", [Geometric(1, 2)]),
+    "staircase": lambda: (_released(epsilon="1/2", sensitivity=5), "n", [DiscreteStaircase("1/2", 5)]),
+    "sums of cells": lambda: (_planned(epsilon="1/3"), "department", [Geometric("1/3")] * 2),
+}
 
 
-@pytest.mark.parametrize("law", LAWS, ids=repr)
+@pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("rule", [{"below": 20}, {"relative_margin": "1/2"}])
-def test_the_bias_is_the_mean_of_shown_cells_less_the_truth(law, rule):
+def test_the_bias_is_the_mean_of_shown_cells_less_the_truth(case, rule):
     """Beside a sum over the probabilities themselves, one by one."""
-    asked, margin = WithholdingRule.of(**rule), 9
-    noise = np.arange(-400, 401)
-    drawn = Geometric("1/3") if isinstance(law, Combination) else law
-    single = np.array([float(drawn.pmf(k)) for k in noise.tolist()])
-    if isinstance(law, Combination):
-        single = np.convolve(np.convolve(single, single, "same"), single, "same")
-    for fact in shown_bias(asked, NoiseTails(law), margin):
-        truth = int(fact["true"])
-        kept = asked.shows(truth + noise, np.full(len(noise), margin))
+    release, name, laws = CASES[case]()
+    if name == "n":
+        margin, said = release.margin(), release.withhold(**rule).said(None)
+    else:
+        margin, said = release.bars(name)[name], release.withhold(name, **rule)[name].said(None)
+    noise, single = np.arange(-400, 401), np.eye(801)[400]
+    for law in laws:
+        single = np.convolve(single, [float(law.pmf(k)) for k in noise.tolist()], "same")
+    assert len(said["bias"]) > 1
+    for fact in said["bias"]:
+        values = int(fact["true"]) + noise
+        kept = values >= 20 if "below" in rule else 2 * margin <= abs(values)
         chance = single[kept].sum()
         assert fact["chance_shown"] == pytest.approx(chance, rel=6e-3)
-        assert fact["bias"] == pytest.approx((single[kept] * noise[kept]).sum() / chance, rel=6e-3, abs=1e-6)
-
-
-def test_the_sentence_has_every_figure_that_there_is_and_no_other():
-    rule = WithholdingRule.of(below=90)
-    bias = shown_bias(rule, NoiseTails(Geometric(1)), 3)
-    rare = {"true": "0", "chance_shown": 1e-12, "bias": None}
-    sentence = bias_words([*bias, rare], rule)
-    assert [fact["true"] for fact in bias] == ["87", "90", "93", "96"]  # one margin below, and up to two above
-    assert sentence.count("a true ") == len(bias)
-    assert all(f"a true {fact['true']} is shown in " in sentence for fact in bias)
-
-
-def test_the_bias_is_what_many_releases_have():
-    """200 000 draws of a true 90 beside the rule "90 or more"."""
-    fact = shown_bias(WithholdingRule.of(below=90), NoiseTails(Geometric(1)), 3)[1]
-    values = 90 + sample(Geometric(1), 200_000)
-    shown = values[values >= 90]
-    assert len(shown) / 200_000 == pytest.approx(fact["chance_shown"], abs=0.01)
-    assert shown.mean() - 90 == pytest.approx(fact["bias"], abs=0.02)
+        assert fact["bias"] == pytest.approx((single[kept] * noise[kept]).sum() / chance, rel=1e-2, abs=1e-3)
+        assert f"a true {fact['true']} is shown in " in said["words"]
+    assert said["words"].count("a true ") == len(said["bias"])
 
 
 def test_the_bias_of_estimates_made_of_several_noises_is_right_to_a_few_hundredths():
-    """Least squares has fractions for coefficients: beside a million draws of such a sum."""
-    sizes = [Fraction(11933743, 12982319), Fraction(1048576, 12982319)]
-    noise = float(sizes[0]) * sample(Geometric(1), 10**6) + float(sizes[1]) * sample(Geometric(1), (10**6, 3)).sum(
-        axis=1
-    )
-    tails = NoiseTails(Combination(sizes, 1, counts=[1, 3]))
-    for fact in shown_bias(WithholdingRule.of(below=90), tails, 3)[:3]:
-        shown = noise[float(fact["true"]) + noise >= 90]
-        assert len(shown) / 10**6 == pytest.approx(fact["chance_shown"], abs=0.003)
-        assert shown.mean() == pytest.approx(fact["bias"], rel=0.05, abs=0.007)  # five standard errors of the mean
+    """Least squares has fractions for coefficients: beside many draws of such a sum."""
+    release = _planned({"department sex": "1/2", "department": "1/2"}, epsilon=2)
+    noise = release.noise(release.form({"department": "A"}))
+    draws = np.zeros(10**6)
+    for size, own, count in zip(noise.coefficients, noise.levels, noise.counts, strict=True):
+        draws += float(size) * sample(Geometric(own), (10**6, count)).sum(axis=1)
+    for fact in release.withhold("department", below=90)["department"].said(None)["bias"][:3]:
+        shown = draws[float(fact["true"]) + draws >= 90]
+        assert len(shown) / 10**6 == pytest.approx(fact["chance_shown"], abs=0.006)
+        assert shown.mean() == pytest.approx(fact["bias"], rel=0.07, abs=0.015)
 
 
 # Complementary withholding.
@@ -179,49 +168,26 @@ FAMILIES = [
 def test_no_withheld_cell_follows_from_the_shown_ones(case):
     """Random tables; and without further cells some would follow, so the check has something to find."""
     domain, names = FAMILIES[case]
-    families = [domain.family(name) for name in names]
     random, betrayed, before = np.random.default_rng(case), 0, 0
-    for _ in range(25):
-        values = {
-            family: random.integers(0, 500, len(domain.sums(np.ones(domain.shape), family).ravel())).astype(float)
-            for family in families
-        }
-        everything = {family: np.ones(len(sizes), dtype=bool) for family, sizes in values.items()}
-        rule = {family: sizes >= random.choice([30, 90, 200]) for family, sizes in values.items()}
-        protected = complementary(domain, everything, rule, values)
-        assert all((protected[family] <= rule[family]).all() for family in families), "nothing more is shown"
+    for _ in range(12):
+        cells = random.integers(0, 300, domain.shape)
+        release = ut.release(cells, Plan(domain, ut.Unit(1, 1), {domain.finest: 1}), epsilon=1, once=True).table
+        below = int(random.choice([30, 90, 200]))
+        protected = _shown(domain, release.withhold(*names, below=below, complementary=True))
+        rule = _shown(domain, release.withhold(*names, below=below))
+        assert all((protected[family] <= rule[family]).all() for family in rule), "nothing more is shown"
         betrayed += len(_determined(domain, protected))
         before += len(_determined(domain, rule))
     assert betrayed == 0
     assert before > 0
 
 
-def test_cells_that_only_several_relations_together_give_away_are_protected():
-    """A square of withheld cells, one of which a sum of other tables determines: no single relation shows it."""
-    domain = Domain(row=list("ab"), column=list("xyz"))
-    families = [domain.family(name) for name in ("row column", "row", "column")]
-    shown = {
-        families[0]: np.array([0, 0, 1, 0, 0, 0], bool),
-        families[1]: np.ones(2, bool),
-        families[2]: np.ones(3, bool),
+def _shown(domain, tables):
+    """Which cells of each family are shown."""
+    return {
+        domain.family(name): np.array([mark == "shown" for mark in table.table["estimate_mark"]])
+        for name, table in tables.items()
     }
-    found = _determined(domain, shown)
-    assert found == {(families[0], 5)}
-    sizes = {family: np.arange(1.0, len(cells) + 1) for family, cells in shown.items()}
-    everything = {family: np.ones(len(cells), bool) for family, cells in shown.items()}
-    assert _determined(domain, complementary(domain, everything, shown, sizes)) == set()
-
-
-def test_the_relations_of_families_hold_for_every_table():
-    relations = Relations.of(TREES, [TREES.family(name) for name in ("district", "region sex", "sex")])
-    table = np.random.default_rng(0).integers(0, 100, TREES.shape)
-    cells = np.zeros(sum(TREES.sums(table, family).size for family in relations.places), dtype=np.int64)
-    for family, start in relations.places.items():
-        sums = TREES.sums(table, family).ravel()
-        cells[start : start + len(sums)] = sums
-    assert all(
-        cells[total] == cells[parts].sum() for total, parts in zip(relations.totals, relations.parts, strict=True)
-    )
 
 
 def test_a_plan_withholds_its_tables_together():
@@ -256,10 +222,11 @@ def test_a_narrowed_table_and_the_families_that_a_plan_wants(tmp_path):
     assert said["families"] == list(tables)
 
 
-def test_too_many_cells_that_hang_together_are_refused(monkeypatch):
-    monkeypatch.setattr("utmost.publish.releases.complementary.MOST_UNKNOWN", 3)
+def test_too_many_cells_that_hang_together_are_refused():
+    domain = Domain(a=range(70), b=range(70))
+    release = ut.release(np.ones((70, 70), int), Plan(domain, ut.Unit(1, 1), {"a b": 1}), epsilon=9, once=True).table
     with pytest.raises(Unsupported, match="complementary"):
-        _planned().withhold("department sex", "department", "sex", below=300, complementary=True)
+        release.withhold("a b", "a", "b", below=20, complementary=True)
 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])

@@ -1,4 +1,7 @@
-"""Ctrl-C in the middle of long work: no file stays, neither of this machine's temporary ones nor beside what came."""
+"""Ctrl-C in the middle of long work: no file stays, neither of this machine's temporary ones nor beside what came.
+
+Each place of writing is interrupted where it stands.
+"""
 
 import os
 import signal

@@ -1,4 +1,7 @@
-"""Readers, writers and engines that fail at any step: nothing is spent, or the answer is there when asked again."""
+"""Readers, writers and engines that fail at any step: nothing is spent, or the answer is there when asked again.
+
+Tables that fail stand in the place of adapters and engines.
+"""
 
 from functools import partial
 

@@ -2,6 +2,8 @@
 
 It has all that was ever given to it, and neither key nor data. What must hold: no item has two answers at one level,
 whatever the store does; and a ledger before an honest store goes on as if nothing had been.
+
+The store is the adversary: it stands in the place of the real one.
 """
 
 import random

@@ -1,4 +1,7 @@
-"""What the slow fuzz once found without a type: each refused call names what was required."""
+"""What the slow fuzz once found without a type: each refused call names what was required.
+
+Refusals of functions that no public call reaches with such arguments.
+"""
 
 import sys
 from dataclasses import replace

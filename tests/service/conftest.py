@@ -1,4 +1,7 @@
-"""A service on each store, with a clock that tests set, and a token of each role."""
+"""A service on each store, with a clock that tests set, and a token of each role.
+
+A proposal that no request can make is written into the records by their own functions.
+"""
 
 from dataclasses import dataclass
 

@@ -1,12 +1,19 @@
-"""What tests of a service promise, and the calls that bring it: requests are made of it, for a name and at a level."""
+"""What tests of a service promise, and the calls that bring it: requests are made of it, for a name and at a level.
 
+Words of a request are read by the function of the service, right or wrong ones.
+"""
+
+import json
 from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
+from utmost.counting import read_counted
 from utmost.exact import level
 from utmost.interfaces.service.publish_requests import read_request
 from utmost.ledger import AnswerRequest, PublishRequest
 from utmost.promises import Promise, SumNoise
-from utmost.workloads import Plan
+from utmost.workloads import Plan, read_plan, save_plan
 
 BESIDE = ("dataset", "independent")
 
@@ -41,6 +48,31 @@ class Terms:
         """The request to publish a table under a name, at a level."""
         dataset = name if self.dataset is None else self.dataset
         return PublishRequest(name, self.promise, level(at), dataset, version, None, self.independent)
+
+
+def document(thing):
+    """What the file of a plan, a counted table or a promise says, as JSON values."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "file.json"
+        save_plan(thing, path) if isinstance(thing, Plan) else thing.save(path)
+        return json.loads(path.read_text(encoding="utf-8"))
+
+
+def planned(content):
+    """The promise of the plan in a file, and its level."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "plan.json"
+        path.write_bytes(content)
+        plan = read_plan(path)
+    return Promise(noise=plan), plan.level
+
+
+def counted_in(content):
+    """The counted table in a file."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "counted.json"
+        path.write_bytes(content)
+        return read_counted(path)
 
 
 def body(name, epsilon, words):

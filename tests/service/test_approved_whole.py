@@ -1,4 +1,7 @@
-"""Whoever approves is shown the promise that is released: every field of it, changed, is a change on the page."""
+"""Whoever approves is shown the promise that is released: every field of it, changed, is a change on the page.
+
+What an approver is shown is asked of the functions that make it, so that every field of every request is compared.
+"""
 
 import html
 import json

@@ -1,4 +1,7 @@
-"""Axes that somebody asks a server to make are bounded before they are made."""
+"""Axes that somebody asks a server to make are bounded before they are made.
+
+The limits of a server are asked of the functions that check them: a request of that size takes long.
+"""
 
 import json
 import time

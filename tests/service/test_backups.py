@@ -1,4 +1,7 @@
-"""A backup is put back when it is made, and what is put back is the service that was copied."""
+"""A backup is put back when it is made, and what is put back is the service that was copied.
+
+Backup and restore are called as the commands call them.
+"""
 
 import os
 

@@ -2,6 +2,7 @@
 
 import os
 import re
+import secrets
 from pathlib import Path
 
 import jsonschema
@@ -10,7 +11,6 @@ import pytest
 from service.conftest import ALL, TABLE, TERMS
 from service.publications import body
 from service.test_http import Caller
-from utmost.core.sampling.random_bits import entropy
 from utmost.service import Settings, application
 
 ONE_STORE = True
@@ -32,7 +32,7 @@ def described(app):
 
 def bearer(app, role, grant=ALL):
     """A new token of a role."""
-    return app.inside.state.service.bearers.make(None, entropy(8).hex(), role, role, grant)[1]
+    return app.inside.state.service.bearers.make(None, secrets.token_hex(8), role, role, grant)[1]
 
 
 def check(described, schema, found):

@@ -4,6 +4,7 @@ pytest -m oracle tests/service/test_generated_clients.py; the client of TypeScri
 """
 
 import json
+import secrets
 import shutil
 import subprocess
 import sys
@@ -16,7 +17,6 @@ import uvicorn
 
 from service.conftest import ALL
 from service.test_serve import free_port
-from utmost.core.sampling.random_bits import entropy
 from utmost.service import Settings, application
 
 ONE_STORE = True
@@ -36,7 +36,7 @@ def served(opened, tmp_path):
     """The address of a service, the token of a curator, and the description in a file."""
     service = opened(approvals=False)
     app = application(service, Settings(rate=1e6, burst=10**6))
-    token = service.bearers.make(None, entropy(8).hex(), "curator", "curator", ALL)[1]
+    token = service.bearers.make(None, secrets.token_hex(8), "curator", "curator", ALL)[1]
     port = free_port()
     server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=port, log_level="warning"))
     thread = threading.Thread(target=server.run, daemon=True)

@@ -1,4 +1,7 @@
-"""What a thief with a token learns by guessing: few answers a day, however asked, and none before an approval."""
+"""What a thief with a token learns by guessing: few answers a day, however asked, and none before an approval.
+
+The time for which requests are compared is that of the service.
+"""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace

@@ -1,4 +1,7 @@
-"""Every GET of every role over the largest objects that it can meet: processor, memory, and the answer of /health."""
+"""Every GET of every role over the largest objects that it can meet: processor, memory, and the answer of /health.
+
+The files that are kept between two requests are tried with few, and with many at once.
+"""
 
 import io
 import json

@@ -6,8 +6,9 @@ import pytest
 
 import utmost as ut
 from counting_words import counted_with
+from ledger.crash_points import a_draw_fails
 from service.conftest import ALL, TABLE, TERMS
-from service.publications import Terms, publish_by
+from service.publications import Terms, document, publish_by
 from service.test_client import Inside
 from service.visiting import Visitor
 from utmost.errors import (
@@ -21,9 +22,6 @@ from utmost.errors import (
 )
 from utmost.exact import level
 from utmost.ledger import AnswerRequest, PublishRequest, shared_requests
-from utmost.publish.ledger import publishing
-from utmost.publish.statements.counted_files import COUNTED_FORM
-from utmost.publish.statements.plan_files import PLAN_FORM
 from utmost.service import Grant, Settings, application, connect
 
 ONE_STORE = True
@@ -128,23 +126,15 @@ def test_each_needs_its_approval_and_none_is_said_without_all(connected, tables,
 def test_what_fails_after_the_first_is_drawn_leaves_nothing(opened, tables, shared, monkeypatch):
     service = opened(approvals=False)
     curator = service.bearers.make(None, "k", "Ada", "curator", ALL)[0]
-    draw, calls = publishing.draw_publication, []
-
-    def failing(*words):
-        calls.append(words)
-        if len(calls) == 2:
-            raise MemoryError("cut off")
-        return draw(*words)
-
     levels = shared.levels(shared.level)
     requests = {
         name: Terms(ut.Promise(noise=plan), "sales").request(name, levels[name]) for name, plan in shared.plans.items()
     }
-    monkeypatch.setattr(publishing, "draw_publication", failing)
+    a_draw_fails(monkeypatch, 2)
     with pytest.raises(MemoryError):
         service.releases.publish_measures(curator, "tonight", list(requests.values()), tables, {})
     assert (service.ledger.releases, service.ledger.spent(dataset="sales")) == ((), None)
-    monkeypatch.setattr(publishing, "draw_publication", draw)
+    monkeypatch.undo()
     assert set(service.releases.publish_measures(curator, "tonight", list(requests.values()), tables, {})) == set(
         tables
     )
@@ -260,8 +250,8 @@ def test_a_frame_of_an_engine_is_refused(place, tables, shared):
             )
 
 
-def in_file(form, document):
-    return ("file.json", json.dumps(form.document(document)).encode(), "application/json")
+def in_file(thing):
+    return ("file.json", json.dumps(document(thing)).encode(), "application/json")
 
 
 @pytest.fixture
@@ -281,8 +271,8 @@ def test_by_page_files_of_plans_and_counted_tables_are_published_together(visito
     rows, files = {"dataset": "sales"}, {}
     for row, (name, table) in enumerate(tables.items(), 1):
         rows |= {f"release-{row}": name, f"epsilon-{row}": "1/2"}
-        files |= {f"plan-{row}": in_file(PLAN_FORM, shared.plans[name])}
-        files |= {f"table-{row}": in_file(COUNTED_FORM, table)}
+        files |= {f"plan-{row}": in_file(shared.plans[name])}
+        files |= {f"table-{row}": in_file(table)}
     page = ada.get("/publish")
     broken = files | {"table-2": ("c.json", b"{}", "application/json")}
     assert ada.fill(page, "/publish/measures", files=broken, **rows).status_code == 422
@@ -310,7 +300,7 @@ def test_by_page_files_of_plans_and_counted_tables_are_published_together(visito
 def test_by_page_the_tables_of_approved_proposals_are_brought_together(visitor, tables, shared):
     (ada, service), (grace, _) = visitor("Ada", "curator", approvals=True), visitor("Grace", "approver", approvals=True)
     for name in tables:
-        plan = in_file(PLAN_FORM, shared.plans[name])
+        plan = in_file(shared.plans[name])
         words = {"name": name, "dataset": "sales", "epsilon": "1/2"}
         ada.fill(ada.get("/publish"), "/proposals", {"kind": "plan"}, {"plan": plan}, **words)
     assert "Bring several tables together" not in ada.get("/proposals").text
@@ -322,7 +312,7 @@ def test_by_page_the_tables_of_approved_proposals_are_brought_together(visitor, 
         proposal.release: proposal.name
         for proposal in service.proposals.all(service.bearers.authenticated(ada.presented))
     }
-    files = {f"table-{known[name]}": in_file(COUNTED_FORM, table) for name, table in tables.items()}
+    files = {f"table-{known[name]}": in_file(table) for name, table in tables.items()}
     wrong = files | {f"table-{'0' * 24}": next(iter(files.values()))}
     assert ada.fill(page, "/proposals/tables", files=wrong).status_code == 404
     assert service.ledger.releases == ()
@@ -337,7 +327,7 @@ def test_by_page_the_tables_of_approved_proposals_are_brought_together(visitor, 
         for proposal in service.proposals.all(service.bearers.authenticated(ada.presented))
         if proposal.verb == "relax"
     }
-    relaxing = {f"table-{known[name]}": in_file(COUNTED_FORM, table) for name, table in tables.items()}
+    relaxing = {f"table-{known[name]}": in_file(table) for name, table in tables.items()}
     both = dict([next(iter(relaxing.items())), list(files.items())[1]])
     assert (
         "all proposals must publish, or all must relax"

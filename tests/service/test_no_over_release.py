@@ -5,6 +5,7 @@ Which verb an operation needs is written down here once more; an operation that 
 
 import json
 import random
+import secrets
 from fractions import Fraction
 from itertools import product
 
@@ -14,10 +15,9 @@ from service.conftest import ALL
 from service.publications import Terms, body, propose_by, publish_by, relax_by
 from service.test_description import OPEN, bearer, operations
 from service.test_http import Caller
-from utmost.core.sampling.random_bits import entropy
+from service.test_who_may import ALLOWED, ROLES
 from utmost.errors import NotPublished
 from utmost.exact import level
-from utmost.interfaces.service.access.tokens import ALLOWED, ROLES
 from utmost.service import Grant, Service, application
 from utmost.testing import seeded_ledger
 
@@ -197,7 +197,7 @@ def forged(draw, presented):
             presented[:at] + letter + presented[at + 1 :] if letter != presented[at] else presented[:-1],
             presented[:at],
             presented + letter.strip() + "x",
-            f"utmost_{entropy(12).hex()}_{presented.rsplit('_', 1)[1]}",
+            f"utmost_{secrets.token_hex(12)}_{presented.rsplit('_', 1)[1]}",
             presented[:32] + draw.choice("ABab01") * 43,
         ]
     )

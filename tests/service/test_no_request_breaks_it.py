@@ -1,4 +1,7 @@
-"""R12: whatever comes, on either store, is answered by a typed refusal that quotes nothing, or done; nothing breaks."""
+"""R12: whatever comes, on either store, is answered by a typed refusal that quotes nothing, or done; nothing breaks.
+
+The strict reader of JSON is tried alone, with more texts than requests would carry.
+"""
 
 import json
 import random

@@ -1,4 +1,7 @@
-"""Notices: one for what is new, once it is durable, with nothing in it but a sentence and an address."""
+"""Notices: one for what is new, once it is durable, with nothing in it but a sentence and an address.
+
+Notices are made here with a webhook of the test.
+"""
 
 import json
 import threading

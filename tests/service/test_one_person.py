@@ -1,4 +1,7 @@
-"""One person under several names is one person: who proposes decides nothing."""
+"""One person under several names is one person: who proposes decides nothing.
+
+The admin of a first start is made as the command makes it.
+"""
 
 from dataclasses import replace
 

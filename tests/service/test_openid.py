@@ -1,4 +1,7 @@
-"""OpenID Connect: a provider made here, with keys of both kinds; everything but its own sound statements is refused."""
+"""OpenID Connect: a provider made here, with keys of both kinds; everything but its own sound statements is refused.
+
+The checks of tokens of a provider are tried without a service around them.
+"""
 
 import json
 import time

@@ -13,11 +13,10 @@ import pytest
 
 from service.conftest import publish, relax
 from service.provider import CLIENT, local_provider
-from service.publications import Terms, propose_by, publish_by
+from service.publications import Terms, counted_in, planned, propose_by, publish_by
 from service.test_pages import plan_and_table
 from service.test_serve import free_port
 from utmost.exact import level
-from utmost.interfaces.service.pages.page_counted import brought_counted, planned
 from utmost.service import Grant, Settings, served
 
 ONE_STORE = True
@@ -50,7 +49,6 @@ SEEN = {
     "auditor": (*RELEASES, "/verify", "/history", "/trail", *TOOLS),
     "admin": (*RELEASES, "/verify", "/budgets", "/tokens", "/trail", *TOOLS),
 }
-UNFOLD = "document.querySelectorAll('details').forEach((one) => { one.open = %s; })"
 WIDER = """new Promise((found) => requestAnimationFrame(() => setTimeout(found))).then(() => Math.max(
   document.documentElement.scrollWidth - window.innerWidth,
   ...[...document.querySelectorAll('.scroll, nav')].map((place) => place.scrollWidth - place.clientWidth)))"""
@@ -94,7 +92,7 @@ def publish_sums(service, curator):
     propose_by(service, curator, "w", "publish", "more applicants", **asked)
     approver = service.bearers.make(None, "approver of sums", "Grace", "approver", (Grant("*"),))[0]
     service.proposals.decide(approver, proposal, "approved")
-    table = brought_counted(counted[1])
+    table = counted_in(counted[1])
     publish_by(service, curator, "s", "applicants", table, **asked, proposal=proposal)
 
 

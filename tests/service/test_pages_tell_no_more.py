@@ -3,12 +3,11 @@
 import re
 
 from service.conftest import ALL
-from service.publications import Terms, publish_by, relax_by
+from service.publications import Terms, counted_in, planned, publish_by, relax_by
 from service.test_description import OPEN
 from service.test_pages import plan_and_table
 from service.visiting import Visitor
 from utmost.exact import level
-from utmost.interfaces.service.pages.page_counted import brought_counted, planned
 from utmost.service import Grant, Service, application
 from utmost.testing import seeded_ledger
 
@@ -45,7 +44,7 @@ def seen_of(folder, clock, cells, numbers):
         relax_by(service, curator, "r", "people", table, level(2))
         (_, plan, _), (_, counted, _) = plan_and_table(cells=numbers)
         terms = Terms(planned(plan)[0])
-        publish_by(service, curator, "s", "applicants", brought_counted(counted), level("1/4"), terms)
+        publish_by(service, curator, "s", "applicants", counted_in(counted), level("1/4"), terms)
         presented = service.bearers.make(None, "b", "Bo", "recipient", GRANTS)[1]
         bo = Visitor(application(service, OPEN), presented)
         answers = [bo.get(path, follow=False) for path in SEEN]

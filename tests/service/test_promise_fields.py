@@ -2,6 +2,8 @@
 
 The fields come from `Promise`, the doors from `DOORS`. A new field gets a text of its own, and goes through each door:
 one that loses it turns this test red. What a table that was counted says of itself, `Promise.of_table` fills in.
+
+Each hand-off is broken where it stands, so that these modules are imported.
 """
 
 import json
@@ -15,9 +17,10 @@ import pytest
 import utmost as ut
 from running import with_recipe
 from service.conftest import ALL, KEY
+from service.publications import document as written
 from service.test_client import Inside
 from service.visiting import Visitor
-from utmost.counting import CountedTable
+from utmost.counting import CountedTable, read_counted
 from utmost.errors import OutOfRange, UtmostError, WrongKind
 from utmost.exact import level
 from utmost.interfaces.cli.options.promise_options import Promised
@@ -29,8 +32,6 @@ from utmost.ledger import Ledger, PublishRequest, shared_requests
 from utmost.promises import CellNoise, SumNoise
 from utmost.publish.counting import counted_events
 from utmost.publish.promises import promise as promise_module
-from utmost.publish.statements.counted_files import COUNTED_FORM
-from utmost.publish.statements.plan_files import PLAN_FORM
 from utmost.releases import NoisySums, release_detailed, release_measures, release_shared
 from utmost.service import Service, Settings, application, connect
 from utmost.statements import registry_entry, stated_release, statement_page
@@ -111,7 +112,7 @@ class World:
         path.mkdir()
         self.file("t.csv", CSV)
         self.file("key", KEY.hex()).chmod(0o600)
-        self.file("plan.json", json.dumps(PLAN_FORM.document(PLAN)))
+        self.file("plan.json", json.dumps(written(PLAN)))
         PART.save(path / "counted.json")
         self.in_ledger = ["--ledger", path / "l.db", "--witness", path / "w", "--key-file", path / "key"]
 
@@ -202,7 +203,7 @@ def by_plan(world):
 def by_counted(world):
     """The promise that a counted table makes by itself, in all forms that a table has."""
     assert counted().individual == PART.individual
-    for table in (PART, COUNTED_FORM.read(world.path / "counted.json"), pickle.loads(pickle.dumps(PART))):
+    for table in (PART, read_counted(world.path / "counted.json"), pickle.loads(pickle.dumps(PART))):
         own = ut.Promise.of_counted(table)
         yield BY_PLAN, own, {"noise", "columns", "public"}
         yield BY_PLAN, ut.release(table, own, epsilon=1).promise, {"noise", "columns", "public"}

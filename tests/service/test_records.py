@@ -1,4 +1,7 @@
-"""The records of a service: sealed, of a length that short documents do not change."""
+"""The records of a service: sealed, of a length that short documents do not change.
+
+The records are opened as a thief would, without a service around them.
+"""
 
 import pytest
 

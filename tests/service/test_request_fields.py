@@ -2,6 +2,8 @@
 
 The fields come from `PublishRequest`, the entrances from `ENTRANCES`. A new field gets a text of its own, and each
 entrance is called with it: one that does not take it, or loses it, turns this test red.
+
+Each hand-off is broken where it stands, so that these modules are imported.
 """
 
 import json
@@ -12,6 +14,7 @@ import pytest
 import utmost as ut
 from running import with_recipe
 from service.conftest import ALL, KEY
+from service.publications import document
 from service.test_client import Inside
 from service.visiting import Visitor
 from utmost.counting import CountedTable
@@ -23,8 +26,6 @@ from utmost.interfaces.service.pages import page_measures
 from utmost.interfaces.service.pages.shown_promise import of_release, of_request
 from utmost.ledger import Ledger, PublishRequest, shared_requests
 from utmost.publish.ledger import requests
-from utmost.publish.statements.counted_files import COUNTED_FORM
-from utmost.publish.statements.plan_files import PLAN_FORM
 from utmost.releases import Texts
 from utmost.sampling import Identifiers
 from utmost.service import Service, Settings, application, connect
@@ -211,8 +212,8 @@ def by_form(world):
 
 def by_form_of_measures(world):
     plan = ut.choose_plan(ut.Workload(DOMAIN, {"sex": 1}), ut.Unit(1, 1), epsilon="1/3")
-    files = {f"plan-{row}": PLAN_FORM.document(plan) for row in (1, 2)}
-    files |= {f"table-{row}": COUNTED_FORM.document(counted([10 * row, 7])) for row in (1, 2)}
+    files = {f"plan-{row}": document(plan) for row in (1, 2)}
+    files |= {f"table-{row}": document(counted([10 * row, 7])) for row in (1, 2)}
     with world.opened() as ledger:
         ledger.publish("twin of v", counted([10, 7]), ut.Promise(noise=plan), epsilon=1, dataset="others")
         ada = Visitor(*world.service(ledger, approvals=False)("Ada", "curator"))
@@ -245,8 +246,8 @@ def by_command(world):
 def by_share_command(world):
     plan = ut.choose_plan(ut.Workload(DOMAIN, {"sex": 1}), ut.Unit(1, 1), epsilon=1)
     for row, name in enumerate(("v", "w"), 1):
-        for file, form, content in ((name, PLAN_FORM, plan), (f"counted-{name}", COUNTED_FORM, counted([10 * row, 7]))):
-            (world.path / f"{file}.json").write_text(json.dumps(form.document(content)), encoding="utf-8")
+        for file, content in ((name, plan), (f"counted-{name}", counted([10 * row, 7]))):
+            (world.path / f"{file}.json").write_text(json.dumps(document(content)), encoding="utf-8")
     with world.opened() as ledger:
         ledger.publish("twin of v", counted([10, 7]), ut.Promise(noise=plan), epsilon=1, dataset="others")
     options = ["--independent"]

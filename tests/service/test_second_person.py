@@ -1,4 +1,7 @@
-"""What cannot be undone needs a second person, once, for just that."""
+"""What cannot be undone needs a second person, once, for just that.
+
+What an approver is shown beforehand, and the chain of the trail, are asked of the functions that make them.
+"""
 
 import re
 from dataclasses import replace

@@ -1,4 +1,7 @@
-"""Sign-in by redirection, against a provider on this machine: who is let in, and every way in that must not be one."""
+"""Sign-in by redirection, against a provider on this machine: who is let in, and every way in that must not be one.
+
+The file of a client's secret is read as the command reads it.
+"""
 
 import re
 import time

@@ -1,5 +1,6 @@
 """Accuracy first through the service: approved with its rule and its ladder, published, and read by a recipient."""
 
+import numpy as np
 import pytest
 
 import utmost as ut
@@ -45,6 +46,37 @@ def test_a_second_person_sees_rule_and_ladder_and_a_recipient_the_level_reached(
         assert seen.table == answer.table
         assert ut.check_statement(seen.statement, seen.table)
         assert curator.publish("r", TABLE, PROMISE, epsilon=2, dataset="people", proposal=name).table == answer.table
+    page = Visitor(app, rita).get("/release?name=r&at=1/4").text
+    assert "promised beforehand" in page
+    assert "at the level where the rule stopped" in page
+
+
+def test_the_tables_of_a_plan_stop_and_are_read_by_a_recipient(opened):
+    """The document that a recipient gets says where the rule stopped, and tells of no larger level."""
+    service = opened(approvals=False)
+    app = application(service, Settings(rate=1e6, burst=10**6))
+    domain = ut.Domain(department=["A", "B"], sex=["men", "women"])
+    counted = ut.counting.CountedTable(domain, np.array([[900, 800], [700, 950]]), ut.Unit(1, 1))
+    plan = ut.choose_plan(ut.Workload(domain, {"sex": 1, "": 1}), counted.unit, epsilon=2)
+    promise = ut.Promise.of_counted(counted, noise=plan, until=ut.within("10 %", steps=4))
+
+    def token(who, role):
+        return service.bearers.make(None, who, who, role, (Grant("*"),))[1]
+
+    ada, rita = token("Ada", "curator"), token("Rita", "recipient")
+    with (
+        connect("http://localhost", ada, transport=Inside(app)) as curator,
+        connect("http://localhost", rita, transport=Inside(app)) as recipient,
+    ):
+        answer = curator.publish("r", counted, promise, epsilon=2, dataset="people")
+        assert (answer.level, answer.is_met, answer.stop.promised) == (level("1/4"), True, level(2))
+        assert curator.budget("people")["spent"] == "1/4"
+        curator.relax("r", counted, epsilon=2)
+        seen = recipient.view("r", epsilon="1/4")
+        assert seen.stop == answer.stop
+        assert seen.total({"sex": "men"}) == answer.total({"sex": "men"})
+        assert seen["sex"]["margin"].tolist() == answer["sex"]["margin"].tolist()
+        assert level(2) not in seen.ledger_facts.levels
     page = Visitor(app, rita).get("/release?name=r&at=1/4").text
     assert "promised beforehand" in page
     assert "at the level where the rule stopped" in page

@@ -1,4 +1,7 @@
-"""*Verify* takes every kind of what is published, in a process that has neither the ledger nor its key."""
+"""*Verify* takes every kind of what is published, in a process that has neither the ledger nor its key.
+
+The work of a page is done here without its process.
+"""
 
 import json
 from base64 import b64encode

@@ -1,4 +1,7 @@
-"""What waits is told to whoever it waits for, and to nobody else, from an index that says what the records say."""
+"""What waits is told to whoever it waits for, and to nobody else, from an index that says what the records say.
+
+Reads of the records are counted: that a list does not read what it does not show.
+"""
 
 import re
 

@@ -9,11 +9,18 @@ from service.conftest import TABLE, TERMS, publish
 from service.publications import publish_by, relax_by
 from utmost.errors import LedgerDamaged, NotAllowed, NotAuthenticated, OutOfRange, RequestReused, UtmostError
 from utmost.exact import level
-from utmost.interfaces.service.access.tokens import ALLOWED, ROLES, Token, bearer
 from utmost.ledger import AnswerRequest
 from utmost.service import Grant
 
 HALF, QUARTER, ONE = level("1/2"), level("1/4"), level(1)
+ALLOWED = {
+    "recipient": {"list", "view"},
+    "curator": {"list", "view", "propose", "publish", "relax", "history"},
+    "approver": {"list", "decide proposals", "history"},
+    "auditor": {"list", "history", "verify", "trail", "metrics"},
+    "admin": {"list", "tokens", "budgets", "verify", "trail", "metrics"},
+}
+ROLES = tuple(ALLOWED)
 
 
 def calls(service, token, at):
@@ -97,7 +104,7 @@ def test_forged_tokens_are_refused_alike(service, who, clock):
     assert service.bearers.authenticated(presented).owner == "Bo"
     draw, forged = (
         random.Random(1),
-        ["", "utmost_", presented + "=", presented.upper(), None, 7, bearer(admin.name, "A" * 43)],
+        ["", "utmost_", presented + "=", presented.upper(), None, 7, f"{presented.rsplit('_', 1)[0]}_{'A' * 43}"],
     )
     while len(forged) < 500:
         at = draw.randrange(len("utmost_"), len(presented))
@@ -157,10 +164,10 @@ def test_a_token_ends(service, who, days):
 
 
 @pytest.mark.parametrize("role", ROLES)
-def test_a_refusal_names_who_may_and_who_asks(role):
+def test_a_refusal_names_who_may_and_who_asks(who, role):
     """For every role and every right that it lacks."""
-    token = Token("0" * 24, "Ada", role, (Grant("*"),), 0, 1)
-    for verb in frozenset().union(*ALLOWED.values()) - ALLOWED[role]:
+    token = who("Ada", role)
+    for verb in set().union(*ALLOWED.values()) - ALLOWED[role]:
         with pytest.raises(NotAllowed, match="you are signed in as an? " + role) as refused:
             token.check(verb)
         needed = str(refused.value).split(" needs ")[1].split(" token;")[0]

@@ -1,4 +1,7 @@
-"""What anybody may ask for is bounded before work begins: by length, by turn, by time, and by place in memory."""
+"""What anybody may ask for is bounded before work begins: by length, by turn, by time, and by place in memory.
+
+Limits and processes are tried alone, with limits of the test.
+"""
 
 import asyncio
 import contextlib

@@ -1,4 +1,7 @@
-"""What a worker for pages says is heard over a channel of its own, and believed where it answers what was asked."""
+"""What a worker for pages says is heard over a channel of its own, and believed where it answers what was asked.
+
+The processes are tried alone, with what comes back on their pipes.
+"""
 
 import json
 import os

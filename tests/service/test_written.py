@@ -1,4 +1,7 @@
-"""Each noun is said once: what is kept of it, what is answered, and what the description says come from its fields."""
+"""Each noun is said once: what is kept of it, what is answered, and what the description says come from its fields.
+
+Records are made without a request.
+"""
 
 import json
 from dataclasses import replace

@@ -6,6 +6,8 @@ synced; clocks jump. Between two lives somebody may put an older store back, or 
 code is the library's as it ships: what is simulated is the disk below SQLite, or the files above it (`places`), the
 clock, the operating system's randomness, the network, and whose turn it is. Everything follows from one number, so
 whatever is found is found again.
+
+The log and the random bits are watched where they stand.
 """
 
 import os

@@ -4,6 +4,8 @@ Both have the same face, and a history does not know which it lives in. On a dis
 each transaction opens its file, and writes, truncations, syncs and deletions may fail, tear or lie. In memory each file
 is one open database, so that many more histories are lived; processes take turns, die or meet errors at each statement
 and on either side of a commit, and a power cut leaves any of the states that a store had while it lied about syncs.
+
+Disks stand in the place of the store.
 """
 
 import sqlite3

@@ -1,4 +1,7 @@
-"""Faults planted in the protocol, each of which a history must find; the first line of each says what goes wrong."""
+"""Faults planted in the protocol, each of which a history must find; the first line of each says what goes wrong.
+
+Each fault is planted where it stands.
+"""
 
 from dataclasses import replace
 

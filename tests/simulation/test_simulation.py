@@ -1,4 +1,7 @@
-"""Histories of a ledger, its clients and its service keep every promise; and each planted fault is found."""
+"""Histories of a ledger, its clients and its service keep every promise; and each planted fault is found.
+
+The store is reset between histories.
+"""
 
 import os
 import sqlite3

@@ -18,7 +18,6 @@ from utmost.statements import change, check_sums_table, trend
 from utmost.workloads import Plan, Workload, read_plan, save_plan
 
 SHOPS, REGIONS = ["A", "B", "C"], ["north", "south"]
-TRULY = {"A": (600, 18_000), "B": (400, 12_000), "C": (0, 0)}  # events and amounts, by shop
 NO_NOISE = 4_000_000
 
 
@@ -247,59 +246,6 @@ def test_the_true_table_has_both_too():
         "paid_sum": [-12_000, -8_000, 0],
     }
     assert table.table()["paid_sum"][0] == -20_000
-
-
-def test_by_commands(tmp_path):
-    """`plan --want shop` and `release --tables` wrote 120 407, and `total` refused the file."""
-    counted().save(tmp_path / "c.json")
-    plan = called(
-        "plan",
-        "c.json",
-        "--want",
-        "shop",
-        "--want",
-        "tables of 2 columns",
-        "--epsilon",
-        "1",
-        "--out",
-        "p.json",
-        cwd=tmp_path,
-    )
-    assert plan.returncode == 0, plan.stderr
-    document = json.loads((tmp_path / "p.json").read_text(encoding="utf-8"))
-    assert [part["sums"] for part in document["wanted"]] == ["shop", "shop region"]
-    assert "shop: paid" in plan.stdout
-    assert "count" in plan.stdout
-    assert "paid_mean" in plan.stdout
-    made = called("release", "c.json", "--plan", "p.json", "--epsilon", "1", "--out", "r.json", cwd=tmp_path)
-    assert made.returncode == 0, made.stderr
-    assert called("total", "r.json", "--tables", "tabs", "--plan", "p.json", cwd=tmp_path).returncode == 0
-    assert "above 0" not in made.stdout + made.stderr
-    with open(tmp_path / "tabs" / "shop.csv", encoding="utf-8") as file:
-        rows = {row["shop"]: row for row in csv.DictReader(file)}
-    release = ut.read_release(tmp_path / "r.json")
-    for shop, (events, paid) in TRULY.items():
-        assert abs(float(rows[shop]["paid_sum"]) - paid) < 40 * float(rows[shop]["paid_sum_margin"]) / 3
-        assert abs(float(rows[shop]["count"]) - events) < 40 * float(rows[shop]["count_margin"]) / 3
-        said = called("total", "r.json", "--where", f"shop={shop}", "--sum", "paid", "--json", cwd=tmp_path)
-        value = release.total({"shop": shop}, column="paid").value
-        assert json.loads(said.stdout)["value"] == value == float(rows[shop]["paid_sum"])
-        for ask in ("total", "read"):
-            said = called(ask, "r.json", "--where", f"shop={shop}", "--json", cwd=tmp_path)
-            assert json.loads(said.stdout)["value"] == pytest.approx(release.total({"shop": shop}).value)
-    assert called("verify", "tabs/shop.csv", cwd=tmp_path).returncode == 0
-    alone = called("plan", "c.json", "--want", "shop", "--epsilon", "1", "--json", cwd=tmp_path)
-    (wanted,) = json.loads(alone.stdout)["wanted"]
-    assert wanted["error_bar"] == 599
-    assert wanted["column_error_bars"]["count"] == pytest.approx(4.13)
-    refused = called("total", "r.json", "--where", "paid=above 0", cwd=tmp_path)
-    assert refused.returncode == 2
-    assert "must not name" in " ".join(refused.stderr.split())
-    page = called("statement", "r.json", "--html", "page.html", cwd=tmp_path)
-    assert page.returncode == 0, page.stderr
-    text = (tmp_path / "page.html").read_text(encoding="utf-8")
-    assert "sums of paid by shop" in text
-    assert "counts of people by shop" in text
 
 
 def test_cards_pictures_and_pages_show_both():

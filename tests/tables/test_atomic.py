@@ -120,11 +120,11 @@ def test_a_request_to_end_removes_what_is_half_written(tmp_path):
     code = (
         "import os, signal, sys\n"
         "from pathlib import Path\n"
+        "import click\n"
         "from utmost.interfaces.cli import main as cli\n"
         "from utmost.tables.files.atomic import write_together\n"
         "def wait(file):\n    file.write(b'half'); os.kill(os.getpid(), signal.SIGTERM); signal.pause()\n"
-        "cli.app = lambda **_: write_together({Path(sys.argv[1]) / 'a': wait})\n"
-        "cli.main([])\n"
+        "cli.main([], click.Command('a', callback=lambda: write_together({Path(sys.argv[1]) / 'a': wait})))\n"
     )
     done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], env=os.environ | {"PYTHONPATH": "src"})
     assert done.returncode == 128 + signal.SIGTERM

@@ -10,7 +10,6 @@ import pytest
 import utmost as ut
 from counting_marks import person_mark
 from counting_words import counted_with
-from running import called
 from utmost.counting import read_counted
 from utmost.errors import NotANumber, NothingCounted, OutOfRange, Unsupported
 from utmost.privacy import Unit
@@ -254,28 +253,6 @@ def test_contributions_say_what_a_bound_in_all_cuts(tmp_path):
         assert {row.margin} == set(ut.Promise(noise=plan).margins(epsilon=1).values())
     with pytest.raises(OutOfRange, match="bound must be one of"):
         ut.count_contributions(SALES, DOMAIN, ut.Counting("user"), "per_person", [1])
-
-
-def test_the_commands_take_the_same_words(tmp_path):
-    lines = ["user,shop", *(f"{user},{shop}" for user, shop in zip(SALES["user"], SALES["shop"], strict=True))]
-    (tmp_path / "sales.csv").write_text("\n".join(lines), encoding="utf-8")
-    (tmp_path / "domain.json").write_text('{"shop": ["A", "B", "C"]}', encoding="utf-8")
-    (tmp_path / "key").write_bytes(KEY)
-
-    def run(text):
-        done = called(*text.split(), cwd=tmp_path)
-        assert done.returncode == 0, done.stderr
-
-    run("count sales.csv --person user --in-all 7 --domain domain.json --count-key key --out counted.json")
-    table = read_counted(tmp_path / "counted.json")
-    assert (table.cells.tolist(), table.unit) == (counted(**COUNTS).cells.tolist(), counted(**COUNTS).unit)
-    run("plan domain.json --want shop --in-all 7 --epsilon 1 --out plan.json")
-    assert read_plan(tmp_path / "plan.json").unit == table.unit
-    run("release sales.csv --person user --plan plan.json --epsilon 1 --out release.json")
-    run("verify release.json")
-    run("release counted.json --epsilon 1 --out table.csv")
-    run("verify table.csv")
-    run("count sales.csv --person user --domain domain.json --contributions in-all=5,10 --out cells.json")
 
 
 def test_amounts_beyond_int64_are_bounded_in_every_door():

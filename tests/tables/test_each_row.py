@@ -9,7 +9,6 @@ import pytest
 
 import utmost as ut
 from counting_words import counted_with
-from running import called
 from utmost.errors import BadTable, NothingCounted, OutOfRange, WrongKind
 from utmost.privacy import Unit
 from utmost.workloads import edges
@@ -134,25 +133,6 @@ def test_no_rows_and_rows_outside():
 def test_whose_rows_they_are_is_said_once(said):
     with pytest.raises(OutOfRange):
         counted_with(ROWS, domain=DOMAIN, **said)
-
-
-def test_the_command_line_counts_rows(tmp_path):
-    (tmp_path / "rows.csv").write_text("sex,age\nw,3\nm,70\nw,14\n?,30\n", encoding="utf-8")
-    domain = {"sex": ["w", "m", "x"], "age": {"edges": [0, 15, 65, None]}}
-    (tmp_path / "domain.json").write_text(json.dumps(domain), encoding="utf-8")
-    where = ["--domain", tmp_path / "domain.json"]
-    counted = called("count", tmp_path / "rows.csv", "--each-row", *where, "--out", tmp_path / "counted.json", "--json")
-    assert counted.returncode == 0, counted.stderr
-    assert json.loads((tmp_path / "counted.json").read_text(encoding="utf-8"))["unit"]["cells"] == 1
-    out = tmp_path / "out.csv"
-    released = called("release", tmp_path / "rows.csv", "--each-row", *where, "--epsilon", "1", "--out", out)
-    assert released.returncode == 0, released.stderr
-    assert out.read_text(encoding="utf-8").count("\n") == 10
-    refused = called(
-        "count", tmp_path / "rows.csv", "--each-row", "--person", "sex", *where, "--out", tmp_path / "n.json"
-    )
-    assert refused.returncode != 0
-    assert "each_row" in refused.stderr or "--each-row" in refused.stderr
 
 
 def test_a_type_that_lists_its_values_is_an_axis():

@@ -13,11 +13,10 @@ import pytest
 
 from counting_words import counted_with
 from utmost import Counting
-from utmost.counting import count_keys, count_table
+from utmost.counting import count_table
 from utmost.errors import BadTable
 
-# A counting is forced into another route, which must not show in its result.
-from utmost.publish.counting.bounding import Pairs, added_by_cell
+# Every file is made one of many rows, whose events wait here or there.
 from utmost.publish.counting.person_pairs import PersonsInBuckets
 from utmost.tables.files import csv_table
 from utmost.workloads import Domain, plain
@@ -25,7 +24,7 @@ from utmost.workloads import Domain, plain
 KEY = b"k" * 32
 PAGES = ["a", 'say "hi"', "two\nlines", "semi;colon, and comma", "ünï 🎈", "tail ", "'", '"', '""']
 DOMAIN = Domain(page=plain(PAGES, other="elsewhere", missing="none"), side=["s0", "s1"])
-WAYS = {"in memory": (1 << 21, 1 << 20, 1 << 24), "on the disk": (0, 150, 1 << 24), "one bucket too large": (0, 150, 1)}
+WAYS = {"in memory": (1 << 21, 1 << 20, 1 << 24), "on the disk": (0, 150, 1 << 24)}
 SAY = {"person": "user", "domain": DOMAIN, "at_most": 3, "key": KEY}
 
 
@@ -93,13 +92,10 @@ def files(folder, columns):
     [
         {},
         {"values": "amount", "per_cell": (-2, 3)},
-        {"values": "amount", "per_cell": 3, "step": "0.5"},
         {"values": "amount", "each": (0, 4), "most_events": 3},
-        {"part": {"side": ["s0", "s1"]}, "by": "page"},
-        {"at_most": 4, "together": "side"},
         {"person": None, "each_row": True, "at_most": None},
     ],
-    ids=["events", "values", "steps", "sums and counts", "parts", "together", "rows"],
+    ids=["events", "values", "sums and counts", "rows"],
 )
 def test_a_file_has_the_table_and_the_report_of_its_lists(tmp_path, monkeypatch, way, asked):
     """Each format, with cells as hostile as it can hold, beside lists that no file and no column of Arrow touched.
@@ -121,17 +117,6 @@ def test_a_file_has_the_table_and_the_report_of_its_lists(tmp_path, monkeypatch,
             assert here.cells.any()
             assert (there.cells.tolist(), there.cells.dtype) == (here.cells.tolist(), here.cells.dtype), path
             assert (there.unit, there.report) == (here.unit, here.report), path
-
-
-@pytest.mark.usefixtures("way")
-def test_keys_of_a_file_are_those_of_its_lists(tmp_path, monkeypatch):
-    columns = events() | {"page": events(seed=6)["user"]}
-    say = {"person": "user", "column": "page", "at_most": 2, "key": KEY}
-    with monkeypatch.context() as few:
-        few.setattr("utmost.tables.cells.event_batches._MANY", 1 << 40)
-        wanted = count_keys(columns, **say)
-    for path in (columns, *files(tmp_path, columns)):
-        assert count_keys(path, **say) == wanted, path
 
 
 @pytest.mark.usefixtures("way")
@@ -205,21 +190,6 @@ def test_lists_that_no_column_of_arrow_holds_are_counted_as_lists(monkeypatch, u
         except BadTable as error:
             outcomes.append(str(error))
     assert outcomes[0] == outcomes[1]
-
-
-@pytest.mark.parametrize("size", [1, 1 << 40, (1 << 61) // 500, 1 << 62, 1 << 70])
-@pytest.mark.parametrize("cells", [3, 10**9])
-def test_cells_are_added_up_exactly(size, cells):
-    """Beside Python's integers: of few cells and of many, where 64 bits hold the sum, and where they do not."""
-    rng = np.random.default_rng(2)
-    signed = [int(sign) * size for sign in rng.choice([-1, 1, 1, 0], 500)]
-    sums = np.array(signed, dtype=np.int64 if size < 1 << 63 else object)
-    where = rng.integers(0, cells, 500)
-    wanted = dict.fromkeys(sorted(where.tolist()), 0)
-    for cell, amount in zip(where.tolist(), signed, strict=True):
-        wanted[cell] += amount
-    there, totals = added_by_cell(Pairs(np.arange(500), where, sums))
-    assert (there.tolist(), list(map(int, totals))) == (list(wanted), list(wanted.values()))
 
 
 @pytest.mark.parametrize("other", [True, 1.0])

@@ -228,21 +228,6 @@ def test_a_column_in_folders_is_declared_like_any_other(tmp_path):
     assert made.table.names == ["ward", "n", "n_margin"]
 
 
-def test_commands_read_folders(lake, tmp_path):
-    root, rows = counts_in(tmp_path)
-    say = ["--columns", "n", "--public", "ward,year,month", "--sensitivity", "1", "--cells", "1"]
-    asked = ["release", str(root), *say, "--epsilon", "60", "--yes", "--out", str(tmp_path / "o.parquet")]
-    assert called(*asked).returncode == 0
-    assert told(pq.ParquetFile(tmp_path / "o.parquet").read()) == rows
-    (tmp_path / "d.json").write_text(json.dumps({"year": [2020, 2021], "month": ["01", "11"]}))
-    asked = ["count", str(lake), "--person", "user", "--at-most", "4", "--domain", str(tmp_path / "d.json")]
-    assert called(*asked, "--out", tmp_path / "c.json").returncode == 0
-    domain = Domain(year=[2020, 2021], month=["01", "11"])
-    wanted = count_table(lake, domain, Counting("user", at_most=4)).cells
-    assert sum(map(sum, wanted.tolist())) == 12
-    assert json.loads((tmp_path / "c.json").read_text())["cells"] == wanted.ravel().tolist()
-
-
 def test_counts_in_folders_are_read_as_a_table_of_cells(tmp_path):
     for ward in "AB":
         laid(tmp_path / "lake", f"ward={ward}", admitted=[ord(ward)], applicants=[100])

@@ -29,7 +29,7 @@ KEY = b"k" * 32
 DOMAIN = Domain(page=[f"p{i}" for i in range(6)], side=["s0", "s1"])
 
 
-def random_events(rows=3000, persons=200, seed=3):
+def random_events(rows=1500, persons=200, seed=3):
     """A person has 15 events on average; some lie outside the domain, and one person has a third of all."""
     rng = np.random.default_rng(seed)
     who = np.where(rng.random(rows) < 1 / 3, 0, rng.integers(0, persons, rows))
@@ -184,7 +184,7 @@ def test_batches_add_up(monkeypatch):
     tally = bounding.EventSums(_limit=10)
     monkeypatch.setattr("utmost.publish.counting.person_pairs.EventSums", lambda: tally)
     assert counted_with(events, progress=lambda *step: steps.append(step), **say).cells.tolist() == whole
-    assert steps == [(done, 3000) for done in range(100, 3001, 100)]
+    assert steps == [(done, 1500) for done in range(100, 1501, 100)]
 
 
 def test_a_constant_hash_keeps_exactly_k(monkeypatch):

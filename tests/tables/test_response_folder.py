@@ -191,6 +191,8 @@ from hashlib import sha256
 from pathlib import Path
 import duckdb
 from utmost.ledger import Ledger, ResponseFolder
+
+# Where a driver is killed.
 from utmost.publish.ledger import event_log, response_folder
 here, point, call = sys.argv[1:]
 

@@ -24,10 +24,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.arguments import mapping
 from utmost.core.exact.arrays import objects
+from utmost.core.exact.display import Display
 from utmost.core.exact.intervals import Interval
 from utmost.core.exact.levels import Level
-from utmost.core.exact.numbers import exact, exact_integer
+from utmost.core.exact.numbers import Number, exact, exact_integer, natural
 from utmost.core.noise.law import Law
 from utmost.core.noise.profile_law import ProfileLaw
 from utmost.errors import OutOfRange, Unsupported
@@ -132,8 +134,69 @@ class GeneratingFunction:
         return (real * real + imaginary * imaginary) * self.scale(bits) ** 2 / rest**2
 
 
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class TailedTable(Display):
+    """A law of one's own on the integers: a table of masses, and geometric tails beyond it on both sides.
+
+    Beyond the table each mass is alpha times the one that is a period nearer to it: P(i + period) = alpha P(i) above,
+    P(i - period) = alpha P(i) below. Its generating function is N(z) / ((1 - alpha z^D)(1 - alpha z^-D)), D the period,
+    with N(k) = (1 + alpha^2) P(k) - alpha P(k - D) - alpha P(k + D), which is 0 beyond the table.
+
+    Args:
+        masses: Mass of each integer of the table, >= 0, up to one factor; integers between that are left out have 0.
+        alpha: Ratio of the tails, a rational strictly between 0 and 1.
+        period: Number of integers after which the ratio holds, at most the width of the table.
+
+    Raises:
+        OutOfRange, NotANumber: for masses that are negative or all 0, and numbers outside these ranges.
+        NotALevel: for a ratio outside (0, 1).
+
+    Source: the generating functions of proofs/theory/staircase-is-not-gradual.md, for any numerator.
+
+    >>> from utmost.gradual import losslessness
+    >>> from utmost.noise import Geometric
+    >>> flat = TailedTable({-1: 3, 0: 4, 1: 3}, alpha="1/2")  # 1.5 at 2 and -2, and so on
+    >>> losslessness(flat, Geometric(alpha="1/4")).difference.pmf(0)
+    Fraction(11, 36)
+    >>> bool(losslessness(TailedTable({-1: 1, 0: 5, 1: 1}, alpha="1/2"), Geometric(alpha="1/4")))
+    False
+    """
+
+    masses: Mapping[int, Fraction]
+    alpha: Fraction
+    period: int
+
+    def __init__(self, masses: Mapping[int, Number], alpha: Number, period: int = 1) -> None:
+        read = {exact_integer(k, "outcome"): exact(p, "mass") for k, p in mapping(masses, "masses").items()}
+        support = [k for k, p in read.items() if p]
+        if not support or min(read.values()) < 0:
+            raise OutOfRange("masses must be at least 0, and some of them more", came="others", where="masses")
+        width = max(support) - min(support) + 1
+        object.__setattr__(self, "masses", {k: read.get(k, Fraction(0)) for k in range(min(support), max(support) + 1)})
+        object.__setattr__(self, "alpha", Level.of_alpha(exact(alpha, "alpha")).alpha_fraction())
+        object.__setattr__(self, "period", natural(period, "period", least=1, most=width))
+
+    def __repr__(self) -> str:
+        return f"TailedTable of {len(self.masses)} masses, alpha={str(self.alpha)!r}, period={self.period}"
+
+    def generating_function(self) -> GeneratingFunction:
+        """N over (1 - alpha z^D)(1 - alpha z^-D)."""
+        b, low, high = self.alpha, min(self.masses), max(self.masses)
+        extended = dict(self.masses)
+        for step in range(1, self.period + 1):
+            extended[high + step] = b * extended[high + step - self.period]
+            extended[low - step] = b * extended[low - step + self.period]
+        numerator = {
+            k: (1 + b * b) * extended[k] - b * extended[k - self.period] - b * extended[k + self.period]
+            for k in range(low, high + 1)
+        }
+        ends = [k for k, coefficient in numerator.items() if coefficient]
+        constant = tuple(numerator[k] for k in range(ends[0], ends[-1] + 1))
+        return GeneratingFunction(constant, (Fraction(0),) * len(constant), ends[0], Level.of_alpha(b), self.period)
+
+
 def generating_function(law: Any) -> GeneratingFunction:
-    """The generating function of a staircase on the integers, or of a table {integer: probability}.
+    """The generating function of a staircase on the integers, of a table {integer: probability}, or a `TailedTable`.
 
     >>> generating_function({0: "1/2", 1: "1/2"}).constant
     (Fraction(1, 2), Fraction(1, 2))
@@ -142,7 +205,10 @@ def generating_function(law: Any) -> GeneratingFunction:
         profile = law.profile
         return staircase_generating_function(profile.level, profile.period, 2 * profile.step - 1)
     if isinstance(law, Law):
-        raise Unsupported("only staircases on the integers are known as rational functions", came=law)
+        remedy = "Write its masses as a ut.gradual.TailedTable, where its tails are geometric."
+        raise Unsupported("only staircases on the integers are known as rational functions", came=law, remedy=remedy)
+    if isinstance(law, TailedTable):
+        return law.generating_function()
     if isinstance(law, Mapping):
         masses = {exact_integer(k, "outcome"): exact(p, "probability") for k, p in law.items()}
         if sum(masses.values()) != 1 or any(p < 0 for p in masses.values()):
@@ -150,7 +216,8 @@ def generating_function(law: Any) -> GeneratingFunction:
         support = sorted(k for k, p in masses.items() if p)
         constant = tuple(masses.get(k, Fraction(0)) for k in range(support[0], support[-1] + 1))
         return GeneratingFunction(constant, tuple(Fraction(0) for _ in constant), support[0], None, 1)
-    raise OutOfRange("a law on the integers, or a table {integer: probability}, is needed", came=law)
+    remedy = "Pass a table {integer: probability}; with tails as ut.gradual.TailedTable."
+    raise OutOfRange("a law on the integers, or a table, is needed", came=law, remedy=remedy)
 
 
 def staircase_generating_function(level: Level, period: int, near: int) -> GeneratingFunction:

@@ -55,7 +55,8 @@ def losslessness(strict: Any, loose: Any) -> Losslessness:
 
     Args:
         strict, loose: Two laws on the integers (geometric, staircases of any step and sensitivity), or tables
-            {integer: probability} of finite support; or two laws on the reals (staircases of any gamma, Laplace).
+            {integer: probability} of finite support, or with geometric tails (`TailedTable`); or two laws on the reals
+            (staircases of any gamma, Laplace).
 
     Returns:
         A verdict with the law of W (in Fractions if all numbers are rational), or with an obstacle. Both are certified,

@@ -42,10 +42,8 @@ def optimal_step(
     """The least r in 1..D whose staircase has the least expected cost.
 
     The answer is certain for moments of integer order: O(log D) signs of polynomials in alpha, each decided exactly.
-        The
-    sums of any other cost are floats, and the step may have an expected cost of about one part in 10^12 above the
-    least; `step_bracket` returns certain bounds. From epsilon 10 on, and up to sensitivity 4096, they are exact sums of
-    the cost's floats.
+    The sums of any other cost are floats, and the step may have an expected cost of about one part in 10^12 above the
+    least. From epsilon 10 on, and up to sensitivity 4096, they are exact sums of the cost's floats.
 
     Raises:
         NotALoss, NotMonotone: the cost is not even, nonnegative and nondecreasing in |x| at some point tried.
@@ -64,30 +62,6 @@ def optimal_step(
         return first_integer(0, D, lambda r: _gains_nothing(level, D, r, order))
     folded = folded_integers(level, D, cost)
     return folded.step() if isinstance(folded, IntegerPeriods) else _searched(folded, D, _enclosed(folded, D))
-
-
-def step_bracket(
-    epsilon: Number | Level | None = None,
-    sensitivity: Number = 1,
-    cost: Cost = absolute,
-    *,
-    alpha: Number | None = None,
-) -> tuple[int, int]:
-    """Bounds (low, high), both possible, between which the optimal step certainly lies.
-
-    They agree for moments of integer order. The bounds for any other cost hold, up to the rounding of sums, because the
-    cost never falls as |x| grows; they agree, or nearly, for sensitivities up to a thousand.
-    """
-    level = law_level(epsilon, alpha, "step_bracket")
-    D = positive_integer(sensitivity, "sensitivity", "step_bracket")
-    if isinstance(cost, Moment) and cost.is_integer:
-        step = optimal_step(level, D, cost)
-        return step, step
-    folded = folded_integers(level, D, cost)
-    if isinstance(folded, IntegerPeriods):
-        return folded.bracket()
-    bracket = _enclosed(folded, D)
-    return bracket.low + 1, bracket.high
 
 
 def _gains_nothing(level: Level, D: int, r: int, m: int) -> bool:

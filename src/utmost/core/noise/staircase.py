@@ -34,7 +34,6 @@ from utmost.core.noise.shift_curves import StaircaseCurve
 from utmost.errors import NotALoss, OutOfRange
 
 _LEAST_FLOAT = Fraction(1, 1 << 1074)
-_UNSURE = 1e-11  # relative width of a bracket found by integrals, which are right to 1e-13
 
 
 def optimal_gamma(
@@ -47,8 +46,8 @@ def optimal_gamma(
     """The gamma whose staircase has the least expected cost.
 
     The absolute and the squared error have closed forms; moments of integer order need the root of a polynomial, found
-    by exact signs. These depend on epsilon alone. `gamma_bracket` encloses gamma for any other cost, and quadrature
-    finds it inside that bracket, until the costs of neighbouring gammas differ by less than one part in 10^12.
+    by exact signs. These depend on epsilon alone. For any other cost gamma is enclosed, and quadrature finds it inside
+    that bracket, until the costs of neighbouring gammas differ by less than one part in 10^12.
 
     Raises:
         NotALoss, NotMonotone: when the cost is not even, nonnegative and nondecreasing in |x| at some point tried.
@@ -81,36 +80,6 @@ def optimal_gamma(
         return nearest((low + high) / 2)
     folded = _folded(level, period, cost)
     return folded.crossing()[0] if isinstance(folded, FewPeriods) else _searched(folded, _enclosed(folded))
-
-
-def gamma_bracket(
-    epsilon: Number | Level | None = None,
-    sensitivity: Number = 1,
-    cost: Cost = absolute,
-    *,
-    alpha: Number | None = None,
-) -> tuple[float, float]:
-    """Bounds between which the optimal gamma certainly lies.
-
-    For moments of integer order they are decided by exact signs and differ in the last digits. For any other cost they
-    follow, up to the rounding of sums, from the cost never falling as |x| grows, whatever else it does, and differ by
-    some 10^-3.
-
-    >>> low, high = gamma_bracket(1, 1, lambda x: np.abs(x))
-    >>> low <= optimal_gamma(1) <= high, high - low < 0.01
-    (True, True)
-    """
-    level = law_level(epsilon, alpha, "gamma_bracket")
-    period = positive_number(sensitivity, "sensitivity", "gamma_bracket")
-    if isinstance(cost, Moment) and cost.is_integer:
-        low, high = _moment_bracket(level, int(cost.order))
-        return math.nextafter(nearest(low), 0.0), math.nextafter(nearest(high), 1.0)
-    folded = _folded(level, period, cost)
-    if isinstance(folded, FewPeriods):
-        last, beyond = folded.crossing()
-        return last * (1 - _UNSURE), min(beyond * (1 + _UNSURE), 1.0)
-    bracket = _enclosed(folded)
-    return bracket.low, bracket.high
 
 
 def heuristic_gamma(epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> float:

@@ -368,7 +368,8 @@ def show_spending(
     ladder: list[LadderStep] = []
     if until is not None and noise is not None:
         margins["stops as soon as"] = f"{until.words}; less is spent then"
-        ladder = until.ladder(noise, question.at, sure)
+        if not isinstance(noise, SumNoise):  # tables of a plan have a margin each
+            ladder = until.ladder(noise, question.at, sure)
     show_after(question, after, margins, {"margin": margin}, ladder, new=new)
 
 

@@ -66,8 +66,10 @@ class CellSelection:
 
     def one_by_one(self, release: Any) -> "CellSelection":
         """The same question with each condition by itself."""
-        read = {"where": self.where, "minus": self.minus, "over": self.over}
-        return replace(self, **{name: texts and conditions(release, texts) for name, texts in read.items()})
+        where, minus, over = (
+            None if texts is None else conditions(release, texts) for texts in (self.where, self.minus, self.over)
+        )
+        return replace(self, where=where, minus=minus, over=over)
 
     def check_unused(self) -> None:
         """Check that nothing was asked of cells where counts are read for a prior."""

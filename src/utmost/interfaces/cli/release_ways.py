@@ -164,7 +164,7 @@ def by_plan(table: Path, told: ReleaseOptions) -> None:
         check_counted_before(told.people, told.count_key)
     unread = Protected() if told.people.are_events else promised.protected
     measured = PersonOptions(mean=told.people.mean, neighbours=told.people.neighbours)
-    refuse("cannot be chosen with --plan", TableAnswer(form=answer.form), once, unread, measured, promised.stopping)
+    refuse("cannot be chosen with --plan", TableAnswer(form=answer.form), once, unread, measured)
     plan = promised.plan
     assert plan is not None, "there is a plan"
     people = replace(told.people.people, count_key=told.count_key)
@@ -192,7 +192,8 @@ def by_wanted_tables(table: Path, told: ReleaseOptions, wanted: list[str]) -> No
         raise OutOfRange("--want takes --once tables", came=f"--once {told.once.once}", remedy=remedy)
     other = replace(told.once, once=None)
     refuse("is the noise of cells: it does not go with --want", other)
-    refuse("reads cells that each have noise of their own: it does not go with --want", promised.stopping)
+    if is_once:
+        refuse("needs noise for every level: it does not go with --once tables", promised.stopping)
     refuse("does not go with --want", TableAnswer(form=answer.form), promised.columns, promised.noise)
     if promised.stated is not None or promised.protected.cells is not None:
         came = "--cells" if promised.stated is None else "--promise"
@@ -343,12 +344,11 @@ def table_of_measures(table: Path, counted: "dict[str, CountedTable]", told: Rel
 
 def table_of_sums(table: Path, counted: "CountedTable", told: ReleaseOptions) -> None:
     """The cells of a table that needs a plan: of sums, counts and means by one noise, or of persons bounded in all."""
-    from utmost.interfaces.cli.screens.workload_screens import give_cells, release_by_plan
+    from utmost.interfaces.cli.screens.workload_screens import drawn_sums, give_cells, release_by_plan
     from utmost.publish.promises.sum_noise import SumNoise
-    from utmost.publish.releases.checked_sums import CheckedSums
 
     answer, level = told.answer, told.level.read()
-    refuse("does not go with sums and counts together", told.once, told.promised.columns, told.promised.stopping)
+    refuse("does not go with sums and counts together", told.once, told.promised.columns)
     promise = told.promised.of(counted)
     if told.memory.ledger is not None:
         return keep(table, told, counted)
@@ -360,9 +360,7 @@ def table_of_sums(table: Path, counted: "CountedTable", told: ReleaseOptions) ->
         return release_by_plan(counted, promise, level, sure, *where, as_json=answer.as_json, dry_run=told.dry_run)
     answer.check_free(table, draws=told.memory.ledger is None)
     check_fits(answer, counted, (), ())
-    with progress_bar("Noising"):
-        release = CheckedSums.of(counted, promise, level, sure).draw(secure(None))
-    give_cells(release, answer, signer)
+    give_cells(drawn_sums(counted, promise, level, sure), answer, signer)
 
 
 def _streamed(table: Path, told: ReleaseOptions) -> FilePieces | None:

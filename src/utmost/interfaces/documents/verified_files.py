@@ -215,9 +215,9 @@ def _of_detailed(release: Path, document: Mapping[str, Any], public_key: Path | 
 def _of_sums(release: Path, document: Mapping[str, Any], public_key: Path | None) -> dict[str, Any]:
     """The findings on a release by a plan."""
     whole, noise = NoisySums.of_facts(document), document["noise"]
-    released, digest = sums_in_words(document, whole).released, document["table"]["sha256"]
-    compared = {"format": document["format"], "released": released, "sums": "unchanged", "sha256": digest}
-    promised = promise_line(whole.level, whole.unit.neighbours), document["guarantee"], noise["drawn"]
+    facts, digest = sums_in_words(document, whole), document["table"]["sha256"]
+    compared = {"format": document["format"], "released": facts.released, "sums": "unchanged", "sha256": digest}
+    promised = facts.line, document["guarantee"], noise["drawn"]
     return _report(
         release, compared, _signature(release, public_key), promised, trust_of_sums(whole.promise), whole.promise
     ) | {

@@ -92,6 +92,7 @@ class CountingRule:
 
     def __post_init__(self) -> None:
         measures = self.measures
+        # Which columns are read.
         self.read = self.axes if self.part is None else (self.part, *self.axes)
         self.valued = tuple(measure.distinct for measure in measures if measure.distinct is not None)
         if self.person is not None and any(self.person == values.levels[0] for values in self.valued):
@@ -110,6 +111,7 @@ class CountingRule:
                 where=", ".join(self.columns),
                 remedy="Name another column for one of them: the values of an axis are published, and persons are not.",
             )
+        # How cells are numbered: by table, part and place; the tables of distinct values come behind those of sums.
         self.shape, self.parts = tuple(axis.size for axis in self.axes), 1 if self.part is None else self.part.size
         self.cells, tables = prod(self.shape), sum(measure.tables for measure in measures)
         self.numbered, self.numbers = None, self.cells
@@ -123,12 +125,13 @@ class CountingRule:
             self.numbered = NumberedCells(self.shape, number_bits(tables * self.parts), self.key)
             self.numbers = 1 << self.numbered.bits
         self.each_size = self.parts * self.numbers
-        of_sums = [at for at, measure in enumerate(measures) if measure.distinct is None]
-        self.size = sum(measures[at].tables for at in of_sums) * self.each_size
+        sums = [at for at, measure in enumerate(measures) if measure.distinct is None]
+        distinct = [at for at, measure in enumerate(measures) if measure.distinct is not None]
+        self.size = sum(measures[at].tables for at in sums) * self.each_size
         self.first_tables, start = [0] * len(measures), 0
-        for at in (*of_sums, *(at for at, measure in enumerate(measures) if measure.distinct is not None)):
+        for at in (*sums, *distinct):
             self.first_tables[at], start = start, start + measures[at].tables
-        self.reported = next((at for at, measure in enumerate(measures) if measure.counts_events), 0)
+        # What does not go together.
         for measure in measures:
             self.axes_of(measure)  # refuses a name that an axis has
         if self.whole is not None and self.numbered is not None:  # numbers do not say in which row a cell lies
@@ -139,6 +142,8 @@ class CountingRule:
         if self.whole is not None and any(measure.most_events is not None for measure in measures):
             required = "sums and counts together are kept cell by cell"
             raise OutOfRange(required, came="together=", remedy="Leave one of them out.")
+        # What is gathered while events are read.
+        self.reported = next((at for at, measure in enumerate(measures) if measure.counts_events), 0)
         named = [(measure, measure.amount.name) for measure in measures if measure.amount is not None]
         values_read = [f"{one.distinct.levels[0]} as {name}" for one, name in named if one.distinct is not None]
         self.tally = ReportTally(

@@ -31,10 +31,12 @@ from utmost.publish.ledger.relaxing import Answered, RowPermutation, answer_more
 from utmost.publish.ledger.requests import PublishRequest
 from utmost.publish.ledger.responses import LedgerResponse, draw_response, stored_response
 from utmost.publish.ledger.state import ItemFacts, Published, ReleaseKey, State, published_facts, release_of_facts
+from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.level_steps import Step
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.promised_noise import CONFIDENCE, Response
 from utmost.publish.promises.until import Stop, Until
+from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.publish.releases.source import Source
 from utmost.tables.frames.adapters import Column
 
@@ -199,7 +201,11 @@ def _climbed(
             response = answer_more(transaction, release, level, source.columns, randomness, progress)
         released = promise.lasting_noise.written(level, response)
         # The rule is given what is published, and nothing else.
-        is_met = until.is_met({**public, **released}, tuple(released), promise.at_stop(level, stop))
+        if promise.noise.is_by_plan:
+            facts = LedgerFacts(item[0], item[1], (level,), level, stop)
+            is_met = NoisySums.of_columns(promise, level, released, source.kind, facts).is_within(until)
+        else:
+            is_met = until.is_met({**public, **released}, tuple(released), promise.at_stop(level, stop))
         if is_met or level == ladder[-1]:
             break
     words = {"level": level_text(level), "promised": level_text(ladder[-1]), "met": is_met}
@@ -237,7 +243,7 @@ def check_new(source: Source) -> None:
     """
     source.check_sizes()
     source.promise.lasting_noise.check_names(source.promise.columns, source.promise.public)
-    if source.promise.until is not None:
+    if source.promise.until is not None and not source.promise.noise.is_by_plan:
         source.promise.until.chosen(source.table)
 
 

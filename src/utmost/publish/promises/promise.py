@@ -166,7 +166,8 @@ class Promise(Display):
             if not isinstance(self.until, Until):
                 raise wrong_kind("until", 'a rule on released values, such as within("10 %")', self.until)
             self.until.check_noise(self.noise)
-            self.until.check_public(self.public)
+            if not self.noise.is_by_plan:
+                self.until.check_public(self.public)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Promise) and self.facts() == other.facts()

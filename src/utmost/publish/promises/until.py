@@ -1,10 +1,11 @@
 """Accuracy first: a public rule by which a release climbs a ladder of levels, and stops as soon as it is accurate.
 
-The rule is part of the promise. It reads released values and margins alone, so whether it stops at a level is a
-function of what is published up to that level. Proofs: proofs/theory/accuracy-first.md.
+The rule is part of the promise: of cells, or of the tables of a plan. It reads released values and margins alone, so
+whether it stops at a level is a function of what is published up to that level. Proofs:
+proofs/theory/accuracy-first.md.
 """
 
-from collections.abc import Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
@@ -51,7 +52,8 @@ class Until(Display):
 
     Attributes:
         share: Margin that is wanted, as a share of the released value.
-        where: Labels by public column; the cells of these rows must be accurate, or all cells where it is empty.
+        where: Labels by public column; the cells of these rows must be accurate, or all cells where it is empty. By a
+            plan, cells of each wanted table that has these columns.
         steps: Number of levels, each twice the one before it; the last one is the epsilon of the release.
     """
 
@@ -118,10 +120,33 @@ class Until(Display):
         Raises:
             Unsupported: for noise that is not of single cells.
         """
-        if not isinstance(noise, CellNoise):
-            required = "until= needs cells that each have noise of their own"
+        if noise.is_by_plan:
+            self._check_tables(noise)
+        elif not isinstance(noise, CellNoise):
+            required = "until= needs cells that each have noise of their own, or the tables of a plan"
             remedy = "Leave until= out and choose the level; or promise the cells with unit=."
             raise Unsupported(required, came=noise.kind, remedy=remedy)
+
+    def _check_tables(self, noise: PlannedNoise) -> None:
+        """Check that a wanted table has the chosen cells.
+
+        Raises:
+            OutOfRange: where none has.
+        """
+        from utmost.publish.promises.sum_noise import SumNoise
+
+        assert isinstance(noise, SumNoise), "no other noise is by a plan"
+        tables = noise.plan.tables
+        for name, labels in self.where:
+            known = [columns[name] for columns in tables.values() if self.reads(columns)]
+            if not known or not all(any(label in there for there in known) for label in labels):
+                required, came = "a wanted table must have the chosen cells", f"{name} is {' or '.join(labels)}"
+                remedy = f"Choose labels of one table: {'; '.join(map(', '.join, filter(None, tables.values())))}."
+                raise OutOfRange(required, came=came, where="until", remedy=remedy)
+
+    def reads(self, columns: Container[str]) -> bool:
+        """Whether a table with these columns has cells that the rule chooses."""
+        return all(name in columns for name, _ in self.where)
 
     def check_public(self, public: Sequence[str]) -> None:
         """Check that the cells are chosen by public columns alone.
@@ -132,7 +157,7 @@ class Until(Display):
         for name, _ in self.where:
             if name not in public:
                 remedy = f"Choose by {', '.join(public)}." if public else "Leave where= out."
-                raise OutOfRange("within(..., where=...) must name public columns", came=repr(name), remedy=remedy)
+                raise OutOfRange("until must name public columns", came=repr(name), remedy=remedy)
 
     def chosen(self, table: Any) -> NDArray[np.bool_] | None:
         """The rows that the rule reads; None for all.
@@ -146,8 +171,8 @@ class Until(Display):
         columns = [(list(map(str, adapter.label(table, name))), labels) for name, labels in self.where]
         rows = np.logical_and.reduce([np.isin(column, labels) for column, labels in columns])
         if not rows.any():
-            required = "within(..., where=...) must choose cells of the table"
-            remedy = "Correct the labels of within(..., where=...)."
+            required = "until must choose cells of the table"
+            remedy = "Correct the labels of until."
             raise OutOfRange(required, came=str(_written_labels(self.where)), remedy=remedy)
         return np.asarray(rows)
 
@@ -162,15 +187,34 @@ class Until(Display):
         adapter, rows = adapter_of(table), self.chosen(table)
         for name, margin in noise.bars(columns).values():
             assert not isinstance(margin, tuple), "a column of cells has one margin"
-            cells = np.abs(np.asarray(adapter.column(table, name)))
-            least: Any = exact(margin) / self.share
-            if cells.dtype.kind == "f":
-                least = round_up(least)
-            elif cells.dtype.kind in "iu":
-                least = -(-least.numerator // least.denominator)
-            if not ((cells if rows is None else cells[rows]) >= least).all():
+            cells = np.asarray(adapter.column(table, name))
+            if not self._are_within(cells if rows is None else cells[rows], margin):
                 return False
         return True
+
+    def is_met_by(self, table: Any, margins: Mapping[str, str]) -> bool:
+        """Whether a table is so accurate in which margins stand behind the released values.
+
+        Args:
+            table: Table as it is published.
+            margins: The released column by the name of its column of margins.
+        """
+        adapter, rows = adapter_of(table), self.chosen(table)
+        for margin_name, name in margins.items():
+            cells, bars = (np.asarray(adapter.column(table, each)) for each in (name, margin_name))
+            if rows is not None:
+                cells, bars = cells[rows], bars[rows]
+            if not all(self._are_within(cells[bars == margin], margin) for margin in set(bars.tolist())):
+                return False
+        return True
+
+    def _are_within(self, cells: NDArray[Any], margin: int | float) -> bool:
+        least: Any = exact(margin) / self.share
+        if cells.dtype.kind == "f":
+            least = round_up(least)
+        elif cells.dtype.kind in "iu":
+            least = -(-least.numerator // least.denominator)
+        return bool((np.abs(cells) >= least).all())
 
     def cell_confidence(self, noise: PlannedNoise, levels: Sequence[Level], confidence: Fraction) -> Fraction:
         """The confidence, at each level by itself, of margins that hold with ``confidence`` where the rule stops.
@@ -189,10 +233,10 @@ class Until(Display):
         return _cell_confidence(noise, self.share, tuple(levels), confidence)
 
     def ladder(self, noise: PlannedNoise, epsilon: Level, confidence: Fraction) -> list["LadderStep"]:
-        """Each level at which a release may stop, with its margin, and with the cells that are accurate there.
+        """Each level at which a release of cells may stop, with its margin, and with the cells that are accurate there.
 
         Args:
-            noise: Noise of the promise.
+            noise: Noise of each cell.
             epsilon: Level at which the ladder ends.
             confidence: Confidence of the margins.
 
@@ -269,7 +313,8 @@ def within(share: Number, where: "Where | None" = None, *, steps: int = 7) -> Un
 
     Args:
         share: Margin that is wanted, as a share of the released value: "10 %" or 0.1.
-        where: Cells that must be so accurate, by public column a label or a list of labels; all cells if left out.
+        where: Cells that must be so accurate, by public column a label or a list of labels; all cells if left out. By a
+            plan they are chosen in each wanted table that has these columns, and other tables are not read.
         steps: Number of levels, from 2 to 16, each twice the one before it, the last one being epsilon.
 
     Raises:
@@ -283,6 +328,16 @@ def within(share: Number, where: "Where | None" = None, *, steps: int = 7) -> Un
     >>> promise = ut.Promise("applicants", public="department", unit=ut.Unit(1, 1), until=within("10 %"))
     >>> answer = ut.release(table, promise, epsilon=4)
     >>> answer.level <= ut.level("1/8"), answer.is_met
+    (True, True)
+
+    By a plan the wanted tables must be so accurate:
+
+    >>> import numpy as np
+    >>> domain = ut.Domain(sex=["men", "women"], town=["A", "B"])
+    >>> counted = ut.counting.CountedTable(domain, np.array([[512, 389], [353, 317]]), ut.Unit(1, 1))
+    >>> plan = ut.choose_plan(ut.Workload(domain, {"sex": 1, "": 1}), counted.unit, epsilon=4)
+    >>> answer = ut.release(counted, ut.Promise(noise=plan, until=within("10 %")), epsilon=4)
+    >>> answer.level <= ut.level("1/4"), all(answer["sex"]["margin"] <= answer["sex"]["estimate"] / 10)
     (True, True)
     """
     if callable(share):

@@ -17,7 +17,6 @@ from utmost.errors import Unsupported
 from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.noise_at_level import NoiseAtLevel, bar_column
 from utmost.publish.promises.promise import Promise
-from utmost.publish.promises.promised_noise import CONFIDENCE
 from utmost.publish.promises.statement import Statement, StatementFacts
 from utmost.publish.promises.table_statements import cells_digest
 from utmost.tables.files import files
@@ -219,14 +218,15 @@ class Answer(Display, Generic[TableT_co]):
         if self.stop is not None:
             assert self.ledger_facts is not None, "a memory knows where a rule stopped"
             facts = replace(self.ledger_facts, stop=replace(self.stop, confidence=sure))
-            return replace(self, ledger_facts=facts)._with_noise(self._noise_of(sure))
-        return self._with_noise(self.noise.with_confidence(sure))
+            return replace(self, ledger_facts=facts)._with_noise(self._noise_of(sure), sure)
+        return self._with_noise(self.noise.with_confidence(sure), sure)
 
-    def _with_noise(self, noise: NoiseAtLevel) -> "Answer[TableT_co]":
+    def _with_noise(self, noise: NoiseAtLevel, sure: Fraction) -> "Answer[TableT_co]":
         """The same with margins of another confidence."""
-        sure, table, sums = noise.confidence, self.table, self._sums_of_plan
+        table, sums = self.table, self._sums_of_plan
         if sums is not None:
-            return replace(self, noise=noise, table=cast("TableT_co", replace(sums, confidence=sure)))
+            others = replace(sums, confidence=sure, ledger_facts=self.ledger_facts)
+            return replace(self, noise=noise, table=cast("TableT_co", others))
         bars = {name: margin for name, (_, margin) in noise.bars(self.columns).items()}
         if is_engine_table(table):
             from utmost.tables.engines.engines import with_constants
@@ -568,12 +568,9 @@ def drawn_answer(
     """
     rows, drawn = len(next(iter(columns.values()))), promise.noise
     if drawn.is_by_plan:
-        from utmost.publish.promises.sum_noise import MEASURED, SumNoise
         from utmost.publish.releases.noisy_sums import NoisySums
 
-        assert isinstance(drawn, SumNoise), "no other noise is of a counted table alone"
-        measured = drawn.by_family(columns[MEASURED])
-        sums = NoisySums(promise, noise.level, CONFIDENCE, measured, kind, ledger_facts=remembered)
+        sums = NoisySums.of_columns(promise, noise.level, columns, kind, remembered)
         return Answer(sums, promise, noise, rows, remembered, None)
     if drawn.names_rows:
         return Answer(table_of(kind, columns), promise, noise, rows, remembered, None)

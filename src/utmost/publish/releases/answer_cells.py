@@ -150,12 +150,12 @@ class LabelledCells:
         shown = f"Name its labels: {name}={','.join(labels[:_LABELS_SHOWN])}{',...' * (len(labels) > _LABELS_SHOWN)}."
         if not bins:
             raise OutOfRange("a range needs a column of bins", came=repr(part), where=repr(name), remedy=shown)
-        first = exact(low.strip(), name) if low.strip() else min(start for start, _ in bins.values())
-        last = exact(high.strip(), name) if high.strip() else max(stop for _, stop in bins.values())
-        for end, ends in ((first, {start for start, _ in bins.values()}), (last, {stop for _, stop in bins.values()})):
-            if end not in ends:
-                required = "a range must begin and end at edges of bins"
-                raise OutOfRange(required, came=repr(part), where=repr(name), remedy=shown)
+        starts, stops = [start for start, _ in bins.values()], [stop for _, stop in bins.values()]
+        first = exact(low.strip(), name) if low.strip() else min(starts)
+        last = exact(high.strip(), name) if high.strip() else max(stops)
+        if first not in starts or last not in stops:
+            required = "a range must begin and end at edges of bins"
+            raise OutOfRange(required, came=repr(part), where=repr(name), remedy=shown)
         return [label for label, (start, stop) in bins.items() if first <= start and stop <= last]
 
     def _rows(self, rows: RowSelection) -> frozenset[int]:

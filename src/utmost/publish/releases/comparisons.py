@@ -143,10 +143,9 @@ def total(
     sure, noise = _confidence(confidence, answer), answer.noise
     if isinstance(noise, OneDrawAtLevel):
         return one_draw_total(answer, noise, where, column, sure)
-    at_one_level = _at_one_level(sure, [answer])
     if isinstance(sums := answer.table, NoisySums):
-        return replace(sums.total(where, column=column, confidence=at_one_level), confidence=sure)
-    return replace(_Sum.of(answer, where, column).answer(at_one_level), confidence=sure)
+        return sums.total(where, column=column, confidence=sure)
+    return replace(_Sum.of(answer, where, column).answer(_at_one_level(sure, [answer])), confidence=sure)
 
 
 def _confidence(confidence: Number | None, answer: Answer[Any]) -> Fraction:

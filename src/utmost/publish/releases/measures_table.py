@@ -74,6 +74,9 @@ class MeasuresTable:
         if not is_named or any(one != alike[0] for one in alike[1:]):
             required = "the amounts of one table must have the same axes, persons and level"
             raise OutOfRange(required, came="others", remedy="Count them by ut.count_measures.")
+        if any(release.stop is not None for release in self.releases.values()):
+            remedy = "Publish each amount by itself; or leave until= out and choose the level."
+            raise OutOfRange("the amounts of one table are released at one level", came="a rule", remedy=remedy)
         if first.promise.part is not None:
             raise OutOfRange(
                 "the amounts of one table must be of the whole data", came="a part", remedy="Count without part=."

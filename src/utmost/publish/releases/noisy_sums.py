@@ -7,7 +7,7 @@ from functools import cached_property
 from math import ceil, floor, log10
 from os import fsdecode
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,10 +28,12 @@ from utmost.publish.promises.codec import StatementForm, does_not_follow, stated
 from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.noise_at_level import NoiseAtLevel
 from utmost.publish.promises.promise import Promise
+from utmost.publish.promises.promised_noise import CONFIDENCE
 from utmost.publish.promises.statement import Statement
 from utmost.publish.promises.statement_kinds import SUMS_TABLE_KIND, is_of_sums
 from utmost.publish.promises.sum_laws import noise_laws
-from utmost.publish.promises.sum_noise import SumNoise
+from utmost.publish.promises.sum_noise import MEASURED, SumNoise
+from utmost.publish.promises.until import Stop, Until
 from utmost.publish.releases.clean_release import CleanProblem, CleanTable
 from utmost.publish.releases.estimates import Estimate, Printing, estimate_of
 from utmost.publish.releases.family_tables import (
@@ -71,6 +73,9 @@ _BESIDE = ("measure", "sums")
 
 _MOST_SUMS = 1 << 26
 
+BarT = TypeVar("BarT", Estimate, RatioBar, QuantileBar)
+"""An answer with its confidence."""
+
 Families = str | Sequence[str] | Family
 """A family by the names of its levels, or as the domain has it."""
 
@@ -89,7 +94,8 @@ class NoisySums(Display):
     Attributes:
         promise: Promise of the sums, whole; its noise has the plan.
         level: Level that the whole release spent.
-        confidence: Confidence of the margins that are shown, unless another is asked for.
+        confidence: Confidence of the margins that are shown, unless another is asked for: at this level, or where a
+            rule stopped at it.
         measured: Noisy sums of each measured family, integers of shape ``plan.measured_shape``: all that
             was said of the data. What else this class gives is computed from them.
         kind: Kind of the tables made of it, as an adapter names it.
@@ -119,6 +125,10 @@ class NoisySums(Display):
         optional(self.measure, text, "measure")
         if self.ledger_facts is not None:
             instance(self.ledger_facts, LedgerFacts, "ledger_facts")
+        if self.stop is not None and self.stop.confidence != self.confidence:
+            assert self.ledger_facts is not None, "it has a stop"
+            stop = replace(self.stop, confidence=self.confidence)
+            object.__setattr__(self, "ledger_facts", replace(self.ledger_facts, stop=stop))
         if set(self.measured) != set(self.plan.shares):
             raise OutOfRange("the measured families must be those of the plan", came="others")
         shaped = {
@@ -143,9 +153,14 @@ class NoisySums(Display):
         return self.promise.noise.plan
 
     @property
+    def stop(self) -> Stop | None:
+        """Facts of the ladder, where the promise has a rule (`within`) and this level is of it; None otherwise."""
+        return None if self.ledger_facts is None else self.ledger_facts.stop
+
+    @property
     def at_level(self) -> NoiseAtLevel:
         """The noise of the promise at the level of the release."""
-        return self.promise.at(self.level, confidence=self.confidence)
+        return self.promise.at(self.level, confidence=self._sure(None))
 
     @property
     def domain(self) -> Domain:
@@ -252,6 +267,10 @@ class NoisySums(Display):
         release = cls._of_statement(statement, read_sums(plan, facts), facts)
         if release.stated != statement:
             raise does_not_follow("sums" if release.stated.digest != statement.digest else "promise")
+        until, stop = statement.promise.until, release.stop
+        if until is not None and stop is not None and stop.is_met not in (None, release.is_within(until)):
+            required = "the rule must be met, or not, as it was stated"
+            raise BadTable(required, came="the contrary", where="stopped")
         return release
 
     @classmethod
@@ -300,17 +319,29 @@ class NoisySums(Display):
         measure = stated_field(facts, "measure", str) if "measure" in facts else None
         if measure == "":
             raise does_not_follow("measure")
+        stop = None if statement.ledger is None else statement.ledger.stop
         try:
             return cls(
                 statement.promise,
                 noise.level,
-                noise.confidence,
+                noise.confidence if stop is None else stop.confidence,
                 measured,
                 ledger_facts=statement.ledger,
                 measure=measure,
             )
         except UtmostError as error:
             raise BadTable("the document's parts must make a release by a plan", came=str(error)) from None
+
+    def is_within(self, until: Until) -> bool:
+        """Whether the released tables are as accurate as a rule wants them: it reads nothing else.
+
+        The rule reads the wanted tables with margins of 95 %, whatever others are shown; of cells that are chosen by
+        labels, those tables that have the columns of these labels.
+        """
+        read = self if self.confidence == CONFIDENCE else replace(self, confidence=CONFIDENCE)
+        columns = {margin: name for name, margin in self.value_columns}
+        tables = (read[name] for name in self.plan.tables)
+        return all(until.is_met_by(table, columns) for table in tables if until.reads(adapter_of(table).names(table)))
 
     def __getitem__(self, family: Families) -> LabelledTable:
         """One family as a table: its labels, the estimates, and behind them their margins, of the release's confidence.
@@ -329,7 +360,7 @@ class NoisySums(Display):
         if amounts is None:
             return family_table(self.domain, self.kind, chosen, self._estimated(chosen), narrow)
         known = self.reconstruction, self._errors, self.measured
-        columns = amount_columns(*known, chosen, self.confidence, amounts)
+        columns = amount_columns(*known, chosen, self._sure(None), amounts)
         return family_table(self.domain, self.kind, amounts.seen(chosen), columns, narrow)
 
     def __iter__(self) -> Iterator[str]:
@@ -376,7 +407,7 @@ class NoisySums(Display):
         form_of, steps = self._asked(column)
         form = form_of(where, along)
         value, law = self.reconstruction.value(self.measured, form), self._errors.of(form)
-        return estimate_of(value, law, self._sure(confidence), steps)
+        return self._estimate(value, law, confidence, steps)
 
     def difference(
         self, first: Where, second: Where, *, column: str | None = None, confidence: Number | None = None
@@ -394,7 +425,7 @@ class NoisySums(Display):
         forms = form_of(mapping(first, "first")), form_of(mapping(second, "second"))
         value, less = (self.reconstruction.value(self.measured, form) for form in forms)
         law = self._errors.of_difference(*forms)
-        return estimate_of(value - less, law, self._sure(confidence), steps)
+        return self._estimate(value - less, law, confidence, steps)
 
     def total_noise(self, where: Where | None = None, *, column: str | None = None) -> Combination:
         """The law of the error of `total`, in the unit of its value."""
@@ -431,7 +462,7 @@ class NoisySums(Display):
         """
         form_of, _ = self._asked(column)
         over, under = form_of(mapping(numerator, "numerator")), form_of(mapping(denominator, "denominator"))
-        return self._ratio(over, self, under, confidence).bar()
+        return self._as_shown(self._ratio(over, self, under, self._sure(confidence)).bar(), confidence)
 
     def check_amount(self, name: str) -> None:
         """Check that sums of the amount of this name were released.
@@ -492,16 +523,18 @@ class NoisySums(Display):
                 "a mean needs exactly one of name= and sums=", came="neither" if name is None else "both", remedy=remedy
             )
         chosen: Where = {} if where is None else where
-        counts = self.counted_form(chosen)
-        if sums is not None:
-            step = self.unit.step if self._amounts is None else Fraction(1)
-            return _mean(self._ratio(sums.form(chosen), sums, counts, confidence, sums.unit.step / step))
+        counts, sure, ends = self.counted_form(chosen), self._sure(confidence), None
         amounts = self._amounts
-        if amounts is not None and name == amounts.amount.name:
-            stated = self._selected(chosen, None, amounts.stated)
-            ratio = self._ratio(self.form(chosen), self, stated, confidence, self.unit.step)
-            return _mean(ratio, amounts.amount.between)
-        return _mean(self._ratio(self.counted_form(chosen, {str(name): values}), self, counts, confidence))
+        if sums is not None:
+            step = self.unit.step if amounts is None else Fraction(1)
+            both = sums.at_one_level(sure)  # either may have stopped at any level of its own ladder
+            ratio = self._ratio(sums.form(chosen), sums, counts, both, sums.unit.step / step)
+        elif amounts is not None and name == amounts.amount.name:
+            stated, ends = self._selected(chosen, None, amounts.stated), amounts.amount.between
+            ratio = self._ratio(self.form(chosen), self, stated, sure, self.unit.step)
+        else:
+            ratio = self._ratio(self.counted_form(chosen, {str(name): values}), self, counts, sure)
+        return self._as_shown(_mean(ratio, ends), confidence)
 
     def column_bars(
         self, *families: Families, confidence: Number | None = None, together: bool = False
@@ -518,7 +551,7 @@ class NoisySums(Display):
         {'region': {'count': 4.12, 'income_sum': 300, 'income_mean times count': 300}}
         """
         chosen = [self.domain.family(name) for name in families] or wanted_families(self.plan)
-        amounts, sure, at_once = self._pair(), self._sure(confidence), truth(together, "together")
+        amounts, sure, at_once = self._pair(), self._shown_confidence(confidence), truth(together, "together")
         bars: dict[str, dict[str, int | float]] = {self.table_name(family): {} for family in chosen}
         for column in amounts.mean_columns:
             for name, bar in self.widest_bars(chosen, column.weights, sure, together=at_once).items():
@@ -558,7 +591,7 @@ class NoisySums(Display):
         groups = np.flatnonzero(groups_in(self.domain, seen, narrow)).tolist()
         forms = [group_of(self.domain, seen, places_of(group, shape)) for group in groups]
         of_forms = ((amounts.form(form, amounts.total), amounts.form(form, amounts.stated)) for form in forms)
-        ratios = (self._ratio(over, self, under, None, self.unit.step) for over, under in of_forms)
+        ratios = (self._ratio(over, self, under, self._sure(None), self.unit.step) for over, under in of_forms)
         return [_mean(ratio, amounts.amount.between) for ratio in ratios]
 
     def quantile(
@@ -595,7 +628,7 @@ class NoisySums(Display):
             return list(zip(values, self._errors.leave_out(forms, values, 1 - sure), strict=True))
 
         selection = self.counted_form(where)
-        return quantile_bar(self.domain, selection, name, q, sure, measured)
+        return self._as_shown(quantile_bar(self.domain, selection, name, q, sure, measured), confidence)
 
     def median(self, name: str, *, where: Where | None = None, confidence: Number | None = None) -> QuantileBar:
         """Which cells of an ordered axis can hold the median of a selection: `quantile` at 1/2."""
@@ -650,7 +683,8 @@ class NoisySums(Display):
             along = {name: [weights.get(group, 0) for group in range(len(numbers))]}
             return self._ratio(selected(self.domain, chosen, along), self, everybody, sure)
 
-        return variance_bar([numbers[group] for group in taken], self._sure(confidence), mean_of)
+        bar = variance_bar([numbers[group] for group in taken], self._sure(confidence), mean_of)
+        return self._as_shown(bar, confidence)
 
     def spread(
         self,
@@ -762,7 +796,22 @@ class NoisySums(Display):
         """
         chosen = [self.domain.family(name) for name in families] or wanted_families(self.plan)
         weights = None if self._amounts is None else self._amounts.total
-        return self.widest_bars(chosen, weights, self._sure(confidence), together=truth(together, "together"))
+        sure, at_once = self._shown_confidence(confidence), truth(together, "together")
+        return self.widest_bars(chosen, weights, sure, together=at_once)
+
+    @classmethod
+    def of_columns(
+        cls,
+        promise: Promise,
+        level: Level,
+        columns: Mapping[str, NDArray[Any]],
+        kind: str,
+        remembered: LedgerFacts | None,
+    ) -> "NoisySums":
+        """The sums of an answer, from all of them in one column, with margins of 95 %."""
+        assert isinstance(promise.noise, SumNoise), "no other noise is of a counted table alone"
+        measured = promise.noise.by_family(columns[MEASURED])
+        return cls(promise, level, CONFIDENCE, measured, kind, ledger_facts=remembered)
 
     @classmethod
     def without_data(cls, promise: Promise, level: Level, confidence: Fraction) -> "NoisySums":
@@ -783,7 +832,7 @@ class NoisySums(Display):
         amount = None if weights in numbers else self.unit.amount
         return {
             self.table_name(family): Printing.of(laws[family][1].values(), amount).margin(margin)
-            for family, margin in self._errors.widest(laws, sure, together=together).items()
+            for family, margin in self._errors.widest(laws, self.at_one_level(sure), together=together).items()
         }
 
     @progress_bar("Withholding cells")
@@ -872,7 +921,7 @@ class NoisySums(Display):
             for place in facts.places(family):
                 estimate, farthest = Fraction(int(estimates[place]), divisor), reach[int(kinds[place])]
                 if lower[place] - estimate > farthest or estimate - upper[place] > farthest:
-                    answer = estimate_of(estimate, laws[int(kinds[place])], self.confidence, self.unit.amount)
+                    answer = self._estimate(estimate, laws[int(kinds[place])], None, self.unit.amount)
                     far.append(f"{facts.fact(family, place)}, where {answer} was released")
         if far:
             listed = "; ".join(far[:MOST_NAMED]) + (f"; and {len(far) - MOST_NAMED} more" if far[MOST_NAMED:] else "")
@@ -896,6 +945,10 @@ class NoisySums(Display):
     @cached_property
     def _errors(self) -> AnswerErrors:
         return AnswerErrors(self.reconstruction, self._ratios, self.unit)
+
+    def at_one_level(self, confidence: Fraction) -> Fraction:
+        """The confidence, at this level by itself, of a margin that holds with another where a rule has stopped."""
+        return confidence if self.stop is None else self.stop.at_one_level(confidence)
 
     def laws(self, family: str | Sequence[str] | Family) -> dict[int, Combination]:
         """The laws of the errors of a family's sums; of amounts in steps.
@@ -949,17 +1002,30 @@ class NoisySums(Display):
 
     def _estimated(self, family: Family) -> dict[str, NDArray[Any]]:
         known = self.reconstruction, self._errors, self.measured
-        return estimated_columns(*known, family, self.confidence, self.unit.amount)
+        return estimated_columns(*known, family, self._sure(None), self.unit.amount)
+
+    def _shown_confidence(self, confidence: Number | None) -> Fraction:
+        return self.confidence if confidence is None else read_confidence(confidence)
 
     def _sure(self, confidence: Number | None) -> Fraction:
-        return self.confidence if confidence is None else read_confidence(confidence)
+        """The confidence, at this level by itself, of a margin that is shown with another where a rule stopped."""
+        return self.at_one_level(self._shown_confidence(confidence))
+
+    def _as_shown(self, bar: BarT, confidence: Number | None) -> BarT:
+        """A bar with the confidence that it has where a rule stopped."""
+        return replace(bar, confidence=self._shown_confidence(confidence))
+
+    def _estimate(
+        self, value: Fraction, law: Combination, confidence: Number | None, amount: Amount | None = None
+    ) -> Estimate:
+        return self._as_shown(estimate_of(value, law, self._sure(confidence), amount), confidence)
 
     def _ratio(
         self,
         over: ProductForm,
         of: "NoisySums",
         under: ProductForm,
-        confidence: Number | None,
+        sure: Fraction,
         steps: Fraction | None = None,
     ) -> FiellerSet:
         """The set of a ratio; ``steps`` is the unit of the numerator in that of the denominator."""
@@ -967,7 +1033,7 @@ class NoisySums(Display):
         top, bottom = of.reconstruction.value(of.measured, over), self.reconstruction.value(self.measured, under)
         steps = of.unit.step / self.unit.step if steps is None else steps
         moved = law | {"u": [steps * u for u in law["u"]]}
-        return FiellerSet.of(steps * top, bottom, **moved, confidence=self._sure(confidence))
+        return FiellerSet.of(steps * top, bottom, **moved, confidence=sure)
 
 
 def _mean(ratio: FiellerSet, ends: tuple[Fraction, Fraction] | None = None) -> RatioBar:

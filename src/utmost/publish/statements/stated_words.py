@@ -77,12 +77,10 @@ def table_in_words(document: Mapping[str, Any]) -> ReleaseFacts:
         }
     words = _noise_words(statement)
     if ledger is not None and (stop := ledger.stop) is not None:
-        beforehand = promise_line(stop.promised, noise.unit.neighbours)
-        chose = "A rule of released values chose" if stop.is_met is not None else "Beside a rule somebody asked for"
-        reached = f"{chose} {level_name(level)}; beforehand {level_name(stop.promised)} was promised."
+        line, reached = _stop_words(stop, level, noise.unit.neighbours)
         words = replace(
             words,
-            line=f"{beforehand} {outcome_line(level)}",
+            line=line,
             composition=f"{words.composition} {reached}".strip(),
             noises=_where_stopped(statement, stop, words.noises),
         )
@@ -108,6 +106,13 @@ def table_in_words(document: Mapping[str, Any]) -> ReleaseFacts:
         is_relaxed=not isinstance(noise, Noise) or noise.is_relaxed,
         promise=promise,
     )
+
+
+def _stop_words(stop: Stop, level: Level, neighbours: str) -> tuple[str, str]:
+    """The promise beforehand with the loss of the outcome; and who chose the level."""
+    chose = "A rule of released values chose" if stop.is_met is not None else "Beside a rule somebody asked for"
+    reached = f"{chose} {level_name(level)}; beforehand {level_name(stop.promised)} was promised."
+    return f"{promise_line(stop.promised, neighbours)} {outcome_line(level)}", reached
 
 
 def _where_stopped(statement: Statement, stop: Stop, noises: tuple[StatedNoise, ...]) -> tuple[StatedNoise, ...]:
@@ -161,11 +166,15 @@ def sums_in_words(statement: Mapping[str, Any], release: "NoisySums") -> Release
         by = f" by {words(family)}" if words(family) else ""
     measured = f"{named}{count} {sums}{of}{clipped}{by}"
     total, (adds, _) = level_in_ledger(release.ledger_facts, release.level)
+    line, split = promise_line(release.level, release.unit.neighbours), _split(len(release.plan.shares), is_plain=plain)
+    if release.stop is not None:
+        line, reached = _stop_words(release.stop, release.level, release.unit.neighbours)
+        split = f"{split}{reached} "
     return ReleaseFacts(
         statement=statement,
         level=total,
         own_level=release.level,
-        line=promise_line(release.level, release.unit.neighbours),
+        line=line,
         released=measured,
         unit=f"one individual, who {changes(release.unit, 'cell')}",
         neighbours=neighbours_in_words(release.unit),
@@ -180,7 +189,7 @@ def sums_in_words(statement: Mapping[str, Any], release: "NoisySums") -> Release
         after="nothing: each noisy cell is published as it is"
         if release.unit.is_distinct
         else _sums_of_cells(release.unit),
-        composition=f"{_split(len(release.plan.shares), is_plain=plain)}{adds or ADDS_UP}{part}",
+        composition=f"{split}{adds or ADDS_UP}{part}",
         domain=_domain_words(release),
         on_trust=trust_of_sums(release.promise),
         promise=release.promise,
@@ -216,7 +225,7 @@ def _noised(
         def margin(sure: Any) -> int | float:
             """The margin of the published table, in which least squares has put all measured sums together."""
             if not is_table:
-                return release.unit.margin(law.margin(sure))
+                return release.unit.margin(law.margin(release.at_one_level(sure)))
             return next(iter(release.widest_bars([family], None, sure, together=False).values()))
 
         return [(words or "total", sums, margin, "± {}")]
@@ -227,7 +236,7 @@ def _noised(
     parts += f"of those below {high}" + (", and of the events without an amount" if amounts.amount.missing else "")
 
     def margin_of(column: str) -> Callable[[Any], int | float]:
-        return lambda sure: dict(amounts.bars(law.ratio, sure))[column]
+        return lambda sure: dict(amounts.bars(law.ratio, release.at_one_level(sure)))[column]
 
     counted = f"counts of {release.unit.counted}"
     *_, mean = amounts.mean_columns

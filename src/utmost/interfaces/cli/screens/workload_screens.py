@@ -253,12 +253,24 @@ def release_by_plan(
     dry_run: bool,
 ) -> None:
     """Release a counted table as a plan promises it, once and for all; or show what that would promise."""
-    checked = CheckedSums.of(counted, promise, at, confidence)
     if dry_run:
-        return _show_promise(checked.without_data, as_json=as_json)
+        return _show_promise(CheckedSums.of(counted, promise, at, confidence).without_data, as_json=as_json)
+    give_workload(drawn_sums(counted, promise, at, confidence), out, signer, as_json=as_json)
+
+
+def drawn_sums(counted: CountedTable, promise: Promise, at: Level, confidence: Fraction) -> NoisySums:
+    """The sums of a plan at a level; by a rule that stops at the first one at which it is met. Nothing remembers them.
+
+    Args:
+        at: Level of the release; the last one of a ladder.
+    """
+    from utmost.publish.ledger.releasing import release
+
     with progress_bar("Noising"):
-        release = checked.draw(secure(None))
-    give_workload(release, out, signer, as_json=as_json)
+        if promise.until is None:
+            return CheckedSums.of(counted, promise, at, confidence).draw(secure(None))
+        sums: NoisySums = release(counted, promise, epsilon=at, confidence=confidence).table
+        return sums
 
 
 def give_workload(
@@ -453,6 +465,8 @@ def _said(release: NoisySums, headline: str, written: str = "") -> ScreenGroup:
         rows["clean"] = no_clean_table(cells)
     if headline == DRY:
         rows |= planned_gain(release.plan, release.level, release.confidence)
+        if release.promise.until is not None:
+            rows["stops as soon as"] = f"{release.promise.until.words}; less is spent then"
     facts = sums_in_words(release.statement, release)
     is_whole = not written and release.ledger_facts is None
     then = "" if release.ledger_facts is not None else NOT_REMEMBERED_OF_PEOPLE if facts.is_proved else NOT_REMEMBERED

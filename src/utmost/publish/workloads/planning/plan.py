@@ -35,7 +35,7 @@ from utmost.publish.workloads.reconstruction.estimates import LeastSquares
 from utmost.publish.workloads.reconstruction.least_squares import not_cleanable, precision_weights
 from utmost.publish.workloads.row_unit import MOST_TOGETHER, WholeRows
 from utmost.publish.workloads.sums_in_words import read_family
-from utmost.publish.workloads.workload import Workload
+from utmost.publish.workloads.workload import Workload, narrowed
 from utmost.tables.axes.domain import Domain, Family
 from utmost.tables.axes.few_cells import FewCells
 
@@ -211,6 +211,36 @@ class Plan(Display):
     def amount_pair(self) -> AmountPair | None:
         """The axis along which an amount is kept in two parts; None where sums and counts are not noised together."""
         return AmountPair.of(self.domain, self.unit)
+
+    @property
+    def tables(self) -> dict[str, dict[str, list[str]]]:
+        """The columns of each wanted table and their labels, by its name; of the measured ones where nobody said which.
+
+        Ranges, prefixes and single sums are no tables.
+
+        >>> domain = Domain(sex=["men", "women"], town=["A", "B"])
+        >>> Plan(domain, Unit(1, 1), {"sex town": 1}, Workload(domain, {"sex": 1, "": 1})).tables
+        {'sex': {'sex': ['men', 'women']}, '': {}}
+        """
+        amounts, found = self.amount_pair, dict[str, tuple[Family, Mapping[int, int]]]()
+        for part in () if self.workload is None else self.workload.parts:
+            try:
+                found[part.name] = narrowed(self.domain, part.name)
+            except UtmostError:
+                continue
+        if not found:
+            measured = [family for family in self.shares if min(family, default=0) >= 0]
+            for family in measured if self.rows is None else [self.rows.base]:
+                found[self.domain.family_name(family) if amounts is None else amounts.name(family)] = family, {}
+        tables = dict[str, dict[str, list[str]]]()
+        for name, (family, narrow) in found.items():
+            tables[name] = {}
+            for place, level in enumerate(family if amounts is None else amounts.seen(family)):
+                axis = self.domain.axes[place]
+                for column, labels in axis.label_columns(level).items() if level < len(axis.levels) else ():
+                    texts = [str(label) for label in labels]
+                    tables[name][column] = [texts[narrow[place]]] if place in narrow else texts
+        return tables
 
     def measured_shape(self, family: Family) -> tuple[int, ...]:
         """The shape of what a measured family measures: that of its groups, of differences one for each row."""

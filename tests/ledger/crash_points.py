@@ -1,0 +1,170 @@
+"""Places inside one call of a ledger where a process dies, a disk is full, or a check is passed over.
+
+No public call reaches them, so that this module, and no test beside it, imports the modules of the ledger. Each
+function plants one such fault by a ``monkeypatch``, until that is undone.
+"""
+
+import sqlite3
+
+from utmost.errors import LedgerUnavailable
+from utmost.publish.ledger import opening, publishing, relaxing, sqlite_store
+from utmost.publish.ledger import witness as witness_file
+from utmost.publish.ledger.event_log import EventLog, Transaction
+from utmost.publish.ledger.postgres_store import PostgresStore
+from utmost.publish.ledger.sqlite_store import SqliteStore
+from utmost.publish.ledger.store import Rows
+from utmost.publish.ledger.witness import Witness
+from utmost.publish.promises import response_noise
+
+
+def the_store_cannot_write(patch):
+    """The witness holds what was drawn, and the store has no room for it; give the list of what it was to write."""
+    tried = []
+
+    def failing(self, events, seal, parts):
+        tried.append((events, parts))
+        raise LedgerUnavailable("the disk must have room")
+
+    patch.setattr(Rows, "write", failing)
+    return tried
+
+
+def the_process_dies_before_the_witness_is_told(patch):
+    """After the commit, and before the witness knows of it."""
+
+    def died(self, rows):
+        raise OSError("died")
+
+    patch.setattr(Witness, "settle", died)
+
+
+def the_process_is_interrupted_before_it_writes(patch):
+    """Between the draw and the store."""
+
+    def interrupted(page):
+        if page.appended:
+            raise KeyboardInterrupt
+
+    patch.setattr(Transaction, "write_down", interrupted)
+
+
+def the_witness_has_no_room(patch):
+    def full(*_):
+        error = sqlite3.OperationalError("database or disk is full")
+        error.sqlite_errorcode = 13
+        raise error
+
+    patch.setattr(witness_file, "_write", full)
+
+
+def nothing_may_be_drawn(patch):
+    """A draw is an error."""
+    patch.setattr(publishing, "draw_publication", None)
+    patch.setattr(relaxing, "draw_relaxation", None)
+
+
+def a_draw_fails(patch, number):
+    """The draw of this number, from 1, runs out of memory."""
+    draw, calls = publishing.draw_publication, []
+
+    def failing(*words):
+        calls.append(words)
+        if len(calls) == number:
+            raise MemoryError("cut off")
+        return draw(*words)
+
+    patch.setattr(publishing, "draw_publication", failing)
+
+
+def nothing_may_be_written(patch):
+    """A call that takes the lock of writers is an error."""
+    patch.setattr(EventLog, "write", None)
+
+
+def a_look_before_it_writes(patch, look):
+    """Call ``look`` with the number of events that one transaction is about to write."""
+    write_down = Transaction.write_down
+
+    def watched(page):
+        look(len(page.appended))
+        write_down(page)
+
+    patch.setattr(Transaction, "write_down", watched)
+
+
+def a_look_around_every_write(patch, look):
+    """Call ``look`` before and after each step that writes a file: of ledger, witness, journals."""
+
+    def noted(real):
+        def call(*arguments):
+            look()
+            made = real(*arguments)
+            look()
+            return made
+
+        return call
+
+    for owner, name in ((Rows, "write"), (Rows, "head"), (Witness, "settle"), (sqlite_store, "_schema")):
+        patch.setattr(owner, name, noted(getattr(owner, name)))
+    patch.setattr(witness_file, "_write", noted(witness_file._write))
+
+
+def a_call_while_a_backup_is_copied(patch, call):
+    """Call something once, when a backup has been copied and has not got its name."""
+    real, made = opening.copied, []
+
+    def copied(source, to):
+        real(source, to)
+        if not made:
+            made.append(1)
+            call()
+
+    patch.setattr(opening, "copied", copied)
+
+
+def nobody_looks_at_the_tables(patch):
+    """Triggers and rules that others put into the store are not noticed."""
+    patch.setattr(sqlite_store, "_odd", lambda connection: [])
+    patch.setattr(PostgresStore, "_checked", lambda self, rows: rows)
+
+
+def a_budget_is_passed_over(patch):
+    patch.setattr(publishing, "check_budget", lambda state, dataset, after: None)
+
+
+def an_answer_claims_another_law(patch):
+    """The next answers say that they were tightened."""
+    real = Transaction.append
+
+    def as_a_view(page, kind, facts, parts):
+        real(page, kind, facts | {"how": "tighten"}, parts)
+
+    patch.setattr(Transaction, "append", as_a_view)
+
+
+def the_draws_of_a_key_drift(patch):
+    """From here on a key gives other noise, as a later version of the library might."""
+    real = response_noise.KeyedRandomness
+    patch.setattr(response_noise, "KeyedRandomness", lambda key: real(key[::-1]))
+
+
+def transactions(patch):
+    """Give a list that gets "read" or "write" for each transaction of a store in a file."""
+    made, real = [], SqliteStore.transact
+
+    def transact(self, work, *, write):
+        made.append("write" if write else "read")
+        return real(self, work, write=write)
+
+    patch.setattr(SqliteStore, "transact", transact)
+    return made
+
+
+def pending(witness):
+    """The number of draws that a witness file holds and does not know to be committed."""
+    return len(Witness(witness, 5.0).record().pending)
+
+
+def last_event(witness):
+    """The number of the last event of a witness file."""
+    return Witness(witness, 5.0).last()[0]
