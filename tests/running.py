@@ -15,6 +15,7 @@ from utmost.interfaces.cli.main import (  # commands have no public name
     COMMANDS,
     RESEARCH_COMMANDS,
     command_named,
+    command_of,
     every_command,
     main,
 )
@@ -25,6 +26,7 @@ __all__ = [
     "RESEARCH_COMMANDS",
     "called",
     "command_named",
+    "command_of",
     "every_command",
     "main",
     "python",

@@ -5,7 +5,8 @@ from functools import reduce
 from pathlib import Path
 
 import utmost as ut
-from running import called, every_command
+from running import called, command_of, every_command
+from utmost_papers.command import reproduce
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("docs/howto/*.md"), *ROOT.glob("docs/tutorial/*.md")])
@@ -41,6 +42,7 @@ def test_options_and_names_on_pages_are_there():
     """`--option` is one of some command, but for those of pytest; `ut.name` is a name of the library."""
     options = {name for _, command in every_command() for each in command.params for name in each.opts}
     options |= {name for _, command in every_command() for each in command.params for name in each.secondary_opts}
+    options |= {name for each in command_of("utmost-papers", reproduce, ()).params for name in each.opts}
     options |= {"--help", "--version", "--install-completion", "--show-completion", "--quick", "--bits"}
     for page in [ROOT / "README.md", *ROOT.glob("docs/**/*.md")]:
         for span in _SPAN.findall(_CODE.sub("", page.read_text(encoding="utf-8"))):

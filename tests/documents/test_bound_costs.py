@@ -98,7 +98,7 @@ def test_a_release_of_any_kind_is_read_and_its_level_is_said(tmp_path):
     for release in released_in_every_way(COUNTED, tmp_path):
         costs = bound_costs(release, DOMAIN, epsilon="9/10")
         assert costs.paid == ut.exact.level("1/10")
-        assert "that is epsilon=1 in all" in costs.words
+        assert "they cost epsilon=1" in costs.words
         exact = bound_costs(COUNTED, DOMAIN, epsilon="9/10", public=True)
         assert [row.margin for row in costs.rows] == [row.margin for row in exact.rows]
         assert all(row.persons.margin > 0 for row in costs.rows)

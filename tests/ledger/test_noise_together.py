@@ -66,7 +66,7 @@ def test_what_cannot_be_is_refused():
         together_noise(["a", "b"], unit=ut.Unit(1, 2), noise="joint")
     with pytest.raises(OutOfRange, match="those of the noise"):
         Promise(["a", "c"], noise=together_noise(["a", "b"], unit=ut.Unit(1, 2)))
-    with pytest.raises(Unsupported, match="by item"):
+    with pytest.raises(Unsupported, match="keyed by identifier"):
         together_noise(["a", "b"], unit=ut.Unit(1, 2)).by_item()
     with pytest.raises(BadTable):
         ut.release({"a": [1], "b": [1.5]}, ut.Promise(noise=together_noise(["a", "b"], unit=ut.Unit(1, 2))), epsilon=1)

@@ -268,9 +268,9 @@ def test_the_page_says_what_an_approver_confirms(service, who, published, grace,
         "the list of rows and the public columns would be the same without any one individual",
         "Ada has not declared that these people are in no other dataset.",
         "<li>admissions: 0.25</li>",
-        "Same people? Then refuse, and ask for one budget.",
+        "If one of them is about the same people, refuse, and ask for one budget.",
         "nobody has set a limit: further releases are not stopped",
-        "By approving you say that you asked Ada, and were told:",
+        "By approving you say that you asked Ada, who told you:",
     ):
         assert word in seen, word
     observed = Terms(promised(rows="observed"))
@@ -296,7 +296,7 @@ def test_a_relaxation_shows_the_promise_of_the_release(service, who, published, 
         assert word in seen, word
     gone = propose_by(service, ada, "2", "relax", "tomorrow", level(100))
     seen = page_of(grace, gone.name)
-    assert "cannot be approved" in seen
+    assert "You cannot approve this proposal" in seen
     assert ">Approve" not in seen
     approver = who("Grace", "approver")
     with pytest.raises(Unsupported, match="shown the whole request"):
@@ -472,7 +472,7 @@ def test_the_page_of_a_relaxation_has_all_that_the_page_of_a_publication_has(ser
     made = propose_by(service, who("Ada", "curator"), "1", "relax", "admissions", ONE)
     seen = " ".join(page_of(grace, made.name).split())
     for words in (
-        "It was answered at ε = 0.25. All its answers together cost the largest level, not the sum: ε = 1.",
+        "This release was answered at ε = 0.25. All its answers together cost the largest ε, not the sum: ε = 1.",
         "By approving you say that you asked Ada",
         "All of it, letter for letter",
         "The promise also assumes that",

@@ -306,7 +306,7 @@ def test_sums_of_a_part_at_once(opened, bearer):
         for _ in range(2):
             done = ada.fill(ada.get("/publish"), "/publish", {"kind": "plan"}, files, **asked)
             assert "Published." in done.text, done.text
-        assert f"Of the part {town} of town." in done.text
+        assert f"This release is of one part: town = {town}." in done.text
     assert service.ledger.budget("towns").spent == 1
 
 
@@ -328,7 +328,7 @@ def test_a_part_is_proposed_by_form(visitor, service):
     for table in (basel, whole):
         assert ada.fill(page, "/proposals/table", files={"table": table}).status_code == 422
     done = ada.fill(page, "/proposals/table", files={"table": bern})
-    assert "Of the part Bern of town." in done.text, done.text
+    assert "This release is of one part: town = Bern." in done.text, done.text
 
 
 @pytest.mark.parametrize(

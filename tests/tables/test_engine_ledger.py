@@ -170,7 +170,7 @@ def test_what_a_ledger_does_not_answer_is_refused(lazily, tmp_path):
         with pytest.raises(Unsupported, match="points"):
             ledger.publish("points", lazily(wards()), ut.Promise(**say, noise=ut.PointNoise(100)), epsilon=1)
         ledger.publish("rows", wards(), ut.Promise(**SAY), epsilon=1)
-        with pytest.raises(Unsupported, match="by item"):
+        with pytest.raises(Unsupported, match="keyed by identifier"):
             ledger.relax("rows", lazily(wards()), epsilon=2)
         made = ledger.publish("visits", lazily(wards()), ut.Promise(**SAY), epsilon=1, independent=True).table
         with pytest.raises(NeedsTable):

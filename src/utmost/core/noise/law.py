@@ -12,7 +12,7 @@ from utmost.core.noise.costs import Cost, Moment, absolute, moment, squared
 from utmost.core.noise.shift_curves import ShiftCurve
 from utmost.errors import OutOfRange
 
-RELAXABLE = "it can be made more accurate later, and the total cost is then the larger epsilon alone"
+RELAXABLE = "kept in a ledger, it can be made more accurate later, and the total cost is then the larger epsilon alone"
 """The claim of a distribution that is lossless to relax."""
 
 THEOREM_11 = (

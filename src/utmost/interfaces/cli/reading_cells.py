@@ -437,7 +437,10 @@ def _whole_facts(report: dict[str, Any], sure: str) -> Any:
 def _answer(report: dict[str, Any], sure: str, beyond: str | None) -> ScreenGroup:
     if report["kind"] == "ratio":
         shown = report["words"]
-        rows = {"estimate": _shown(report["value"]), "interval": f"holds the true ratio, at {sure} confidence"}
+        rows = {
+            "estimate": _shown(report["value"]),
+            "interval": f"holds the true ratio of what was counted, at {sure} confidence",
+        }
         if not report["determined"]:
             rows = {"why": f"at {sure} confidence the sum that is divided by may be 0: its error bar reaches there"}
     else:

@@ -67,7 +67,7 @@ ReadRelease = Answer[Any] | DetailedSums | MeasuresTable | WithheldTable[Any] | 
 def read_release(
     path: Path | str, statement: Path | str | None = None, *, separator: str | None = None, encoding: str | None = None
 ) -> ReadRelease:
-    """Read whatever was published, with its statement, which is checked.
+    """Read a published file of any kind, and check its statement.
 
     Args:
         path: Path of a table with its statement beside it, or of a release by a plan as .json; or its address, http or

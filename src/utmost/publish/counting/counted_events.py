@@ -91,12 +91,11 @@ def count_table(
     outside: str | None = None,
     progress: Progress | None = None,
 ) -> CountedTable | dict[Label, CountedTable]:
-    """Count the events of persons over a declared domain, so that one person changes no more than is said.
+    """Count the events of persons over a declared domain, so that one person changes no more than declared.
 
-    Of each person and cell the events are counted, or their values summed, and the sum is moved into ``per_cell`` of
-    the measure; of a person's cells whose sum is not 0 the ``at_most`` with the least hash of key, person and cell are
-    kept, exactly so many where there are as many. Then the sums are added up over all persons; cells with nobody in
-    them hold 0.
+    First the events of each person in each cell are counted, or their values summed, and the number is clipped to
+    ``per_cell`` of the measure. Then at most ``at_most`` cells of each person are kept, those with the least hash of
+    key, person and cell. Last the numbers of all persons are added up; a cell with nobody in it holds 0.
 
     Args:
         events: One row an event: a dict of columns, a list of dicts, a NumPy array with named fields, a frame of any
@@ -109,20 +108,20 @@ def count_table(
         counting: Owner of each event, and how many cells one person may change.
         measure: Counted quantity: `count` with a bound by cell, `sum` of amounts, or `distinct` values; events, each
             person once a cell, if left out. See `count_measures` for several in one pass.
-        by: Axes of the domain that the table has, by the names of their columns, in this order; all if left out.
-        part: An axis of the domain, or {column: list of labels}, that splits the table into parts each person is in
-            only one of: a person with events in several is kept in the one with the least hash.
+        by: Names of the axes of the domain by which to count, in the order of the table; all if left out.
+        part: An axis of the domain, or {column: list of labels}, that splits the table into parts. Each person is in
+            one part; a person with events in several parts is kept in the one with the least hash.
         spelling: Marks of decimals, thousands, dates and missing values in text, in files and frames alike.
-        outside: "leave out" where events outside the domain, or without a value there, are meant to go: then nothing
-            warns of them. An axis's ``other`` takes them in instead.
+        outside: "leave out" to leave out events outside the domain, or without a value, without a warning. The
+            ``other`` of an axis counts such events instead.
         progress: Function that is called as ``progress(done, rows)`` after every batch.
 
     Returns:
         The table with the unit that this counting proves: sensitivity max(|lowest|, |highest|) of ``per_cell``, of
         amounts in steps, ``at_most`` cells, or as many as there are cells, and ``in_all``; under "change-one" also that
         nothing is negative, where no sum is below 0. With ``part`` a dict of such tables by the label of the part, each
-        over the other axes, with ``CountedTable.part`` saying that they share nobody. Their ``report`` says, to the
-        curator alone, what became of the events; that of parts is of them all.
+        over the other axes, with ``CountedTable.part`` saying that they share nobody. Their ``report`` says what became
+        of the events; it has true numbers, for the curator alone.
 
     Raises:
         NotDeclared: without a domain, or for a column that is no axis of it.

@@ -60,9 +60,10 @@ def count(per_cell: AmountBounds | None = None, *, in_all: int | None = None) ->
 
     Args:
         per_cell: Number of events of a person that count in a cell; 1 if left out, or as many as ``in_all``.
-        in_all: Number of events of a person that count in the whole table: of more, evenly spread ones are kept, so
-            that each cell loses in proportion. Where persons differ in how much they do, this cuts far less than
-            ``per_cell`` for the same noise; a plan releases it, see `release`.
+        in_all: Number of events of a person that count in the whole table. If a person has more events, some are kept,
+            spread evenly, so that each cell loses in proportion. If persons differ much in their numbers of events,
+            ``in_all`` removes far less than ``per_cell`` for the same noise. Such a table is released by a plan, see
+            `release`.
 
     >>> events = {"user": ["ann", "ann", "bob"], "shop": ["A", "A", "B"], "paid": [3, 5, 2]}
     >>> from utmost.counting import Counting, count_measures
@@ -94,14 +95,14 @@ def sum(
             and the highest amount.
         per_cell: Range into which the sum of one person in one cell is moved, likewise; where each row is a person, as
             ``each`` if left out.
-        most_events: Number of events of a person in a cell that count, with their amounts: events are counted beside
-            the sums, which costs nothing, the domain gets one axis more, and means come of one release, see
-            `Answer.with_means`. In place of ``per_cell``.
+        most_events: Number of events of a person in a cell that count, in place of ``per_cell``. Events are then
+            counted beside the sums at no cost, the domain has one more axis, and the release gives means, see
+            `Answer.with_means`.
         in_all: The most to which the sizes of a person's sums may add up over all cells; with ``most_events`` the
             number of events of a person that count, see `count`.
-        missing: "leave out" where events without an amount are left out of the sums, and of the number that means
-            divide by; with ``most_events`` they are counted among all events. The counting report says how many there
-            were. If left out, a missing amount is refused.
+        missing: "leave out" to leave events without an amount out of sums and means; with ``most_events`` they are
+            still counted among all events. The counting report says how many there were. Without this word a missing
+            amount is refused.
 
     >>> sum("paid", step="0.01", each=(0, 1000), per_cell=(0, 5000)).values
     'paid'
@@ -118,7 +119,7 @@ def mean(
     in_all: Number | None = None,
     missing: str | None = None,
 ) -> MeasureSpec:
-    """Count events, sum a column of amounts and take its mean, all by one noise: `sum` with ``most_events``.
+    """Count events, sum a column of amounts and give its mean, in one release: `sum` with ``most_events``.
 
     Args:
         column, each, step, most_events, in_all, missing: Arguments of `sum`.
@@ -132,8 +133,9 @@ def mean(
 def distinct(column: str, *, of: Any, at_most: int = 1) -> MeasureSpec:
     """Count the distinct values in each cell, as the measure of `count_table`, or as one of `count_measures`.
 
-    Of the values that a person has in a cell, the ``at_most`` with the least hash of key, person and value count; a
-    cell's number is how many values count for somebody there. One person changes it by ``at_most`` at most. Two cells
+    Of the values of one person in a cell at most ``at_most`` count, those with the least hash of key, person and value.
+    The number of a cell is the number of different values that count for anybody there, so one person changes it by at
+    most ``at_most``. Two cells
     may have values in common, so such numbers do not add up: totals and coarser tables are counted anew, each at a
     level of its own. How many *persons* there are is what `count` says.
 

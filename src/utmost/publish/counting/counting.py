@@ -20,26 +20,26 @@ class Counting:
 
     Args:
         person: Column that says whose event each row is: text or integers, in every row.
-        each_row: Whether each row is another person instead, as in a survey or a register: then one person changes one
-            cell, and nothing proves it but your word that nobody has two rows.
-        at_most: Number of cells that one person may change, >= 1; of each row 1. It may be left out where the measure
-            bounds all of a person's cells with ``in_all``.
-        together: An axis of two to five values: the cells of a person are kept row by row along it, all or none, of
-            ``at_most / 2`` rows. Sums and differences of the two can be released then, see `Plan`.
+        each_row: Whether each row is another person instead, as in a survey or a register. One person then changes one
+            cell; that nobody has two rows is your word.
+        at_most: Number of cells that one person may change, >= 1; 1 if each row is a person. It may be left out if the
+            measure bounds all of a person's cells with ``in_all``.
+        together: An axis of two to five values. Of each row of cells along this axis, all or none are kept of a person,
+            so that a plan can measure sums and differences of the values, see `Plan`.
         neighbours: The neighbouring relation, "add-remove" or "change-one", see `Unit`.
         key: Key of the hashes, as bytes or the path of a file that has it, such as a recipe's secret file: with the
             same key and events the same cells are kept. New random bytes if left out. The proof needs neither a secret
             key nor a good hash; who knows the key can choose names whose cells are kept.
 
     Raises:
-        OutOfRange: where nothing or two things say whose events these are, for cells below 1, and for ``at_most`` and
-            ``together`` of rows.
+        OutOfRange: where not exactly one of ``person`` and ``each_row`` is given, for ``at_most`` below 1, and for
+            ``at_most`` and ``together`` beside ``each_row``.
         WrongKind: for a value of another type.
 
     Source: bounded contributions, proofs/theory/counting.md.
 
     >>> Counting("user", at_most=2).individual, Counting(each_row=True).individual
-    ('one value of the column user, with all its events', 'one row')
+    ('one value of the column user, with all its events', 'one person, with one row')
     >>> Counting("user", at_most=2), Counting(each_row=True).at_most
     (Counting(person='user', each_row=False, at_most=2, together=None, neighbours='add-remove'), 1)
     """
@@ -89,7 +89,7 @@ class Counting:
     def individual(self) -> str:
         """Who one individual is, in words that a statement can have."""
         if self.person is None:
-            return "one row"
+            return "one person, with one row"
         name = "".join(sign if sign.isprintable() else "?" for sign in self.person)
         name = name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
         return f"one value of the column {name}, with all its events"

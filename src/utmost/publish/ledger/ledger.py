@@ -521,7 +521,7 @@ class Ledger(Responding, Accounts, Display):
         witness: StorePlace | bool | None = None,
         timeout: float = 60.0,
     ) -> "Ledger":
-        """A ledger from a backup, in a place that holds none. It is in quarantine until it is resumed.
+        """Restore a ledger from a backup, at a place without a ledger. It is in quarantine until it is resumed.
 
         Args:
             backup: File that `backup` wrote.

@@ -96,10 +96,10 @@ def release(
     confidence: Number = DEFAULT_CONFIDENCE,
     randomness: Randomness | None = None,
 ) -> Answer[Any]:
-    """Release a table at a level, as it is promised: everything is checked before any draw, or nothing is released.
+    """Release a table under a promise, at an epsilon. Everything is checked before anything is drawn.
 
-    The answer is remembered by this process as long as it lasts, with the table: ``answer.release.at`` gives answers at
-    other levels, and all of them together cost the largest level. `Ledger.publish` remembers them for years.
+    This process remembers answer and table as long as it runs: ``answer.release.at`` gives answers at other levels, and
+    all answers together cost the largest level. `Ledger.publish` remembers them for years.
 
     Args:
         table: Dict of columns, dataframe of any library, table read from a file, or counted table, whose unit is proved
@@ -109,11 +109,11 @@ def release(
         promise: Promise of everything that is decided beforehand, by `Promise.of_counted` for a counted table; or the
             plan of the sums to measure of a counted table; or the sums that are wanted of one, for which `choose_plan`
             makes the plan.
-        epsilon: Level that the whole table may spend; by a promise with `within` the last one of a ladder, which stops
-            at the first level that is accurate.
-        once: Whether the noise is made for this level alone, the least for it. Nothing is remembered then, and
-            ``answer.release`` refuses. Of wanted sums the cells, or all one-way tables, are released as one table where
-            that has less error than a plan (`Plan.once_errors`).
+        epsilon: Privacy level that the whole table may spend. With `within` in the promise it is the largest: the
+            release stops at the first level that is accurate enough.
+        once: Whether to take the least noise for this one level. Then nothing is remembered, and ``answer.release`` is
+            refused. Of wanted sums the cells, or all one-way tables, are released as one table where that has less
+            error than a plan (`Plan.once_errors`).
         confidence: Confidence of the margins.
         randomness: Source of random bits, the operating system's if left out; a seeded source is refused.
 

@@ -45,13 +45,11 @@ def epsilon_for(
 ) -> Fraction:
     """The least epsilon, to ``digits`` significant digits, at which a release's error bar is at most ``margin``.
 
-    The error bar is read off the very plan that `release` follows with ``once=True``, so it is met, not nearly met.
-    The optimal staircase makes the error bar jump up where its step changes. While the step stays, a larger epsilon
-    moves mass inwards (the ratio of two such laws falls with the size of the noise), so the error bar does not rise: so
-    where there are few steps, one interval of a step after the other is bisected. That the step never grows with
-    epsilon is known for |x|, by its closed form, and supposed for other costs. Elsewhere the search bisects: the answer
-    meets the margin, and is the least if the error bar never rises with epsilon. So it is for geometric and Laplace
-    noise; for staircases on the reals, or of more than a thousand steps, it is not proved.
+    The margin is that of the noise which `release` takes with ``once=True``, so the answer always meets it. The search
+    bisects, so the answer is the least epsilon if margins never rise with epsilon. That is proved for geometric and
+    Laplace noise. The margin of a staircase jumps up where its step changes, so for few steps each interval of one step
+    is bisected by itself; that the step never grows with epsilon is proved for the cost |x|, and supposed for others.
+    For staircases on the reals, or of more than a thousand steps, the least is not proved.
 
     Args:
         margin: the wanted distance between released and true cell, >= 0; > 0 on the reals.

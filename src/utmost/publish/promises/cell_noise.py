@@ -139,17 +139,17 @@ class LatticeNoise(Noise):
 
 @dataclass(frozen=True, slots=True, init=False)
 class CellNoise(ColumnNoise, LatticeNoise):
-    """Noise of its own for each cell: geometric, or the half-step staircase; its answers are refined without loss.
+    """Noise for each cell by itself, geometric or half-step staircase; answers can be made more accurate later.
 
     Args:
         unit: Unit of privacy, what one individual changes.
         numbers: Kind of the numbers, "integers" or "reals".
         grid: Width of the grid of reals, a power of two; chosen by the sensitivity if left out.
-        largest: Bound on the size of any true value there could be, known without looking at the data. It settles how
-            many bytes a cell takes on disk, since a length must not depend on the values. If left out, 2^126 steps, at
+        largest: Bound on the size of every possible true value, known without looking at the data. It fixes how many
+            bytes a cell takes on disk, since that length must not depend on the values. If left out, 2^126 steps, with
             16 bytes a cell.
-        half_step: Half-step staircase noise, for odd sensitivities above 1: less than geometric noise up to an epsilon
-            of 2.5 a cell.
+        half_step: Whether to take half-step staircase noise, for odd sensitivities above 1: less noise than geometric
+            up to an epsilon of 2.5 for each cell.
 
     Raises:
         OutOfRange, NotANumber, WrongKind: for an argument outside these ranges.

@@ -215,9 +215,9 @@ class CellNoiseAtLevel(Display):
 
         >>> cell_noise_at(epsilon=2, unit=Unit(1, 1), numbers="reals", grid=8).theorem
         'in steps of 8, no other noise that is added to integers has a smaller expected cost, whatever an error costs
-        [geng2012, Theorem 11]; it can be made more accurate later, and the total cost is then the larger epsilon alone;
-        values are rounded to these steps first, by at most 4. This holds for the whole table, since one individual
-        changes only one cell'
+        [geng2012, Theorem 11]; kept in a ledger, it can be made more accurate later, and the total cost is then the
+        larger epsilon alone; values are rounded to these steps first, by at most 4. This holds for the whole table,
+        since one individual changes only one cell'
         """
         if self.unit.charged == 1:
             return f"{self._claim}. This holds for the whole table, since one individual changes only one cell"

@@ -205,8 +205,9 @@ _TOTAL_SHARE = form("share of the level for the total by itself", write=str, rea
 class OneDraw(ColumnNoise):
     """Noise of all released cells in one draw, for a release made once: far less where one individual changes many.
 
-    The probability falls with the number of individuals who could have made the difference. It is made for one level:
-    no memory keeps it. `CellNoise` can be relaxed.
+    The probability of a noise falls with the number of individuals who could have made that difference. The noise is
+    made for one level, so no ledger keeps it and the release cannot be made more accurate later; for that take
+    `CellNoise`.
 
     Args:
         unit: Unit of privacy; its promises count: ``nonnegative``, ``in_all``, ``exactly``.

@@ -73,10 +73,10 @@ _COUNTED = "Utmost counted the table, and so enforced what one individual change
 
 @dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
 class Promise(Display):
-    """Everything that is decided about a table before anybody looks at the data: columns, whom it protects, noise.
+    """Everything that is decided about a table before anybody looks at the data: columns, protection, noise.
 
     Args:
-        columns: Columns to release; left out where the noise says itself what is measured.
+        columns: Columns to release; leave them out if the noise names what is measured, as a plan does.
         public: Columns to publish as they are. Every other column of a table must be dropped, or is refused.
         drop: Columns that are neither released nor published.
         unit: Unit of privacy: ``unit=Unit(1, 2)`` is short for ``noise=CellNoise(Unit(1, 2))``.
@@ -85,11 +85,11 @@ class Promise(Display):
         rows: Origin of the list of rows, "declared" before anybody was counted, or "observed" in the data.
         id_column: Column of identifiers; or of an engine's frame the columns that together identify a row.
         keyed_by_id: Whether the noise of a row is a function of its identifier, so that rows may come in any order.
-        part: Partition and part, where individuals were counted in parts that share nobody. Levels of parts do not add
-            up, so it must be that of the counted table.
-        individual: Who one individual is: "one household". A table that utmost counted says it itself.
-        proved: Whether utmost counts the table, which proves the unit. A counted table says it itself; no other table
-            can be released under such a promise.
+        part: Names of the partition and of the part, if individuals were counted in parts that share nobody. The
+            counted table must have the same part, since levels of parts do not add up.
+        individual: Who one individual is, such as "one household"; a table that utmost counted knows this.
+        proved: Whether utmost counts the table, which proves the unit. With True only a table that utmost counted can
+            be released under the promise.
         until: Rule by which a release stops before its epsilon is spent, as soon as it is accurate: `within`.
 
     Raises:

@@ -68,7 +68,7 @@ class PlannedNoise(ABC):
 
     @property
     def needs_search(self) -> bool:
-        """Whether its plan has to be searched for, so that no statement can be of it."""
+        """Whether the noise still has to be searched for; a statement needs noise that is found."""
         return False
 
     @property

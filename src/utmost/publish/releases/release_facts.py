@@ -224,7 +224,10 @@ class ReleaseFacts(Display):
             return
         steps = 2 if self.promise.unit.neighbours == "add-remove" else 1
         factor = factor_text(self.level.scaled(steps))
-        yield Fact("if somebody knows that you took part", f"the factor for what you answered is up to {factor}")
+        yield Fact(
+            "if somebody knows that you took part",
+            f"the factor for what you answered is up to {factor}: another answer is one record less and one more",
+        )
 
     def _stopped(self) -> Iterator[Fact]:
         """The rule by which a level was reached, and what was promised beforehand; nothing for a chosen level."""

@@ -112,8 +112,8 @@ class BoundCosts(Display):
             return "The contributions are public: the choice costs no level."
         whole = Spending.of([self.paid, self.level]).level
         return (
-            f"The contributions are a release of their own, {self.paid}: with tables of the same persons at "
-            f"{self.level} that is {whole} in all."
+            f"The contributions are a release of their own at {self.paid}. Together with tables of the same persons at "
+            f"{self.level} they cost {whole}."
         )
 
     def __str__(self) -> str:

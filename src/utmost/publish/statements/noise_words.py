@@ -48,10 +48,10 @@ def _of_columns_together(statement: Statement, at_level: NoiseTogetherAtLevel) -
     after = NEGATIVE
     if at_level.way.kind == "rotated":
         ends = "multiples of 1/2 are kept" if at_level.halves == "keep" else "halves are rounded by a fair coin"
-        after = f"columns are read off noisy sums and differences; {ends}"
+        after = f"columns are computed from noisy sums and differences; {ends}"
     if at_level.way.kind == "signed":
         ends = "fractions are kept" if at_level.halves == "keep" else "fractions are rounded by a coin"
-        after = f"columns are read off noisy signed sums; {ends}"
+        after = f"columns are computed from noisy signed sums; {ends}"
     noises = tuple(
         StatedNoise(
             name,

@@ -196,8 +196,8 @@ def _loss(stated: ReleaseFacts) -> dict[str, Any]:
 def _model(stated: ReleaseFacts) -> dict[str, Any]:
     is_kept = bool(stated.answered) and stated.is_relaxed
     releases = (
-        "The release is kept and may be answered again: a larger epsilon costs what it is above the largest so far, "
-        "a smaller one nothing. "
+        "The release is kept and may be answered again: a larger epsilon costs its difference from the largest "
+        "so far, a smaller one nothing. "
         if is_kept
         else "One release. "
     )

@@ -24,8 +24,8 @@ _EVERYBODY = "; every individual counts with all of that, so that the total is p
 DECLARED_ROWS = "the list of rows, which was fixed beforehand"
 
 NOTHING_UNPROTECTED = (
-    "nothing else; the publisher declared that the list of rows and the public columns do not depend on any one "
-    "individual"
+    "nothing but what has no noise; the publisher declared that the list of rows and the public columns do not depend "
+    "on any one individual"
 )
 
 LONE_KEY = "with a chance of at most {delta}, a key that one individual alone holds is named"
@@ -34,9 +34,7 @@ NO_CHANGE = "nothing: noise was added to each true value as it was"
 
 COUNTED_ON_TRUST = "utmost counted the people, and so enforced what one individual changes"
 
-COUNTED_WITHIN = (
-    "utmost counted, and of each individual no more than is stated above; then noise was added to each count"
-)
+COUNTED_WITHIN = "utmost counted each individual with no more than is stated above; then noise was added to each count"
 
 AS_DRAWN = "noisy values are published as they are, so counts may be negative and sums need not agree"
 
@@ -137,7 +135,7 @@ def rounded(unit: Unit, cell: str) -> str:
             f"values that were declared beforehand; one individual adds at most {unit.most} of them to a {cell}; such "
             f"numbers do not add up over {cell}s, which may have values in common; "
         )
-    return f"{unit.amount.name} is summed in steps of {unit.text(1)}, to the nearest of which it was rounded; "
+    return f"{unit.amount.name} was rounded to the nearest multiple of {unit.text(1)} and then summed; "
 
 
 def changes(unit: Unit, cell: str) -> str:

@@ -90,7 +90,7 @@ class WantedSums(Display):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Workload(Display):
-    """Sums that are wanted, and how much the error of each counts.
+    """The sums that you want, and how much the error of each counts.
 
     Args:
         domain: the declared domain.

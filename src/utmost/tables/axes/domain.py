@@ -300,7 +300,7 @@ class Domain(Display):
         return cls({name: axis_of_facts(name, axis) for name, axis in facts.items()})
 
     def narrowed(self, places: Sequence[NDArray[np.intp]]) -> "Domain":
-        """The domain of the cells whose values stand at some places of each axis.
+        """The domain of those cells whose values are at the given places of each axis.
 
         >>> Domain(sex=["men", "women"], age=range(3)).narrowed([np.array([0]), np.array([0, 1, 2])])
         Domain(sex=['men'], age=[0, 1, 2])

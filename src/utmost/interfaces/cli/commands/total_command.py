@@ -443,7 +443,7 @@ def _show(report: dict[str, Any], beyond: str, clipped: str | None = None) -> No
         shown = f"{report['words']}"
         rows = {
             "estimate": number(report["value"]),
-            "interval": f"holds the true {report['kind']}, at {sure} confidence",
+            "interval": f"holds the true {report['kind']} of what was counted, at {sure} confidence",
         }
     else:
         shown = "not determined"

@@ -421,7 +421,8 @@ class Plan(Display):
 
     @property
     def rows_bound(self) -> float | None:
-        """A number that no integer plan for individuals who change whole rows is below, see `integer_rows_bound`.
+        """A lower bound on the error of every plan of integers, for individuals who change whole rows; see
+        `integer_rows_bound`.
 
         None where cells are measured, and where the bound is not known.
         """

@@ -22,8 +22,9 @@ ITS_SHARE = "each query group has a share of epsilon, and its sums get noise at 
 """How most ways begin their proofs."""
 
 FREE_ESTIMATES = (
-    "The published tables are computed from the noisy sums, which costs nothing more, and without bias. They can be "
-    "made more accurate later with the same shares, and the total cost is then the larger epsilon alone"
+    "The published tables are computed from the noisy sums, which costs nothing more, and without bias. Kept in "
+    "a ledger, they can be made more accurate later with the same shares, and the total cost is then the larger "
+    "epsilon alone"
 )
 """How all ways end their proofs."""
 
