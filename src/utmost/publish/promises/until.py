@@ -305,47 +305,42 @@ class Stop:
 
 def within(share: Number, where: "Where | None" = None, *, steps: int = 7) -> Until:
     """The rule "every cell is within 10 %": a release tries larger and larger levels, and stops at the first that is
-        accurate enough.
+    accurate enough.
 
-        Passed as ``until`` to a `Promise`, it makes ``epsilon`` the most that a release may spend: levels from epsilon / 64
-        up are answered in turn, until the margin of each chosen cell, at 95 %, is at most this share of its released value,
-    <<<<<<< HEAD
-        else up to epsilon itself. Only the level that was reached is spent. The margins hold, in at least so
-        many of 100 releases by the rule as their confidence says, wherever each stops; those of a level that was chosen
-        beforehand would not. Among the few that stop unusually early more are missed: lucky noise stopped them.
-    =======
-        else up to epsilon itself. Only the level at which the release stops is spent. Margins are wider than at a level
-        chosen beforehand, so that they hold at the level where the rule stops.
-    >>>>>>> main
+    Passed as ``until`` to a `Promise`, it makes ``epsilon`` the most that a release may spend: levels from epsilon / 64
+    up are answered in turn, until the margin of each chosen cell, at 95 %, is at most this share of its released value,
+    else up to epsilon itself. Only the level at which the release stops is spent. Margins are wider than at a level
+    chosen beforehand, so that they hold in at least so many of 100 releases by the rule as their confidence says,
+    wherever each stops. Among the few that stop unusually early more are missed: lucky noise stopped them.
 
-        Args:
-            share: Margin that is wanted, as a share of the released value: "10 %" or 0.1.
-            where: Cells that must be so accurate, by public column a label or a list of labels; all cells if left out. By a
-                plan they are chosen in each wanted table that has these columns, and other tables are not read.
-            steps: Number of levels, from 2 to 16, each twice the one before it, the last one being epsilon.
+    Args:
+        share: Margin that is wanted, as a share of the released value: "10 %" or 0.1.
+        where: Cells that must be so accurate, by public column a label or a list of labels; all cells if left out. By a
+            plan they are chosen in each wanted table that has these columns, and other tables are not read.
+        steps: Number of levels, from 2 to 16, each twice the one before it, the last one being epsilon.
 
-        Raises:
-            OutOfRange: for a share that is not above 0 and up to 1, and another number of levels.
-            WrongKind: for a rule that is a function: it could be given the data.
+    Raises:
+        OutOfRange: for a share that is not above 0 and up to 1, and another number of levels.
+        WrongKind: for a rule that is a function: it could be given the data.
 
-        Source: [ligett2017] for the idea; the lossless chain of [koufogiannis2015] makes it free.
+    Source: [ligett2017] for the idea; the lossless chain of [koufogiannis2015] makes it free.
 
-        >>> import utmost as ut
-        >>> table = {"department": ["A", "B"], "applicants": [933, 585]}
-        >>> promise = ut.Promise("applicants", public="department", unit=ut.Unit(1, 1), until=within("10 %"))
-        >>> answer = ut.release(table, promise, epsilon=4)
-        >>> answer.level <= ut.level("1/8"), answer.is_met
-        (True, True)
+    >>> import utmost as ut
+    >>> table = {"department": ["A", "B"], "applicants": [933, 585]}
+    >>> promise = ut.Promise("applicants", public="department", unit=ut.Unit(1, 1), until=within("10 %"))
+    >>> answer = ut.release(table, promise, epsilon=4)
+    >>> answer.level <= ut.level("1/8"), answer.is_met
+    (True, True)
 
-        By a plan the wanted tables must be so accurate:
+    By a plan the wanted tables must be so accurate:
 
-        >>> import numpy as np
-        >>> domain = ut.Domain(sex=["men", "women"], town=["A", "B"])
-        >>> counted = ut.counting.CountedTable(domain, np.array([[512, 389], [353, 317]]), ut.Unit(1, 1))
-        >>> plan = ut.choose_plan(ut.Workload(domain, {"sex": 1, "": 1}), counted.unit, epsilon=4)
-        >>> answer = ut.release(counted, ut.Promise(noise=plan, until=within("10 %")), epsilon=4)
-        >>> answer.level <= ut.level("1/4"), all(answer["sex"]["margin"] <= answer["sex"]["estimate"] / 10)
-        (True, True)
+    >>> import numpy as np
+    >>> domain = ut.Domain(sex=["men", "women"], town=["A", "B"])
+    >>> counted = ut.counting.CountedTable(domain, np.array([[512, 389], [353, 317]]), ut.Unit(1, 1))
+    >>> plan = ut.choose_plan(ut.Workload(domain, {"sex": 1, "": 1}), counted.unit, epsilon=4)
+    >>> answer = ut.release(counted, ut.Promise(noise=plan, until=within("10 %")), epsilon=4)
+    >>> answer.level <= ut.level("1/4"), all(answer["sex"]["margin"] <= answer["sex"]["estimate"] / 10)
+    (True, True)
     """
     if callable(share):
         remedy = 'Pass within("10 %"), say.'

@@ -110,15 +110,11 @@ def _rows(title: str, facts: Sequence[Fact], stated: ReleaseFacts) -> str:
     confidences = "".join(f"<th>± at {float(100 * sure):g} %</th>" for sure, _ in barred[0].bars)
     true = "true value"
     if stated.is_proved:
-<<<<<<< HEAD
-        true = "value that was counted, of each individual no more than is stated above"
+        true = "counted value, in which each individual has no more than is stated above"
     releases, early = "releases", ""
     if stated.stop is not None:
         releases = "releases by this rule, wherever each stopped,"
         early = " Among those that stopped unusually early more are beyond it."
-=======
-        true = "counted value, in which each individual has no more than is stated above"
->>>>>>> main
     words = (
         f"Noise is a random amount, added before a value is published. In at least 95 of 100 {releases} a published "
         f"value is within its 95 % margin of the {true}; this holds for each value by itself.{early}"
