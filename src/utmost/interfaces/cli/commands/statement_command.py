@@ -13,12 +13,13 @@ from utmost.interfaces.cli.options import file_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import option
 from utmost.interfaces.cli.options.recipe_options import recipe_schema
-from utmost.interfaces.cli.screens.screen import screen, shown_facts
-from utmost.interfaces.cli.screens.terminal import ScreenText
+from utmost.interfaces.cli.screens.screen import percent, screen
+from utmost.interfaces.cli.screens.terminal import ScreenColumn, ScreenTable, ScreenText
 from utmost.interfaces.documents.reports import print_json
 from utmost.interfaces.documents.statement_readers import stated_release
 from utmost.interfaces.interop.data_packages import csv_metadata, data_package
 from utmost.publish.promises.statement import read_statement
+from utmost.publish.releases.release_facts import SECTIONS, Fact, ReleaseFacts, short_bar
 from utmost.publish.statements.printed_statement import statement_page
 from utmost.publish.statements.registry_entries import Deployment, registry_entry
 from utmost.publish.statements.workload_files import whole_document
@@ -121,7 +122,7 @@ def statement(
     elif as_json:
         print_json(entry)
     elif out is None and html is None and package is None:
-        return screen().print(shown_facts("Statement.", stated, is_whole=True, then=_NEXT))
+        _show(stated)
     elif out is not None and entry_file is None:
         sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
         sys.stdout.flush()
@@ -135,9 +136,29 @@ def statement(
         )
 
 
+def _show(stated: ReleaseFacts) -> None:
+    """Print every fact of a statement, section by section."""
+    parts: list[ScreenText | ScreenTable] = [ScreenText(f"{stated.guarantee}\n")]
+    for section in SECTIONS:
+        rows = [[fact.label, f"{fact.value}{_bars(fact)}"] for fact in stated.of_section(section)]
+        if rows:
+            parts += [
+                ScreenText(section, style="bold"),
+                ScreenTable([ScreenColumn(style="dim"), ScreenColumn()], rows),
+                ScreenText(),
+            ]
+    screen().print(*parts, ScreenText(_NEXT))
+
+
+def _bars(fact: Fact) -> str:
+    """The margins of a kind of noise."""
+    shown = (f"± {short_bar(bar)} at {percent(sure)}" for sure, bar in fact.bars)
+    return f"; margin {', '.join(shown)}" if fact.bars else ""
+
+
 _NEXT = (
-    "a page to print: --html page.html; an entry of the deployments registry: --out entry.yaml; a description for "
-    "other tools: --package datapackage.json"
+    "Write a page to print: --html page.html; an entry of the deployments registry: --out entry.yaml; a description for "
+    "other tools: --package datapackage.json."
 )
 _OPTIONS = {"curators": "curator", "intended_use": "use", "authors": "author"}
 
