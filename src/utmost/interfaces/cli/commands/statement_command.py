@@ -157,8 +157,8 @@ def _bars(fact: Fact) -> str:
 
 
 _NEXT = (
-    "Write a page to print: --html page.html; an entry of the deployments registry: --out entry.yaml; a description for "
-    "other tools: --package datapackage.json."
+    "Write a page to print: --html page.html; an entry of the deployments registry: --out entry.yaml; a description "
+    "for other tools: --package datapackage.json."
 )
 _OPTIONS = {"curators": "curator", "intended_use": "use", "authors": "author"}
 
