@@ -81,7 +81,7 @@ REPORT = {
     "outside": {"page": 2, "age": 1},
     "missing": {"page": 1, "age": 1},
     "persons": 2,
-    "clipped": 1,
+    "clipped_sums": 1,
     "removed": 1,
     "kept_of": "events",
     "counted": 5,
@@ -227,6 +227,21 @@ def test_each_run_tells_the_curator_which_bounds_take_something(run, tmp_path):
     assert "not all" not in out.read_text()
     cut = run("release", events, *asked[1:5], "--at-most", "1", "--epsilon", "1")[2]
     assert "because of --at-most" in cut
+
+
+def test_an_amount_that_a_mean_clips_is_named_by_the_mean(run, tmp_path):
+    """`utmost release` has no --each."""
+    events, domain, report = tmp_path / "e.csv", tmp_path / "d.json", tmp_path / "report.json"
+    events.write_text("page,income,rent\nx,900,1\ny,5,3\n")
+    domain.write_text('{"page": ["x", "y"]}')
+    asked = [events, "--each-row", "--domain", domain]
+    code, _, err = run("release", *asked, "--mean", "income=0,100", "--epsilon", 1)
+    assert (code, "because of --mean income. " in err, re.search(r"--each\b(?!-)", err)) == (0, True, None)
+    err = run("release", *asked, "--mean", "income=0,1000", "--mean", "rent=0,2", "--epsilon", 1)[2]
+    assert "rent: not all is counted, because of --mean rent. " in err
+    assert run("count", *asked, "--values", "income", "--each", "0,9", "--per-cell", 9, "--report", report)[0] == 0
+    facts = json.loads(report.read_text())
+    assert (facts["clipped_amounts"], facts["clipped_sums"], "clipped" in facts) == (1, 0, False)
 
 
 def test_leave_out_nothing_ends_the_run_and_says_what_it_refuses(run, tmp_path):

@@ -190,7 +190,7 @@ class People(PersonOptions):
             first = next(iter(first.values()))
         each = tables.items() if self.several is not None and part is None else [("", first)]
         for name, counted in each:
-            show_report(counted, name)
+            show_report(counted, name, self._amount_bound(name))
         losses = (FewEventsKept, NothingCounted, RowsLeftOut)
         for warning in lost or ():
             if not issubclass(warning.category, losses):
@@ -242,6 +242,11 @@ class People(PersonOptions):
             )
         show_report(table, "")
         return table
+
+    def _amount_bound(self, measure: str) -> str:
+        """The option that clips each amount of a measure."""
+        columns = [text.partition("=")[0].strip() for text in self.mean or ()]
+        return "--each" if not columns else f"--mean {measure if measure in columns else columns[0]}"
 
     @property
     def outside(self) -> str | None:
@@ -414,11 +419,12 @@ def _measures(path: Path) -> dict[str, Any]:
     return {name: MeasureSpec(**words) for name, words in facts.items()}
 
 
-def show_report(counted: "CountedTable", measure: str) -> None:
+def show_report(counted: "CountedTable", measure: str, amount_bound: str = "--each") -> None:
     """Show the report of a counting to the curator, on standard error: on a terminal all of it, in a job no number.
 
     Args:
         measure: Name of the measure, where several were counted; else empty.
+        amount_bound: The option that clips each amount.
     """
     from utmost.interfaces.cli.screens.screen import facts, screen
     from utmost.interfaces.cli.screens.terminal import ScreenText
@@ -429,7 +435,7 @@ def show_report(counted: "CountedTable", measure: str) -> None:
     terminal = screen(stderr=True)
     if terminal.is_terminal and sys.stderr.isatty():
         terminal.print(ScreenText(f"{named}{counted.report.notice}", style="bold"), facts(counted.report.rows))
-    elif losses := counted.report.losses:  # what goes to a pipe ends in logs: no number
+    elif losses := counted.report.losses(amount_bound):  # what goes to a pipe ends in logs: no number
         told = harmless(f"{named}not all is counted, because of {', '.join(losses)}")
         sys.stderr.write(f"utmost: {told}. `utmost count --report FILE` says how much.\n")
 
