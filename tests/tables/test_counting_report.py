@@ -289,6 +289,22 @@ def test_a_terminal_alone_is_shown_the_report(run, tmp_path, monkeypatch):
     assert all(telling in err for telling in TELLING[2:])
 
 
+def test_a_terminal_alone_is_told_that_rows_repeat_persons(run, tmp_path, monkeypatch):
+    """A column of names, of which two stand twice; a column without repeats, and a counted one, say nothing."""
+    events, domain = tmp_path / "e.csv", tmp_path / "d.json"
+    names = [*range(30), 0, 1]
+    events.write_text("who,line,page\n" + "".join(f"p{who},{at},x\n" for at, who in enumerate(names)))
+    domain.write_text('{"page": ["x"]}')
+    asked = ["count", events, "--each-row", "--domain", domain, "--out", "-", "--format", "csv"]
+    assert "repeat" not in run(*asked)[2]
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    told = " ".join(run(*asked)[2].split())
+    assert "who differs in nearly all rows, and 2 rows repeat a value. If it names persons, write --person who" in told
+    assert told.count("Rows seem to repeat persons") == 1
+    by_person = run("count", events, "--person", "who", "--at-most", 1, *asked[3:])
+    assert (by_person[0], "repeat" in by_person[2]) == (0, False)
+
+
 def test_nothing_that_is_written_has_the_report(counted, tmp_path, capsys):
     """Files, statements, the ledger with its answers, pickles and copies: none has a number of it, or its words."""
     counted.save(tmp_path / "counted.json")
