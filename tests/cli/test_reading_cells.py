@@ -63,6 +63,43 @@ def test_sums_differences_means_and_ratios(run):
     assert "less sex=women" in shown
 
 
+def test_several_conditions_stand_in_one_where_and_a_range_names_bins(run, file, tmp_path):
+    """In a released table and in one by a plan; a range must end where bins end, and a refusal lists the bins."""
+    domain, table, plan = tmp_path / "d.json", tmp_path / "r.csv", tmp_path / "r.json"
+    work, old = {"groups": {"working age": [0, 18, 65, None]}}, ["no", "yes"]
+    domain.write_text(json.dumps({"job": old, "age": {"bins": [0, 18, 30, 65, None], **work}}))
+    people = file("job,age\n" + "yes,20\n" * 3 + "yes,40\n" * 4 + "no,40\n" * 5 + "yes,70\n" * 6 + "no,7\n" * 7)
+    asked = ["release", people, "--each-row", "--by", "job,age", "--domain", domain, "--epsilon", 40, "--yes"]
+    code, _, err = run(*asked, "--out", table)
+    assert code == 0
+    assert "has the bins of age, and not its groups: working age" in err
+    code, _, err = run(*asked, "--want", "job age", "--out", plan)
+    assert (code, "groups" in err) == (0, False)
+    for released in (table, plan):
+        for command in ("total", "read"):
+            both = run(command, released, "--where", "job=yes,age=18..65", "--json")
+            twice = run(command, released, "--where", "job=yes", "--where", "age=18..65", "--json")
+            assert both == twice, both
+            assert json.loads(both[1])["value"] == 7
+        assert json.loads(run("total", released, "--where", "age=30..", "--json")[1])["value"] == 15
+        assert "edges of bins" in run("total", released, "--where", "age=18..31")[2]
+        assert "job=no,yes." in run("total", released, "--where", "job=1..2")[2]
+        unknown = run("total", released, "--where", "job=yes,income=9")[2]
+        assert "got 'income'. It was counted by job, age" in unknown
+        assert json.loads(run("total", released, "--over", "job=yes,age=..65", "--json")[1])["determined"]
+    assert json.loads(run("total", table, "--where", "age=0 to 17,65..", "--json")[1])["value"] == 13
+    assert json.loads(run("total", plan, "--where", "working age=18 to 64", "--json")[1])["value"] == 12
+    assert "utmost read RELEASE --where sex=women --minus sex=men" in run("total", table, "--minus", "job=no")[2]
+
+
+def test_a_label_with_a_comma_and_an_equals_sign_is_one_condition(run, file, tmp_path):
+    table = tmp_path / "r.csv"
+    odd = file('rule,people\n"a=1,b=2",5\n"b=2",7\n')
+    unit = ["--sensitivity", 1, "--cells", 1, "--epsilon", 40, "--yes"]
+    assert run("release", odd, "--columns", "people", "--public", "rule", *unit, "--out", table)[0] == 0
+    assert json.loads(run("total", table, "--where", "rule=a=1,b=2", "--json")[1])["value"] == 5
+
+
 def test_what_a_level_would_buy_is_what_it_buys(run):
     """The bar that is told beforehand is that of a release at that level; nothing is drawn or spent."""
     levels = found(run, RELEASED, "--at", "2", "--at", "1/50")["levels"]

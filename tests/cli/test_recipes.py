@@ -228,7 +228,9 @@ def test_a_job_is_rehearsed_relaxed_and_refused_as_it_runs(run, job):
     assert (code, "--at-most 2" in err) == (3, True)
     code, _, err = run(*again, "--out", "never.csv")
     assert (code, "--person COLUMN" in err) == (2, True)
-    assert "--epsilon must be given" in run("relax", "e.csv", "--recipe", "r.toml", "--dry-run")[2]
+    assert "--epsilon must stand on the command line" in run("relax", "e.csv", "--recipe", "r.toml", "--dry-run")[2]
+    shown = " ".join(run("relax", "--help")[1].split())
+    assert (shown.count("[required, here or in the recipe]"), "[required]" in shown) == (2, False)
     code, _, err = run("relax", "e.csv", "--recipe", "r.toml", "--epsilon", 2, "--at-most", 2, "--dry-run")
     assert "--at-most stands in the recipe" in err
     ran(run, "relax", "e.csv", "--recipe", "r.toml", "--epsilon", 2, "--out", "b.csv")

@@ -96,7 +96,7 @@ def test_keys_that_were_named_are_verified_and_written_up(run, tmp_path):
     told = ["--person", "user", "--at-most", "1", "--unknown-keys", "word", "--epsilon", "1", "--delta", "1e-6"]
     assert run("count", events, *told, "--out", out)[0] == 0
     assert run("verify", out)[0] == 0
-    code, entry, _ = run("statement", out)
+    code, entry, _ = run("statement", out, "--out", "-")
     assert (code, "Approximate DP" in entry, "delta: 1.0" in entry) == (0, True, True)
     code, page, _ = run("statement", out, "--html", "-")
     assert (code, page.startswith("<!DOCTYPE html>")) == (0, True)

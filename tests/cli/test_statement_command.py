@@ -20,8 +20,17 @@ def released(tmp_path):
     return tmp_path / "released_admissions.csv"
 
 
-def test_the_entry_goes_to_standard_output_and_what_is_missing_is_said(run, released):
+def test_a_statement_is_printed_in_words_where_nothing_is_to_be_written(run, released):
     code, out, err = run("statement", released)
+    assert (code, err) == (0, "")
+    words = " ".join(out.split())
+    assert "any one individual multiplies or divides" in words
+    assert "--html page.html" in words
+    assert "To be filled in" not in out
+
+
+def test_the_entry_goes_to_standard_output_and_what_is_missing_is_said(run, released):
+    code, out, err = run("statement", released, "--out", "-")
     assert (code, yaml.safe_load(out)["status"]) == (0, "Draft")
     assert "--title, --curator, --use, --region, --description, --published, --author" in " ".join(err.split())
 

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from running import PLAIN, called, main
+from utmost.interfaces.cli.main import every_command
 
 # A page may add a kind of noise, which is taken away again.
 from utmost.publish.promises import noise_kinds
@@ -77,6 +78,19 @@ def run_page(page):
             same = doctest.OutputChecker().check_output(expected, shown, FLAGS)
             assert same, f"{block.code}prints\n{printed}\nand {page.name} shows\n{block.output}"
     return names
+
+
+def strange_options(text):
+    """The options in a page's sentences that the command before them does not take on the command line."""
+    options = {name: {word for each in command.params for word in each.opts} for name, command in every_command()}
+    sentences = re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S)
+    found = []
+    for code in re.findall(r"`utmost ([^`\n]+)`", sentences):
+        words = code.split()
+        name = next((name for name in (" ".join(words[:2]), words[0]) if name in options), None)
+        typed = [] if name is None else re.findall(r"(?<!\S)--[a-z][a-z-]*", code)
+        found += [f"{name} {word}" for word in typed if word not in {*options[name], "--help"}]
+    return found
 
 
 def forget(names):

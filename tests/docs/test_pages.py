@@ -8,13 +8,23 @@ import warnings
 
 import pytest
 
-from docs.pages import ROOT, forget, run_page
+from docs.pages import ROOT, forget, run_page, strange_options
 from utmost.errors import Unsupported
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "proofs").rglob("*.md"))]
 READ_BY_USERS = ("docs/howto", "docs/tutorial")
 _CODE = re.compile(r"```.*?```", re.DOTALL)
 _SPAN = re.compile(r"`([^`\n]+)`")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_a_command_in_a_sentence_takes_the_options_behind_it(page):
+    """A key of a recipe is no option."""
+    assert strange_options(page.read_text(encoding="utf-8")) == []
+
+
+def test_a_key_of_a_recipe_behind_a_command_is_found():
+    assert strange_options("Write `utmost release t.csv --in-all 3 --epsilon 1`.") == ["release --in-all"]
 
 
 @pytest.mark.filterwarnings("ignore:unclosed database:ResourceWarning")  # of `ut.release`, whose answer is let go

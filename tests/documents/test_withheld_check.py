@@ -135,7 +135,7 @@ def test_the_page_and_the_registry_entry_say_the_rule_in_words_and_as_facts(plan
         place = tmp_path / f"shown{len(families)}.csv"
         withheld = release.withhold(*families, below=90, relative_margin="1/4")
         withheld.save(place)
-        code, entry, _ = run("statement", place)
+        code, entry, _ = run("statement", place, "--out", "-")
         assert code == 0
         assert "its noisy value is 90 or more" in entry
         assert "below 90, relative_margin 1/4, complementary False, mark withheld" in entry

@@ -1,16 +1,24 @@
-"""The key: found, private, never shown; one level's key opens that level alone."""
+"""The key: found, private, never shown; one level's key opens that level alone.
 
+Derived keys are imported from where they are: a ledger shows none of them but those of levels.
+"""
+
+import hmac
 import logging
 import os
 import pickle
 import sys
 import traceback
+from hashlib import sha256
 
 import pytest
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.kdf.hkdf import HKDFExpand
 
 import utmost as ut
 from utmost.errors import KeyRefused, LedgerError, NotPublished, Unsupported, WrongKind
 from utmost.ledger import Ledger, read_sealed
+from utmost.publish.ledger.key import Key
 
 KEY = bytes(range(32))
 TABLE = {"n": [10, 20, 30]}
@@ -99,6 +107,21 @@ def test_the_key_is_shown_nowhere(tmp_path, caplog):
     for path in ("l.db", "w", "b.db"):
         assert secret not in (tmp_path / path).read_bytes()
         assert b"987654321" not in (tmp_path / path).read_bytes()
+
+
+def test_derived_keys_tell_nothing_of_each_other():
+    """Purposes are read apart, also where one continues another."""
+    key = Key(KEY)
+    made = {key.derived(*purpose) for purpose in [("a",), ("a", ""), ("", "a"), ("ab",), ("a", "b"), ("b",)]}
+    assert len(made) == 6
+
+
+@pytest.mark.parametrize("purpose", [("chain",), ("noise", "r", "1", "x" * 500), ("é", ""), ()])
+def test_derived_keys_are_those_of_hkdf(purpose):
+    """The first block of HKDF-Expand of RFC 5869, as the library of ciphers makes it: ledgers of all versions open."""
+    info = b"".join(len(part.encode()).to_bytes(4, "big") + part.encode() for part in purpose)
+    secret = hmac.digest(b"utmost ledger", KEY, sha256)
+    assert Key(KEY).derived(*purpose) == HKDFExpand(hashes.SHA256(), 32, info).derive(secret)
 
 
 def test_a_levels_key_opens_that_level_alone(tmp_path):

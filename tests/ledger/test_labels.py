@@ -12,7 +12,7 @@ import pytest
 
 import utmost as ut
 from asking import asked
-from utmost.errors import BadTable, KeyRefused
+from utmost.errors import BadTable, KeyRefused, LedgerDamaged
 from utmost.ledger import Ledger, read_sealed
 
 KEY = bytes(range(32))
@@ -89,6 +89,24 @@ def test_a_view_says_which_row_is_which(tmp_path):
     connection.close()
     with pytest.raises(KeyRefused):
         read_sealed(tmp_path / "copy.db", "r", handed)
+
+
+@pytest.mark.parametrize("sealed", [True, False])
+def test_labels_that_were_changed_for_others_are_refused(tmp_path, sealed):
+    """Also for those of another release of the ledger, which are labels in every way but for being these."""
+    with Ledger.open(tmp_path / "l.db", create=True, key=KEY, sealed=sealed) as ledger:
+        for name, wards in (("r", ["A", "B"]), ("q", ["B", "A"])):
+            table = {"n": [1, 2], "ward": wards}
+            ledger.publish(name, table, **asked(columns="n", public="ward", independent=True, **PROMISE))
+        handed = ledger.level_key("r", epsilon=1) if sealed else None
+    with closing(sqlite3.connect(tmp_path / "l.db")) as connection, connection:
+        other = connection.execute("SELECT content FROM utmost_parts WHERE event = 3 AND part = 1").fetchone()
+        connection.execute("UPDATE utmost_parts SET content = ? WHERE event = 2 AND part = 1", other)
+    with Ledger.open(tmp_path / "l.db", key=KEY) as ledger, pytest.raises(LedgerDamaged):
+        ledger.view("r", epsilon=1)
+    if sealed:
+        with pytest.raises(KeyRefused):
+            read_sealed(tmp_path / "l.db", "r", handed)
 
 
 def test_error_bars_need_names_of_their_own(tmp_path):

@@ -1,4 +1,8 @@
-"""Plans in a ledger: each family at its share, relaxed and viewed without loss; parts that share nobody."""
+"""Plans in a ledger: each family at its share, relaxed and viewed without loss; parts that share nobody.
+
+The account of what was spent is imported from where it is: irrational sums that nearly tie are many releases of a
+ledger, and what an account is without a release is what a repeated request and a level that grows are judged by.
+"""
 
 import math
 import pickle
@@ -17,6 +21,7 @@ from utmost.gradual import joint_pmf
 from utmost.ledger import Ledger, read_sealed
 from utmost.noise import Geometric, costs
 from utmost.privacy import Unit
+from utmost.publish.ledger.spending import Account
 from utmost.testing import seeded_ledger
 from utmost.workloads import Domain, Plan, hierarchy
 
@@ -262,6 +267,25 @@ def test_a_counted_table_is_kept_without_a_plan_too(ledger):
     ]
     with pytest.raises(OutOfRange, match="must not be smaller"):
         ledger.publish("c", counted(unit=Unit(1, 3)), ut.Promise(unit=ONE), epsilon=1, dataset="editors")
+
+
+def test_the_largest_part_is_found_where_sums_are_irrational():
+    """log 2 + log 2 beside 1.38 and 1.39; equal sums written differently count once."""
+    halves = Account().plus(level(alpha="1/2"), ("p", "x")).plus(level(alpha="1/2"), ("p", "x"))
+    assert halves.plus(level("1.38"), ("p", "y")).spending.powers == ((Fraction(1, 2), Fraction(2)),)
+    assert halves.plus(level("1.39"), ("p", "y")).spending.epsilon == Fraction(139, 100)
+    assert halves.plus(level(alpha="1/4"), ("p", "y")).spending.epsilon == pytest.approx(2 * math.log(2))
+
+
+def test_an_account_without_a_release_is_one_that_never_had_it():
+    """Whole releases and parts, in both ways of writing a level."""
+    releases = [(level(1), None), (level(alpha="1/2"), None), (level("1/5"), ("p", "x")), (level("2/5"), ("p", "y"))]
+    for left_out in releases:
+        account, others = Account(), Account()
+        for at, part in releases:
+            account = account.plus(at, part)
+            others = others if (at, part) == left_out else others.plus(at, part)
+        assert account.minus(*left_out).spending == others.spending
 
 
 def test_counts_without_a_plan_are_relaxed_as_they_were_published(ledger):

@@ -34,9 +34,16 @@ def test_a_sum_does_not_hang_on_the_order_and_is_met_to_the_last(ledger, order):
         spend(ledger, "1e-50")
 
 
-def test_sums_are_shown_rounded_up(ledger):
+def test_sums_are_shown_rounded_up_and_what_is_left_rounded_down(ledger):
+    """1 + ln 2 is 1.69314718055994530942."""
+    ledger.budget("d", limit=2)
     spend(ledger, 1, ut.level(alpha="1/2"))
     assert Fraction(ledger.spent(dataset="d").epsilon) > Fraction(16931471805599453, 10**16)
+    assert (
+        Fraction(3068528194400545, 10**16)
+        < Fraction(ledger.budget("d").remaining)
+        < Fraction(30685281944005469058, 10**20)
+    )
 
 
 def test_sums_that_are_written_differently_go_against_the_spender(ledger):

@@ -68,6 +68,18 @@ def test_single_steps_have_their_laws():
         assert fits([back.sum(), N - back.sum()], [strict.of(bit), 1 - strict.of(bit)])
 
 
+def test_bits_beside_each_other_are_drawn_by_chances_of_their_own():
+    """Ones and zeros in one array, also by chances that are nearly 1 and nearly 0."""
+    bits, least = np.tile([True, False], N), Fraction(1, 1 << 60)
+    for one, zero in ((Fraction(99, 100), Fraction(1, 3)), (1 - least, Fraction(1, 2)), (Fraction(2, 3), least)):
+        drawn = respond(bits, BitResponse(one, zero))
+        for own, chance in ((drawn[::2], one), (drawn[1::2], zero)):
+            if least < chance < 1 - least:
+                assert fits([own.sum(), N - own.sum()], [chance, 1 - chance])
+            else:
+                assert own.sum() == round(chance) * N
+
+
 def test_responses_are_packed_copies_of_any_shape():
     bits = np.zeros((3, 5, 2), bool)
     answer = PermanentResponses(bits)

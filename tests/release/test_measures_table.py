@@ -4,6 +4,7 @@ import csv
 import json
 import math
 import random
+import re
 from decimal import Decimal
 from hashlib import sha256
 
@@ -234,6 +235,22 @@ def test_a_remedy_for_each_refusal_of_several_means(run, tmp_path):
     code, _, err = run("relax", path, *ledger, "--epsilon", 2)
     assert (code, "--recipe" in err, "--mean income, --mean rent" in err) == (2, True, True)
     assert run("relax", path, *say, *means, *ledger, "--epsilon", 2)[0] == 0
+
+
+def test_empty_means_are_explained_and_their_number_is_for_a_terminal(run, tmp_path, monkeypatch):
+    path, domain = tmp_path / "people.csv", tmp_path / "domain.json"
+    path.write_text("region,income,rent\n" + "01,10,5\n02,20,7\n" * 20, encoding="utf-8")
+    domain.write_text('{"region": ["01", "02", "03"]}', encoding="utf-8")
+    asked = ["release", path, "--each-row", "--domain", domain, "--epsilon", "1/1000"]
+    for means in (["--mean", "income=0,100"], ["--mean", "income=0,100", "--mean", "rent=0,20"]):
+        shown = " ".join(run(*asked, *means, "--out", tmp_path / f"{len(means)}.csv")[1].split())
+        assert "not determined some means are empty: within its margin the number of events there may be 0" in shown
+        with monkeypatch.context() as patched:
+            patched.setenv("FORCE_COLOR", "1")
+            shown = " ".join(run(*asked, *means, "--out", tmp_path / f"{len(means)}t.csv")[1].split())
+        assert re.search(rf"\b\d of {3 * len(means) // 2} means are empty", shown)
+    shown = run(*asked[:-1], 40, "--yes", "--mean", "income=0,100", "--by", "region", "--out", tmp_path / "x.csv")[1]
+    assert "means are empty" in shown  # region 03 has nobody
 
 
 def test_a_list_with_empty_values_is_told_how_to_name_them(run, tmp_path):

@@ -1,4 +1,7 @@
-"""Columns that one individual changes together: what is drawn, promised and said; and answers at several levels."""
+"""Columns that one individual changes together: what is drawn, promised and said; and answers at several levels.
+
+The coins are imported from where they are: a release whose noise is none tosses none, and others show both at once.
+"""
 
 import json
 from fractions import Fraction
@@ -17,6 +20,7 @@ from utmost.gradual import joint_pmf
 from utmost.noise import Combination, Geometric, JointCells
 from utmost.privacy import Unit
 from utmost.promises import Promise, once_together, together_noise
+from utmost.publish.promises.rotated_sums import read_off, turned_back
 from utmost.releases import relax
 from utmost.testing import SeededRandomness
 
@@ -246,6 +250,26 @@ def test_sums_of_any_size_are_taken_apart_exactly(cells, noise, halves):
     unit = Unit(1, cells, nonnegative=True)
     made = released(table, columns=list(table), epsilon=10**4, unit=unit, noise=noise, halves=halves)
     assert {name: [int(x) for x in made.table[name]] for name in table} == table
+
+
+def test_halves_are_kept_exactly_or_rounded_by_a_fair_coin():
+    """Floats where they hold them, else Fractions; and each of two cells by a coin of its own."""
+    assert turned_back([3], [0])[0].tolist() == [1.5]
+    wide = turned_back([2**60 + 1], [0])[0]
+    assert wide.tolist() == [Fraction(2**60 + 1, 2)]
+    ones, twos = turned_back(np.full(40_000, 3), np.zeros(40_000, int), halves="toss")
+    assert set(ones.tolist()) == {1, 2}
+    assert abs(ones.mean() - 1.5) < 0.015
+    assert abs(np.corrcoef(ones, twos)[0, 1]) < 0.03
+
+
+def test_coins_are_weighed_by_the_fraction():
+    """A third is rounded up one time in three, whatever the sign."""
+    gain = np.array([[1]], dtype=object)
+    for value, below, chance in ((1, 0, 1 / 3), (-1, -1, 2 / 3), (5, 1, 2 / 3)):
+        (drawn,) = read_off([np.full(30_000, value)], (gain, 3), halves="toss")
+        assert set(drawn.tolist()) == {below, below + 1}
+        assert abs((drawn == below + 1).mean() - chance) < 0.015
 
 
 def test_gradual_answers_of_signed_sums_cost_the_largest_level():

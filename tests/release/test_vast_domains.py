@@ -48,11 +48,12 @@ def test_cells_are_named_as_if_each_had_noise_of_its_own():
         assert as_often(above, len(others), 0.5**more) > LEVEL
 
 
-@pytest.mark.parametrize("size", [1, 10**9, 26**20])
+@pytest.mark.parametrize("size", [1, 10**9, 26**20, 26**283])
 @pytest.mark.parametrize("alpha", ["999/1000", "1/3"])
 def test_the_threshold_is_the_least(size, alpha):
     ratio, wish = Fraction(alpha), Fraction(1, 3)
-    universe = Tuples(range(size)) if size < 26**20 else Texts("abcdefghijklmnopqrstuvwxyz", 20, least=20)
+    letters = 20 if size == 26**20 else 283
+    universe = Tuples(range(size)) if size < 26**20 else Texts("abcdefghijklmnopqrstuvwxyz", letters, least=letters)
     least = name_cells({}, universe, epsilon=level(alpha=alpha), false_names=wish).threshold
     assert universe.size * ratio ** (least + 1) / (1 + ratio) <= wish
     assert least == 0 or universe.size * ratio**least / (1 + ratio) > wish

@@ -117,7 +117,17 @@ def test_sums_are_those_of_the_definition(each_row):
     counted = counted_with(EVENTS, domain=DOMAIN, **whose, **CENTS)
     assert counted.table("shop")["paid"].tolist() == wanted
     assert counted.unit == Unit(500_000, 1 if each_row else 3, amount=Amount("paid", "0.01"))
-    assert f"clipped by each: {moved} amounts of events" in str(counted.report)
+    assert f"clipped amounts: {moved} amounts of events" in str(counted.report)
+
+
+def test_floats_are_counted_alike_by_every_door():
+    """Binary values, whose halves are no decimals."""
+    events = {**EVENTS, "paid": [float(cell) for cell in EVENTS["paid"]]}
+    polars, pandas, duckdb = (pytest.importorskip(name) for name in ("polars", "pandas", "duckdb"))
+    arrow = pa.table(events)
+    for frame in (events, arrow, pandas.DataFrame(events), polars.LazyFrame(events), duckdb.from_arrow(arrow)):
+        counted = counted_with(frame, person="user", at_most=3, domain=DOMAIN, key=KEY, **CENTS)
+        assert list(counted.cells / 100) == [float(cell) for cell in by_hand(events)[0]]
 
 
 def test_no_person_changes_more_than_the_unit_over_all_neighbours():

@@ -75,7 +75,7 @@ def test_each_person_is_in_the_cell_of_the_least_bound_that_cuts_nothing(seed):
 
 def test_nothing_of_anybody_is_cut():
     report = contributions(events(3), at_most=[1, 2]).report
-    assert (report.removed, report.clipped) == (0, 0)
+    assert (report.removed, report.clipped_sums) == (0, 0)
 
 
 @pytest.mark.parametrize(

@@ -81,7 +81,7 @@ REPORT = {
     "outside": {"page": 2, "age": 1},
     "missing": {"page": 1, "age": 1},
     "persons": 2,
-    "clipped": 1,
+    "clipped_sums": 1,
     "removed": 1,
     "kept_of": "events",
     "counted": 5,
@@ -229,6 +229,21 @@ def test_each_run_tells_the_curator_which_bounds_take_something(run, tmp_path):
     assert "because of --at-most" in cut
 
 
+def test_an_amount_that_a_mean_clips_is_named_by_the_mean(run, tmp_path):
+    """`utmost release` has no --each."""
+    events, domain, report = tmp_path / "e.csv", tmp_path / "d.json", tmp_path / "report.json"
+    events.write_text("page,income,rent\nx,900,1\ny,5,3\n")
+    domain.write_text('{"page": ["x", "y"]}')
+    asked = [events, "--each-row", "--domain", domain]
+    code, _, err = run("release", *asked, "--mean", "income=0,100", "--epsilon", 1)
+    assert (code, "because of --mean income. " in err, re.search(r"--each\b(?!-)", err)) == (0, True, None)
+    err = run("release", *asked, "--mean", "income=0,1000", "--mean", "rent=0,2", "--epsilon", 1)[2]
+    assert "rent: not all is counted, because of --mean rent. " in err
+    assert run("count", *asked, "--values", "income", "--each", "0,9", "--per-cell", 9, "--report", report)[0] == 0
+    facts = json.loads(report.read_text())
+    assert (facts["clipped_amounts"], facts["clipped_sums"], "clipped" in facts) == (1, 0, False)
+
+
 def test_leave_out_nothing_ends_the_run_and_says_what_it_refuses(run, tmp_path):
     events, domain = tmp_path / "e.csv", tmp_path / "d.json"
     events.write_text("who,page\n" + "a,x\n" * 5)
@@ -272,6 +287,22 @@ def test_a_terminal_alone_is_shown_the_report(run, tmp_path, monkeypatch):
     _, shown, err = run(*asked)
     assert len(shown) == len(out)
     assert all(telling in err for telling in TELLING[2:])
+
+
+def test_a_terminal_alone_is_told_that_rows_repeat_persons(run, tmp_path, monkeypatch):
+    """A column of names, of which two stand twice; a column without repeats, and a counted one, say nothing."""
+    events, domain = tmp_path / "e.csv", tmp_path / "d.json"
+    names = [*range(30), 0, 1]
+    events.write_text("who,line,page\n" + "".join(f"p{who},{at},x\n" for at, who in enumerate(names)))
+    domain.write_text('{"page": ["x"]}')
+    asked = ["count", events, "--each-row", "--domain", domain, "--out", "-", "--format", "csv"]
+    assert "repeat" not in run(*asked)[2]
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    told = " ".join(run(*asked)[2].split())
+    assert "who differs in nearly all rows, and 2 rows repeat a value. If it names persons, write --person who" in told
+    assert told.count("Rows seem to repeat persons") == 1
+    by_person = run("count", events, "--person", "who", "--at-most", 1, *asked[3:])
+    assert (by_person[0], "repeat" in by_person[2]) == (0, False)
 
 
 def test_nothing_that_is_written_has_the_report(counted, tmp_path, capsys):

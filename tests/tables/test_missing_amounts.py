@@ -172,7 +172,7 @@ def test_each_measure_of_one_pass_reports_its_own_missing_amounts(run, tmp_path)
     tables = ut.count_measures(events, DOMAIN, EACH_ROW, measures)
     reports = {name: table.report.without_amount for name, table in tables.items()}
     assert reports == {"count": {}, "low": {"low": 2}, "high": {"high": 2}, "rent": {"rent": 1}}
-    assert tables["rent"].report.losses == ["missing amounts of rent"]
+    assert tables["rent"].report.losses() == ["missing amounts of rent"]
     pq.write_table(pa.table(events), tmp_path / "p.parquet")
     (tmp_path / "m.json").write_text(
         json.dumps(

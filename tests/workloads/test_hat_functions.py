@@ -1,7 +1,10 @@
 """Hat functions: their loads and their privacy by enumeration, least squares exactly unbiased, errors as dense matrices
 say."""
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from utmost.errors import OutOfRange, Unsupported
 from utmost.privacy import Unit
@@ -9,6 +12,23 @@ from utmost.workloads import Domain, Plan, Workload, bins, choose_plan, hierarch
 from workload_cases import precision
 
 ONE = Unit(1, 1)
+
+
+@given(st.integers(1, 70), st.integers(2, 90))
+def test_every_value_has_the_load_of_its_spacing(size, spacing):
+    """A value's weights in hat functions s apart add up to s, in two neighbours at most; each hat function has a value.
+
+    Values near 2^62 do not wrap, though sums of them are above.
+    """
+    plan = Plan(Domain(age=range(size)), ONE, {f"age~{spacing}": 1})
+    rows = np.array([plan.sums(cell)[(-spacing,)] for cell in np.eye(size, dtype=int)]).T
+    assert rows.shape == (*plan.measured_shape((-spacing,)), size)
+    assert (rows.sum(axis=0) == spacing).all()
+    assert ((rows > 0).sum(axis=0) <= 2).all()
+    assert (rows.sum(axis=1) > 0).all()
+    assert rows.min() >= 0
+    cells = np.full(size, (1 << 62) - 1)
+    assert plan.sums(cells)[(-spacing,)].tolist() == (rows.astype(object) @ cells.astype(object)).tolist()
 
 
 SMALL = (1, 2, 3, 4, 12)

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import strategies as st
 
 import utmost as ut
+from counting_marks import pair_mark
 from counting_words import counted_with
 from utmost.errors import NotDetermined, OutOfRange, PromiseBroken, Unsupported
 from utmost.exact import level
@@ -30,6 +31,7 @@ from utmost.workloads import (
 )
 
 ONE = Unit(1, 1)
+KEY = bytes(range(32))
 SIZES = (("age", 85), ("workclass", 9), ("weight", 100), ("education", 16), ("marital", 7), ("occupation", 15))
 MORE = (("relationship", 6), ("race", 5), ("sex", 2), ("gain", 100), ("loss", 100), ("hours", 99), ("country", 42))
 ADULT = dict((*SIZES, *MORE, ("income", 2)))
@@ -163,8 +165,22 @@ def expected(domain, events, family, amounts=None):
     return found.ravel()
 
 
+def kept(domain, events, most):
+    """The events in the cells of each person whose hashes are least: so many of them."""
+    cells = np.array([events[name] for name in domain.columns])
+    rows = np.flatnonzero((cells < np.array(domain.shape)[:, None]).all(axis=0)).tolist()
+    places = {row: int(np.ravel_multi_index(tuple(cells[:, row]), domain.shape)) for row in rows}
+    own = {who: [row for row in rows if events["who"][row] == who] for who in events["who"]}
+    left = [
+        row
+        for who, mine in own.items()
+        for row in sorted(mine, key=lambda row: pair_mark(b"atom", KEY, str(who), places[row]))[:most]
+    ]
+    return {name: column[left] for name, column in events.items()}
+
+
 @pytest.mark.parametrize("read", [dict, in_polars, in_duckdb])
-@pytest.mark.parametrize("words", [{"person": "who", "at_most": 50, "per_cell": 2}, {"each_row": True}])
+@pytest.mark.parametrize("words", [{"person": "who", "at_most": 1, "per_cell": 2, "key": KEY}, {"each_row": True}])
 def test_few_cells_are_those_of_the_events_by_every_reader(read, words):
     """A domain of 10^16 cells is never laid out: the cells that hold a number, and every sum of them."""
     events = people(columns=tuple(ADULT))
@@ -172,6 +188,9 @@ def test_few_cells_are_those_of_the_events_by_every_reader(read, words):
         events.pop("who")
     counted = counted_with(read(events), domain=CENSUS, **words)
     assert counted.report.events == 300
+    if "person" in words:
+        inside, events = kept(CENSUS, events, 300), kept(CENSUS, events, 1)
+        assert len(events["age"]) < len(inside["age"]), "some are cut"
     assert len(counted.cells) == expected(CENSUS, events, CENSUS.family("")).sum() < 300
     for family in [*marginals(CENSUS, 0, 1), *list(marginals(CENSUS, 2))[::9]]:
         assert (CENSUS.sums(counted.cells, family) == expected(CENSUS, events, family)).all()
@@ -181,13 +200,23 @@ NINE = Domain({name: range(size) for name, size in list(ADULT.items())[:9]})
 
 
 def test_measures_are_few_cells_too():
-    """In one pass: counts, and sums; of 10^10 cells."""
+    """In one pass: counts, and sums; and sums and counts together, in parts that share nobody; of 10^10 cells."""
     events = {**people(columns=tuple(ADULT)), "spent": np.random.default_rng(2).integers(0, 30, 300)}
+    events["sides"] = np.where(events["who"] < "5", "a", "b")
     words = {"person": "who", "domain": NINE, "at_most": 50}
     tables = counted_with(events, **words, measures={"visits": ut.count(3), "spent": ut.sum("spent", per_cell=50)})
     for family in marginals(NINE, 1):
         assert (NINE.sums(tables["visits"].cells, family) == expected(NINE, events, family)).all()
         assert (NINE.sums(tables["spent"].cells, family) == expected(NINE, events, family, events["spent"])).all()
+    both = ut.sum("spent", each=(0, 30), most_events=1)
+    parts = counted_with(events, **words, part={"sides": ["a", "b"]}, measures={"spent": both})
+    for side in ("a", "b"):
+        own = {name: column[events["sides"] == side] for name, column in events.items()}
+        domain, counted = parts[side]["spent"].domain, parts[side]["spent"]
+        for family in marginals(NINE, 1):
+            sums = domain.sums(counted.cells, (*family, 0)).reshape(-1, 2)
+            assert (sums[:, 0] == expected(NINE, own, family, own["spent"])).all()
+            assert (sums.sum(axis=1) == 30 * expected(NINE, own, family)).all()
     with pytest.raises(Unsupported, match="distinct"):
         counted_with(events, **words, measures={"n": ut.distinct("spent", of=range(30), at_most=3)})
 

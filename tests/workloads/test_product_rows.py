@@ -94,6 +94,13 @@ def test_a_plan_of_rows_is_a_plan():
             Plan.of_facts({**facts, "rows": spoiled}, Unit(2, 3))
 
 
+def test_sums_of_huge_cells_are_exact():
+    plan = Plan(SMALL, ONE, ROWS.shares, rows=ROWS)
+    for cells in (np.full(SMALL.shape, 2**61), np.full(SMALL.shape, 100, dtype=np.int8)):
+        sums = plan.sums(cells)
+        assert sum(int(one) for one in sums[next(iter(sums))].ravel()) == int(cells.flat[0]) * 12 * 2 * 3
+
+
 LONGER = pytest.mark.slow
 
 

@@ -40,6 +40,23 @@ def weighted(plans, shares, weights, epsilon):
     )
 
 
+@pytest.mark.parametrize(("epsilon", "weights"), [(1, {}), (12, {"visits": "1/27", "spent": 64})])
+def test_the_search_is_the_best_of_all_partitions(epsilon, weights):
+    """Of the 19 701 ways to share the level of three plans in parts of 1/200, by trying them all."""
+    plans, parts = three_plans(), 200
+    shared = share_level(plans, epsilon=epsilon, weights=weights)
+    numbers = {name: float(Fraction(weight)) for name, weight in weights.items()}
+    first, second, third = (
+        np.array([weighted({name: one}, {name: Fraction(at, parts)}, numbers, epsilon) for at in range(1, parts - 1)])
+        for name, one in plans.items()
+    )
+    least = min(
+        (first[a - 1] + second[: parts - a - 1] + third[: parts - a - 1][::-1]).min() for a in range(1, parts - 1)
+    )
+    assert weighted(plans, shared.shares, numbers, epsilon) == pytest.approx(least, rel=1e-12)
+    assert all((share * parts).denominator == 1 for share in shared.shares.values())
+
+
 @pytest.mark.parametrize("weights", [{}, {"visits": 8}, {"visits": "1/27", "spent": 64}])
 def test_at_small_levels_shares_go_by_the_cube_root(weights):
     """Variances are c/e^2 there, of which the least weighted sum has a closed form."""

@@ -1,4 +1,7 @@
-"""The charge of a plan is the privacy of its noise: by enumeration of all neighbours, in rationals."""
+"""The charge of a plan is the privacy of its noise: by enumeration of all neighbours, in rationals.
+
+Where the closed form says of itself that it is exact, no plan says: so that is imported from where it is.
+"""
 
 import json
 from contextlib import suppress
@@ -19,6 +22,7 @@ from utmost.counting import CountedTable, read_counted
 from utmost.errors import BadTable, OutOfRange
 from utmost.exact import level
 from utmost.privacy import Unit
+from utmost.publish.workloads.measuring.unit_charge import is_exact
 from utmost.releases import NoisySums
 from utmost.workloads import (
     Domain,
@@ -108,7 +112,7 @@ def share_sets(domain):
 
 @pytest.mark.parametrize("name", DOMAINS)
 def test_the_charge_is_the_largest_ratio_of_all_neighbours(name):
-    """Never above the charge, and often equal to it."""
+    """Never above the charge, and equal to it wherever it is called exact."""
     domain, exact = DOMAINS[name], 0
     for unit in UNITS:
         if len(contributions(unit, domain.size)) > (30 if unit.sensitivity > 1 else 150):
@@ -117,7 +121,9 @@ def test_the_charge_is_the_largest_ratio_of_all_neighbours(name):
             rows, levels, whole = measured(domain, unit, shares)
             largest = Fraction(largest_exponent(rows, levels, unit, domain.size), whole)
             assert largest <= charge_of(domain, unit, shares), (unit, shares)
-            exact += largest == charge_of(domain, unit, shares)
+            if is_exact(domain, unit, shares):
+                exact += 1
+                assert largest == charge_of(domain, unit, shares), (unit, shares)
     assert exact > 20
 
 

@@ -59,7 +59,7 @@ GROUPS = {
         "detail": "Release large groups in more detail than small ones.",
         "clean": "Round a release to whole numbers whose sums all agree.",
         "withhold": "Withhold small or unreliable cells of a release by a public rule.",
-        "statement": "Write a page to print, and a registry entry, about a release.",
+        "statement": "Print a statement in words; write a page or a registry entry.",
     },
     "Read": {
         "verify": "Check a published table against its statement.",
@@ -262,10 +262,13 @@ class _Command(click.Command):
     def format_options(self, ctx: Any, formatter: Any) -> None:
         groups: dict[str, list[tuple[str, str]]] = {"Arguments": [], NEEDED: []}
         others: list[tuple[str, str]] = []
+        has_recipe = any("--recipe" in parameter.opts for parameter in self.get_params(ctx))
         only_named = {*self.rare, *chain.from_iterable(self.as_in.values())}
         for parameter in self.get_params(ctx):
             title = "Arguments" if isinstance(parameter, click.Argument) else getattr(parameter, GROUP, None)
             record = parameter.get_help_record(ctx)
+            if record is not None and has_recipe:
+                record = record[0], record[1].replace("[required]", "[required, here or in the recipe]")
             if record is not None and only_named.isdisjoint(parameter.opts):
                 (others if title is None else groups.setdefault(title, [])).append(record)
         whole = len(groups) == 2 and not groups[NEEDED]

@@ -19,7 +19,7 @@ from utmost.interfaces.cli.screens.published_screen import show_published
 from utmost.interfaces.cli.screens.screen import facts, grid, percent, screen
 from utmost.interfaces.cli.screens.terminal import ScreenGroup, ScreenText
 from utmost.interfaces.cli.screens.workload_screens import shown_tables, with_confidence
-from utmost.interfaces.cli.selections import check_counted, counted_selection, quantity, uncounted
+from utmost.interfaces.cli.selections import check_counted, conditions, counted_selection, quantity, uncounted
 from utmost.interfaces.documents.published_files import read_release
 from utmost.interfaces.documents.reports import print_json
 from utmost.interfaces.figures import canvas
@@ -44,7 +44,7 @@ class CellSelection:
 
     where: Annotated[
         list[str] | None,
-        option("COLUMN=LABELS", "Cells to sum: sex=men or department=A,B; repeat to narrow."),
+        option("COLUMN=LABELS", "Cells to sum: sex=men, department=A,B or sex=men,age=20..40 (without 40)."),
     ] = None
     minus: Annotated[list[str] | None, option("COLUMN=LABELS", "Cells to subtract, written as --where.")] = None
     over: Annotated[list[str] | None, option("COLUMN=LABELS", "Cells to divide by, written as --where; or all.")] = None
@@ -63,6 +63,13 @@ class CellSelection:
             or self.mean
             or any(option is not None for option in (self.where, self.minus, self.over, self.over_column))
         )
+
+    def one_by_one(self, release: Any) -> "CellSelection":
+        """The same question with each condition by itself."""
+        where, minus, over = (
+            None if texts is None else conditions(release, texts) for texts in (self.where, self.minus, self.over)
+        )
+        return replace(self, where=where, minus=minus, over=over)
 
     def check_unused(self) -> None:
         """Check that nothing was asked of cells where counts are read for a prior."""
@@ -124,10 +131,12 @@ def read_cells(file: Path, statement: Path | None, all_asked: CellsAsked, *, to_
     sure = read_confidence(all_asked.confidence)
     release = read_release(file, statement, separator=spelling.separator, encoding=spelling.encoding)
     if isinstance(release, MeasuresTable) and question.ask_a_sum and not question.mean:
-        return _read_people(release.with_confidence(sure), all_asked, as_json=as_json)
+        question = question.one_by_one(release)
+        return _read_people(release.with_confidence(sure), replace(all_asked, cells=question), as_json=as_json)
     if not isinstance(release, Answer) or not (release.is_by_plan or isinstance(release.noise, CellNoiseAtLevel)):
         _check_whole(plot is None and path is None and not (question.ask_a_sum or question.at))
         return show_published(release, as_json=as_json)
+    question = question.one_by_one(release)
     reader: _Table | _Sums = (
         _Sums(release.table, sure, None) if release.is_by_plan else _Table(AnswerCells.of(release), sure, column)
     )

@@ -1,5 +1,6 @@
 """The ways in which `utmost release` publishes a file, and which options go with each."""
 
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ from utmost.interfaces.cli.options.promise_options import ColumnOptions, Promise
 from utmost.interfaces.cli.options.release_options import ReleaseOptions
 from utmost.interfaces.cli.options.shared_options import refuse
 from utmost.interfaces.cli.options.table_options import TableAnswer, check_fits
+from utmost.interfaces.cli.screens.control_characters import harmless
 from utmost.interfaces.cli.screens.release_screen import give, give_promise
 from utmost.interfaces.documents.cost_files import cost_of
 from utmost.publish.promises.promise import Promise
@@ -251,6 +253,8 @@ def table_of_columns(table: Path, told: ReleaseOptions) -> None:
         return table_of_measures(table, counted, told)
     elif counted.unit.needs_sizes and promised.stated is None:
         return table_of_sums(table, counted, told)
+    if counted is not None:
+        _tell_of_groups(counted)
     if told.memory.ledger is not None:
         return keep(table, told, counted)
     check_once(told, counted)
@@ -279,6 +283,16 @@ def table_of_columns(table: Path, told: ReleaseOptions) -> None:
             return give_promise(checked.statement(), answer)
         released = checked.released(secure(None))
     give(released, answer, signer)
+
+
+def _tell_of_groups(counted: "CountedTable") -> None:
+    """Say that a table of cells does not have the groups of bins that its domain names."""
+    for axis in counted.domain.axes:
+        if axis.whole is not None and len(axis.levels) > 1:
+            names = ", ".join(axis.levels[1:])
+            told = harmless(f"the released table has the bins of {axis.levels[0]}, and not its groups: {names}")
+            where = harmless(f'--where "{axis.levels[0]}=LOW..HIGH"')
+            sys.stderr.write(f"utmost: {told}. `utmost total` adds up bins: {where}.\n")
 
 
 def by_rule(table: Path, counted: "CountedTable | None", promise: Promise, told: ReleaseOptions) -> None:

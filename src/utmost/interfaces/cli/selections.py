@@ -1,16 +1,42 @@
 """Which cells `utmost total` and `utmost read` take, what none counts, and a refusal for other columns."""
 
+import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Any
 
 from utmost.errors import OutOfRange
 from utmost.publish.releases.answer import Answer
+from utmost.publish.releases.answer_cells import AnswerCells
 from utmost.publish.releases.detailed_release import DetailedSums
 from utmost.publish.releases.measures_table import MeasuresTable
 from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.publish.statements.table_words import beyond_unit
 from utmost.publish.workloads.sums_in_words import read_selection
+from utmost.tables.axes.axes import label_text
+
+_NEXT = re.compile(r",\s*(?=[^,=]+=)")  # where one condition ends and the next begins
+
+
+def conditions(published: Any, texts: Iterable[str] | None) -> list[str]:
+    """Conditions one by one, from texts that may hold several: "sex=men,age=20..40"."""
+    found = list(texts or ())
+    if not any(_NEXT.search(text) for text in found):
+        return found
+    if isinstance(published, DetailedSums):
+        published = published.first
+    elif isinstance(published, MeasuresTable):
+        published = next(iter(published.releases.values()))
+    elif isinstance(published, Answer) and published.is_by_plan:
+        published = published.table
+    if isinstance(published, NoisySums):
+        axes = published.domain.axes
+        labels = [label_text(label) for axis in axes for listed in axis.labels for label in listed]
+    else:
+        labels = [label for listed in AnswerCells.of(published).labels.values() for label in listed]
+    if any("=" in str(label) for label in labels):
+        return found  # what looks like a condition may be a label
+    return [condition for text in found for condition in _NEXT.split(text)]
 
 
 def counted_selection(sums: NoisySums, where: Iterable[str] | None) -> dict[str, Any]:
@@ -35,8 +61,9 @@ def check_counted(columns: Iterable[str], where: Iterable[str]) -> None:
         is_there = any(text.startswith(f"{column}=") for column in there) or name in ("all", "total", "")
         if not is_there and name not in there and "=" in text and not get_close_matches(name, there, n=1):
             remedy = (
-                f"It was counted by {', '.join(there)}. Publish again with --by {','.join([*there, name])}; that costs "
-                "epsilon again."
+                f"It was counted by {', '.join(there)}. If {name!r} is a group of their values, name the values, or "
+                "write a range of bins: COLUMN=LOW..HIGH. If it is another column, publish again with it in --by; that "
+                "costs epsilon again."
             )
             raise OutOfRange(
                 "a question must name columns by which the release was counted", came=repr(name), remedy=remedy

@@ -42,10 +42,11 @@ class CountingReport:
         leading_zeros: Number of events on each axis whose value begins with a zero that is not read: 01005 among
             numbers, or where 1005 is declared.
         persons: Number of persons with an event inside the domain.
-        clipped: Number of cells of persons whose sum was clipped by ``per_cell`` or ``in_all``, or in which distinct
-            values were left out.
+        clipped_sums: Number of cells of persons whose sum was clipped by ``per_cell`` or ``in_all``, or in which
+            distinct values were left out.
         removed: Number of cells of persons that ``at_most``, or the choice of one part, removed.
-        clipped_amounts: Number of events inside the domain whose amount was clipped by ``each``; None without it.
+        clipped_amounts: Number of events inside the domain whose amount was clipped by ``each``, or by the ends of a
+            `mean`; None without them.
         pairs: Number of cells of persons before any was removed.
         kept_of: Quantity kept by the bounds on one person: "events", "amount of paid", "distinct values of page"; None
             where they cut nothing because they are being chosen.
@@ -62,7 +63,7 @@ class CountingReport:
     outside: Mapping[str, int]
     missing: Mapping[str, int]
     persons: int
-    clipped: int
+    clipped_sums: int
     removed: int
     clipped_amounts: int | None = None
     pairs: int = 0
@@ -126,20 +127,23 @@ class CountingReport:
             **{f"missing, {name}": f"{count} events, left out of its sums" for name, count in gone.items()},
             **{f"zeros before {name}": self._shared(count) for name, count in self.leading_zeros.items() if count},
             "persons": f"{self.persons} with events inside the domain",
-            **({} if amounts is None else {"clipped by each": f"{amounts} amounts of events"}),
-            "clipped by per_cell or in_all": f"{self.clipped} sums of a person in a cell",
+            **({} if amounts is None else {"clipped amounts": f"{amounts} amounts of events"}),
+            "clipped sums": f"{self.clipped_sums} sums of a person in a cell, by per_cell or in_all",
             "removed by at_most": f"{self.removed} of {self.pairs} cells of a person"
             + (f" ({percent_lost(self.removed, self.pairs)})" if self.removed else ""),
         }
 
-    @property
-    def losses(self) -> list[str]:
-        """Bounds and columns that took something from the counts, as the command line names them, without a number."""
+    def losses(self, amount_bound: str = "--each") -> list[str]:
+        """Bounds and columns that took something from the counts, as the command line names them, without a number.
+
+        Args:
+            amount_bound: The option that clips each amount.
+        """
         outside, missing = self.lost
         return [
             *(["--at-most"] if self.removed else []),
-            *(["--per-cell or --in-all"] if self.clipped else []),
-            *(["--each"] if self.clipped_amounts else []),
+            *(["--per-cell or --in-all"] if self.clipped_sums else []),
+            *([amount_bound] if self.clipped_amounts else []),
             *(f"values of {name} outside the domain" for name in outside),
             *(f"missing values of {name}" for name in missing),
             *(f"missing amounts of {name}" for name, count in self.without_amount.items() if count),
@@ -166,7 +170,7 @@ class CountingReport:
             "leading_zeros": dict(self.leading_zeros),
             "persons": self.persons,
             "clipped_amounts": self.clipped_amounts,
-            "clipped": self.clipped,
+            "clipped_sums": self.clipped_sums,
             "removed": self.removed,
             "cells_of_persons": self.pairs,
         }
@@ -269,7 +273,7 @@ class ReportTally:
             leading_zeros=dict(zip(self._axes, numbers[_FIRST_AXIS + 2 : of_amounts : 3], strict=True)),
             without_amount=dict(zip(self._amounts, numbers[of_amounts:], strict=True)),
             persons=numbers[_PERSONS],
-            clipped=numbers[_MOVED],
+            clipped_sums=numbers[_MOVED],
             removed=numbers[_DROPPED],
             clipped_amounts=numbers[_EACH] if self._has_each else None,
             pairs=numbers[_PAIRS],

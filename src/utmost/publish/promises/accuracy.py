@@ -16,9 +16,11 @@ from functools import cache
 
 from utmost.core.exact.arguments import integer
 from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
-from utmost.core.exact.numbers import Number, exact, first_integer
+from utmost.core.exact.levels import level
+from utmost.core.exact.numbers import Number, exact, first_integer, read_confidence
 from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.noise.costs import Cost
+from utmost.core.noise.geometric import Geometric
 from utmost.core.privacy.unit import Unit
 from utmost.errors import Infeasible, OutOfRange
 from utmost.publish.promises.noise_at_level import CellNoiseAtLevel, cell_noise_at
@@ -90,6 +92,39 @@ def epsilon_for(
     if not _few_steps(sample):
         return _decimal(_bisected(first, last, is_met), digits)
     return _decimal(_by_steps(first, last, is_met, lambda place: _step_of(noise(place))), digits)
+
+
+def epsilon_for_in_all(
+    margin: Number,
+    confidence: Number = DEFAULT_CONFIDENCE,
+    *,
+    in_all: Number,
+    neighbours: str = "add-remove",
+    digits: int = 3,
+) -> Fraction:
+    """The least epsilon at which a cell has this margin, where a person's events are bounded in all cells together.
+
+    The noise of each cell is geometric, whatever the number of cells; so the margin falls as epsilon grows.
+
+    >>> epsilon_for_in_all(33, in_all=20)
+    Fraction(179, 100)
+    """
+    wanted, unit, sure = exact(margin, "margin"), Unit(in_all, 1, neighbours), read_confidence(confidence)
+    if wanted < 0:
+        raise OutOfRange("margin must be positive, or zero", came=margin, remedy="Pass 10, say.")
+
+    def is_met(epsilon: Fraction) -> bool:
+        return Fraction(in_all_noise(epsilon, unit).margin(sure)) <= wanted
+
+    odds = (1 + sure) / (1 - sure)
+    overlapping = math.ceil((2 * math.floor(wanted) + 1) / unit.sensitivity)
+    least = max(2 * float(sure), math.log(odds.numerator) - math.log(odds.denominator))
+    return least_decimal(is_met, 0.999 * unit.charged * least / overlapping, digits)
+
+
+def in_all_noise(epsilon: Fraction, unit: Unit) -> Geometric:
+    """The noise of a cell where a person's events are bounded in all cells together."""
+    return Geometric(unit.per_cell(level(epsilon)), unit.sensitivity)
 
 
 def _lower_bound(noise: CellNoiseAtLevel, wanted: Fraction) -> float:

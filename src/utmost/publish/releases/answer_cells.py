@@ -27,6 +27,7 @@ from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.cell_bars import CellBars
 from utmost.publish.releases.estimates import Estimate
 from utmost.tables.axes.domain import Where
+from utmost.tables.axes.ordered_axes import bin_ends
 from utmost.tables.cells.columns import integer_column, real_column
 from utmost.tables.files import files
 from utmost.tables.frames.adapters import no_column
@@ -90,7 +91,8 @@ class LabelledCells:
         """The rows that a selection takes: of each public column that is named, one of the labels that are listed.
 
         Args:
-            where: texts such as ``department=A,B``; all of them must hold.
+            where: texts such as ``department=A,B``, or ``age=20..40`` where the labels are those of bins; all of
+                them must hold.
 
         Raises:
             OutOfRange: for a column that is not public, a label that no row has, and a text that selects nothing.
@@ -107,7 +109,8 @@ class LabelledCells:
                 remedy = f"Write {next(iter(self.labels), 'sex')}=LABEL, with commas between several labels."
                 raise OutOfRange("a selection must be COLUMN=LABEL", came=repr(selection), remedy=remedy)
             is_label = listed in self.labels.get(name, ())
-            rows &= self._taken(name, [listed] if is_label else [label.strip() for label in listed.split(",")])
+            labels = [listed] if is_label else [label.strip() for label in listed.split(",")]
+            rows &= self._taken(name, [label for part in labels for label in self._within(name, part)])
         return rows
 
     def rows_where(self, where: Where | None = None) -> frozenset[int]:
@@ -138,8 +141,28 @@ class LabelledCells:
             )
         return frozenset(row for row, label in enumerate(self.labels[name]) if label in wanted)
 
+    def _within(self, name: str, part: str) -> list[str]:
+        """The labels of a range of bins, ``18..65``; anything else as it is."""
+        labels, (low, dots, high) = list(dict.fromkeys(self.labels.get(name, ()))), part.partition("..")
+        if not dots or not labels or part in labels:
+            return [part]
+        bins = {label: ends for label in labels if (ends := bin_ends(label)) is not None}
+        shown = f"Name its labels: {name}={','.join(labels[:_LABELS_SHOWN])}{',...' * (len(labels) > _LABELS_SHOWN)}."
+        if not bins:
+            raise OutOfRange("a range needs a column of bins", came=repr(part), where=repr(name), remedy=shown)
+        starts, stops = [start for start, _ in bins.values()], [stop for _, stop in bins.values()]
+        first = exact(low.strip(), name) if low.strip() else min(starts)
+        last = exact(high.strip(), name) if high.strip() else max(stops)
+        if first not in starts or last not in stops:
+            required = "a range must begin and end at edges of bins"
+            raise OutOfRange(required, came=repr(part), where=repr(name), remedy=shown)
+        return [label for label, (start, stop) in bins.items() if first <= start and stop <= last]
+
     def _rows(self, rows: RowSelection) -> frozenset[int]:
         return rows if isinstance(rows, frozenset) else self.rows_where(rows)
+
+
+_LABELS_SHOWN = 12
 
 
 @dataclass(frozen=True, slots=True, eq=False)

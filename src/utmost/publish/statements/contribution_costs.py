@@ -106,6 +106,16 @@ class BoundCosts(Display):
         }
 
     @property
+    def counted(self) -> str:
+        """Units of the persons who are cut, and of what is lost."""
+        lost = {
+            AT_MOST: "cells of these persons, who each count once in a cell",
+            PER_CELL: "what these persons have beyond the bound in their fullest cell: events, or the amount",
+            IN_ALL: "what these persons have beyond the bound in all cells together: events, or the amount",
+        }[self.name]
+        return f"Cut are persons who have more than the bound. Lost are {lost}."
+
+    @property
     def words(self) -> str:
         """The price of the choice."""
         if self.paid is None:
@@ -121,7 +131,7 @@ class BoundCosts(Display):
         lines = [header, *([*_in_words(row), "least" * (row.bound == self.best)] for row in self.rows)]
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         aligned = ("  ".join(map(str.ljust, line, widths)).rstrip() for line in lines)
-        return "\n".join([*aligned, self.words])
+        return "\n".join([*aligned, self.counted, self.words])
 
 
 def _in_words(row: BoundCost) -> list[str]:
@@ -177,6 +187,7 @@ def bound_costs(
     1        3                 1000         2000  666.7
     2        6                 1000         1000  333.3
     3        9                 0            0     4.223           least
+    Cut are persons who have more than the bound. Lost are cells of these persons, who each count once in a cell.
     The contributions are public: the choice costs no level.
     """
     instance(domain, Domain, "domain")

@@ -25,6 +25,7 @@ TOTAL = "total"
 """The name of the sum over everything, where no level has it."""
 
 _STOPS = " ,="
+_LABELS_SHOWN = 12
 _RUNS = {"ranges of ": Workload.ranges, "prefixes of ": Workload.prefixes}
 
 
@@ -241,7 +242,9 @@ def _one(domain: Domain, name: str, piece: str) -> Any:
     axis, _ = domain.level_named(name)
     if ".." in piece:
         if domain.axes[axis].edges is None:
-            remedy = "Name its labels, with commas between them."
+            labels = _labels(domain, name)
+            more = ",..." * (len(labels) > _LABELS_SHOWN)
+            remedy = f"Name its labels, with commas between them: {name}={','.join(labels[:_LABELS_SHOWN])}{more}."
             raise OutOfRange("a range needs an axis of bins", came=repr(piece), where=repr(name), remedy=remedy)
         low, _, high = piece.partition("..")
         reads = (lambda end: end) if domain.axes[axis].clock is not None else (lambda end: exact(end, name))

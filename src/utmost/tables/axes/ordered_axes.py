@@ -1,5 +1,6 @@
 """Ordered axes: bins of one width, and bins between listed edges, as of age groups."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from itertools import pairwise
@@ -283,6 +284,32 @@ def whole_label(low: Edge, high: Edge) -> Label:
 def open_label(low: Edge, high: Edge) -> Label:
     """The label of a bin of reals: "[0, 5)"."""
     return f"({low}, {high})" if low == -inf else f"[{low}, {high})"
+
+
+_ENDS = re.compile(
+    r"(?P<one>-?\d+)|(?P<first>-?\d+) to (?P<last>-?\d+)|under (?P<under>\S+)|(?P<over>\S+)\+"
+    r"|[\[(](?P<low>[^\s,]+), (?P<high>[^\s,]+)\)"
+)
+
+
+def bin_ends(label: str) -> tuple[Edge, Edge] | None:
+    """The edges of a bin from its label, which the functions of this module made; None for other labels.
+
+    >>> bin_ends("18 to 64"), bin_ends("[1/2, inf)"), bin_ends("North")
+    ((Fraction(18, 1), Fraction(65, 1)), (Fraction(1, 2), inf), None)
+    """
+    found = _ENDS.fullmatch(label)
+    if found is None:
+        return None
+    try:
+        if found["one"] is not None:
+            return Fraction(found["one"]), Fraction(found["one"]) + 1
+        if found["first"] is not None:
+            return Fraction(found["first"]), Fraction(found["last"]) + 1
+        low, high = found["over"] or found["low"], found["under"] or found["high"]
+        return -inf if low in (None, "-inf") else Fraction(low), inf if high in (None, "inf") else Fraction(high)
+    except ValueError:
+        return None
 
 
 def bin_label(low: Edge, high: Edge) -> Label:

@@ -50,7 +50,7 @@ def bounds(
 
     utmost bounds contributions.csv --domain domain.json --epsilon 9/10
 
-    CONTRIBUTIONS comes from `utmost count --contributions at-most=1,2,5`, and is released first.
+    CONTRIBUTIONS comes from `utmost count --contributions at-most=1,2,5` (or in-all=30,100,300), and is released first.
 
     More: docs/reference/counting.md
     """
@@ -105,6 +105,7 @@ def _report(costs: BoundCosts) -> dict[str, Any]:
         "level": level_facts(costs.level),
         "paid": None if costs.paid is None else level_facts(costs.paid),
         "confidence": float(costs.confidence),
+        "counted": costs.counted,
         "words": costs.words,
     }
 
@@ -122,7 +123,9 @@ def _show(costs: BoundCosts) -> None:
     ]
     titles = [costs.name, "margin of a cell", "persons cut", "lost", "error of a sum"]
     headline = f"{costs.name}={number(costs.best)} has the least expected error."
-    screen().print(ScreenText(headline, style="bold"), grid(titles, rows), ScreenText(costs.words))
+    screen().print(
+        ScreenText(headline, style="bold"), grid(titles, rows), ScreenText(f"{costs.counted}\n{costs.words}")
+    )
 
 
 def _in_words(answer: Estimate) -> str:

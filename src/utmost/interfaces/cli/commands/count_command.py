@@ -50,7 +50,7 @@ def count(
     ] = None,
     contributions: Annotated[
         str | None,
-        option("BOUNDS", "Bounds to compare: at-most=1,2,5 or per-cell=10,100."),
+        option("BOUNDS", "Bounds to compare: at-most=1,2,5, per-cell=10,100 or in-all=30,100,300."),
     ] = None,
     unknown: UnknownKeys,
     level: options.AskedLevel,

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.core.exact.levels import level
-from utmost.core.exact.numbers import exact
+from utmost.core.exact.numbers import exact, read_confidence
 from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.exact.written_levels import level_facts
 from utmost.core.privacy.unit import Unit
@@ -16,6 +16,7 @@ from utmost.interfaces.cli.screens.screen import facts, number, percent, screen
 from utmost.interfaces.documents.cost_files import cost_of
 from utmost.interfaces.documents.reports import noise_report
 from utmost.publish.promises.accuracy import epsilon_for as least_epsilon
+from utmost.publish.promises.accuracy import epsilon_for_in_all, in_all_noise
 from utmost.publish.promises.noise_at_level import CellNoiseAtLevel, cell_noise_at
 from utmost.publish.promises.places_statements import places_theorem
 from utmost.publish.promises.planar_law import PlanarLaw, planar_epsilon_for
@@ -59,7 +60,24 @@ def _of_points(margin: str, confidence: str, per: str, dimensions: int) -> tuple
     return report, lambda: screen().print(facts(shown))
 
 
-RARE = ("--planar", "--per", "--dimensions", "--cost", "--numbers", "--neighbours", "--relaxable")
+def _in_all(margin: str, confidence: str, in_all: str, neighbours: str) -> tuple[dict[str, Any], Callable[[], object]]:
+    """The level where a person's events are bounded in all cells together, for programs and for people."""
+    with progress_bar("Searching"):
+        least = epsilon_for_in_all(margin, confidence, in_all=in_all, neighbours=neighbours)
+    unit, sure = Unit(in_all, 1, neighbours), read_confidence(confidence)
+    drawn = in_all_noise(least, unit)
+    report = {**level_facts(level(least)), "in_all": in_all, "confidence": float(sure), "margin": drawn.margin(sure)}
+    shown = {
+        "epsilon": number(least),
+        "margin": f"± {number(drawn.margin(sure))} at {percent(sure)} confidence (wanted: ± {margin})",
+        "noise": f"{drawn!r} on each released cell",
+        "promise": promise_line(level(least), neighbours),
+        "one individual": f"changes all cells together by at most {in_all}",
+    }
+    return report, lambda: screen().print(facts(shown))
+
+
+RARE = ("--in-all", "--planar", "--per", "--dimensions", "--cost", "--numbers", "--neighbours", "--relaxable")
 
 
 def epsilon_for(
@@ -67,6 +85,9 @@ def epsilon_for(
     sensitivity: Annotated[str | None, option("NUMBER", "Most by which one person changes one cell: 1.")] = None,
     *,
     plane: options.Plane,
+    in_all: Annotated[
+        str | None, option("S", "Most events of one person in all cells together, as release takes them from a recipe.")
+    ] = None,
     dimensions: Annotated[int, option("N", "Coordinates of a point, with --planar.")] = 2,
     confidence: options.Confidence = DEFAULT_CONFIDENCE,
     cells: options.CellsChanged = 1,
@@ -82,6 +103,19 @@ def epsilon_for(
 
     More: docs/howto/choose-a-level.md
     """
+    if in_all is not None:
+        if (plane, cost, numbers, relaxable, cells, sensitivity) != (
+            options.Plane(),
+            "absolute",
+            "integers",
+            False,
+            1,
+            None,
+        ):
+            remedy = "Write --in-all 300 --margin 500, say."
+            required = "--in-all needs no other options than --margin, --confidence and --neighbours"
+            raise OutOfRange(required, came="another combination", remedy=remedy)
+        return answer.give(*_in_all(margin, confidence, in_all, neighbours))
     if plane != options.Plane():
         defaults = ("absolute", "integers", "add-remove", False, 1, None)
         if not plane.planar or (cost, numbers, neighbours, relaxable, cells, sensitivity) != defaults:

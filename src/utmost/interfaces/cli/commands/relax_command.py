@@ -55,12 +55,18 @@ def relax(
     utmost relax table.csv --ledger releases.db --name admissions --epsilon 1 --out sharper.csv
 
     TABLE is the table that was published; the ledger refuses any other. Persons are counted again: give the --recipe
-    of the release, or repeat its counting options.
+    of the release, or repeat its counting options. The larger --epsilon always stands on the command line.
 
     More: docs/howto/keep-a-ledger.md
     """
     if recipe is not None:
         check_said_once(click.get_current_context())
+        if not question.level.is_given:
+            raise OutOfRange(
+                "the larger --epsilon must stand on the command line: the recipe has that of the release",
+                came="none",
+                remedy="Add --epsilon 2, say.",
+            )
     at, table = question.at, spelling.of(table, is_counted=people.are_events)  # a level that is none is refused first
     signer = question.checked(table)
     with ledger.opened() as opened:

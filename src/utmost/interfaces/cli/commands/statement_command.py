@@ -1,4 +1,4 @@
-"""`utmost statement`: the entry of a release in the deployments registry, and a page to print."""
+"""`utmost statement`: a statement in words, a page to print, and an entry in the deployments registry."""
 
 import json
 import sys
@@ -13,12 +13,13 @@ from utmost.interfaces.cli.options import file_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import option
 from utmost.interfaces.cli.options.recipe_options import recipe_schema
-from utmost.interfaces.cli.screens.screen import screen
-from utmost.interfaces.cli.screens.terminal import ScreenText
+from utmost.interfaces.cli.screens.screen import percent, screen
+from utmost.interfaces.cli.screens.terminal import ScreenColumn, ScreenTable, ScreenText
 from utmost.interfaces.documents.reports import print_json
 from utmost.interfaces.documents.statement_readers import stated_release
 from utmost.interfaces.interop.data_packages import csv_metadata, data_package
 from utmost.publish.promises.statement import read_statement
+from utmost.publish.releases.release_facts import SECTIONS, Fact, ReleaseFacts, short_bar
 from utmost.publish.statements.printed_statement import statement_page
 from utmost.publish.statements.registry_entries import Deployment, registry_entry
 from utmost.publish.statements.workload_files import whole_document
@@ -72,18 +73,18 @@ def statement(
             "FILE", "File that describes the released .csv to other tools: datapackage.json; and its CSVW metadata."
         ),
     ] = None,
-    out: Annotated[Path | None, option("FILE", "File for the registry's entry (.yaml).")] = None,
+    out: Annotated[Path | None, option("FILE", "File for the registry's entry (.yaml); - prints it.")] = None,
     schema: Annotated[
         str | None,
         option("KIND", "Print the JSON Schema of a kind of file: statement, recipe, plan, ...", first=_print_schema),
     ] = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Write a page to print, a data package, or an entry for the OpenDP deployments registry, about a release.
+    """Print the statement of a release in words; or write a page, a data package or an entry of the OpenDP registry.
 
     utmost statement released.csv --html page.html --out entry.yaml --package datapackage.json
 
-    Facts that only you know come from options.
+    The entry of the registry goes to --out, `--out -` prints it. Facts that only you know come from options.
 
     More: docs/howto/check-and-read-a-release.md
     """
@@ -120,19 +121,45 @@ def statement(
         sys.stdout.flush()
     elif as_json:
         print_json(entry)
-    elif entry_file is None and ((html is None and package is None) or out is not None):
+    elif out is None and html is None and package is None:
+        _show(stated)
+    elif out is not None and entry_file is None:
         sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
         sys.stdout.flush()
     written = " and ".join(map(str, writers))
     if written:
         screen(stderr=True).print(ScreenText(f"Written: {written}"))
-    if deployment.missing and ((html is None and package is None) or out is not None):
+    if deployment.missing and (as_json or out is not None):
         missing = ", ".join(f"--{_OPTIONS.get(name, name)}" for name in deployment.missing)
         screen(stderr=True).print(
             ScreenText(f"To be filled in before it is sent to the registry: {missing}", style="bold")
         )
 
 
+def _show(stated: ReleaseFacts) -> None:
+    """Print every fact of a statement, section by section."""
+    parts: list[ScreenText | ScreenTable] = [ScreenText(f"{stated.guarantee}\n")]
+    for section in SECTIONS:
+        rows = [[fact.label, f"{fact.value}{_bars(fact)}"] for fact in stated.of_section(section)]
+        if rows:
+            parts += [
+                ScreenText(section, style="bold"),
+                ScreenTable([ScreenColumn(style="dim"), ScreenColumn()], rows),
+                ScreenText(),
+            ]
+    screen().print(*parts, ScreenText(_NEXT))
+
+
+def _bars(fact: Fact) -> str:
+    """The margins of a kind of noise."""
+    shown = (f"± {short_bar(bar)} at {percent(sure)}" for sure, bar in fact.bars)
+    return f"; margin {', '.join(shown)}" if fact.bars else ""
+
+
+_NEXT = (
+    "Write a page to print: --html page.html; an entry of the deployments registry: --out entry.yaml; a description "
+    "for other tools: --package datapackage.json."
+)
 _OPTIONS = {"curators": "curator", "intended_use": "use", "authors": "author"}
 
 

@@ -19,7 +19,7 @@ from utmost.interfaces.cli.options.option_kinds import flag, option
 from utmost.interfaces.cli.screens.screen import facts, grid, number, percent, screen
 from utmost.interfaces.cli.screens.terminal import ScreenText
 from utmost.interfaces.cli.screens.workload_screens import give_tables, tables_left_out, with_confidence
-from utmost.interfaces.cli.selections import check_counted, counted_selection, quantity, uncounted
+from utmost.interfaces.cli.selections import check_counted, conditions, counted_selection, quantity, uncounted
 from utmost.interfaces.documents.published_files import read_release
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.answer_cells import AnswerCells
@@ -36,6 +36,15 @@ from utmost.tables.files.signatures import signer_of
 _MOST_NAMED = 12
 """Number of tables named that are not written."""
 
+ELSEWHERE = {
+    "--minus": "Write utmost read RELEASE --where sex=women --minus sex=men.",
+    "--over-column": "Write utmost read RELEASE --where sex=women --over-column COLUMN.",
+    "--at": "Write utmost read RELEASE --at EPSILON.",
+    "--plot": "Write utmost read RELEASE --plot margins.svg.",
+    "--column": "Write --sum COLUMN.",
+}
+"""Options that people look for here, and where each of them is."""
+
 RARE = ("--sums", "--spread", "--variance", "--cumulative", "--plan")
 
 
@@ -43,7 +52,7 @@ def total(
     release: file_options.ReleaseFile,
     where: Annotated[
         list[str] | None,
-        option("COLUMN=LABELS", "Cells to sum: sex=men, department=A,B or age=20..40 (without 40)."),
+        option("COLUMN=LABELS", "Cells to sum: sex=men, department=A,B or sex=men,age=20..40 (without 40)."),
     ] = None,
     *,
     ratio: Annotated[bool, flag("Ratio to the number over --over, or to everything.")] = False,
@@ -96,6 +105,8 @@ def total(
     More: docs/howto/sums-means-medians.md
     """
     published = read_release(release)
+    where = None if where is None else conditions(published, where)
+    over = None if over is None else conditions(published, over)
     if tables is not None:
         return _write_tables(published, tables, plan, sign, confidence, answer)
     for name, given in (("--sign", sign), ("--plan", plan)):

@@ -37,7 +37,13 @@ class PersonOptions:
 
     title: ClassVar[str] = "Counting people"
 
-    person: Annotated[str | None, option("COLUMN", "Column that tells persons apart: applicant.")] = None
+    person: Annotated[
+        str | None,
+        option(
+            "COLUMN",
+            "Column that tells persons apart: applicant. Each counts once in a cell: counts are people, not events.",
+        ),
+    ] = None
     each_row: Annotated[bool, flag("Each row is another person.")] = False
     domain: file_options.DomainFile = None
     by: Annotated[
@@ -190,7 +196,9 @@ class People(PersonOptions):
             first = next(iter(first.values()))
         each = tables.items() if self.several is not None and part is None else [("", first)]
         for name, counted in each:
-            show_report(counted, name)
+            show_report(counted, name, self._amount_bound(name))
+        if self.each_row:
+            self._tell_of_repeats(events, domain)
         losses = (FewEventsKept, NothingCounted, RowsLeftOut)
         for warning in lost or ():
             if not issubclass(warning.category, losses):
@@ -216,7 +224,7 @@ class People(PersonOptions):
 
         name, _, listed = bounds.partition("=")
         if name not in ("at-most", "per-cell", "in-all"):
-            remedy = "Write --contributions at-most=1,2,5,10, --contributions per-cell=10,100 or in-all=10,100."
+            remedy = "Write --contributions at-most=1,2,5,10, per-cell=10,100 or in-all=30,100,300."
             raise OutOfRange(
                 "--contributions must name one bound", came=repr(bounds), where="--contributions", remedy=remedy
             )
@@ -242,6 +250,34 @@ class People(PersonOptions):
             )
         show_report(table, "")
         return table
+
+    def _tell_of_repeats(self, events: Path, domain: "Domain") -> None:
+        """Say on a terminal that a column looks like a name of persons, some of whom have several rows."""
+        from utmost.interfaces.cli.screens.screen import screen
+        from utmost.interfaces.cli.screens.terminal import ScreenText
+        from utmost.tables.files import files
+
+        terminal = screen(stderr=True)
+        if not (terminal.is_terminal and sys.stderr.isatty() and events.is_file()):
+            return  # true data are for the terminal alone, and never for a log
+        if events.stat().st_size > _READ_AGAIN:
+            return
+        read = files.columns(files.read(events, as_events=True))
+        amounts = {text.partition("=")[0].strip() for text in self.mean or ()} | {self.values}
+        counted = {name for axis in domain.axes for name in axis.columns} | amounts
+        for name, column in read.items():
+            cells = [str(cell) for cell in column if cell is not None and str(cell) not in ("", "nan")]
+            once = len(set(cells))
+            is_number = any("." in cell or "," in cell for cell in cells)
+            if name not in counted and not is_number and len(cells) >= _FEWEST and once < len(cells) <= once * 10 / 9:
+                told = f"Rows seem to repeat persons: {name} differs in nearly all rows, and {len(cells) - once} rows "
+                told += f"repeat a value. If it names persons, write --person {name} in place of --each-row."
+                terminal.print(ScreenText(harmless(told), style="bold"))
+
+    def _amount_bound(self, measure: str) -> str:
+        """The option that clips each amount of a measure."""
+        columns = [text.partition("=")[0].strip() for text in self.mean or ()]
+        return "--each" if not columns else f"--mean {measure if measure in columns else columns[0]}"
 
     @property
     def outside(self) -> str | None:
@@ -394,6 +430,10 @@ class People(PersonOptions):
         )
 
 
+_READ_AGAIN = 50_000_000  # bytes of a file that is read once more to look for persons
+_FEWEST = 20  # rows of which a column can look like a name of persons
+
+
 def _ends(text: str | None) -> Any:
     """The most that is allowed, or both ends."""
     return text if text is None or "," not in text else text.split(",")
@@ -414,11 +454,12 @@ def _measures(path: Path) -> dict[str, Any]:
     return {name: MeasureSpec(**words) for name, words in facts.items()}
 
 
-def show_report(counted: "CountedTable", measure: str) -> None:
+def show_report(counted: "CountedTable", measure: str, amount_bound: str = "--each") -> None:
     """Show the report of a counting to the curator, on standard error: on a terminal all of it, in a job no number.
 
     Args:
         measure: Name of the measure, where several were counted; else empty.
+        amount_bound: The option that clips each amount.
     """
     from utmost.interfaces.cli.screens.screen import facts, screen
     from utmost.interfaces.cli.screens.terminal import ScreenText
@@ -429,7 +470,7 @@ def show_report(counted: "CountedTable", measure: str) -> None:
     terminal = screen(stderr=True)
     if terminal.is_terminal and sys.stderr.isatty():
         terminal.print(ScreenText(f"{named}{counted.report.notice}", style="bold"), facts(counted.report.rows))
-    elif losses := counted.report.losses:  # what goes to a pipe ends in logs: no number
+    elif losses := counted.report.losses(amount_bound):  # what goes to a pipe ends in logs: no number
         told = harmless(f"{named}not all is counted, because of {', '.join(losses)}")
         sys.stderr.write(f"utmost: {told}. `utmost count --report FILE` says how much.\n")
 

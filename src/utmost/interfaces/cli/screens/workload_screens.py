@@ -317,7 +317,10 @@ def give_cells(
     table = _with_means(release, family)
     said = SumsTable(release, family, amounts is not None).statement
     out = answer.file
-    facts = _said(release, headline, "" if out is None else f"{out} and {out}.json")
+    more = undetermined_means(table)
+    if amounts is None:
+        more["columns"] = "estimate and margin, which stand for count and count_margin of other tables"
+    facts = _said(release, headline, "" if out is None else f"{out} and {out}.json", more)
     _give(table, said, facts, answer, signer, again=again)
 
 
@@ -371,7 +374,8 @@ def give_measures(
         again: whether the file may be there, as the answer of a request that is made again; it is compared then.
     """
     then = "" if measures.is_in_ledger else ADDS_UP
-    facts = shown_facts(headline, measures_in_words(measures.statement), answer.file, then=then)
+    more = undetermined_means(measures.table)
+    facts = shown_facts(headline, measures_in_words(measures.statement), answer.file, more=more, then=then)
     _give(measures.table, measures.said, facts, answer, signer, again=again)
 
 
@@ -458,9 +462,22 @@ def _show_promise(release: NoisySums, *, as_json: bool) -> None:
     print_json(report | {"error_bars": _wanted_bars(release)} | columns | beside | cleaned)
 
 
-def _said(release: NoisySums, headline: str, written: str = "") -> ScreenGroup:
+def undetermined_means(table: Any) -> dict[str, str]:
+    """A row about empty cells of means; their number is for a terminal, and not for the log of a job."""
+    every = files.columns(table)
+    means = [name for name in every if {f"{name}_lower", f"{name}_upper"} <= every.keys()]
+    cells = [cell for name in means for cell in np.asarray(every[name], dtype=object).tolist()]
+    empty = sum(cell is None or cell != cell for cell in cells)
+    if not empty:
+        return {}
+    some = f"{empty} of {len(cells)} means are" if screen().is_terminal else "some means are"
+    why = "within its margin the number of events there may be 0"
+    return {"not determined": f"{some} empty: {why}. A larger epsilon, or fewer columns in --by, determine more"}
+
+
+def _said(release: NoisySums, headline: str, written: str = "", more: Mapping[str, str] | None = None) -> ScreenGroup:
     """The screen of a release by a plan, with the error bars of the tables that were wanted."""
-    rows = {"margins": _margins(release)}
+    rows = {"margins": _margins(release), **(more or {})}
     if headline == DRY and (cells := release.plan.clean_needs) is not None:
         rows["clean"] = no_clean_table(cells)
     if headline == DRY:
