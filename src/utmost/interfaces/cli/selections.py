@@ -32,6 +32,8 @@ def conditions(published: Any, texts: Iterable[str] | None) -> list[str]:
     if isinstance(published, NoisySums):
         axes = published.domain.axes
         labels = [label_text(label) for axis in axes for listed in axis.labels for label in listed]
+    elif not isinstance(published, Answer):
+        return found  # it is refused later
     else:
         labels = [label for listed in AnswerCells.of(published).labels.values() for label in listed]
     if any("=" in str(label) for label in labels):
@@ -45,25 +47,27 @@ def counted_selection(sums: NoisySums, where: Iterable[str] | None) -> dict[str,
     axes = [axis for axis in sums.domain.axes if amounts is None or axis.levels[0] != amounts.amount.name]
     if amounts is not None:
         amounts.check_where([text.partition("=")[0].strip() for text in texts])
-    check_counted([*(level for axis in axes for level in axis.levels), *sums.domain.period_names], texts)
+    groups = [*(name for axis in axes for name in axis.levels[1:]), *sums.domain.period_names]
+    check_counted([axis.levels[0] for axis in axes], texts, groups)
     return read_selection(sums.domain, texts)
 
 
-def check_counted(columns: Iterable[str], where: Iterable[str]) -> None:
-    """Check that a table was counted by the columns of a selection.
+def check_counted(columns: Iterable[str], where: Iterable[str], groups: Iterable[str] = ()) -> None:
+    """Check that a table was counted by the columns of a selection, or has them as groups of its columns.
 
     Raises:
         OutOfRange: naming the column, and how to publish it.
     """
-    there = list(columns)
+    counted_by = list(columns)
+    there = [*counted_by, *groups]
     for text in where:
         name = text.partition("=")[0].strip()
         is_there = any(text.startswith(f"{column}=") for column in there) or name in ("all", "total", "")
         if not is_there and name not in there and "=" in text and not get_close_matches(name, there, n=1):
             remedy = (
-                f"It was counted by {', '.join(there)}. If {name!r} is a group of their values, name the values, or "
-                "write a range of bins: COLUMN=LOW..HIGH. If it is another column, publish again with it in --by; that "
-                "costs epsilon again."
+                f"It was counted by {', '.join(counted_by)}. If {name!r} is a group of their values, name the values, "
+                "or write a range of bins: COLUMN=LOW..HIGH. If it is another column, publish again with "
+                f"--by {','.join([*counted_by, name])}; that costs epsilon again."
             )
             raise OutOfRange(
                 "a question must name columns by which the release was counted", came=repr(name), remedy=remedy
