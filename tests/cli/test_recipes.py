@@ -310,7 +310,7 @@ def test_python_takes_the_secret_file_of_a_job_and_publishes_its_release_again(r
         plan = ut.choose_plan(ut.Workload(domain, {"region age": 1}), counted.unit, epsilon=1)
         with pytest.raises(AlreadyPublished) as caught:
             ledger.publish("a", counted, ut.Promise(noise=plan), epsilon=1)
-        own = {"individual": "one value of the column who, with all its events", "proved": True}
+        own = {"individual": "one value of the column who, with all its rows", "proved": True}
         assert "got individual=None, proved=False, published with individual='one value" in str(caught.value)
         assert f"Promise it with individual={own['individual']!r}, proved=True" in str(caught.value)
         again = ledger.publish("a", counted, ut.Promise(noise=plan, **own), epsilon=1)

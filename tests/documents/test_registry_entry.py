@@ -427,7 +427,7 @@ def test_only_what_utmost_counted_was_left_out_of():
         assert ("noise was added to each true value as it was" in page) is (
             name in ("elsewhere", "elsewhere, over a domain")
         ), name
-        assert ("margin of the value that was counted" in page, "margin of the true value" in page) == (
+        assert ("margin of the counted value" in page, "margin of the true value" in page) == (
             is_counted,
             not is_counted,
         ), name

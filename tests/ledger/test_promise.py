@@ -93,7 +93,6 @@ WRONG = [
     {"columns": "a", "unit": UNIT, "until": "10 %"},
     {"columns": "a", "unit": UNIT, "until": ut.within("10 %", {"b": "x"})},
     {"columns": ["x", "y"], "noise": PointNoise(200), "until": ut.within("10 %")},
-    {"noise": PLAN, "until": ut.within("10 %")},
     *({"noise": PLAN, name: word} for name, word in (("columns", "a"), ("unit", UNIT), ("public", "a"))),
 ]
 

@@ -46,7 +46,7 @@ def test_every_adapter_takes_the_unit_whole_and_never_beside_its_numbers(adapter
         DOORS[adapter](unit=3)
     if adapter in WHOLE:
         return
-    with pytest.raises(OutOfRange, match=r"said once; got unit= and sensitivity="):
+    with pytest.raises(OutOfRange, match=r"given once; got unit= and sensitivity="):
         DOORS[adapter](unit=UNIT, sensitivity=3)
     with pytest.raises(OutOfRange, match=r"unit= and cells="):
         DOORS[adapter](unit=UNIT, cells=2)

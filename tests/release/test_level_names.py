@@ -13,7 +13,7 @@ from utmost.ledger import Ledger, release
 from utmost.privacy import Unit
 from utmost.workloads import Domain, Plan, Workload, choose_plan
 
-REFUSED = "no level may have the name of a column that a release adds; got '{}'. Rename it."
+REFUSED = "no level may have the name of a column that a release adds; got '{}'. Rename the level."
 
 
 def events(name):
@@ -34,10 +34,10 @@ def test_no_ledger_spends_for_it(tmp_path):
     counted = count_table(events(name), domain, Counting("person", at_most=1))
     plan = choose_plan(Workload(domain, {name: 1}), counted.unit, epsilon=1)
     with Ledger.open(tmp_path / "l.db", create=True) as ledger:
-        with pytest.raises(OutOfRange, match="Rename it"):
+        with pytest.raises(OutOfRange, match="Rename the level"):
             ledger.publish("r", counted, ut.Promise(noise=plan), epsilon=1)
         assert (ledger.status().releases, ledger.status().events) == (0, 1)
-    with pytest.raises(OutOfRange, match="Rename it"):
+    with pytest.raises(OutOfRange, match="Rename the level"):
         release(counted, ut.Promise(noise=plan), epsilon=1)
 
 
@@ -49,7 +49,7 @@ def test_sums_and_counts_add_more_columns(name):
     words = {"values": "paid", "each": (0, 9), "most_events": 2}
     counted = counted_with(events(name), person="person", domain=domain, at_most=1, **words)
     plan = choose_plan(Workload(counted.domain, {f"{name} paid": 1}), counted.unit, epsilon=1)
-    with pytest.raises(OutOfRange, match="Rename it"):
+    with pytest.raises(OutOfRange, match="Rename the level"):
         ut.release(counted, plan, epsilon=1, once=True)
     alone = count_table(events(name), domain, Counting("person", at_most=1))
     plan = choose_plan(Workload(domain, {name: 1}), alone.unit, epsilon=1)

@@ -150,9 +150,9 @@ def test_auditors_are_told_what_was_declared_and_not_compared(opened, who, servi
     app = application(alone, Settings(rate=1e6, burst=10**6))
     page, none = (Visitor(app, alone.bearers.make(None, f"v {role}", role, role, ALL)[1]).get("/verify").text
                   for role in ("auditor", "curator"))  # fmt: skip
-    assert "Declared to be of nobody else" in page
+    assert "are in no other dataset" in page
     assert "<td>admissions, third</td>" in page
-    assert "Declared to be" not in none
+    assert "are in no other dataset" not in none
 
 
 def test_what_was_declared_is_not_written_over(opened, who, service):
@@ -505,7 +505,7 @@ def test_an_approver_for_some_releases_is_told_of_no_others(service, who, publis
     assert text.count("its budget is not shown to you") == 2
     assert text.count("spent after") == 1
     assert "limit of admissions" not in text
-    assert "cannot be approved" in text  # the relaxation of what is not there
+    assert "cannot approve this proposal" in text  # the relaxation of what is not there
     assert "admissions" not in listed
     assert text.count("admissions") == 2  # as the curator wrote it: in words, and letter for letter
     _, whole = pages_of(Visitor(application(service, OPEN), bearer("Eve", "approver")))

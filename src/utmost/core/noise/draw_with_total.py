@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
-from utmost.core.exact.arguments import instance
+from utmost.core.exact.arguments import instance, wrong_kind
 from utmost.core.exact.display import Display
 from utmost.core.exact.levels import Level
+from utmost.core.exact.numbers import between_0_and_1
 from utmost.core.noise.costs import squared
 from utmost.core.noise.discrete_staircase import DiscreteStaircase
 from utmost.core.noise.geometric import Geometric
@@ -83,7 +84,10 @@ class DrawWithTotal(Display):
             level: Level of both together.
             total_share: Share of the total, strictly between 0 and 1.
         """
-        draw, rest = draw_at(level.scaled(1 - total_share)), level.scaled(total_share)
+        if not callable(draw_at):
+            raise wrong_kind("draw_at", "a function from a level to the draw of the cells", draw_at)
+        share, at = between_0_and_1(total_share, "total_share"), instance(level, Level, "level")
+        draw, rest = instance(draw_at(at.scaled(1 - share)), DrawLaw, "draw_at"), at.scaled(share)
         noise = Geometric(rest) if draw.reach <= 1 else optimal_noise(rest, draw.reach, squared)
         assert isinstance(noise, Geometric | DiscreteStaircase), "a law on the integers"
         return cls(draw, noise)

@@ -21,7 +21,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from cryptography.hazmat.primitives.kdf.hkdf import HKDFExpand
 from numpy.typing import NDArray
 
-from utmost.core.exact.arguments import is_integer
+from utmost.core.exact.arguments import is_integer, wrong_kind
 from utmost.core.exact.arrays import objects, plain_array
 from utmost.core.sampling.integers import narrowed
 from utmost.errors import BadTable, OutOfRange, WrongKind
@@ -114,7 +114,11 @@ class Identifiers:
         >>> len(Identifiers.of_bytes([b"a", b"bc"]))
         2
         """
-        return _of_lengths(kind, map(len, parts), len(parts), b"".join(parts))
+        try:
+            joined = b"".join(parts)
+        except TypeError:
+            raise wrong_kind("parts", "a list of bytes", parts) from None
+        return _of_lengths(kind, map(len, parts), len(parts), joined)
 
     @classmethod
     def of_buffers(cls, offsets: Any, data: Any, kind: str = "text") -> "Identifiers":

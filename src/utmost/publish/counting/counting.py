@@ -39,7 +39,7 @@ class Counting:
     Source: bounded contributions, proofs/theory/counting.md.
 
     >>> Counting("user", at_most=2).individual, Counting(each_row=True).individual
-    ('one value of the column user, with all its events', 'one person, with one row')
+    ('one value of the column user, with all its rows', 'one person, with one row')
     >>> Counting("user", at_most=2), Counting(each_row=True).at_most
     (Counting(person='user', each_row=False, at_most=2, together=None, neighbours='add-remove'), 1)
     """
@@ -92,7 +92,7 @@ class Counting:
             return "one person, with one row"
         name = "".join(sign if sign.isprintable() else "?" for sign in self.person)
         name = name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
-        return f"one value of the column {name}, with all its events"
+        return f"one value of the column {name}, with all its rows"
 
     def most_cells(self, measures: Iterable[MeasureSpec]) -> int:
         """The number of cells that one person may change, where these are measured.

@@ -36,7 +36,7 @@ from utmost.publish.promises.level_steps import Step
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.promised_noise import CONFIDENCE, Response
 from utmost.publish.promises.until import Stop, Until
-from utmost.publish.releases.noisy_sums import NoisySums
+from utmost.publish.releases.noisy_sums import sums_in_one_column
 from utmost.publish.releases.source import Source
 from utmost.tables.frames.adapters import Column
 
@@ -203,7 +203,7 @@ def _climbed(
         # The rule is given what is published, and nothing else.
         if promise.noise.is_by_plan:
             facts = LedgerFacts(item[0], item[1], (level,), level, stop)
-            is_met = NoisySums.of_columns(promise, level, released, source.kind, facts).is_within(until)
+            is_met = sums_in_one_column(promise, level, released, source.kind, facts).is_within(until)
         else:
             is_met = until.is_met({**public, **released}, tuple(released), promise.at_stop(level, stop))
         if is_met or level == ladder[-1]:

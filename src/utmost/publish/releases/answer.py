@@ -568,9 +568,9 @@ def drawn_answer(
     """
     rows, drawn = len(next(iter(columns.values()))), promise.noise
     if drawn.is_by_plan:
-        from utmost.publish.releases.noisy_sums import NoisySums
+        from utmost.publish.releases.noisy_sums import sums_in_one_column
 
-        sums = NoisySums.of_columns(promise, noise.level, columns, kind, remembered)
+        sums = sums_in_one_column(promise, noise.level, columns, kind, remembered)
         return Answer(sums, promise, noise, rows, remembered, None)
     if drawn.names_rows:
         return Answer(table_of(kind, columns), promise, noise, rows, remembered, None)

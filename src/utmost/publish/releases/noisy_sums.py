@@ -338,10 +338,11 @@ class NoisySums(Display):
         The rule reads the wanted tables with margins of 95 %, whatever others are shown; of cells that are chosen by
         labels, those tables that have the columns of these labels.
         """
+        rule = instance(until, Until, "until")
         read = self if self.confidence == CONFIDENCE else replace(self, confidence=CONFIDENCE)
         columns = {margin: name for name, margin in self.value_columns}
         tables = (read[name] for name in self.plan.tables)
-        return all(until.is_met_by(table, columns) for table in tables if until.reads(adapter_of(table).names(table)))
+        return all(rule.is_met_by(table, columns) for table in tables if rule.reads(adapter_of(table).names(table)))
 
     def __getitem__(self, family: Families) -> LabelledTable:
         """One family as a table: its labels, the estimates, and behind them their margins, of the release's confidence.
@@ -800,20 +801,6 @@ class NoisySums(Display):
         return self.widest_bars(chosen, weights, sure, together=at_once)
 
     @classmethod
-    def of_columns(
-        cls,
-        promise: Promise,
-        level: Level,
-        columns: Mapping[str, NDArray[Any]],
-        kind: str,
-        remembered: LedgerFacts | None,
-    ) -> "NoisySums":
-        """The sums of an answer, from all of them in one column, with margins of 95 %."""
-        assert isinstance(promise.noise, SumNoise), "no other noise is of a counted table alone"
-        measured = promise.noise.by_family(columns[MEASURED])
-        return cls(promise, level, CONFIDENCE, measured, kind, ledger_facts=remembered)
-
-    @classmethod
     def without_data(cls, promise: Promise, level: Level, confidence: Fraction) -> "NoisySums":
         """The release of a plan with zeros in place of sums: its margins depend on the noise alone."""
         noise, nothing = instance(promise, Promise, "promise").noise, np.zeros((), dtype=np.int64)
@@ -1052,6 +1039,15 @@ def _shown_mean(bar: RatioBar) -> tuple[float | None, float | None, float | None
     rounded = round(Fraction(bar.estimate) / unit), floor(Fraction(bar.lower) / unit), ceil(Fraction(bar.upper) / unit)
     mean, lower, upper = (float(steps * unit) for steps in rounded)
     return mean, lower, upper
+
+
+def sums_in_one_column(
+    promise: Promise, level: Level, columns: Mapping[str, NDArray[Any]], kind: str, remembered: LedgerFacts | None
+) -> NoisySums:
+    """The sums of an answer, from all of them in one column, with margins of 95 %."""
+    assert isinstance(promise.noise, SumNoise), "no other noise is of a counted table alone"
+    measured = promise.noise.by_family(columns[MEASURED])
+    return NoisySums(promise, level, CONFIDENCE, measured, kind, ledger_facts=remembered)
 
 
 @dataclass(frozen=True, slots=True)

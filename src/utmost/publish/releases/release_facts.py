@@ -219,15 +219,14 @@ class ReleaseFacts(Display):
         yield Fact("why this noise", self.why, section=ANNEX, is_first=True)
 
     def _of_participants(self) -> Iterator[Fact]:
-        """The bound for what a person answered, where it is known that the person took part."""
+        """The bound for what a person's record says, where it is known that the person took part."""
         if self.promise is None or self.per is not None or self.delta is not None:
             return
         steps = 2 if self.promise.unit.neighbours == "add-remove" else 1
-        factor = factor_text(self.level.scaled(steps))
-        yield Fact(
-            "if somebody knows that you took part",
-            f"the factor for what you answered is up to {factor}: another answer is one record less and one more",
-        )
+        told = f"the factor between any two values of your record is up to {factor_text(self.level.scaled(steps))}"
+        if self.stop is not None:
+            told = f"{told} for this outcome, {factor_text(self.stop.promised.scaled(steps))} as promised beforehand"
+        yield Fact("if somebody knows that you took part", told)
 
     def _stopped(self) -> Iterator[Fact]:
         """The rule by which a level was reached, and what was promised beforehand; nothing for a chosen level."""

@@ -3,14 +3,13 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.arrays import objects, plain_cells
 from utmost.core.sampling.integers import Integers
-from utmost.core.sampling.item_words import Identifiers, Tags, check_unique
 from utmost.errors import BadTable
 from utmost.publish.promises.declared_columns import check_no_copy, check_released, declared_columns
 from utmost.publish.promises.ledger_facts import LedgerFacts
@@ -20,7 +19,9 @@ from utmost.publish.releases.answer import Answer, drawn_answer
 from utmost.tables.cells.columns import RowName, check_distinct, is_plainly_there
 from utmost.tables.frames.adapters import Column, TableAdapter
 from utmost.tables.frames.any_table import adapter_of
-from utmost.tables.frames.arrow_identifiers import text_identifiers
+
+if TYPE_CHECKING:  # few releases are keyed by identifier
+    from utmost.core.sampling.item_words import Identifiers, Tags
 
 ReadColumn = Callable[[Any, str, RowName], NDArray[Any]]
 """The way in which the cells of a released column are read, by column, name, and what rows are called."""
@@ -48,7 +49,7 @@ class Source:
     kind: str
     columns: Mapping[str, Integers]
     identifiers: NDArray[np.object_] | None
-    items: Identifiers | None
+    items: "Identifiers | None"
     rows: int
     names: Sequence[str]
     order: Sequence[str]
@@ -106,7 +107,7 @@ class Source:
 
         return drawn_answer(self.promise, noise, columns, self.kind, remembered, bare)
 
-    def check_distinct(self, tags: Tags | None = None) -> None:
+    def check_distinct(self, tags: "Tags | None" = None) -> None:
         """Check that no two rows have one identifier; two that differ have one tag with a chance below n^2 / 2^128.
 
         Args:
@@ -119,6 +120,8 @@ class Source:
         assert id_column is not None
         try:
             if tags is not None:
+                from utmost.core.sampling.item_words import check_unique
+
                 return check_unique(tags)
         except BadTable:
             pass  # said below, of rows that have names
@@ -170,12 +173,15 @@ def read_source(
     return Source(table, adapter, found, made, values, identifiers, items, rows[chosen[0]], names, order)
 
 
-def _read_items(adapter: TableAdapter, table: Any, name: str) -> Identifiers:
+def _read_items(adapter: TableAdapter, table: Any, name: str) -> "Identifiers":
     """The identifiers of the rows, none missing. Whether two are alike is known by their tags: `Source.check_distinct`.
 
     Raises:
         BadTable: naming the row that has none.
     """
+    from utmost.core.sampling.item_words import Identifiers
+    from utmost.tables.frames.arrow_identifiers import text_identifiers
+
     texts = text_identifiers(table, name)
     if texts is not None:
         return texts

@@ -24,8 +24,8 @@ _EVERYBODY = "; every individual counts with all of that, so that the total is p
 DECLARED_ROWS = "the list of rows, which was fixed beforehand"
 
 NOTHING_UNPROTECTED = (
-    "nothing but what has no noise; the publisher declared that the list of rows and the public columns do not depend "
-    "on any one individual"
+    "facts about groups; and what has no noise: the publisher declared that the list of rows and the public columns do "
+    "not depend on any one individual"
 )
 
 LONE_KEY = "with a chance of at most {delta}, a key that one individual alone holds is named"
