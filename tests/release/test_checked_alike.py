@@ -32,6 +32,15 @@ def released(request, tmp_path):
     return lambda table, promise: request.param(table, promise, tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("true", "copy"),
+    [([601.0, 370.0], ["601", "370 "]), ([601, 370], ["601.0", "3.7e2"]), ([601.0, 370.0], [601, 370])],
+)
+def test_a_copy_is_known_however_its_numbers_are_written(released, true, copy):
+    with pytest.raises(BadTable, match="must not repeat the released column 'n'"):
+        released({"n": true, "copy": copy}, ut.Promise("n", public="copy", unit=ut.Unit(1, 1)))
+
+
 def test_a_public_copy_of_the_true_values_is_refused(released):
     with pytest.raises(BadTable, match="must not repeat the released column 'n'"):
         released({"n": [601, 370], "copy": ["601", "370 "]}, ut.Promise("n", public="copy", unit=ut.Unit(1, 1)))

@@ -542,7 +542,7 @@ def in_words(error: UtmostError, keys: Collection[str] = ()) -> str:
 
 
 def _spoken_error(error: UtmostError, keys: Collection[str]) -> tuple[str, str | None]:
-    """What was required and what came, and the remedy, in the words of the command line."""
+    """The requirement, what came, and the remedy, in the words of the command line."""
     required = _BEGINS.sub(_option, _spoken(_LEVEL.sub(r"\1 = ", error.required), keys))
     # A table or document is at fault in a place of its own, which is no option, whatever its name.
     where = error.where if isinstance(error, BadTable) else _OPTIONS.get(error.where or "", error.where)

@@ -1,4 +1,4 @@
-"""What a counted table says of itself: one record, known before the file of counted tables is loaded."""
+"""The record of what a counted table says of itself, known before the file of counted tables is loaded."""
 
 from dataclasses import dataclass, field, fields
 from typing import Any
@@ -71,7 +71,7 @@ PROVED_FORM = form("what one individual changes is", words=_PROVED, write=writte
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class CountedFacts:
-    """What a counted table says of itself beside its unit; every `CountedTable` is such a record.
+    """The facts that a counted table says of itself beside its unit; every `CountedTable` is such a record.
 
     A file of the table has each field. A promise takes over each field that it has, too: see `Promise.of_table`.
 

@@ -1,4 +1,4 @@
-"""From batches of events to each person's sum in each cell, all of a person's sums together.
+"""The sum of each person in each cell, made of batches of events, all sums of a person together.
 
 Where each row is a person nothing is gathered: a row is passed on as it comes. Else the events of a person may come in
 any order, and are read once, in columns of Arrow. Where they are many they are set aside on the disk by a hash of their

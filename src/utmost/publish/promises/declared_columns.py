@@ -3,12 +3,13 @@
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
+from fractions import Fraction
 from numbers import Integral, Real
 from typing import Any, Literal
 
 from utmost.core.exact.arguments import one_of
 from utmost.core.exact.arrays import plain_cells
-from utmost.core.exact.numbers import IntegersOrReals
+from utmost.core.exact.numbers import IntegersOrReals, spelled
 from utmost.core.privacy.unit import Unit
 from utmost.errors import BadTable, NotDeclared, OutOfRange
 from utmost.tables.frames.adapters import Column, check_columns_exist, named
@@ -169,7 +170,13 @@ def same_cells(column: Column, true: Column) -> bool:
 
 
 def _same(cell: Any, value: Any) -> bool:
-    """Whether two cells are one number, or one text, whichever of them is text."""
+    """Whether two cells are one number, or one text; a text that spells a number is that number."""
+    if isinstance(cell, str) and isinstance(value, str):
+        return cell.strip() == value.strip()
     if isinstance(cell, str) or isinstance(value, str):
-        return str(cell).strip() == str(value).strip()
+        written, number = (cell, value) if isinstance(cell, str) else (value, cell)
+        try:
+            return spelled(written.strip()) == Fraction(number)
+        except (TypeError, ValueError, OverflowError):  # missing, or infinite
+            return False
     return isinstance(cell, Real | Decimal) and bool(cell == value)
