@@ -133,6 +133,7 @@ def check_margins_free(margins: Mapping[str, str], names: Iterable[str], *, fold
 
 
 _FIRST = 64
+_CODE = re.compile(r"\s*0[0-9]")
 
 
 def check_no_copy(name: str, column: Callable[..., Column], cells: Mapping[str, Column]) -> None:
@@ -170,11 +171,13 @@ def same_cells(column: Column, true: Column) -> bool:
 
 
 def _same(cell: Any, value: Any) -> bool:
-    """Whether two cells are one number, or one text; a text that spells a number is that number."""
+    """Whether two cells are one number, or one text; text that spells a number is it, but "01" is a code."""
     if isinstance(cell, str) and isinstance(value, str):
         return cell.strip() == value.strip()
     if isinstance(cell, str) or isinstance(value, str):
         written, number = (cell, value) if isinstance(cell, str) else (value, cell)
+        if _CODE.match(written):
+            return False
         try:
             return spelled(written.strip()) == Fraction(number)
         except (TypeError, ValueError, OverflowError):  # missing, or infinite
