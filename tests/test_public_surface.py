@@ -37,6 +37,26 @@ def public_modules():
     return found
 
 
+def public_names():
+    """Each public class, function, and method of a public class, by its name."""
+    for name, module in public_modules().items():
+        for one in getattr(module, "__all__", ()):
+            value = getattr(module, one)
+            if getattr(value, "__module__", "").partition(".")[0] == "utmost" and callable(value):
+                yield f"{name}.{one}", value
+                if inspect.isclass(value):
+                    shown = {key: getattr(value, key) for key in dir(value) if not key.startswith("_")}
+                    yield from (
+                        (f"{name}.{one}.{key}", method)
+                        for key, method in shown.items()
+                        if callable(method) or isinstance(method, property)
+                    )
+
+
+def test_every_public_name_says_what_it_is():
+    assert [name for name, value in public_names() if not inspect.getdoc(value)] == []
+
+
 def test_every_module_shows_its_own_names_and_nothing_that_it_imports():
     """`ut.noise.<TAB>` showed RoomNames and TYPE_CHECKING, `ut.errors` Any, `ut.losses` Fraction."""
     modules = public_modules()

@@ -157,11 +157,11 @@ class SimilarityMechanism(ImplicitMechanism):
         object.__setattr__(self, "weights", frozen(self.weights.copy()))
 
     @property
-    def shape(self) -> tuple[int, int]:  # noqa: D102
+    def shape(self) -> tuple[int, int]:
         return self.ptype.space.size, len(self.weights) + self.has_rest
 
     @property
-    def matrix(self) -> Array:  # noqa: D102
+    def matrix(self) -> Array:
         similarity = Similarity.of(self.ptype).matrix(self.sign)
         columns = similarity * (self.weights if is_exact(similarity) else to_floats(self.weights))
         if not self.has_rest:
@@ -188,11 +188,11 @@ class UniformMechanism(ImplicitMechanism):
     sign: int = 1
 
     @property
-    def shape(self) -> tuple[int, int]:  # noqa: D102
+    def shape(self) -> tuple[int, int]:
         return self.ptype.space.size, self.ptype.space.size
 
     @property
-    def matrix(self) -> Array:  # noqa: D102
+    def matrix(self) -> Array:
         profile = distance_profile(self.ptype.space)
         assert profile is not None, "the secrets of a uniform mechanism are alike"
         total = profile_sum(self.ptype.level, profile, self.sign)
@@ -213,12 +213,12 @@ class ProductMechanism(ImplicitMechanism):
     parts: "tuple[CapacityMechanism, ...]"
 
     @property
-    def shape(self) -> tuple[int, int]:  # noqa: D102
+    def shape(self) -> tuple[int, int]:
         rows, cols = (int(np.prod(sizes)) for sizes in zip(*(part.shape for part in self.parts), strict=True))
         return rows, cols
 
     @property
-    def matrix(self) -> Array:  # noqa: D102
+    def matrix(self) -> Array:
         return frozen(reduce(np.kron, same_numbers(*(part.matrix for part in self.parts))))
 
 
@@ -266,11 +266,11 @@ class EnvelopeMechanism(ImplicitMechanism):
         object.__setattr__(self, "heights", frozen(heights))
 
     @property
-    def shape(self) -> tuple[int, int]:  # noqa: D102
+    def shape(self) -> tuple[int, int]:
         return len(self.heights), self.heights.shape[1] + 1
 
     @property
-    def matrix(self) -> Array:  # noqa: D102
+    def matrix(self) -> Array:
         columns = self.columns()
         return frozen(np.column_stack([columns, np.maximum(1 - columns.sum(axis=1), 0.0)]))
 
@@ -323,12 +323,12 @@ class LatticeMechanism(ImplicitMechanism):
             raise OutOfRange("the mechanism needs a Euclidean lattice of at least two points", came=self.ptype.space)
 
     @property
-    def shape(self) -> tuple[int, int]:  # noqa: D102
+    def shape(self) -> tuple[int, int]:
         metric = self._metric
         return metric.size, min(2, metric.rows) * min(2, metric.cols)
 
     @property
-    def matrix(self) -> Array:  # noqa: D102
+    def matrix(self) -> Array:
         metric, epsilon = self._metric, self.ptype.level.epsilon_float
         diagonal = float(np.hypot(metric.rows - 1, metric.cols - 1))
         sides = [two_columns(side, epsilon * (side - 1) / diagonal) for side in (metric.rows, metric.cols)]

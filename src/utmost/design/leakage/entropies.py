@@ -172,15 +172,15 @@ class ShannonEntropy(Measure):
     """
 
     @property
-    def name(self) -> str:  # noqa: D102
+    def name(self) -> str:
         return "Shannon entropy"
 
     @property
-    def meaning(self) -> str:  # noqa: D102
+    def meaning(self) -> str:
         return "bits of uncertainty; its additive leakage is the mutual information"
 
     @property
-    def rises(self) -> bool:  # noqa: D102
+    def rises(self) -> bool:
         return False
 
     def of_columns(self, J: Array) -> Array:
@@ -205,18 +205,18 @@ class GuessingEntropy(Measure):
     """G(p) = sum_i i p_(i) with p_(1) >= p_(2) >= ...: the guesses needed, one after another, the likeliest first."""
 
     @property
-    def name(self) -> str:  # noqa: D102
+    def name(self) -> str:
         return "guessing entropy"
 
     @property
-    def meaning(self) -> str:  # noqa: D102
+    def meaning(self) -> str:
         return "the guesses needed, one after another"
 
     @property
-    def rises(self) -> bool:  # noqa: D102
+    def rises(self) -> bool:
         return False
 
-    def of_columns(self, J: Array) -> Array:  # noqa: D102
+    def of_columns(self, J: Array) -> Array:
         turns = np.arange(len(J), 0, -1)
         weights = fractions(turns) if is_exact(J) else turns.astype(np.float64)
         return np.asarray((np.sort(J, axis=0) * weights[:, None]).sum(axis=0))

@@ -202,11 +202,11 @@ class PaidMeasure(Measure):
     actions: tuple[Hashable, ...] | None = None
 
     @property
-    def name(self) -> str:  # noqa: D102
+    def name(self) -> str:
         return self.title
 
     @property
-    def rises(self) -> bool:  # noqa: D102
+    def rises(self) -> bool:
         return self.is_gain
 
     def payments(self, n: int) -> Array:
@@ -221,7 +221,7 @@ class PaidMeasure(Measure):
             raise NotALoss(f"the {kind} must have {n} rows, one for each secret", came=len(matrix))
         return matrix
 
-    def of_columns(self, J: Array) -> Array:  # noqa: D102
+    def of_columns(self, J: Array) -> Array:
         if self.paid is losses.nib and self.is_gain:  # one guess: no product is needed
             return np.asarray(J.max(axis=0))
         if self.paid is losses.binary and not self.is_gain:
@@ -229,7 +229,7 @@ class PaidMeasure(Measure):
         scored = scores(self.payments(len(J)), J)
         return np.asarray(scored.max(axis=0) if self.is_gain else scored.min(axis=0))
 
-    def multiplicative_leakage(self, channel: object, prior: object = None) -> Fraction | float:  # noqa: D102
+    def multiplicative_leakage(self, channel: object, prior: object = None) -> Fraction | float:
         J = columns_of(channel, prior)
         if self.is_gain and (self.payments(len(J)) < 0).any():
             raise NotALoss("a multiplicative leakage needs a gain that is nowhere negative", came=self.name)

@@ -22,13 +22,13 @@ class LineMetric(Metric):
     n: int
 
     @property
-    def size(self) -> int:  # noqa: D102
+    def size(self) -> int:
         return self.n + 1
 
-    def distance(self, x: Any, y: Any) -> Any:  # noqa: D102
+    def distance(self, x: Any, y: Any) -> Any:
         return np.abs(np.subtract(x, y))
 
-    def edges(self) -> NDArray[np.intp]:  # noqa: D102
+    def edges(self) -> NDArray[np.intp]:
         left = np.arange(self.n)
         return np.column_stack([left, left + 1])
 
@@ -56,13 +56,13 @@ class DiscreteMetric(Metric):
     k: int
 
     @property
-    def size(self) -> int:  # noqa: D102
+    def size(self) -> int:
         return self.k
 
-    def distance(self, x: Any, y: Any) -> Any:  # noqa: D102
+    def distance(self, x: Any, y: Any) -> Any:
         return np.not_equal(x, y).astype(np.int64)
 
-    def edges(self) -> NDArray[np.intp]:  # noqa: D102
+    def edges(self) -> NDArray[np.intp]:
         return np.column_stack(np.triu_indices(self.k, k=1))
 
 
@@ -86,19 +86,19 @@ class HammingMetric(Metric):
     bits: int
 
     @property
-    def size(self) -> int:  # noqa: D102
+    def size(self) -> int:
         return 1 << self.bits
 
-    def distance(self, x: Any, y: Any) -> Any:  # noqa: D102
+    def distance(self, x: Any, y: Any) -> Any:
         return np.bitwise_count(np.bitwise_xor(x, y)).astype(np.int64)
 
-    def edges(self) -> NDArray[np.intp]:  # noqa: D102
+    def edges(self) -> NDArray[np.intp]:
         x = np.arange(self.size)[:, None]
         flipped = x | (1 << np.arange(self.bits))[None, :]
         x = np.broadcast_to(x, flipped.shape)
         return np.column_stack([x[x != flipped], flipped[x != flipped]])
 
-    def labels(self) -> Sequence[Hashable]:  # noqa: D102
+    def labels(self) -> Sequence[Hashable]:
         return tuple(tuple(x >> b & 1 for b in reversed(range(self.bits))) for x in range(self.size))
 
 
@@ -124,14 +124,14 @@ class CycleMetric(Metric):
     n: int
 
     @property
-    def size(self) -> int:  # noqa: D102
+    def size(self) -> int:
         return self.n
 
-    def distance(self, x: Any, y: Any) -> Any:  # noqa: D102
+    def distance(self, x: Any, y: Any) -> Any:
         along = np.abs(np.subtract(x, y))
         return np.minimum(along, self.n - along)
 
-    def edges(self) -> NDArray[np.intp]:  # noqa: D102
+    def edges(self) -> NDArray[np.intp]:
         left = np.arange(self.n - 1)
         neighbours = np.column_stack([left, left + 1])
         if self.n < 3:
@@ -161,7 +161,7 @@ class EuclideanGridMetric(Metric):
     cols: int
 
     @property
-    def size(self) -> int:  # noqa: D102
+    def size(self) -> int:
         return self.rows * self.cols
 
     def squares(self, x: Any, y: Any) -> Any:
@@ -169,10 +169,10 @@ class EuclideanGridMetric(Metric):
         dr, dc = _row_and_column_steps(self.cols, x, y)
         return dr * dr + dc * dc
 
-    def distance(self, x: Any, y: Any) -> Any:  # noqa: D102
+    def distance(self, x: Any, y: Any) -> Any:
         return np.sqrt(self.squares(x, y))
 
-    def lengths(self, x: Any, y: Any) -> Any:  # noqa: D102
+    def lengths(self, x: Any, y: Any) -> Any:
         return _exact_roots(self.squares(x, y))
 
     def edges(self) -> NDArray[np.intp]:
@@ -181,7 +181,7 @@ class EuclideanGridMetric(Metric):
         essential = np.gcd(*_row_and_column_steps(self.cols, x, y)) == 1
         return np.column_stack([x[essential], y[essential]])
 
-    def labels(self) -> Sequence[Hashable]:  # noqa: D102
+    def labels(self) -> Sequence[Hashable]:
         return _grid_labels(self.rows, self.cols)
 
 
@@ -195,10 +195,10 @@ class ManhattanGridMetric(Metric):
     cols: int
 
     @property
-    def size(self) -> int:  # noqa: D102
+    def size(self) -> int:
         return self.rows * self.cols
 
-    def distance(self, x: Any, y: Any) -> Any:  # noqa: D102
+    def distance(self, x: Any, y: Any) -> Any:
         return np.add(*_row_and_column_steps(self.cols, x, y))
 
     def edges(self) -> NDArray[np.intp]:
@@ -209,7 +209,7 @@ class ManhattanGridMetric(Metric):
         both = np.concatenate([across, down])
         return both[np.lexsort((both[:, 1], both[:, 0]))]
 
-    def labels(self) -> Sequence[Hashable]:  # noqa: D102
+    def labels(self) -> Sequence[Hashable]:
         return _grid_labels(self.rows, self.cols)
 
 

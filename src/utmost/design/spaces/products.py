@@ -26,14 +26,14 @@ class SumMetric(Metric):
     second: Metric
 
     @property
-    def size(self) -> int:  # noqa: D102
+    def size(self) -> int:
         return self.first.size * self.second.size
 
-    def distance(self, x: Any, y: Any) -> Any:  # noqa: D102
+    def distance(self, x: Any, y: Any) -> Any:
         (a, b), (c, d) = self._parts(x), self._parts(y)
         return _elementwise_sum(self.first.distance(a, c), self.second.distance(b, d))
 
-    def lengths(self, x: Any, y: Any) -> Any:  # noqa: D102
+    def lengths(self, x: Any, y: Any) -> Any:
         (a, b), (c, d) = self._parts(x), self._parts(y)
         return _elementwise_sum(self.first.lengths(a, c), self.second.lengths(b, d))
 

@@ -226,19 +226,19 @@ class TableMetric(Metric):
         object.__setattr__(self, "edge_candidates", edge_candidates)
 
     @property
-    def size(self) -> int:  # noqa: D102
+    def size(self) -> int:
         return int(self.exact.shape[0])
 
-    def distance(self, x: Any, y: Any) -> Any:  # noqa: D102
+    def distance(self, x: Any, y: Any) -> Any:
         return self.numbers[x, y]
 
-    def lengths(self, x: Any, y: Any) -> Any:  # noqa: D102
+    def lengths(self, x: Any, y: Any) -> Any:
         return self.exact[x, y]
 
-    def table(self) -> Array:  # noqa: D102
+    def table(self) -> Array:
         return self.numbers
 
-    def edges(self) -> NDArray[np.intp]:  # noqa: D102
+    def edges(self) -> NDArray[np.intp]:
         if self not in _kept_edges:
             pairs = (
                 np.column_stack(np.triu_indices(self.size, k=1))
