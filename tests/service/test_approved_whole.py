@@ -458,7 +458,7 @@ def test_the_page_names_what_else_waits_for_the_same_budget(service, who, grace,
     seen = " ".join(page_of(grace, made[1].name).split())
     assert "t1, ε = 0.75" in seen
     assert "at most</th><td>1.5<" in seen
-    assert "What waits for loans would together exceed its limit." in seen
+    assert "All waiting proposals for loans together exceed its limit." in seen
     some = Visitor(application(service, OPEN), bearer("Dan", "approver", ("t2",)))
     told = " ".join(some.get(f"/proposal?name={made[1].name}").text.split())
     assert ("t1" in told, "proposals that your token does not show" in told) == (False, False)  # nor the budget

@@ -204,7 +204,7 @@ def test_a_command_without_a_terminal_warns_on_standard_error(run, tmp_path):
     assert "warning: Some events lie outside the declared domain on 'SEX' or have no value on 'SEX'" in warned[0]
     assert "--leave-out outside" in warned[0]
     assert not re.search("[0-9]", "".join(warned))
-    assert "utmost: not all is counted, because of values of SEX outside the domain, missing values of SEX. " in err
+    assert "utmost: not everything is counted, because of values of SEX outside the domain, missing values of SEX. " in err
     assert not re.search("[0-9]", err)
     assert "warning" not in run(*said, "--leave-out", "outside")[2]
     asked = ["release", events, *said[2:8], "--epsilon", "1"]
@@ -220,11 +220,11 @@ def test_each_run_tells_the_curator_which_bounds_take_something(run, tmp_path):
     domain.write_text('{"page": ["x", "y"]}')
     count = [events, "--person", "who", "--domain", domain, "--in-all", "3", "--at-most", "2"]
     asked = [*count, "--per-cell", "3", "--epsilon", "1"]
-    line = "utmost: not all is counted, because of --per-cell or --in-all. `utmost count --report FILE` says how much."
+    line = "utmost: not everything is counted, because of --per-cell or --in-all. `utmost count --report FILE` shows how much."
     for command in (["count", *count, "--out", out], ["release", *asked], ["release", *asked, "--dry-run"]):
         code, shown, err = run(*with_recipe(*command))
-        assert (code, line in err, "not all" in shown) == (0, True, False), command
-    assert "not all" not in out.read_text()
+        assert (code, line in err, "not everything" in shown) == (0, True, False), command
+    assert "not everything" not in out.read_text()
     cut = run("release", events, *asked[1:5], "--at-most", "1", "--epsilon", "1")[2]
     assert "because of --at-most" in cut
 
@@ -238,7 +238,7 @@ def test_an_amount_that_a_mean_clips_is_named_by_the_mean(run, tmp_path):
     code, _, err = run("release", *asked, "--mean", "income=0,100", "--epsilon", 1)
     assert (code, "because of --mean income. " in err, re.search(r"--each\b(?!-)", err)) == (0, True, None)
     err = run("release", *asked, "--mean", "income=0,1000", "--mean", "rent=0,2", "--epsilon", 1)[2]
-    assert "rent: not all is counted, because of --mean rent. " in err
+    assert "rent: not everything is counted, because of --mean rent. " in err
     assert run("count", *asked, "--values", "income", "--each", "0,9", "--per-cell", 9, "--report", report)[0] == 0
     facts = json.loads(report.read_text())
     assert (facts["clipped_amounts"], facts["clipped_sums"], "clipped" in facts) == (1, 0, False)

@@ -26,7 +26,7 @@ from utmost.tables.files.json_files import encoded, write_json
 from utmost.tables.files.sidecars import sidecar_path
 
 FIXED = (
-    "Which keys are named cannot be relaxed: a larger epsilon is another naming, and both add up. Counts over these "
+    "The choice of keys cannot be relaxed: a second choice at a larger epsilon adds its epsilon. Counts over these "
     "keys can be relaxed without a loss."
 )
 
@@ -35,7 +35,7 @@ _SHOWN = 30
 
 @dataclass(frozen=True, slots=True)
 class UnknownKeys:
-    """A column of keys that nobody listed, and the promise with which some of them are named."""
+    """The options for naming the keys of a column that nobody listed."""
 
     column: Annotated[
         str | None, option("COLUMN", "Column whose values nobody can list; frequent ones are named.", "--unknown-keys")
@@ -47,7 +47,7 @@ class UnknownKeys:
     ] = None
 
     def check_unused(self, level: options.AskedLevel) -> None:
-        """Check that no promise is given where nothing is named."""
+        """Refuse options for naming keys if no column of keys is given."""
         told = {"--epsilon": level.epsilon, "--delta": self.delta, "--shares": self.shares}
         for name, value in told.items():
             if value is not None:
@@ -65,7 +65,7 @@ class UnknownKeys:
         as_json: bool,
         dry_run: bool,
     ) -> None:
-        """Name keys, and write the domain of them; other axes are taken from a domain's file."""
+        """Name keys, and write a domain with them; other axes come from a domain file."""
         column = str(self.column)
         if self.delta is None or people.at_most is None or people.person is None or not level.is_given:
             needed = {"--person": people.person, "--at-most": people.at_most}
@@ -84,12 +84,12 @@ class UnknownKeys:
             raise OutOfRange(
                 "--unknown-keys takes --person, --at-most, --domain and --count-key alone of the counting options",
                 came="another one",
-                remedy="Leave the others out: they come when the named keys are counted.",
+                remedy="Leave the others out: give them when you count the named keys.",
             )
         at = level.read()
         axes = {} if people.domain is None else dict(read_domain(people.domain).facts())
         shares = None if self.shares is None else shares_of_one(self.shares, keys_of_one(people.at_most))
-        # Before anything is drawn: what could not be written would be spent for nothing.
+        # Before the draw, because a draw that cannot be written is spent for nothing.
         for path in () if out is None else (out, sidecar_path(out)):
             check_absent(path, draws=True)
         with progress_bar(f"Counting {events.name}") as progress:
@@ -113,7 +113,7 @@ class UnknownKeys:
             raise OutOfRange(
                 "a domain needs at least one key",
                 came="none: no noisy count was above the threshold",
-                remedy=f"A key needs about {selection.threshold} {_of(shares)}; what was spent is spent.",
+                remedy=f"A key needs about {selection.threshold} {_of(shares)}. The level stays spent.",
             )
         if domain is not None and out is not None:
             declared = encoded(domain.facts())

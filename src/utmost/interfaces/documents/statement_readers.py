@@ -1,4 +1,4 @@
-"""The readers of each kind of statement, in words and beside its file: a new kind is one row."""
+"""Readers of each kind of statement, alone and beside its file; a new kind is one row."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -38,33 +38,21 @@ from utmost.tables.files import files
 
 @dataclass(frozen=True, slots=True)
 class StatementReader:
-    """The reader of a kind of statement.
+    """How one kind of statement is checked and put into words."""
 
-    Attributes:
-        words: makes the statement again from what it promises, compares each field, and says it in words.
-        check_table: compares a table with the checked statement, beyond its digest; None where the digest says all.
-        check_file: the same with a file, and with the way in which its text is to be read, where it may be no table.
-    """
-
-    words: Callable[[Mapping[str, Any]], ReleaseFacts]
-    check_table: Callable[[Mapping[str, Any], Any], Any] | None = None
-    check_file: Callable[[Mapping[str, Any], Path, Path], Any] | None = None
+    words: Callable[[Mapping[str, Any]], ReleaseFacts]  # rebuilds the statement, compares each field, returns words
+    check_table: Callable[[Mapping[str, Any], Any], Any] | None = None  # compares a table beyond its digest
+    check_file: Callable[[Mapping[str, Any], Path, Path], Any] | None = None  # the same for a file that may be no table
 
     def check(self, statement: Mapping[str, Any], file: Path, spelled: Path) -> Any:
-        """Compare a file with its checked statement, beyond the digest; what is known of it then.
-
-        Args:
-            statement: Statement that was checked.
-            file: File as it was written.
-            spelled: the file with the way in which its text is to be read.
-        """
+        """Compare a file with its checked statement beyond the digest; `spelled` is the file with its text options."""
         if self.check_file is not None:
             return self.check_file(statement, file, spelled)
         return None if self.check_table is None else self.check_table(statement, files.read(spelled))
 
 
 def _answers_in_words(statement: Mapping[str, Any]) -> ReleaseFacts:
-    """Answers drawn from a mechanism: only they need what makes mechanisms."""
+    # Only answers import the modules of mechanisms.
     from utmost.interfaces.documents.answer_words import answers_in_words
 
     return answers_in_words(statement)
@@ -79,20 +67,20 @@ READERS = {
     KEYS_KIND: StatementReader(keys_in_words, check_file=check_keys_file),
     ANSWERS_KIND: StatementReader(_answers_in_words, check_answered),
 }
-"""The reader of each kind, but for clean tables, which follow from a release alone: see `check_clean`."""
+"""Readers by kind. A clean table follows from its release and has none, see `check_clean`."""
 
 
 def stated_release(said: Mapping[str, Any]) -> ReleaseFacts:
-    """Check a statement of any release, and say what it says in words.
+    """Check the statement of any release, and return it in words.
 
     Args:
-        said: the statement of an answer, keys that were
-            named, answers of `utmost respond`, a withheld table, or a whole workload release.
+        said: Statement of an answer, of named keys, of answers of `utmost respond`, of a withheld table; or a complete
+            release by a plan.
 
     Raises:
-        BadTable: for a statement that does not follow from itself.
-        Unsupported: for the statement of something else, and a format that is not known.
-        WrongKind: for what is no mapping.
+        BadTable: for a statement that is inconsistent.
+        Unsupported: for the statement of something else, and an unknown format.
+        WrongKind: for anything but a mapping.
 
     >>> from utmost import Unit
     >>> from utmost.promises import Promise
