@@ -137,7 +137,7 @@ class CellLedger:
 
         Args:
             name, dataset, version, request, independent: Facts of the request, as for `Ledger.publish`.
-            counts: Counts of the cells that somebody holds, as for `select_keys`.
+            counts: Counts of the cells that somebody holds, by key; or a table of two columns, keys and counts.
             universe: `Texts`, `Tuples`, or any `Universe`; it must be chosen without looking at the data.
             most: Largest number of cells that may be held, declared beforehand: the ledger knows no more; 10^8 at most.
             keys: Largest number of cells that one individual holds, adding at most 1 to the count of each.
