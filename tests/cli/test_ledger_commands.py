@@ -173,7 +173,7 @@ def test_the_same_data_under_another_name_are_told(run, published):
     assert (code, out) == (1, "")
     assert "holds the values of 'admitted' in 'admissions', version 1" in err
     assert "For your eyes: column 'admitted' " in err
-    assert "or independent in the recipe, for other" in err
+    assert "or independent in the recipe, if nobody is in both" in err
     assert run(*with_recipe(*again, "--independent", "--out", "copy.csv"))[0] == 0
     assert run(*with_recipe("release", BERKELEY, *ADMITTED, "--epsilon", "1", "--independent"))[0] == 2
 
@@ -296,7 +296,7 @@ def test_new_versions_of_the_data_add_up(run, published):
     again = ["release", BERKELEY, *ADMITTED, *published, "--epsilon", "1/2", "--request", "later"]
     code, _, err = run(*again)
     assert code == 3
-    assert "If they are an earlier version's, name it: --data-version 1. " in err
+    assert "If the data are of an earlier version, pass it: --data-version 1. " in err
     assert run(*again, "--data-version", "1")[0] == 0
 
 

@@ -179,7 +179,7 @@ def test_what_ledgers_domains_and_counts_refuse_is_told_without_python(run, file
     none = tmp_path / "none.db"
     for words in (["view", "--name", "r"], ["relax", file("n\n1\n"), "--name", "r"]):
         _, _, error = run(*words, "--ledger", none, "--epsilon", 1)
-        assert f"make a new ledger, once: utmost ledger create {none}\n" in error
+        assert f"create a ledger, once: utmost ledger create {none}\n" in error
     kept = ["--ledger", new_ledger(tmp_path / "l.db"), "--name", "r"]
     assert run("release", file("n\n1\n"), *SILENT, *kept)[0] == 0
     refused = run("view", *kept, "--epsilon", 10**9)[2]

@@ -65,7 +65,7 @@ class LedgerPlaceOptions:
                 files = {"--key-file": self.key, "--witness": self.witness_path}
                 words = [word for name, file in files.items() if file is not None for word in (name, file)]
                 command = shlex.join(["utmost", "ledger", "create", self.ledger, *words])
-                error.remedy = f"Correct the name; or make a new ledger, once: {command}"
+                error.remedy = f"Correct the name; or create a ledger, once: {command}"
             raise
         with opened as ledger:
             yield ledger
