@@ -206,11 +206,16 @@ def test_keys_that_nobody_listed_are_named_at_epsilon_and_delta(run, tmp_path):
     assert json.loads(out.read_text()) == {"word": ["common", "usual"]}
     assert "(epsilon=1, delta=1/1000000000)" in " ".join(shown.split())
     assert "cannot be relaxed" in shown
-    said = json.loads((tmp_path / "keys.json.json").read_text())
-    assert (said["delta"], said["relaxable"], said["keys"]) == ("1/1000000000", False, ["common", "usual"])
+    assert json.loads((tmp_path / "keys.csv.json").read_text())["delta"] == "1/1000000000"
+    assert [line.split(",")[0] for line in (tmp_path / "keys.csv").read_text().splitlines()] == [
+        "word",
+        "common",
+        "usual",
+    ]
+    assert run("verify", tmp_path / "keys.csv")[0] == 0
     assert run("count", events, "--person", "user", "--at-most", 2, "--domain", out, "--dry-run")[0] == 0
     code, shown, _ = run(*say, "--delta", "1e-9", "--dry-run", "--json")
-    assert (code, "keys" in json.loads(shown)) == (0, False)
+    assert (code, json.loads(shown)["relaxable"]) == (0, False)
     assert "no --delta" in run(*say)[2]
     assert "counting spends nothing" in run("count", events, "--person", "user", "--epsilon", 1)[2]
     more = tmp_path / "more.json"
@@ -224,11 +229,12 @@ def test_persons_of_few_keys_give_each_more_by_shares(run, tmp_path):
     events, out = tmp_path / "e.csv", tmp_path / "keys.json"
     events.write_text("user,word\n" + "".join(f"{n},common\n" for n in range(40)))
     say = ["count", events, "--person", "user", "--unknown-keys", "word", "--at-most", 10, "--epsilon", 1]
-    assert "needs at least one key" in run(*say, "--delta", "1e-6", "--out", out)[2]
+    assert "needs at least one key" in run(*say, "--delta", "1e-6", "--out", tmp_path / "none.json")[2]
+    assert (tmp_path / "none.csv").read_text() == "word,persons\n"
     code, shown, err = run(*say, "--delta", "1e-6", "--shares", 60, "--out", out)
     assert (code, json.loads(out.read_text())) == (0, {"word": ["common"]}), err
     assert "gives them at most 60 shares in all" in " ".join(shown.split())
-    assert run("verify", out)[0] == 0
+    assert run("verify", tmp_path / "keys.csv")[0] == 0
     said = json.loads(run(*say, "--delta", "1e-6", "--shares", 60, "--dry-run", "--json")[1])
     assert 60 * 13 < said["threshold"] < 60 * 14
     assert "needs --unknown-keys" in run("count", events, "--person", "user", "--shares", 60)[2]

@@ -150,12 +150,6 @@ def counted_release():
     return [drawn([counted.cells, *release.measured.values()]), stated(release.facts())]
 
 
-def selected_keys():
-    """Keys that may be named, and their noisy counts."""
-    selection = ut.releases.select_keys({f"k{n}": n for n in range(40)}, epsilon=1, delta="1e-3")
-    return [[int(key[1:]) for key in selection.keys], selection.noisy, selection.threshold]
-
-
 def one_draw_release():
     """All cells of the table in one draw."""
     promise = ut.Promise(["men", "women"], public="town", noise=ut.OneDraw(ut.Unit(1, 2), 6))
@@ -369,7 +363,6 @@ WORLDS = {
     ],
     "a plan": lambda folder: workload_release(),
     "events": lambda folder: counted_release(),
-    "keys": lambda folder: selected_keys(),
     "keys at deltas": lambda folder: [
         [int(key[1:]) for key in selection.at(delta).keys]
         for selection in [keys.KeySelection({f"k{n}": n for n in range(20)}, epsilon=1)]
