@@ -10,6 +10,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from running import new_ledger
 from utmost import Counting
 from utmost.counting import count_table, read_counted
 from utmost.errors import BadTable, UtmostError
@@ -161,13 +162,13 @@ def test_the_applicants_give_back_the_table_of_berkeley(run):
 def test_a_counted_release_is_kept_in_a_ledger_and_relaxed(run, files, tmp_path):
     """From the file that was counted: which events of a person count is drawn, and a ledger may meet them again."""
     events, domain = files
-    key, place = tmp_path / "key", ["--ledger", tmp_path / "ledger.db", "--name", "views"]
+    key, place = tmp_path / "key", ["--ledger", new_ledger(tmp_path / "ledger.db"), "--name", "views"]
     key.write_bytes(b"k" * 32)
-    code, _, err = run("release", events, *SAY, "--domain", domain, "--epsilon", 2, "--create", *place)
+    code, _, err = run("release", events, *SAY, "--domain", domain, "--epsilon", 2, *place)
     assert (code, "Or count first by a key of your own" in err) == (2, True)
     counted = tmp_path / "counted.json"
     run("count", events, *SAY, "--domain", domain, "--out", counted, "--count-key", key)
-    code, shown, err = run("release", counted, "--epsilon", 2, "--create", *place, "--columns", "views")
+    code, shown, err = run("release", counted, "--epsilon", 2, *place, "--columns", "views")
     assert code == 0, err
     assert next(csv.DictReader(io.StringIO(shown))).keys() == {"page", "age", "views", "views_margin"}
     assert run("view", *place, "--epsilon", 1)[0] == 0
