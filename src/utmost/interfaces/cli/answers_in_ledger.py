@@ -29,7 +29,6 @@ class AnswersMemory(LedgerOptions):
         return KeptAnswers(
             saved=saved,
             place=self.place,
-            create=self.create,
             name=self.name or design.stem,
             dataset=self.dataset,
             version=self.version,
@@ -43,7 +42,6 @@ class KeptAnswers:
 
     saved: SavedMechanism
     place: LedgerPlaceOptions
-    create: bool  # make the ledger if there is none
     name: str
     dataset: str | None
     version: int | None
@@ -51,10 +49,8 @@ class KeptAnswers:
 
     def answers(self, persons: Mapping[str, str | None]) -> tuple[dict[str, str], int]:
         """Return one answer for each person, and how many of the answers existed before."""
-        self.saved.rows(
-            [text for text in persons.values() if text is not None]
-        )  # refuse wrong secrets before the ledger is made
-        with self.place.opened(create=self.create) as ledger:
+        self.saved.rows([text for text in persons.values() if text is not None])  # refuse wrong secrets first
+        with self.place.opened() as ledger:
             return self.saved.keep(
                 ledger,
                 persons,

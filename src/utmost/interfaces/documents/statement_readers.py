@@ -8,22 +8,16 @@ from typing import Any
 
 from utmost.core.exact.arguments import wrong_kind
 from utmost.errors import Unsupported
-from utmost.publish.promises.statement import check_statement
+from utmost.publish.promises.statement import check_statement, check_table
 from utmost.publish.promises.statement_kinds import (
     ANSWERS_KIND,
     DETAILED_KIND,
-    KEYS_KIND,
     MEASURES_KIND,
     STATEMENT_KIND,
     SUMS_TABLE_KIND,
     WITHHELD_KIND,
 )
 from utmost.publish.releases.release_facts import ReleaseFacts
-from utmost.publish.statements.stated_choices import (
-    check_answered,
-    check_keys_file,
-    keys_in_words,
-)
 from utmost.publish.statements.stated_words import (
     detailed_in_words,
     measures_in_words,
@@ -42,13 +36,16 @@ class StatementReader:
 
     words: Callable[[Mapping[str, Any]], ReleaseFacts]  # rebuilds the statement, compares each field, returns words
     check_table: Callable[[Mapping[str, Any], Any], Any] | None = None  # compares a table beyond its digest
-    check_file: Callable[[Mapping[str, Any], Path, Path], Any] | None = None  # the same for a file that may be no table
 
-    def check(self, statement: Mapping[str, Any], file: Path, spelled: Path) -> Any:
-        """Compare a file with its checked statement beyond the digest; `spelled` is the file with its text options."""
-        if self.check_file is not None:
-            return self.check_file(statement, file, spelled)
-        return None if self.check_table is None else self.check_table(statement, files.read(spelled))
+    def check(self, statement: Mapping[str, Any], file: Path) -> Any:
+        """Compare the file of a table with its checked statement, beyond the digest."""
+        return None if self.check_table is None else self.check_table(statement, files.read(file))
+
+
+def _check_answers(statement: Mapping[str, Any], table: Any) -> None:
+    """Check that a table has the columns and the rows of a checked statement of answers, if it has columns."""
+    if "column" in statement:
+        check_table([statement["column"]], statement, table, {}, statement["public"], digested=False)
 
 
 def _answers_in_words(statement: Mapping[str, Any]) -> ReleaseFacts:
@@ -64,8 +61,7 @@ READERS = {
     MEASURES_KIND: StatementReader(measures_in_words, check_measures_table),
     DETAILED_KIND: StatementReader(detailed_in_words),
     WITHHELD_KIND: StatementReader(withheld_in_words, check_withheld),
-    KEYS_KIND: StatementReader(keys_in_words, check_file=check_keys_file),
-    ANSWERS_KIND: StatementReader(_answers_in_words, check_answered),
+    ANSWERS_KIND: StatementReader(_answers_in_words, _check_answers),
 }
 """Readers by kind. A clean table follows from its release and has none, see `check_clean`."""
 
@@ -74,8 +70,8 @@ def stated_release(said: Mapping[str, Any]) -> ReleaseFacts:
     """Check the statement of any release, and return it in words.
 
     Args:
-        said: Statement of an answer, of named keys, of answers of `utmost respond`, of a withheld table; or a complete
-            release by a plan.
+        said: Statement of an answer, of answers of `utmost respond`, of a withheld table; or a complete release by a
+            plan.
 
     Raises:
         BadTable: for a statement that is inconsistent.

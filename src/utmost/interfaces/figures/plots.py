@@ -389,19 +389,6 @@ def _plan(chosen: Any) -> Any:
     return figure
 
 
-def _keys(keys: Any, *, rows: int = 40) -> Any:
-    """Draw the noisy counts of the most frequent keys, and the threshold for naming a key."""
-    pairs = sorted(zip(keys.noisy, map(str, keys.keys), strict=True), reverse=True)[:rows]
-    figure, axes = _page(6.4, 1.2 + 0.25 * max(1, len(pairs)))
-    axes.barh([name for _, name in pairs], [noisy for noisy, _ in pairs], color=BLUE)
-    axes.axvline(keys.threshold, color=RED, linestyle="--", label=f"threshold {keys.threshold}")
-    axes.set(xlabel="noisy count")
-    axes.invert_yaxis()
-    axes.legend(frameon=False)
-    bare(axes)
-    return figure
-
-
 def _costs(costs: Any) -> Any:
     """Draw the expected error of a sum for each bound, and its two parts: noise, and removed amounts."""
     figure, axes = _page(6.4, 3.6)
@@ -441,7 +428,6 @@ DRAWN: dict[str, Callable[..., Any]] = {
     "Ledger": _ledger,
     "Status": _status,
     "Plan": _plan,
-    "SelectedKeys": _keys,
     "BoundCosts": _costs,
 }
 """Pictures by class name."""
