@@ -180,7 +180,8 @@ def test_what_ledgers_domains_and_counts_refuse_is_told_without_python(run, file
     for words in (["view", "--name", "r"], ["relax", file("n\n1\n"), "--name", "r"]):
         _, _, error = run(*words, "--ledger", none, "--epsilon", 1)
         assert (
-            "run the job again; or create a ledger: add --create (to utmost ledger budget: --create --limit 2)." in error
+            "run the job again; or create a ledger: add --create (to utmost ledger budget: --create --limit 2)."
+            in error
         )
     kept = ["--ledger", tmp_path / "l.db", "--name", "r"]
     assert run("release", file("n\n1\n"), *SILENT, *kept, "--create")[0] == 0
