@@ -138,7 +138,7 @@ class CellLedger:
 
         Args:
             name, dataset, version, request, independent: Arguments of `Ledger.publish`.
-            counts: Counts of the cells that are not 0, as for `select_keys`.
+            counts: Counts of the cells that are not 0, by key; or a table of two columns, keys and counts.
             universe: `Texts`, `Tuples`, or any `Universe`, chosen without looking at the data.
             most: Largest possible number of counted cells, declared beforehand, at most 10^8; the ledger stores no
                 other number.

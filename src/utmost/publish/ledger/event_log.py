@@ -16,10 +16,7 @@ from utmost.publish.ledger.witness import RollbackLoss, Witness, WitnessRecord, 
 T = TypeVar("T")
 
 _MEND = "Find out what was lost, then call resume (utmost ledger resume)."
-_REMEDY_OPEN = (
-    "Correct the name; if the first run of a job was interrupted, run the job again; or create a ledger: create=True "
-    "(utmost ledger budget --create)."
-)
+_REMEDY_OPEN = "Correct the name, or create a ledger: create=True (utmost ledger create)."
 
 
 @dataclass(slots=True)
@@ -316,7 +313,9 @@ def open_log(
     version = store.transact(lambda rows: rows.version(), write=False)
     check_version(version)
     if version == 0 and opening is None:
-        raise LedgerUnavailable("there must be a ledger", came="none", where=store.place, remedy=_REMEDY_OPEN)
+        absent = LedgerUnavailable("there must be a ledger", came="none", where=store.place, remedy=_REMEDY_OPEN)
+        absent.is_absent = True
+        raise absent
     log = EventLog(store, key(version == 0), None)
     if version == 0 and opening is not None:
         first = {**opening, "key": log.key.fingerprint}

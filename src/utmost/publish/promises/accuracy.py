@@ -49,8 +49,7 @@ def epsilon_for(
     """The least epsilon, to ``digits`` significant digits, at which a release's margin of error is at most ``margin``.
 
     The margin is that of the noise which `release` uses with ``once=True``, so the returned epsilon always satisfies
-    it. The
-    search bisects: it returns the least epsilon if the margin never increases with epsilon, which is proved for
+    it. The search bisects: it returns the least epsilon if the margin never increases with epsilon, which is proved for
         geometric
     and Laplace noise. The margin of a staircase jumps up where its step changes, so for few steps each interval with
     one step is bisected on its own; that the step never increases with epsilon is proved for the cost |x|, and assumed

@@ -209,8 +209,8 @@ class OneDraw(ColumnNoise):
         released_cells: Number of cells that are released, over all columns.
         step: First step, as of `CellsDraw`; the one of least variance at the level of the release if left out.
         total_share: Share of the level for separate noise of the total, at least 0 and below 1; 0 if left out. The
-            cells
-            then add up to a total with a smaller error: `Plan.total_share` returns the share that is best for both.
+            cells then add up to a total with a smaller error: `Plan.total_share` returns the share that is best for
+            both.
 
     Raises:
         OutOfRange: for a fractional sensitivity, and numbers outside their ranges.

@@ -1,40 +1,33 @@
-"""Partition selection: the optimal (epsilon, delta) selection of keys that nobody can list beforehand, with noisy
-counts.
+"""Partition selection: the optimal (epsilon, delta) selection of keys that nobody can list, with noisy counts.
 
 A key is selected if its count reaches a random threshold T with P(T <= n) = pi(n), where pi(n) is the largest
 probability under any (epsilon, delta)-private selection of one key: see proofs/theory/unknown-keys.md. Only this
 mechanism has a delta.
 """
 
-import json
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from fractions import Fraction
-from hashlib import sha256
 from itertools import chain
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from utmost.core.exact.arguments import is_integer, text
+from utmost.core.exact.arguments import is_integer
 from utmost.core.exact.arrays import plain_cells
 from utmost.core.exact.display import Display
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, natural
-from utmost.core.exact.written_levels import factor_text, level_facts, level_from_facts
+from utmost.core.exact.written_levels import factor_text
 from utmost.core.sampling.categorical import Thresholds
 from utmost.core.sampling.process_memory import ProcessMemory
 from utmost.core.sampling.random_bits import Randomness, secure
 from utmost.errors import BadTable, NotANumber, OutOfRange, Unsupported, WrongKind
 from utmost.publish.counting.key_counts import counts_in_shares
-from utmost.publish.promises.codec import StatementForm, does_not_follow, stated_field
-from utmost.publish.promises.key_distribution import NamingLaw, appearing, naming_law, read_delta
-from utmost.publish.promises.statement_kinds import KEYS_KIND
+from utmost.publish.promises.key_distribution import appearing, naming_law, read_delta
 from utmost.tables.cells.cell_values import integer_cells
-from utmost.tables.files.saving import Digest, SavedContent, check_destination_free, saved
 from utmost.tables.frames.any_table import adapter_of
 
 _MOST_KEYS = 10**9
@@ -43,134 +36,8 @@ _MOST_SHARES = 10**6
 _LARGEST_KEY = 10**4000
 
 
-class _ListedKeys(Display):
-    """A list of selected keys, with its guarantee and its forms in files."""
-
-    __slots__ = ()
-
-    keys: tuple[Any, ...]
-    level: Level
-    delta: Fraction
-    per_individual: int
-
-    @property
-    def statement(self) -> str:
-        """The guarantee in words."""
-        return promise_of_keys(self.level, self.delta, self.per_individual, self._divided())
-
-    def said(self, digest: Digest | None = None, column: str = "key") -> dict[str, Any]:
-        """The statement as plain data, with the keys and their noisy counts."""
-        return KEYS_FORM.statement((self, column), digest)
-
-    def fields(self, column: str) -> dict[str, Any]:
-        """The fields of the statement: the guarantee, the keys, and their noisy counts, if any."""
-        named = [list(map(_plain_key, key)) if isinstance(key, tuple) else _plain_key(key) for key in self.keys]
-        counted, shares = self._counted(), self._divided()
-        return {
-            "column": column,
-            "guarantee": self.statement,
-            **level_facts(self.level),
-            "delta": str(self.delta),
-            "keys_of_one_individual": self.per_individual,
-            **({} if shares is None else {"shares_of_one_individual": shares}),
-            "relaxable": False,
-            "keys": named,
-            **counted,
-            "named": {"of": "keys and noisy counts", "sha256": _named_digest(named, counted.get("noisy"))},
-        }
-
-    def save(
-        self,
-        path: Path | str,
-        *,
-        column: str = "key",
-        format: str | None = None,
-        sign: Path | str | None = None,
-        overwrite: bool = False,
-    ) -> dict[str, Any]:
-        """Write the keys, with their noisy counts if any, and the statement beside them: both files appear, or none.
-
-        Args:
-            path: Path of a table, or of one document, which ends in .json.
-            column: Name of the column of the keys; keys that are tuples have a column for each part.
-            format, sign, overwrite: Arguments of `saved`.
-
-        Raises:
-            Unsupported, OutOfRange, KeyRefused: as for `saved`.
-        """
-        table = key_columns(self.keys, text(column, "column")) | {
-            name: it for name, it in self._counted().items() if name == "noisy"
-        }
-        publication = SavedContent(table, lambda digest: self.said(digest, column), lambda: self.said(None, column))
-        return saved(publication, path, format=format, sign=sign, overwrite=overwrite)
-
-    def _counted(self) -> dict[str, Any]:
-        """The fields of the noisy counts; empty without counts."""
-        return {}
-
-    def _divided(self) -> int | None:
-        """The number of shares that one individual divides among keys; None if each key counts once."""
-        return None
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class SelectedKeys(_ListedKeys):
-    """The selected keys, with the guarantee.
-
-    Attributes:
-        keys: Keys in the order of their texts, which does not depend on the counts.
-        noisy: Counts of the keys plus noise. They are above ``threshold`` by selection: rare keys look more frequent
-            than they are. For counts without that bias, publish counts of these keys as another release.
-        level: Epsilon of all keys together.
-        delta: Delta of all keys together; after several lists, it covers all lists with smaller deltas.
-        per_individual: Largest number of keys of one individual.
-        law: Distribution of the threshold of one key.
-        shares: Number of shares that one individual divides among keys; ``noisy`` and ``threshold`` are in shares. None
-            if each key of an individual counts once.
-    """
-
-    keys: tuple[Any, ...] = field(repr=False)
-    noisy: tuple[int, ...] = field(repr=False)
-    level: Level
-    delta: Fraction
-    per_individual: int
-    law: NamingLaw = field(repr=False)
-    shares: int | None = None
-
-    @property
-    def threshold(self) -> int:
-        """The number that a noisy count must exceed; a function of epsilon, delta and keys."""
-        return self.law.threshold
-
-    def chance(self, n: int) -> Fraction:
-        """The exact probability that a key of n individuals, or of n shares, is selected."""
-        return self.law.chance(n)
-
-    def _counted(self) -> dict[str, Any]:
-        return {"threshold": self.threshold, "noisy": list(self.noisy)}
-
-    def _divided(self) -> int | None:
-        return self.shares
-
-
-def selected(
-    counts: Sequence[tuple[Any, int]],
-    total: Level,
-    delta: Fraction,
-    keys: int,
-    randomness: Randomness,
-    shares: int | None = None,
-) -> SelectedKeys:
-    """`select_keys` for keys in order, with a given source of randomness."""
-    law = naming_law(total, delta, keys, shares)
-    drawn = law.thresholds(len(counts), randomness)
-    named = [(key, n + law.turn - least) for (key, n), least in zip(counts, drawn, strict=True) if n >= least]
-    names, noisy = tuple(key for key, _ in named), tuple(noisy for _, noisy in named)
-    return SelectedKeys(names, noisy, total, delta, keys, law, shares)
-
-
 @dataclass(frozen=True, slots=True, repr=False)
-class NamedKeys(_ListedKeys):
+class NamedKeys(Display):
     """The keys selected at one delta.
 
     Attributes:
@@ -185,17 +52,25 @@ class NamedKeys(_ListedKeys):
     delta: Fraction
     per_individual: int
 
+    @property
+    def statement(self) -> str:
+        """The guarantee in words."""
+        return promise_of_keys(self.level, self.delta, self.per_individual)
+
 
 class KeySelection(Display, ProcessMemory):
     """Keys selected at increasing deltas and one epsilon, without counts: a small delta first costs nothing later.
 
     Keys only appear, each with the conditional probability given that it was not selected before. The lists of all
     deltas together cost what the last one costs, and asking for the same delta again returns the same list. The lists
-    are stored
-    in memory only: a new object for the same data is another release, and the costs of both add up.
+    are stored in memory: a new object for the same data is another release, and the costs of both add up.
 
     Args:
-        counts, epsilon, keys, randomness: Arguments of `select_keys`.
+        counts: Number of individuals who hold each key, by key; or a table of two columns, keys and counts. Keys are
+            text, integers, dates, or tuples of them.
+        epsilon: Privacy level of all keys together, at every delta.
+        keys: Largest number of keys of one individual, who adds at most 1 to the count of each.
+        randomness: Source of random bits, the operating system's when None; a seeded source is refused.
 
     >>> selection = KeySelection({"flu": 800, "measles": 650, "plague": 1}, epsilon=1)
     >>> selection.at("1e-9").keys, selection.at("1e-8").delta
@@ -226,8 +101,7 @@ class KeySelection(Display, ProcessMemory):
         Raises:
             OutOfRange: for a new delta below the largest one answered.
             Unsupported: for another epsilon. A selection that only grows cannot be relaxed in epsilon without loss: the
-                event
-                "newly selected" alone would soon be more probable than the larger level allows.
+                event "newly selected" alone would soon be more probable than the larger level allows.
         """
         if epsilon is not None and level(epsilon) != self._level:
             raise Unsupported(
@@ -261,24 +135,6 @@ class KeySelection(Display, ProcessMemory):
                     fresh.add(key)
         self._names |= fresh
 
-    def save(
-        self,
-        path: Path | str,
-        delta: Number,
-        *,
-        format: str | None = None,
-        sign: Path | str | None = None,
-        overwrite: bool = False,
-    ) -> dict[str, Any]:
-        """Write the keys selected at this delta, as `NamedKeys.save`.
-
-        Raises:
-            OutOfRange: as for `at`.
-            The errors of `saved`; then no keys are selected.
-        """
-        check_destination_free(path, is_document=format is None, format=format, sign=sign, overwrite=overwrite)
-        return self.at(delta).save(path, format=format, sign=sign, overwrite=overwrite)
-
     def __repr__(self) -> str:
         return f"KeySelection({self._level}, keys={self._each}, at {len(self._answers)} deltas)"
 
@@ -303,35 +159,6 @@ def keys_held(keys: int, shares: int | None = None) -> str:
     if shares is not None:
         return f"{keys} key{'s' * (keys > 1)} and gives {'them' if keys > 1 else 'it'} at most {shares} shares in all"
     return "1 key, counted once" if keys == 1 else f"{keys} keys, each counted once"
-
-
-def stated_keys(statement: Mapping[str, Any]) -> tuple[_ListedKeys, str]:
-    """The keys that a statement describes, and the name of their column."""
-    total, delta = level_from_facts(statement), read_delta(stated_field(statement, "delta", str))
-    each = natural(stated_field(statement, "keys_of_one_individual", int), "keys_of_one_individual", least=1)
-    keys = tuple(tuple(key) if isinstance(key, list) else key for key in stated_field(statement, "keys", list))
-    parts = [part for key in keys for part in (key if isinstance(key, tuple) else (key,))]
-    if not all(type(part) in (str, int) for part in parts) or () in keys or len(set(keys)) != len(keys):
-        raise does_not_follow("keys")
-    column = stated_field(statement, "column", str)
-    if "noisy" not in statement:
-        return NamedKeys(keys, total, delta, each), column
-    stated = "shares_of_one_individual" in statement
-    shares = shares_of_one(stated_field(statement, "shares_of_one_individual", int), each) if stated else None
-    law, noisy = naming_law(total, delta, each, shares), stated_field(statement, "noisy", list)
-    if len(noisy) != len(keys) or not all(type(count) is int and count > law.threshold for count in noisy):
-        raise does_not_follow("noisy")
-    return SelectedKeys(keys, tuple(noisy), total, delta, each, law, shares), column
-
-
-KEYS_FORM = StatementForm(KEYS_KIND, "a statement of keys", lambda keys: keys[0].fields(keys[1]), stated_keys)
-"""The form of statements of selected keys, from epsilon, delta, the bounds of one individual, keys and counts."""
-
-
-def _named_digest(named: Sequence[Any], noisy: Sequence[int] | None) -> str:
-    """The SHA-256 of [keys, noisy counts or null] as JSON without spaces, in UTF-8."""
-    text = json.dumps([named, None if noisy is None else list(noisy)], separators=(",", ":"), ensure_ascii=False)
-    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _plain_key(part: Any) -> Any:

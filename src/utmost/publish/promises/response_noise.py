@@ -15,8 +15,7 @@ Each node draws from its own keystream, AES-256-CTR under
 
 so the levels of a release have the joint distribution of the process, in any order of answers. Two levels in the same
 last cell would be bridged independently of each other, so the second is refused. Whoever has the key and a response can
-remove
-the noise: the key must be protected like the data.
+remove the noise: the key must be protected like the data.
 """
 
 import hmac

@@ -1,9 +1,8 @@
 """The statement of an answer: a promise, a level, a digest, and everything that follows from them; and its check.
 
 The statement is plain data, ready for JSON, and holds no true value. Its only checker reads the facts that do not
-follow
-from others, writes the statement again, and compares every field: budget share of each cell, distribution, margins,
-sentences. The check needs no data and no solver. The facts that cannot be checked are in `ON_TRUST`.
+follow from others, writes the statement again, and compares every field: budget share of each cell, distribution,
+margins, sentences. The check needs no data and no solver. The facts that cannot be checked are in `ON_TRUST`.
 """
 
 from collections.abc import Mapping, Sequence

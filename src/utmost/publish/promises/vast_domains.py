@@ -254,7 +254,8 @@ def name_cells(
     others.
 
     Args:
-        counts: Counts as for `select_keys`; every key must be in the universe.
+        counts: Number of individuals who hold each key, by key; or a table of two columns, keys and counts. Every key
+            must be in the universe.
         universe: `Texts`, `Tuples`, or any `Universe`, chosen without looking at the data.
         epsilon: Privacy level of the whole list.
         keys: Largest number of keys of one individual, who adds at most 1 to the count of each.
@@ -263,7 +264,9 @@ def name_cells(
         randomness: Source of random bits, the operating system's when None; a seeded source is refused.
 
     Raises:
-        BadTable, NotANumber, WrongKind, NotALevel, PromiseBroken: as for `select_keys`.
+        BadTable: for a table without exactly two columns, or a key in two rows.
+        NotANumber, WrongKind: for invalid counts or keys; the message names their place, never their value.
+        NotALevel, PromiseBroken: for an invalid level, or a source of randomness that is not secure.
         OutOfRange: for a key outside the universe, which the message does not show; for ``false_names`` out of range.
 
     Guarantee: epsilon for one individual added or removed. If one is replaced by another: pass keys=2*k.
