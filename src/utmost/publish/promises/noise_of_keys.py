@@ -317,7 +317,8 @@ def key_noise(columns: Sequence[str] = KEYS, *, delta: Number, keys: int = 1, sh
     >>> from utmost import Promise, release
     >>> from utmost.exact import level
     >>> noise = key_noise(["word", "n"], delta="1e-9")
-    >>> release({"word": ["flu", "measles", "plague"], "n": [800, 650, 1]}, Promise(noise=noise), epsilon=1)["word"]
+    >>> counts = {"word": ["flu", "measles", "plague"], "n": [800, 650, 1]}
+    >>> release(counts, Promise(noise=noise), epsilon=1).table["word"]
     ['flu', 'measles']
     >>> noise.law(level(1)).threshold, noise.law(level(1)).chance(1), noise.margin(level(1), "0.95")
     (19, Fraction(1, 1000000000), 3)
