@@ -20,6 +20,7 @@ CLEAN_KIND = "utmost clean table"
 WITHHELD_KIND = "utmost withheld table"
 KEYS_KIND = "utmost named keys"
 ANSWERS_KIND = "utmost answers"
+NOISY_TABLE_KIND = "utmost table of declared noise"
 
 KINDS_BESIDE_TABLES = frozenset(
     {
@@ -30,6 +31,7 @@ KINDS_BESIDE_TABLES = frozenset(
         WITHHELD_KIND,
         KEYS_KIND,
         ANSWERS_KIND,
+        NOISY_TABLE_KIND,
     }
 )
 """The kinds of statements that stand beside a table."""
