@@ -19,6 +19,7 @@ DETAILED_KIND = "utmost release in two stages"
 CLEAN_KIND = "utmost clean table"
 WITHHELD_KIND = "utmost withheld table"
 ANSWERS_KIND = "utmost answers"
+NOISY_TABLE_KIND = "utmost table of declared noise"
 
 KINDS_BESIDE_TABLES = frozenset(
     {
@@ -28,6 +29,7 @@ KINDS_BESIDE_TABLES = frozenset(
         CLEAN_KIND,
         WITHHELD_KIND,
         ANSWERS_KIND,
+        NOISY_TABLE_KIND,
     }
 )
 """The kinds of statements in a file beside their table."""

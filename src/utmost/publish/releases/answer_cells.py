@@ -4,7 +4,7 @@ All of it is computed from published values, and spends nothing. Rows are select
 selection by noisy values, margins would hold less often than their confidence.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from fractions import Fraction
@@ -56,15 +56,13 @@ class SumOfCells:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelledCells:
-    """The cells of an answer as numbers, and the labels of their rows as text.
+    """The released cells of a table as numbers, and the labels of their rows as text.
 
     Attributes:
-        answer: Answer with a table in memory.
         cells: Numbers of each released column.
         labels: Cells of each public column, as text.
     """
 
-    answer: Answer[Any]
     cells: dict[str, list[Fraction]]
     labels: dict[str, list[str]]
 
@@ -158,9 +156,11 @@ class AnswerCells(LabelledCells):
     """The sums of an answer whose cells have independent noise.
 
     Attributes:
+        answer: Answer with a table in memory.
         noise: Noise of the answer.
     """
 
+    answer: Answer[Any]
     noise: CellNoiseAtLevel
 
     @classmethod
@@ -176,7 +176,12 @@ class AnswerCells(LabelledCells):
             raise Unsupported("sums of cells need values in memory", came=came, remedy=remedy)
         is_whole = noise.grid is None and noise.unit.step.denominator == 1
         numbers = cell_numbers(answer.table, columns, is_whole=is_whole)
-        return cls(answer, numbers, _texts(answer.table, columns), noise)
+        return cls(numbers, row_labels(answer.table, columns), answer, noise)
+
+    @property
+    def counted(self) -> str:
+        """The things that a column "count" counts: people or events."""
+        return self.answer.unit.counted
 
     @property
     def bars(self) -> CellBars:
@@ -267,21 +272,30 @@ class AnswerCells(LabelledCells):
 
     def with_bars(self, confidence: Number = DEFAULT_CONFIDENCE) -> Any:
         """The table with the ends of each cell's interval in new columns, for one cell and for all at once."""
-        adapter = adapter_of(self.answer.table)
-        names = set(adapter.names(self.answer.table))
         alone, together = exact(self.alone(confidence)), exact(self.together(confidence))
-        laid: dict[str, NDArray[Any]] = {}
-        after: dict[str, str] = {}
-        for name, cells in self.cells.items():
-            ends = {"low": -alone, "high": alone, "all_low": -together, "all_high": together}
-            for end, distance in ends.items():
-                laid[f"{name}_{end}"] = _plain([cell + distance for cell in cells])
-                after[f"{name}_{end}"] = name
-        for name in laid:
-            if name in names:
-                remedy = "Rename that column."
-                raise BadTable(f"the table must leave the name {name!r} free", came="a column of it", remedy=remedy)
-        return adapter.with_columns(self.answer.table, laid, after)
+        margins = {name: ([alone] * self.rows, [together] * self.rows) for name in self.cells}
+        return with_interval_ends(self.answer.table, self.cells, margins)
+
+
+def with_interval_ends(
+    table: Any, cells: Mapping[str, Sequence[Fraction]], margins: Mapping[str, tuple[list[Fraction], list[Fraction]]]
+) -> Any:
+    """The table with the ends of each cell's intervals, from its margins alone and for all cells at once."""
+    adapter = adapter_of(table)
+    names = set(adapter.names(table))
+    laid: dict[str, NDArray[Any]] = {}
+    after: dict[str, str] = {}
+    for name, column in cells.items():
+        alone, together = margins[name]
+        ends = {"low": (-1, alone), "high": (1, alone), "all_low": (-1, together), "all_high": (1, together)}
+        for end, (sign, distances) in ends.items():
+            laid[f"{name}_{end}"] = _plain([x + sign * distance for x, distance in zip(column, distances, strict=True)])
+            after[f"{name}_{end}"] = name
+    for name in laid:
+        if name in names:
+            remedy = "Rename that column."
+            raise BadTable(f"the table must leave the name {name!r} free", came="a column of it", remedy=remedy)
+    return adapter.with_columns(table, laid, after)
 
 
 def one_draw_total(
@@ -289,7 +303,7 @@ def one_draw_total(
 ) -> Estimate:
     """A sum of cells with the noise of one draw, with its margin."""
     numbers = cell_numbers(answer.table, answer.columns, is_whole=noise.unit.step.denominator == 1)
-    cells = LabelledCells(answer, numbers, _texts(answer.table, answer.columns))
+    cells = LabelledCells(numbers, row_labels(answer.table, answer.columns))
     chosen, rows = cells.column(column), cells.rows_where(where)
     value = sum((cells.cells[chosen][row] for row in rows), Fraction(0))
     taken = [Fraction(int(name == chosen and row in rows)) for name in cells.cells for row in range(cells.rows)]
@@ -306,7 +320,8 @@ def cell_numbers(table: object, released: Sequence[str], *, is_whole: bool) -> d
     return {name: [exact(cell, name) for cell in column] for name, column in columns.items()}
 
 
-def _texts(table: object, released: Sequence[str]) -> dict[str, list[str]]:
+def row_labels(table: object, released: Sequence[str]) -> dict[str, list[str]]:
+    """The labels of the rows as text, by public column."""
     added = {name + end for name in released for end in ("", "_margin")}
     columns = files.columns(table)
     return {name: ["" if c is None else str(c) for c in cells] for name, cells in columns.items() if name not in added}
