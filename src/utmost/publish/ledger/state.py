@@ -246,7 +246,7 @@ class Published(Display):
                 "the ledger must store the responses of a release to answer it without an engine",
                 came="one for which an engine answers",
                 where=repr(self.name),
-                remedy="Pass its frame to at() of the release, or use ledger.items: the engine answers.",
+                remedy="Pass its frame to at() of the release, or use ledger.items.",
             )
 
 
