@@ -14,6 +14,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
 import utmost as ut
+from repeated_bits import nothing_is_drawn
 from running import with_recipe
 from utmost import Counting
 from utmost.counting import count_table
@@ -183,10 +184,10 @@ def test_a_release_by_a_plan_is_one_file_and_tables_beside_it(run, counted, plan
     assert "nothing is written over another file" in run(*say)[2]
 
 
-def test_a_dry_run_of_a_plan_draws_nothing(run, counted, plan, tmp_path, monkeypatch):
-    monkeypatch.setattr("utmost.publish.releases.checked_sums.noised_by", lambda *_, **__: pytest.fail("drew"))
+def test_a_dry_run_of_a_plan_draws_nothing(run, counted, plan, tmp_path):
     say = ["release", counted, "--plan", plan, "--epsilon", 1, "--dry-run", "--out", tmp_path / "r.json"]
-    code, shown, _ = run(*say)
+    with nothing_is_drawn():
+        code, shown, _ = run(*say)
     assert (code, "Nothing was drawn" in shown) == (0, True)
     assert json.loads(run(*say, "--json")[1])["error_bars"] == {"department sex outcome": 3, "sex": 9, "": 13}
     assert not (tmp_path / "r.json").exists()
