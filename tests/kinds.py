@@ -4,7 +4,8 @@ from typing import get_args
 
 from utmost.statements import DocumentKind, schema
 
-_WITHOUT_STATEMENT = {"any", "clean-table"}  # a clean table has none without its release
+_NOT_BY_ITSELF = {"any", "clean-table", "noisy-table"}
+"""A clean table is read beside its release, and a table of declared noise promises nothing that could be checked."""
 
 
 def noise_kinds() -> set[str]:
@@ -16,5 +17,5 @@ def noise_kinds() -> set[str]:
 def statement_kinds() -> set[str]:
     """Every kind of statement that is read by itself."""
     named = get_args(DocumentKind)
-    statements = set(named[: named.index("promise")]) - _WITHOUT_STATEMENT
+    statements = set(named[: named.index("promise")]) - _NOT_BY_ITSELF
     return {schema(kind)["properties"]["kind"]["const"] for kind in statements}

@@ -25,7 +25,7 @@ def test_the_demo_runs_in_less_than_ten_seconds_and_leaves_nothing(run, tmp_path
     assert code == 0
     assert process_time() - begun < 10
     assert list(tmp_path.iterdir()) == []
-    assert len(commands_shown(out)) == 8
+    assert len(commands_shown(out)) >= 8
     assert "is what its statement says" in out
     assert "responses   3 with 72 cells" in out
 
