@@ -128,7 +128,7 @@ def test_wanted_tables_stop_together(people, run):
         answer = ut.read_release(f"r{len(more)}.json")
         assert answer.is_met
         assert answer.level <= ut.level("1/2")
-        assert all((answer[name]["margin"] <= answer[name]["estimate"] / 10).all() for name in answer)
+        assert all((answer[name]["count_margin"] <= answer[name]["count"] / 10).all() for name in answer)
         code, out, _ = run("verify", f"r{len(more)}.json")
         assert code == 0
         assert "epsilon = 2). The chance of this outcome" in " ".join(out.split())

@@ -339,7 +339,7 @@ def within(share: Number, where: "Where | None" = None, *, steps: int = 7) -> Un
     >>> counted = ut.counting.CountedTable(domain, np.array([[512, 389], [353, 317]]), ut.Unit(1, 1))
     >>> plan = ut.choose_plan(ut.Workload(domain, {"sex": 1, "": 1}), counted.unit, epsilon=4)
     >>> answer = ut.release(counted, ut.Promise(noise=plan, until=within("10 %")), epsilon=4)
-    >>> answer.level <= ut.level("1/4"), all(answer["sex"]["margin"] <= answer["sex"]["estimate"] / 10)
+    >>> answer.level <= ut.level("1/4"), all(answer["sex"]["count_margin"] <= answer["sex"]["count"] / 10)
     (True, True)
     """
     if callable(share):

@@ -56,8 +56,13 @@ def estimated_columns(
     family: Family,
     confidence: Fraction,
     amount: Amount | None = None,
+    *,
+    names: tuple[str, str],
 ) -> dict[str, NDArray[Any]]:
     """The estimates of a family's sums as they are printed, of amounts in their own unit, and their margins behind.
+
+    Args:
+        names: Names of the two columns.
 
     Raises:
         NotDetermined: for a family that the measured ones do not determine.
@@ -67,7 +72,7 @@ def estimated_columns(
     printing = Printing.of(laws.values(), amount)
     margins = {kind: printing.margin(law.margin(confidence)) for kind, law in laws.items()}
     kinds = errors.of_family(family)[0]
-    return {"estimate": printing.estimates(sums, divisor).ravel(), "margin": by_group(kinds, margins)}
+    return dict(zip(names, (printing.estimates(sums, divisor).ravel(), by_group(kinds, margins)), strict=True))
 
 
 def amount_columns(

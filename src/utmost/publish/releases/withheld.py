@@ -238,6 +238,7 @@ class FamilyCells:
         family: its family.
         published: Groups of the family that are in the table.
         table: the table.
+        column: Name of its column of estimates.
         estimates, margins: its columns of numbers.
         widest: the law of the largest error.
         step: Width of its steps.
@@ -247,6 +248,7 @@ class FamilyCells:
     family: Family
     published: NDArray[np.bool_]
     table: LabelledTable
+    column: str
     estimates: NDArray[Any]
     margins: NDArray[Any]
     widest: Combination
@@ -266,17 +268,19 @@ class FamilyCells:
         """The cells of a family, or of those of its groups that have some labels.
 
         Args:
-            domain, kind, family, narrow, columns: Arguments of `family_table`; the columns are "estimate" and "margin".
+            domain, kind, family, narrow, columns: Arguments of `family_table`; the columns are estimates and margins.
             widest, step: the law of the largest error of its sums, and the width of its steps.
         """
         published = groups_in(domain, family, narrow)
+        (column, estimates), (_, margins) = columns.items()
         return cls(
             narrowed_name(domain, family, narrow),
             family,
             published,
             family_table(domain, kind, family, columns, narrow),
-            columns["estimate"][published],
-            columns["margin"][published],
+            column,
+            estimates[published],
+            margins[published],
             widest,
             step,
         )
@@ -307,9 +311,9 @@ def withheld_families(
         shown = _protected(domain, tables, shown)
     withheld = {
         table.name: WithheldTable(
-            _marked(table.table, {"estimate": table.estimates}, {"estimate": shown[table.name]}, rule),
+            _marked(table.table, {table.column: table.estimates}, {table.column: shown[table.name]}, rule),
             rule,
-            ("estimate",),
+            (table.column,),
             len(table.estimates),
             int(shown[table.name].sum()),
             table.bias(rule),

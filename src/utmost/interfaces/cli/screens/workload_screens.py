@@ -318,8 +318,6 @@ def give_cells(
     said = SumsTable(release, family, amounts is not None).statement
     out = answer.file
     more = undetermined_means(table)
-    if amounts is None:
-        more["columns"] = "estimate and margin, which stand for count and count_margin of other tables"
     facts = _said(release, headline, "" if out is None else f"{out} and {out}.json", more)
     _give(table, said, facts, answer, signer, again=again)
 
@@ -400,7 +398,7 @@ def shown_columns(table: Any) -> ScreenTable:
     every = files.columns(table)
     columns = {name: list(column)[:_SHOWN] for name, column in every.items()}
     means = [name for name in columns if {f"{name}_lower", f"{name}_upper"} <= columns.keys()]
-    margins = {name: "margin" if name == "estimate" else f"{name}_margin" for name in columns}
+    margins = {name: f"{name}_margin" for name in columns}
     sums = [name for name in columns if margins[name] in columns]
     beside = {*sums, *(margins[name] for name in sums)}
     beside |= {f"{name}{end}" for name in means for end in ("", "_lower", "_upper")}
