@@ -247,7 +247,12 @@ class Until(Display):
         levels = self.levels(epsilon)
         shown, read = (self.cell_confidence(noise, levels, sure) for sure in (confidence, CONFIDENCE))
         steps = [(level, noise.at(level, shown).margin, noise.at(level, read).margin) for level in levels]
-        return [LadderStep(level, margin, _least(margin_read, self.share)) for level, margin, margin_read in steps]
+        return [LadderStep(level, margin, self.least_accurate(read_margin)) for level, margin, read_margin in steps]
+
+    def least_accurate(self, margin: int | float) -> int | float:
+        """The least absolute value that is accurate with a margin."""
+        least = exact(margin) / self.share
+        return -(-least.numerator // least.denominator) if isinstance(margin, int) else round_up(least)
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,16 +263,13 @@ class LadderStep:
         level: The level.
         margin: Margin of a cell that holds where the rule stops.
         least: Least absolute value that is accurate at this level.
+        table: Wanted table of a plan that has this margin; None for a release of cells, which have one.
     """
 
     level: Level
     margin: int | float
     least: int | float
-
-
-def _least(margin: int | float, share: Fraction) -> int | float:
-    least = exact(margin) / share
-    return -(-least.numerator // least.denominator) if isinstance(margin, int) else round_up(least)
+    table: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
