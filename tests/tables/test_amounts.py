@@ -117,7 +117,7 @@ def test_sums_are_those_of_the_definition(each_row):
     counted = counted_with(EVENTS, domain=DOMAIN, **whose, **CENTS)
     assert counted.table("shop")["paid"].tolist() == wanted
     assert counted.unit == Unit(500_000, 1 if each_row else 3, amount=Amount("paid", "0.01"))
-    assert f"clipped amounts: {moved} amounts of events" in str(counted.report)
+    assert f"clipped, paid: {moved} amounts of events" in str(counted.report)
 
 
 def test_floats_are_counted_alike_by_every_door():
