@@ -98,7 +98,9 @@ def ladder_grid(ladder: Sequence[LadderStep]) -> ScreenTable:
     """The levels at which a rule may stop a release."""
     first, then = "it stops at epsilon", ["margin", "if every chosen cell is at least"]
     if any(one.table is not None for one in ladder):
-        rows = [[level_words(one.level), one.table, f"± {number(one.margin)}", number(one.least)] for one in ladder]
+        rows = [
+            [level_words(one.level), one.table or "", f"± {number(one.margin)}", number(one.least)] for one in ladder
+        ]
         return grid([first, "table", *then], rows, left=2)
     return grid(
         [first, *then], [[level_words(one.level), f"± {number(one.margin)}", number(one.least)] for one in ladder]
