@@ -239,6 +239,7 @@ class FamilyCells:
         family: Marginal of the table.
         published: Groups of the marginal that are in the table.
         table: Table.
+        column: Name of its column of estimates.
         estimates, margins: Its columns of numbers.
         widest: Distribution of the largest error.
         step: Width of its steps.
@@ -248,6 +249,7 @@ class FamilyCells:
     family: Family
     published: NDArray[np.bool_]
     table: LabelledTable
+    column: str
     estimates: NDArray[Any]
     margins: NDArray[Any]
     widest: Combination
@@ -266,13 +268,15 @@ class FamilyCells:
     ) -> "FamilyCells":
         """The cells of a marginal, or of its groups with the labels in ``narrow``."""
         published = groups_in(domain, family, narrow)
+        (column, estimates), (_, margins) = columns.items()
         return cls(
             narrowed_name(domain, family, narrow),
             family,
             published,
             family_table(domain, kind, family, columns, narrow),
-            columns["estimate"][published],
-            columns["margin"][published],
+            column,
+            estimates[published],
+            margins[published],
             widest,
             step,
         )
@@ -298,9 +302,9 @@ def withheld_families(
         shown = _protected(domain, tables, shown)
     withheld = {
         table.name: WithheldTable(
-            _marked(table.table, {"estimate": table.estimates}, {"estimate": shown[table.name]}, rule),
+            _marked(table.table, {table.column: table.estimates}, {table.column: shown[table.name]}, rule),
             rule,
-            ("estimate",),
+            (table.column,),
             len(table.estimates),
             int(shown[table.name].sum()),
             table.bias(rule),
