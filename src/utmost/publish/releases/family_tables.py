@@ -56,6 +56,8 @@ def estimated_columns(
     family: Family,
     confidence: Fraction,
     amount: Amount | None = None,
+    *,
+    names: tuple[str, str],
 ) -> dict[str, NDArray[Any]]:
     """The printed estimates of a marginal's sums, amounts in their own unit, and their margins."""
     sums, divisor = reconstruction.estimates(measured, family)
@@ -63,7 +65,7 @@ def estimated_columns(
     printing = Printing.of(laws.values(), amount)
     margins = {kind: printing.margin(law.margin(confidence)) for kind, law in laws.items()}
     kinds = errors.of_family(family)[0]
-    return {"estimate": printing.estimates(sums, divisor).ravel(), "margin": by_group(kinds, margins)}
+    return dict(zip(names, (printing.estimates(sums, divisor).ravel(), by_group(kinds, margins)), strict=True))
 
 
 def amount_columns(

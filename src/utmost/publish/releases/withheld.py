@@ -238,7 +238,7 @@ class FamilyCells:
     family: Family
     published: NDArray[np.bool_]  # Groups of the marginal that are in the table
     table: LabelledTable
-    # Its columns of numbers
+    column: str  # Name of its column of estimates
     estimates: NDArray[Any]
     margins: NDArray[Any]
     widest: Combination  # Distribution of the largest error
@@ -257,13 +257,15 @@ class FamilyCells:
     ) -> "FamilyCells":
         """The cells of a marginal, or of its groups with the labels in ``narrow``."""
         published = groups_in(domain, family, narrow)
+        (column, estimates), (_, margins) = columns.items()
         return cls(
             narrowed_name(domain, family, narrow),
             family,
             published,
             family_table(domain, kind, family, columns, narrow),
-            columns["estimate"][published],
-            columns["margin"][published],
+            column,
+            estimates[published],
+            margins[published],
             widest,
             step,
         )
@@ -289,9 +291,9 @@ def withheld_families(
         shown = _protected(domain, tables, shown)
     withheld = {
         table.name: WithheldTable(
-            _marked(table.table, {"estimate": table.estimates}, {"estimate": shown[table.name]}, rule),
+            _marked(table.table, {table.column: table.estimates}, {table.column: shown[table.name]}, rule),
             rule,
-            ("estimate",),
+            (table.column,),
             len(table.estimates),
             int(shown[table.name].sum()),
             table.bias(rule),
