@@ -69,7 +69,7 @@ def test_the_vignette_runs_as_it_is_written(run):
     printed = run("\n".join(re.findall(r"```\{r\}\n(.*?)```", page, re.S)))
     assert "[1] TRUE" in printed
     assert "[1] 12  3" in printed
-    assert len(ut.read_release(run.folder / "released.csv")["department sex"]["margin"]) == 12
+    assert len(ut.read_release(run.folder / "released.csv")["department sex"]["count_margin"]) == 12
 
 
 def test_a_data_frame_with_factors_one_row_and_whole_doubles_is_released(run):
@@ -97,7 +97,7 @@ people <- data.frame(id = 1:40, sex = rep(c("f", "m"), 20))
 ledger <- open_ledger("counted.db", create = TRUE)
 x <- release_counts(people, "id", "sex", 1, "1/4", list(sex = c("f", "m")), ledger = ledger, name = "sexes")
 y <- relax(x, 30)
-stopifnot(y$estimate == c(20, 20), x$margin[[1]] > y$margin[[1]])
+stopifnot(y$count == c(20, 20), x$count_margin[[1]] > y$count_margin[[1]])
 stopifnot(format(ledger$spent("sexes")) == "epsilon=30")
 ledger$close()
 """)
