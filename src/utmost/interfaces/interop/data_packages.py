@@ -135,8 +135,6 @@ def _fields(file: Path, stated: ReleaseFacts) -> list[dict[str, Any]]:
 
 def _measured(name: str, columns: dict[str, list[Any]]) -> tuple[str | None, str]:
     """Return the column that a margin or bound belongs to, and its kind; None for any other column."""
-    if name == "margin" and "estimate" in columns:
-        return "estimate", "margin of error"
     for ending, words in (("_margin", "margin of error"), ("_lower", "lower bound"), ("_upper", "upper bound")):
         if name.endswith(ending) and name.removesuffix(ending) in columns:
             return name.removesuffix(ending), words
