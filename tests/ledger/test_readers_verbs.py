@@ -51,7 +51,7 @@ def test_sums_of_a_plan_answer_themselves():
 
 def test_points_have_no_sums():
     release = ut.release({"x": [0.0], "y": [1.0]}, ut.Promise(["x", "y"], noise=ut.PointNoise(200)), epsilon=1)
-    with pytest.raises(Unsupported, match="noise of their own"):
+    with pytest.raises(Unsupported, match="independent noise"):
         release.total()
 
 

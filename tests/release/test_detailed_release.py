@@ -256,7 +256,7 @@ def test_two_stages_are_cleaned_over_their_rows_and_take_no_facts_and_no_held_ta
     clean = release.clean()
     assert release.domain.same_as(clean.domain)
     for words in ({"given": {"total": 9}}, {"hold": "total"}):
-        with pytest.raises(Unsupported, match="cleaned as it is"):
+        with pytest.raises(Unsupported, match="cleaned without facts or held tables"):
             release.clean(**words)
     document, total = json.loads(json.dumps(release.facts())), str(clean.cells.sum())
     stated, table = json.loads(json.dumps(clean.said(None, "part"))), clean["part"]
@@ -347,7 +347,7 @@ def test_the_command(run, tmp_path, monkeypatch):
         (tmp_path / place).write_text("\n".join([header, ",".join([*labels, str(int(cell) + 1)]), *others]) + "\n")
         assert run("verify", place, "--release", "two.json")[0] == 1
     for word, value in (("--hold", "county"), ("--given", "county=A: 3")):
-        assert "cleaned as it is" in " ".join(run("clean", "two.json", word, value)[2].split())
+        assert "cleaned without facts or held tables" in " ".join(run("clean", "two.json", word, value)[2].split())
     for more, message in (
         (["--detail", "sex"], "NAMES=NUMBER"),
         (["--detail", "sex=5", "--out", "two.csv"], "written as .json"),
