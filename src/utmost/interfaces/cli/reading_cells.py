@@ -382,9 +382,7 @@ def _show(report: dict[str, Any], written: Path | None, beyond: str | None, clip
     elif report["kind"] == "tables":
         rows = [[family["table"], _up(family["margin"]), _up(family["margin_together"])] for family in report["tables"]]
         console.print(grid(["table", f"each sum, {sure}", f"all at once, {sure}"], rows))
-        console.print(
-            facts({"more": "utmost total gives any sum with its error bar; --where, --minus and --over here"})
-        )
+        console.print(facts({"more": "for any sum with its margin: utmost total, or --where, --minus and --over here"}))
     else:
         console.print(_answer(report, sure, beyond))
     if beyond and report["kind"] in ("cells", "tables"):
@@ -439,7 +437,7 @@ def _answer(report: dict[str, Any], sure: str, beyond: str | None) -> ScreenGrou
             "interval": f"holds the true ratio of what was counted, at {sure} confidence",
         }
         if not report["determined"]:
-            rows = {"why": f"at {sure} confidence the sum that is divided by may be 0: its error bar reaches there"}
+            rows = {"why": f"at {sure} confidence the denominator may be 0: 0 is within its margin"}
     else:
         low, high = report["interval"]
         shown = f"{_shown(report['value'])} {_up(report['margin'])}"

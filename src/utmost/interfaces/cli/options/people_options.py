@@ -447,11 +447,7 @@ def show_report(counted: "CountedTable", measure: str, amount_bound: str = "--ea
 
 
 def split_names(texts: list[str]) -> list[str]:
-    """Split names at commas; a name in quotes stays as it is.
-
-    >>> split_names(["region, age", "sex"]), split_names(['"a,b", "n "', '5" disks'])
-    (['region', 'age', 'sex'], ['a,b', 'n ', '5" disks'])
-    """
+    """Split names at commas; a name in quotes stays as it is."""
     parts = [part for text in texts for part in _NAME.finditer(text)]
     names = [part["plain"].strip() if part["quoted"] is None else part["quoted"].replace('""', '"') for part in parts]
     return list(filter(None, names))

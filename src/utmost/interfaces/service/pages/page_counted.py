@@ -100,7 +100,7 @@ def _shown(
     values, margins = values.tolist(), margins.tolist()
     margin = max(map(float, margins))
     drawn = [(label, float(value)) for label, value, show in zip(labels, values, is_shown, strict=True) if show]
-    title = f"{name or 'total'}, each with its error bar of {short(margin)} at 95 %"
+    title = f"{name or 'total'}, each with its margin of {short(margin)} at 95 %"
     cells = zip(labels[:_MOST_LISTED], values, margins, is_shown, strict=False)
     return {
         "name": name or "total",
