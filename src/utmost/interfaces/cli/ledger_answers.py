@@ -183,7 +183,6 @@ class Question:
 
     @property
     def is_written(self) -> bool:
-        """Whether the output file exists."""
         return self.answer.file is not None and self.answer.file.is_file()
 
     def check_kind(self, noise: Noise | None) -> None:

@@ -60,12 +60,10 @@ class LedgerPlaceOptions:
 
     @property
     def key(self) -> str | None:
-        """Path of the key file, if given."""
         return None if self.key_file is None else os.fspath(self.key_file)
 
     @property
     def witness_path(self) -> str | None:
-        """Path of the witness file, if given."""
         return None if self.witness is None else os.fspath(self.witness)
 
 
@@ -113,7 +111,6 @@ def secret_file_of(key_file: Path | None) -> Path | None:
 
 
 def is_server(text: str) -> bool:
-    """Check whether a place is the address of a server."""
     return text.partition("://")[0].lower() in _SERVERS and "://" in text
 
 

@@ -287,7 +287,6 @@ class People(PersonOptions):
 
     @property
     def measure(self) -> "MeasureSpec":
-        """The measure in the options."""
         from utmost.publish.counting.counted_measures import MeasureSpec
 
         if self.mean is not None:
@@ -361,7 +360,6 @@ class People(PersonOptions):
 
     @property
     def key(self) -> bytes | None:
-        """The bytes of the counting key."""
         from utmost.tables.files.secret_file import counting_key
 
         return None if self.count_key is None else counting_key(self.count_key)

@@ -53,7 +53,6 @@ class AskedMeasure:
 
     @property
     def is_given(self) -> bool:
-        """Whether any was given."""
         return self != AskedMeasure()
 
     def read(self) -> "Measure":

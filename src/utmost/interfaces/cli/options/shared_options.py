@@ -122,7 +122,6 @@ class AskedLevel:
         return self.epsilon is not None
 
     def read(self) -> "Level":
-        """The level."""
         return written_level(self._given())
 
     def per_unit(self, unit: str | None) -> "Level":
@@ -187,7 +186,6 @@ class Output:
 
     @property
     def file(self) -> Path | None:
-        """The file to write, if any."""
         return file_of(self.out)
 
     def give(self, report: Any, show: Callable[[], object], document: Any = None) -> None:

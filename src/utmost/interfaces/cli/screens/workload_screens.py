@@ -173,7 +173,6 @@ def check_document(out: Path | None, sign: Path | None, *, draws: bool = False) 
 
 
 def check_ending(out: Path) -> None:
-    """Check that the file of a release of several tables ends in .json."""
     if out.suffix.lower() != ".json":
         name = out.with_suffix(".json")
         remedy = f"Write --out {name}; then utmost total {name} --tables DIR writes its tables as CSV files."
