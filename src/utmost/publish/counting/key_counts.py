@@ -1,7 +1,7 @@
-"""Counting the persons of each key where nobody can list the keys beforehand, so that each person is in few of them.
+"""Counting the persons of each key where the keys cannot be listed beforehand; each person is counted in few keys.
 
-The keys are found in the data, so no cell has a number that others' events cannot change: a person's keys are chosen by
-the hash of their texts, which is a function of that person's own rows alone.
+The keys come from the data, so that a number of a key would depend on other persons' events. A person's keys are chosen
+by the hash of their texts, which depends on the person's own rows only.
 """
 
 from collections import defaultdict
@@ -37,24 +37,14 @@ _MOST_SHARES = 10**6
 
 @dataclass(frozen=True, slots=True, order=True)
 class KeyShares:
-    """How many shares persons gave to a key: no number, so that nobody's table of them is read as one of persons.
+    """The shares that persons gave to a key; no number, so that it is not read as a number of persons."""
 
-    Attributes:
-        shares: Shares of all persons together.
-        of: so many one person divides among all of their keys.
-    """
-
-    shares: int
-    of: int
+    shares: int  # shares of all persons together
+    of: int  # shares that one person divides among all keys of the person
 
 
 def counts_in_shares(column: Any, shares: int | None) -> Any:
-    """A column of counts in shares as integers, for a promise of so many; any other column as it is.
-
-    Raises:
-        OutOfRange: for counts in more shares of one person than the promise is for.
-        BadTable: for shares beside numbers.
-    """
+    """A column of counts in shares as integers, if the promise has at least as many shares; other columns unchanged."""
     if not isinstance(column, list | tuple) and getattr(getattr(column, "dtype", None), "kind", None) != "O":
         return column
     cells = list(column)
@@ -63,15 +53,15 @@ def counts_in_shares(column: Any, shares: int | None) -> Any:
         return column
     if len(counted) < len(cells):
         raise BadTable(
-            "counts must all be in shares, or none",
+            "counts must all be in shares, or none of them",
             came="both",
             where="counts",
-            remedy="Take all counts from one count_keys.",
+            remedy="Take all counts from one call of count_keys.",
         )
     most = max(cell.of for cell in counted)
     if most > (shares or 0):
         required = f"shares must be at least {most} for these counts"
-        came, remedy = "none" if shares is None else str(shares), f"Say shares={most}, as for count_keys."
+        came, remedy = "none" if shares is None else str(shares), f"Pass shares={most}, as to count_keys."
         raise OutOfRange(required, came=came, where="shares", remedy=remedy)
     return [cell.shares for cell in cells]
 
@@ -116,27 +106,27 @@ def count_keys(
     spelling: Spelling = PLAIN,
     progress: Progress | None = None,
 ) -> dict[str, int] | dict[str, KeyShares]:
-    """The number of persons that each key has which events name: for `select_keys`, and never to be published.
+    """The number of persons of each key in a column of events, for `select_keys`. Never publish it.
 
-    Of each person the ``at_most`` keys with the least hash of key, person and text are kept, exactly so many where
-    there are as many, and each is counted once. Without the person, what is kept of all others stays as it is.
+    The ``at_most`` keys of each person with the least hash of key, person and text are kept (all, if there are fewer),
+    and each is counted once. Removing a person does not change which keys of the others are kept.
 
     Args:
-        events: one row an event, as for `count_table`.
-        person: the column that says whose event it is: text or integers, in every row.
-        column: the keys, text or integers; events without one are left out, and so are nan and NaN.
-        at_most: Most keys in which one person is counted, >= 1: ``keys=`` of `select_keys`.
-        shares: Number of shares that each person divides evenly among the keys that are kept of them, a whole number
-            for each and what is left over for none: ``shares=`` of `select_keys`. Few are left over of 60 or 2520.
-            Each key counts once when None.
-        key: Key of the hashes; new random bytes when None.
-        spelling: Missing marks of the table, see `count_table`.
-        progress: called as ``progress(done, rows)`` after every batch.
+        events: One row for each event, as for `count_table`.
+        person: Column of the events' owners: text or integers, in every row.
+        column: Column of keys: text or integers. Events without a key, with nan or with NaN are left out.
+        at_most: Largest number of keys in which one person is counted, >= 1: ``keys=`` of `select_keys`.
+        shares: Number of shares that each person divides evenly among the person's kept keys, in whole shares; the
+            rest is lost: ``shares=`` of `select_keys`. With 60 or 2520 shares little is lost. None: each key counts
+            once.
+        key: Key of the hashes; None for new random bytes.
+        spelling: Spelling of missing values, see `count_table`.
+        progress: Function that is called as ``progress(done, rows)`` after every batch.
 
     Raises:
-        BadTable: for an event without a person, persons or keys that are neither text nor integers, and columns that
-            are not there.
-        OutOfRange: for no keys a person, fewer shares than keys, and one column for both.
+        BadTable: for an event without a person, persons or keys that are neither text nor integers, and missing
+            columns.
+        OutOfRange: for ``at_most`` below 1, fewer shares than ``at_most``, and one column for persons and keys.
 
     >>> events = {"user": ["ann", "ann", "bob", "ann"], "page": ["home", "shop", "home", "home"]}
     >>> count_keys(events, person="user", column="page", at_most=2)
@@ -146,9 +136,11 @@ def count_keys(
     """
     person, column, most = text(person, "person"), text(column, "column"), integer(at_most, "at_most")
     if most < 1:
-        raise OutOfRange("at_most must be at least 1", came=at_most, remedy="Give how many keys a person may have.")
+        raise OutOfRange(
+            "at_most must be at least 1", came=at_most, remedy="Pass the largest number of keys of a person."
+        )
     if person == column:
-        remedy = "Pass column=, the column that holds the keys."
+        remedy = "Pass the column of the keys as column=."
         raise OutOfRange("person and column must be different columns", came=repr(column), remedy=remedy)
     divided = None if shares is None else natural(shares, "shares", least=most, most=_MOST_SHARES)
     marks = spelling_of_table(events, spelling)
@@ -165,7 +157,7 @@ def count_keys(
 
 
 def _counted_by_engine(events: Any, keys: "_Keys") -> dict[str, int] | dict[str, KeyShares]:
-    """The counts of a frame whose rows stay with the engine: only the keys and their counts come here."""
+    """The counts of a frame in an engine: only the keys and their counts are transferred."""
     frame, wanted = engine_frame(events), [keys.person, keys.column]
     check_columns_exist(wanted, frame.schema().names)
     counts: dict[str, int] = defaultdict(int)
@@ -188,11 +180,11 @@ class _Keys:
     texts: dict[str, int] = field(default_factory=dict)
 
     def placed(self, batch: Batch, before: int) -> tuple[NDArray[np.int64], None]:
-        """The number of each event's key; each counts once."""
+        """The code of each event's key; each event counts as 1."""
         return _codes(batch[self.column], self.column, self.texts, self.spelling), None
 
     def counts(self, pairs: Pairs, persons: Sequence[str]) -> Iterator[tuple[str, int]]:
-        """The keys that somebody keeps, with how many do, or with their shares."""
+        """For each key that some person keeps, the number of these persons, or their shares."""
         names = list(self.texts)
         cells, sizes = _kept(pairs, self.most, persons, names, self.key)
         counts = np.zeros(len(names), dtype=np.int64)
@@ -200,14 +192,13 @@ class _Keys:
         return ((name, int(count)) for name, count in zip(names, counts, strict=True) if count)
 
     def ordered(self, counts: Mapping[str, int]) -> dict[str, int] | dict[str, KeyShares]:
-        """The counts in the order of the keys."""
+        """The counts sorted by key."""
         in_order = sorted(counts.items())
         if self.shares is None:
             return dict(in_order)
         return {name: KeyShares(count, self.shares) for name, count in in_order}
 
     def summed(self, pairs: Pairs, texts: Sequence[str]) -> Any:
-        """The counts as an Arrow batch."""
         arrow = extra("pyarrow", "tables")
         counted_keys = dict(self.counts(pairs, texts))
         counts = np.array(list(counted_keys.values()), dtype=np.int64)
@@ -215,7 +206,7 @@ class _Keys:
 
 
 def _codes(column: Any, name: str, texts: dict[str, int], spelling: Spelling) -> Any:
-    """The number of each event's key, -1 where there is none; new keys are added."""
+    """The code of each event's key, -1 without a key; new keys get the next codes."""
     codes, cells = distinct_cells(column, name)
     numbers = []
     for cell in cells:
@@ -224,8 +215,10 @@ def _codes(column: Any, name: str, texts: dict[str, int], spelling: Spelling) ->
             continue
         text = text_of(cell)
         if text is None:
-            remedy = "Cast it to text or to integers first."
-            raise BadTable("keys must be text or integers", came="others", where=f"column {name!r}", remedy=remedy)
+            remedy = "Cast the column to text or to integers first."
+            raise BadTable(
+                "keys must be text or integers", came="other values", where=f"column {name!r}", remedy=remedy
+            )
         if spelling.is_missing(text):
             numbers.append(-1)
             continue
@@ -234,7 +227,7 @@ def _codes(column: Any, name: str, texts: dict[str, int], spelling: Spelling) ->
 
 
 def _kept(pairs: Pairs, most: int, persons: Sequence[str], names: Sequence[str], secret: bytes) -> tuple[Any, Any]:
-    """The keys that are kept, one entry for each person that has them, and how many that person keeps."""
+    """The kept keys, one entry for each person that keeps a key; and the number of keys that this person keeps."""
     sizes = np.bincount(pairs.persons) if len(pairs.persons) else np.zeros(0, dtype=np.int64)
     many = sizes > most
     rows = np.flatnonzero(many[pairs.persons])
@@ -245,7 +238,7 @@ def _kept(pairs: Pairs, most: int, persons: Sequence[str], names: Sequence[str],
     ranks[sorted(range(len(used)), key=texts.__getitem__)] = np.arange(len(used))
     tags = item_tags(marking_secret(b"key", secret), [Identifiers.of(texts)])[keys]
     marks = pair_marks(marking_secret(b"key", secret), identified(persons, np.flatnonzero(many)), counts, tags)
-    # By hash; of equal hashes by name, so that the order of events does not matter.
+    # By hash, ties by name, so that the order of events does not matter.
     order = np.lexsort((ranks[keys], marks, pairs.persons[rows]))
     first = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts) < most
     whole = ~many[pairs.persons]

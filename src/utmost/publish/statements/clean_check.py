@@ -1,4 +1,4 @@
-"""Whether a clean table is as near to its release as it says, whichever solver found it: its certificate is checked."""
+"""Check by its certificate that a clean table is as near to its release as it states, without a solver."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -25,15 +25,18 @@ _ROUNDED = frozenset({"zero_bias"})
 
 @progress_bar("Checking a clean table")
 def check_clean(statement: Mapping[str, Any], table: Any, release: Mapping[str, Any]) -> CleanTable:
-    """Check that a clean table, and what is said of it, are those of a release by a plan, and of public facts.
+    """Check that a clean table and its statement follow from a release by a plan and public facts.
 
     Args:
-        statement: Statement that was written beside the table.
-        table: labels and the column "clean"; estimates and error bars may stand beside them.
-        release: the document of the release, by a plan or in two stages, which is checked first.
+        statement: Statement in the JSON file of the table.
+        table: Clean table: labels and the column "clean"; columns of estimates and margins of error are allowed.
+        release: Document of the release, by a plan or in two stages; it is checked first.
 
     Returns:
         The clean tables.
+
+    Raises:
+        BadTable: for a statement that does not follow from the release, and for a cell that differs.
 
     Cost: some passes over the cells in Python's integers, and no solver: a second for 10^5 cells.
     """
@@ -44,7 +47,7 @@ def check_clean(statement: Mapping[str, Any], table: Any, release: Mapping[str, 
 
 
 def _clean_form(whole: NoisySums | DetailedSums) -> StatementForm[tuple[CleanTable, Family]]:
-    """Statements of clean tables of a release: marginal, public facts, held sums and certificate decide every field."""
+    """Statements of clean tables: marginal, public facts, held sums and certificate determine every field."""
     made_of = whole.together if isinstance(whole, DetailedSums) else whole
     domain = made_of.domain
 
@@ -62,7 +65,7 @@ def _clean_form(whole: NoisySums | DetailedSums) -> StatementForm[tuple[CleanTab
         try:
             return whole.clean_problem(facts, held).certified(certificate), family
         except Unsupported as error:
-            required = "public facts and held sums must be such as the release can have"
+            required = "public facts and held sums must be possible for the release"
             raise BadTable(required, came=str(error)[:200]) from None
 
     def fields(clean: tuple[CleanTable, Family]) -> dict[str, Any]:
@@ -72,13 +75,13 @@ def _clean_form(whole: NoisySums | DetailedSums) -> StatementForm[tuple[CleanTab
 
 
 def beside_estimates(release: NoisySums | DetailedSums, clean: CleanTable, family: Families) -> dict[str, Any]:
-    """The whole numbers; behind the estimates and their error bars as they were released, where one stage has them."""
+    """The integer cells, after the estimates and their margins where the release has one stage."""
     estimates = files.columns(release[family]) if isinstance(release, NoisySums) else {}
     return estimates | files.columns(clean[family])
 
 
 def _check_cells(table: Any, expected: Mapping[str, Any]) -> None:
-    """Check each column against the cells of the certificate and the release, and that labels and numbers are there."""
+    """Check the columns' names, and each column against the certificate's cells and the release."""
     adapter = adapter_of(table)
     names = adapter.names(table)
     if "clean" not in names or not set(names) <= set(expected):
@@ -89,4 +92,4 @@ def _check_cells(table: Any, expected: Mapping[str, Any]) -> None:
             for cells in (adapter.column(table, name), expected[name])
         )
         if len(column) != len(wanted) or any(map(unlike, column, wanted)):
-            raise BadTable("a clean table must be the one of its certificate", came="another", where=repr(name))
+            raise BadTable("a clean table must be that of its certificate", came="other cells", where=repr(name))

@@ -1,6 +1,6 @@
-"""Statements in words of results that are no table of noisy cells: named keys, and answers from a list.
+"""Statements in words of results without tables of noisy cells: named keys, and answers from a list.
 
-None of them has error bars: which keys are named is a choice, and an answer is one of a list.
+They have no margins of error: a named key is a choice, and an answer is one of a list.
 """
 
 from collections.abc import Mapping
@@ -26,11 +26,7 @@ from utmost.tables.frames.any_table import adapter_of
 
 
 def keys_in_words(statement: Mapping[str, Any]) -> ReleaseFacts:
-    """Keys that were named at (epsilon, delta).
-
-    Raises:
-        BadTable: naming the first field that does not follow from the others.
-    """
+    """The statement in words of keys that were named at (epsilon, delta), after its check."""
     named, column = KEYS_FORM.checked(statement)
     at, delta, each = named.level, named.delta, named.per_individual
     keys, shares = named.keys, named.shares if isinstance(named, SelectedKeys) else None
@@ -77,13 +73,7 @@ def keys_in_words(statement: Mapping[str, Any]) -> ReleaseFacts:
 
 
 def check_keys_file(statement: Mapping[str, Any], file: Path, spelled: Path) -> None:
-    """Check that a file holds the keys of a checked statement: a table of them, or a domain in JSON.
-
-    Args:
-        statement: the statement.
-        file: File as it was written.
-        spelled: the file with the way in which its text is to be read.
-    """
+    """Check that a file has the keys of a checked statement; ``spelled`` is the file with its text format."""
     named, column = stated_keys(statement)
     keys = named.keys
     if file.suffix == ".json":
@@ -97,14 +87,10 @@ def check_keys_file(statement: Mapping[str, Any], file: Path, spelled: Path) -> 
         shown = {name: [*map(str, adapter.column(table, name))] for name in adapter.names(table)}
         same = shown == {name: [*map(str, cells)] for name, cells in expected.items()}
     if not same:
-        raise BadTable("the file must hold the keys that were stated", came="others", where=str(file))
+        raise BadTable("the file must have the keys of the statement", came="other keys", where=str(file))
 
 
 def check_answered(statement: Mapping[str, Any], table: Any) -> None:
-    """Check that a table has the columns and the rows of a checked statement of answers, where it says any.
-
-    Raises:
-        BadTable: where it has others.
-    """
+    """Check that a table has the columns and the number of rows of a checked statement of answers."""
     if "column" in statement:
         check_table([statement["column"]], statement, table, {}, statement["public"], digested=False)
