@@ -213,7 +213,7 @@ class CountedMeasure:
             return cls(values, amount, step is not None, event, (least, in_all), in_all=in_all, is_moved=False)
         if per_cell is None and not (step is None and each is None):
             remedy = "Pass, for example, per_cell=5000 for sums from 0 to 5000 in the unit of the amounts."
-            raise OutOfRange("per_cell= must bound the change of a cell by one person", came="none", remedy=remedy)
+            raise OutOfRange("per_cell must bound the change of a cell by one person", came="none", remedy=remedy)
         ends = _ends(1 if per_cell is None else per_cell, "per_cell", amount)
         return cls(values, amount, step is not None, event, ends, in_all=in_all)
 

@@ -113,4 +113,4 @@ class Counting:
         if all(bound is not None for bound in in_all):
             return LARGEST_DOMAIN
         remedy = "Pass, for example, at_most=1; or bound every measure by in_all=."
-        raise OutOfRange("at_most= must bound the number of cells of one person", came="none", remedy=remedy)
+        raise OutOfRange("at_most must bound the number of cells of one person", came="none", remedy=remedy)

@@ -18,7 +18,7 @@ def declared_domain(domain: Any, by: Any) -> Domain:
             "domain must list the possible values of each column",
             came="none",
             remedy='Pass, for example, domain=ut.Domain(page=["A", "B"]). A list of values from the data would reveal '
-            "data of persons; if you cannot list them, use ut.releases.select_keys.",
+            "data of persons; if you cannot list them, use ut.counting.count_keys.",
         )
     if isinstance(domain, Domain):
         return domain

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from secrets import token_bytes
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,7 @@ from utmost.tables.cells.event_codes import distinct_cells
 from utmost.tables.cells.spelling import PLAIN, Spelling
 from utmost.tables.engines.engines import engine_frame, is_engine_frame
 from utmost.tables.frames.adapters import check_columns_exist
+from utmost.tables.frames.table import Table
 from utmost.tables.optional_imports import extra
 
 _KEY = "key"
@@ -66,34 +67,6 @@ def counts_in_shares(column: Any, shares: int | None) -> Any:
     return [cell.shares for cell in cells]
 
 
-@overload
-def count_keys(
-    events: Any,
-    *,
-    person: str,
-    column: str,
-    at_most: int,
-    shares: None = ...,
-    key: bytes | None = ...,
-    spelling: Spelling = ...,
-    progress: Progress | None = ...,
-) -> dict[str, int]: ...
-
-
-@overload
-def count_keys(
-    events: Any,
-    *,
-    person: str,
-    column: str,
-    at_most: int,
-    shares: int,
-    key: bytes | None = ...,
-    spelling: Spelling = ...,
-    progress: Progress | None = ...,
-) -> dict[str, KeyShares]: ...
-
-
 @progress_bar("Counting keys")
 def count_keys(
     events: Any,
@@ -102,11 +75,12 @@ def count_keys(
     column: str,
     at_most: int,
     shares: int | None = None,
+    counts: str = "count",
     key: bytes | None = None,
     spelling: Spelling = PLAIN,
     progress: Progress | None = None,
-) -> dict[str, int] | dict[str, KeyShares]:
-    """The number of persons of each key in a column of events, for `select_keys`. Never publish it.
+) -> Table:
+    """Count the persons of each key in a column of events, for noise by `key_noise`. Never publish the counts.
 
     The ``at_most`` keys of each person with the least hash of key, person and text are kept (all, if there are fewer),
     and each is counted once. Removing a person does not change which keys of the others are kept.
@@ -115,24 +89,28 @@ def count_keys(
         events: One row for each event, as for `count_table`.
         person: Column of the events' owners: text or integers, in every row.
         column: Column of keys: text or integers. Events without a key, with nan or with NaN are left out.
-        at_most: Largest number of keys in which one person is counted, >= 1: ``keys=`` of `select_keys`.
+        at_most: Largest number of keys in which one person is counted, >= 1: ``keys=`` of `key_noise`.
         shares: Number of shares that each person divides evenly among the person's kept keys, in whole shares; the
-            rest is lost: ``shares=`` of `select_keys`. With 60 or 2520 shares little is lost. None: each key counts
+            rest is lost: ``shares=`` of `key_noise`. With 60 or 2520 shares little is lost. None: each key counts
             once.
+        counts: Name of the table's column of counts; the column of keys has the name ``column``.
         key: Key of the hashes; None for new random bytes.
         spelling: Spelling of missing values, see `count_table`.
         progress: Function that is called as ``progress(done, rows)`` after every batch.
 
+    Returns:
+        A table of the keys, in order, and their counts.
+
     Raises:
         BadTable: for an event without a person, persons or keys that are neither text nor integers, and missing
             columns.
-        OutOfRange: for ``at_most`` below 1, fewer shares than ``at_most``, and one column for persons and keys.
+        OutOfRange: for ``at_most`` below 1, fewer shares than ``at_most``, and one name for two columns.
 
     >>> events = {"user": ["ann", "ann", "bob", "ann"], "page": ["home", "shop", "home", "home"]}
     >>> count_keys(events, person="user", column="page", at_most=2)
-    {'home': 2, 'shop': 1}
-    >>> count_keys(events, person="user", column="page", at_most=2, shares=60)
-    {'home': KeyShares(shares=90, of=60), 'shop': KeyShares(shares=30, of=60)}
+    {'page': ['home', 'shop'], 'count': [2, 1]}
+    >>> count_keys(events, person="user", column="page", at_most=2, shares=60)["count"]
+    [KeyShares(shares=90, of=60), KeyShares(shares=30, of=60)]
     """
     person, column, most = text(person, "person"), text(column, "column"), integer(at_most, "at_most")
     if most < 1:
@@ -142,21 +120,24 @@ def count_keys(
     if person == column:
         remedy = "Pass the column of the keys as column=."
         raise OutOfRange("person and column must be different columns", came=repr(column), remedy=remedy)
+    if text(counts, "counts") == column:
+        remedy = "Pass counts=, another name for the column of counts."
+        raise OutOfRange("column and counts must have different names", came=repr(column), remedy=remedy)
     divided = None if shares is None else natural(shares, "shares", least=most, most=_MOST_SHARES)
     marks = spelling_of_table(events, spelling)
     if key is not None and not isinstance(key, bytes):
         raise wrong_kind("key", "bytes", key)
     keys = _Keys(person, column, most, token_bytes(KEY_BYTES) if key is None else key, divided, marks)
     if is_engine_frame(events):
-        return _counted_by_engine(events, keys)
-    counts: dict[str, int] = defaultdict(int)
+        return keys.table(_counted_by_engine(events, keys), counts)
+    found: dict[str, int] = defaultdict(int)
     for pairs, texts in persons_of(keys, read_events(events, [person, column]), progress):
         for name, count in keys.counts(pairs, texts):
-            counts[name] += count
-    return keys.ordered(counts)
+            found[name] += count
+    return keys.table(found, counts)
 
 
-def _counted_by_engine(events: Any, keys: "_Keys") -> dict[str, int] | dict[str, KeyShares]:
+def _counted_by_engine(events: Any, keys: "_Keys") -> dict[str, int]:
     """The counts of a frame in an engine: only the keys and their counts are transferred."""
     frame, wanted = engine_frame(events), [keys.person, keys.column]
     check_columns_exist(wanted, frame.schema().names)
@@ -164,7 +145,7 @@ def _counted_by_engine(events: Any, keys: "_Keys") -> dict[str, int] | dict[str,
     for batch in frame.select(wanted).added_up_by(keys.person, PersonsInBuckets(keys), totals_schema(_KEY, text=True)):
         for name, count in zip(batch.column(_KEY).to_pylist(), batch.column(TOTAL).to_pylist(), strict=True):
             counts[name] += int(count)
-    return keys.ordered(counts)
+    return counts
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -191,12 +172,11 @@ class _Keys:
         np.add.at(counts, cells, 1 if self.shares is None else self.shares // sizes)
         return ((name, int(count)) for name, count in zip(names, counts, strict=True) if count)
 
-    def ordered(self, counts: Mapping[str, int]) -> dict[str, int] | dict[str, KeyShares]:
-        """The counts sorted by key."""
-        in_order = sorted(counts.items())
-        if self.shares is None:
-            return dict(in_order)
-        return {name: KeyShares(count, self.shares) for name, count in in_order}
+    def table(self, found: Mapping[str, int], counts: str) -> Table:
+        """The table of the keys, in order, and their counts."""
+        names, shares = sorted(found), self.shares
+        numbers = [found[name] if shares is None else KeyShares(found[name], shares) for name in names]
+        return Table({self.column: names, counts: numbers})
 
     def summed(self, pairs: Pairs, texts: Sequence[str]) -> Any:
         arrow = extra("pyarrow", "tables")

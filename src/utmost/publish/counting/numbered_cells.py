@@ -66,7 +66,7 @@ class NumberedCells:
         new = begins(numbers)
         same = (cells[1:] == cells[:-1]).all(axis=1)
         if not (new[1:] | same).all():
-            remedy = "Count again with another key=, or without key=."
+            remedy = "Count again with another key=, or without a key."
             raise OutOfRange(
                 "two cells must not have the same hash", came="two cells with one hash", where="key", remedy=remedy
             )

@@ -28,7 +28,7 @@ def trust_of_sums(promise: Promise) -> tuple[str, ...]:
 
 
 def whole_document(path: Path) -> Mapping[str, Any] | None:
-    """The release in a JSON file (by a plan, in two stages, or named keys), or None for other files."""
+    """The release in a JSON file (by a plan, or in two stages), or None for other files."""
     if path.suffix.lower() != ".json":
         return None
     document = read_json(path, "a release must")
