@@ -41,7 +41,7 @@ def named_candidates(workload: Workload, candidates: Iterable[str | Sequence[str
     """Read the names of the marginals to search, and check that they determine the workload."""
     families = dict.fromkeys(sorted({workload.domain.family(name) for name in candidates}), 1)
     if not families:
-        raise OutOfRange("candidates must name at least one table", came="none", where="candidates")
+        raise OutOfRange("at least one table must be named", came="none", where="candidates")
     check_determined(workload, families)
     return families
 
