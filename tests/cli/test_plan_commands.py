@@ -384,14 +384,14 @@ def test_a_count_by_cells_proves_no_rows(run, stays, tmp_path):
     for words, said in (
         (["plan", counted, "--want", "kind", "--together", "kind"], "says itself"),
         (["plan", counted, "--want", "kind", "--method", "rotated"], "changes together: --together"),
-        (["plan", domain, "--want", "kind", "--at-most", 3, "--together", "kind"], "whole rows"),
-        (["plan", domain, "--want", "kind", "--at-most", 2, "--together", "region"], "whole rows"),
+        (["plan", domain, "--want", "kind", "--at-most", 3, "--together", "kind"], "a multiple of 2"),
+        (["plan", domain, "--want", "kind", "--at-most", 2, "--together", "region"], "a multiple of 3"),
     ):
         code, shown, err = run(*words, "--epsilon", 1)
         assert (code, shown) == (2, ""), err
         assert said in err
     assert (
-        "whole rows"
+        "--at-most must be a multiple of 2"
         in run(
             "count", stays / "events.csv", "--person", "who", "--domain", domain, "--at-most", 3, "--together", "kind"
         )[2]
@@ -405,7 +405,7 @@ REFUSED = {
     "shares of less": (["plan", "COUNTED", "--want", "sex", "--share", "sex=1/2", "--epsilon", 1], "add up to 1"),
     "shares too coarse": (["plan", "COUNTED", "--want", "department", "--share", "sex=1", "--epsilon", 1], "determine"),
     "a plan for a CSV": (["plan", "TABLE", "--want", "sex", "--epsilon", 1], "Count first"),
-    "no unit": (["plan", "DOMAIN", "--want", "sex", "--epsilon", 1], "--at-most must bound the number"),
+    "no unit": (["plan", "DOMAIN", "--want", "sex", "--epsilon", 1], "--at-most must say how many"),
     "a unit of one's own": (["plan", "COUNTED", "--want", "sex", "--at-most", 1, "--epsilon", 1], "says itself"),
     "no level": (["plan", "COUNTED", "--want", "sex"], "--epsilon must be given"),
     "up to less": (["plan", "COUNTED", "--want", "sex", "--epsilon", 2, "--up-to", 1], "--up-to must be at least"),

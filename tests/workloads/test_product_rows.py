@@ -74,7 +74,7 @@ def test_a_plan_of_rows_is_a_plan():
         (lambda: ProductRows(SMALL, (AGE,)), OutOfRange, "every axis"),
         (lambda: ProductRows(SMALL, (AGE, KIND, KIND)), OutOfRange, "entry for each value"),
         (lambda: AxisRows(0, np.ones((600, 600), dtype=int), 601), OutOfRange, "10\\^8"),
-        (lambda: AxisRows(0, np.array([[1, 2]]), 2), OutOfRange, "left a part"),
+        (lambda: AxisRows(0, np.array([[1, 2]]), 2), OutOfRange, "less than"),
         (lambda: AxisRows(0, np.array([[-1, 2]]), 5), OutOfRange, "integers from 0"),
         (lambda: AxisRows(0, np.array([[0, 0]]), 5), OutOfRange, "zero throughout"),
         (lambda: AxisRows(0, np.array([[0.5, 1]]), 5), OutOfRange, "integers"),

@@ -54,8 +54,10 @@ class WholeRows:
     def check_whole(self, cells: int, where: str = "cells") -> None:
         """Check that a number of cells is a multiple of a row's cells; ``where`` names the argument in the error."""
         if cells % self.values:
-            whole = -(-cells // self.values) * self.values
-            remedy = f"Pass {where}={whole} for {whole // self.values} rows of {self.values} cells."
+            rows = -(-cells // self.values)
+            remedy = f"Pass {where}={rows * self.values} for {rows} row{'s' * (rows > 1)} of {self.values} cells."
             raise OutOfRange(
-                f"cells must be a multiple of {self.values}, the cells in a row", came=f"{where}={cells}", remedy=remedy
+                f"{where} must be a multiple of {self.values}, the cells in a row",
+                came=f"{where}={cells}",
+                remedy=remedy,
             )
