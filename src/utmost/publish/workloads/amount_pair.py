@@ -31,6 +31,14 @@ from utmost.tables.axes.domain import Domain, Family, with_level
 
 _BOTH, _ADDED = 0, 1  # the level of the parts, and of their sum
 
+
+def value_column(unit: Unit) -> str:
+    """The name of the column of values in a table of one measure: "count", "sum", or that of the amount."""
+    if unit.amount is None:
+        return "count"
+    return "sum" if unit.is_shared else unit.amount.name
+
+
 Weights = tuple[Fraction, ...]
 """The factor of each part in an answer."""
 

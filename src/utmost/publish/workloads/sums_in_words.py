@@ -29,7 +29,7 @@ _RUNS = {"ranges of ": Workload.ranges, "prefixes of ": Workload.prefixes}
 
 
 def read_selection(domain: Domain, texts: Iterable[str]) -> dict[str, Any]:
-    """Read texts of the form ``LEVEL=LABEL,LABEL`` or ``LEVEL=LOW..HIGH`` into an argument of `Domain.selection`."""
+    """Read texts such as ``LEVEL=LABEL,LOW..HIGH`` into an argument of `Domain.selection`."""
     selection: dict[str, Any] = {}
     for text in texts:
         name, values = _pair_of(domain, text)
@@ -164,15 +164,7 @@ def _pair_of(domain: Domain, text: str) -> tuple[str, Any]:
         pieces.append(piece if label is not None else _label_or_range(domain, name, piece.strip()))
         at += len(piece)
         at += len(text[at:]) - len(text[at:].lstrip(", "))
-    ranges = [piece_read for piece_read in pieces if isinstance(piece_read, slice)]
-    if ranges and len(pieces) > 1:
-        raise OutOfRange(
-            "a selection may take one range of a level",
-            came=f"{len(pieces)}",
-            where=repr(name),
-            remedy="Ask for each by itself.",
-        )
-    return name, ranges[0] if ranges else pieces
+    return name, pieces[0] if len(pieces) == 1 and isinstance(pieces[0], slice) else pieces
 
 
 def selected(where: Iterable[str]) -> str:
@@ -182,11 +174,15 @@ def selected(where: Iterable[str]) -> str:
 
 def _in_words(selection: str) -> str:
     name, sign, wanted = selection.partition("=")
-    low, dots, high = wanted.partition("..")
-    if not (sign and dots):
+    if not sign or ".." not in wanted:
         return selection
+    return f"{name} {' or '.join(_range_in_words(part.strip()) for part in wanted.split(','))}"
+
+
+def _range_in_words(part: str) -> str:
+    low, dots, high = part.partition("..")
     ends = [f"from {low}" if low else "", f"{'to ' if low else ''}below {high}" if high else ""]
-    return " ".join([name, *filter(None, ends)])
+    return " ".join(filter(None, ends)) if dots else part
 
 
 def _label_or_range(domain: Domain, name: str, piece: str) -> Any:
