@@ -80,4 +80,5 @@ class CountedFacts:
         truth(self.proved, "proved")
 
     def said(self) -> dict[str, Any]:
+        """The fields of `CountedFacts` by name."""
         return {each.name: getattr(self, each.name) for each in fields(CountedFacts)}
