@@ -184,7 +184,7 @@ def check_ending(out: Path) -> None:
     """Check that the file of a release of several tables ends in .json."""
     if out.suffix.lower() != ".json":
         name = out.with_suffix(".json")
-        remedy = f"Write --out {name}; utmost total {name} --tables DIR writes CSV files of it."
+        remedy = f"Write --out {name}; utmost total {name} --tables DIR writes a CSV file of each wanted table."
         raise OutOfRange(
             "a release of several tables must be written as .json", came=out.name, where="--out", remedy=remedy
         )
