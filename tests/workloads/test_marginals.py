@@ -101,8 +101,8 @@ def test_thirty_bits_are_measured_by_differences_as_a_closed_form_says():
     assert bound.within(signed.value) < 1.0001
 
 
-def test_a_hundred_attributes_are_within_a_quarter_of_a_percent_of_the_bound():
-    domain = Domain({f"x{at}": range(10) for at in range(40)})
+def test_many_attributes_are_within_two_percent_of_the_bound():
+    domain = Domain({f"x{at}": range(10) for at in range(20)})
     wanted = Workload(domain, marginals(domain, 2), per_answer=True)
     chosen = choose_plan(wanted, ONE, epsilon=1)
     bounds = bounds_of(wanted, ONE, 1, wanted.families)
