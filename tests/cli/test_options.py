@@ -328,7 +328,7 @@ def test_help_is_no_wider_than_the_screen_and_says_each_part_whole(width, run, m
         assert code == 0
         assert all(len(line) <= width and line == line.rstrip() for line in shown.splitlines())
         assert "..." not in shown.replace("[ARGS]...", "")
-    assert "what each dataset has spent." in " ".join(run("ledger", "--help")[1].split())
+    assert "the epsilon that each dataset has spent." in " ".join(run("ledger", "--help")[1].split())
 
 
 def test_help_ends_no_line_within_an_option_or_a_word_that_is_typed(run, monkeypatch):

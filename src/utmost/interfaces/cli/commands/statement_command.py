@@ -1,4 +1,4 @@
-"""`utmost statement`: a statement in words, a page to print, and an entry in the deployments registry."""
+"""`utmost statement`: a statement in words, a page to print, an entry for the deployments registry, a data package."""
 
 import json
 import sys
@@ -71,9 +71,7 @@ def statement(
     html: Annotated[Path | None, option("FILE", "File for one page to read or print (.html).")] = None,
     package: Annotated[
         Path | None,
-        option(
-            "FILE", "File that describes the released .csv to other tools: datapackage.json; and its CSVW metadata."
-        ),
+        option("FILE", "Description of the released .csv for other tools: datapackage.json, and CSVW metadata."),
     ] = None,
     out: Annotated[Path | None, option("FILE", "File for the registry's entry (.yaml); - prints it.")] = None,
     schema: Annotated[
@@ -86,7 +84,7 @@ def statement(
 
     utmost statement released.csv --html page.html --out entry.yaml --package datapackage.json
 
-    The entry of the registry goes to --out, `--out -` prints it. Facts that only you know come from options.
+    The registry entry goes to --out; `--out -` prints it. Options add facts that no statement has.
 
     More: docs/howto/check-and-read-a-release.md
     """
@@ -141,7 +139,7 @@ def statement(
     if deployment.missing and (as_json or out is not None):
         missing = ", ".join(f"--{_OPTIONS.get(name, name)}" for name in deployment.missing)
         screen(stderr=True).print(
-            ScreenText(f"To be filled in before it is sent to the registry: {missing}", style="bold")
+            ScreenText(f"Fill in before you send the entry to the registry: {missing}", style="bold")
         )
 
 
@@ -160,7 +158,7 @@ def _show(stated: ReleaseFacts) -> None:
 
 
 def _bars(fact: Fact) -> str:
-    """The margins of a kind of noise."""
+    """Return the margins of a kind of noise in words."""
     shown = (f"± {short_bar(bar)} at {percent(sure)}" for sure, bar in fact.bars)
     return f"; margin {', '.join(shown)}" if fact.bars else ""
 
@@ -173,7 +171,7 @@ _OPTIONS = {"curators": "curator", "intended_use": "use", "authors": "author"}
 
 
 def _check_beside(package: Path, table: Path) -> None:
-    """Check that a data package stands beside its table, which it names by its file name alone."""
+    """Check that a data package is in the folder of its table, which it names without a folder."""
     if package.suffix.lower() != ".json" or package.absolute().parent != table.absolute().parent:
         remedy = f"Write --package {table.with_name('datapackage.json')}."
         raise OutOfRange("--package must be a .json file in the folder of the table", came=str(package), remedy=remedy)
@@ -192,7 +190,7 @@ def _check_names(entry: Path | None, page: Path | None) -> None:
 
 
 def _said(path: Path) -> tuple[dict[str, Any], Path]:
-    """The statement in a file, or beside it, and the path of that file."""
+    """Return the statement in a file, or beside it, and the path of that file."""
     beside = sidecars.sidecar_path(path)
     if not isinstance(path, file_options.StandardInput) and (beside.is_file() or path.suffix.lower() != ".json"):
         beside = sidecars.statement_beside(path)
@@ -206,5 +204,5 @@ def _json(value: Any) -> str:
 
 
 def _put(file: Any, text: str) -> None:
-    # Half of a pair of surrogates, which a name may hold, is written in escapes.
+    # Lone surrogates, which a name may have, are escaped.
     file.write(text.encode("utf-8", "backslashreplace"))
