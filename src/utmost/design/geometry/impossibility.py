@@ -180,7 +180,7 @@ class UtilitySet(Display):
         return universality(self.ptype, loss, self.channel)
 
     def lifted(self, loss: object, secrets: Sequence[int]) -> "LiftedLoss | None":
-        """Extend a loss on some secrets to all secrets, if the restricted mechanism is universally optimal for the loss.
+        """Extend a loss on some secrets to all secrets, if the restricted mechanism is universally optimal for it.
 
         The extended loss is then in the set, because every mechanism of the type restricts to a mechanism on these
         secrets. If the result is None, the extended loss may still be in the set, because not every mechanism on these
