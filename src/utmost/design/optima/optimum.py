@@ -318,7 +318,7 @@ def optimal_mechanism(
 
 
 def _closed_form(ptype: PrivacyType, consumer: Consumer, exactly: bool, is_sure: bool) -> Certificate | None:
-    """Return the certificate of the remapped geometric mechanism; None if it is not optimal, which ``is_sure`` excludes."""
+    """Return the certificate of the remapped geometric mechanism; None if it is not optimal (never if ``is_sure``)."""
     design = (exact_design if exactly else float_design)(ptype.level, consumer)
     remap = Remap(design.actions, consumer.actions, design.ties)
     for dual in [design.dual] if exactly else _lowered(ptype, design):
