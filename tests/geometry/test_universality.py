@@ -422,7 +422,7 @@ def test_what_nib_refuses():
         (PrivacyType(counts(2), epsilon=1), priors.uniform(3)),
         (line, [0.5, 0.25, 0.25]),
     ):
-        with pytest.raises(Unsupported, match="on counts"):
+        with pytest.raises(Unsupported, match="needs counts"):
             least_nib_loss(ptype, prior)
     with pytest.raises(NotAPrior, match="3 probabilities"):
         least_nib_loss(line, priors.uniform(2))

@@ -94,7 +94,7 @@ def two_secret_optimum(
     at = level(epsilon, alpha)
     far = distance if isinstance(distance, Surd) else exact(distance, "distance")
     if not far > 0:
-        raise OutOfRange("the distance of two secrets must be above 0", came=distance, where="two_secret_optimum")
+        raise OutOfRange("the distance of two secrets must be positive", came=distance, where="two_secret_optimum")
     a: Fraction | float
     if isinstance(far, Surd):
         a = float(np.exp(-at.epsilon_float * float(far)))

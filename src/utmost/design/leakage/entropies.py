@@ -59,7 +59,7 @@ def shannon_capacity(channel: Channel, gap: float = 1e-9) -> Capacity:
     instance(channel, Channel, "channel")
     gap = real(gap, "gap")
     if gap <= 0:
-        raise OutOfRange("gap must be above 0", came=gap, where="shannon_capacity")
+        raise OutOfRange("gap must be positive", came=gap, where="shannon_capacity")
     matrix = to_floats(channel.matrix) if is_exact(channel.matrix) else channel.matrix
     rows = matrix[:, matrix.sum(axis=0) > 0]
     prior = np.full(len(rows), 1 / len(rows))

@@ -207,7 +207,7 @@ def _check_constraints(rows: Sequence[ConstraintRow], matrix: Array) -> None:
         if value < row.least or (row.is_equal and value != row.least):
             where = " and ".join(f"[{x}, {r}]" for (x, r), _ in row.entries)
             sign = "=" if row.is_equal else ">="
-            required = f"entries {where} of the channel must satisfy: sum of coefficient times entry {sign} {row.least}"
+            required = f"entries {where} must satisfy the constraint: sum of coefficient times entry {sign} {row.least}"
             raise PromiseBroken(required, came=float(value))
 
 

@@ -274,7 +274,7 @@ def optimal_mechanism(
         raise OutOfRange(f"the prior must have {ptype.space.size} entries, one for each secret", came=consumer.secrets)
     relative_gap = real(gap, "gap")
     if not relative_gap > 0:
-        raise OutOfRange("the gap must be above 0", came=gap, remedy='Pass gap="1/100".')
+        raise OutOfRange("the gap must be positive", came=gap, remedy='Pass gap="1/100".')
     rational = consumer.is_exact and ptype.level.is_rational
     read_conditions = read_constraints(constraints, ptype.space, consumer.actions)
     if read_conditions and method not in ("auto", "program"):

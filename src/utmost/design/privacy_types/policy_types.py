@@ -41,7 +41,7 @@ class PolicyType(Display, PickledByFields):
         instance(policy, Policy, "policy")
         if policy.is_public:
             remedy = "Join two secrets by an edge: Policy.of_edges([(x, y)], secrets)."
-            came = f"{policy.size} with no two of them joined"
+            came = f"{policy.size} secrets, all infinitely far apart"
             raise OutOfRange(
                 "a policy must have a finite distance between two secrets", came=came, where="policy", remedy=remedy
             )

@@ -184,7 +184,7 @@ class Places(Space):
             if label not in number:
                 raise OutOfRange(
                     "an answer must be the label of one of the places",
-                    came=label,
+                    came="another label",
                     where=f"answer {at}",
                     remedy="The labels are in `labels` of the space.",
                 )

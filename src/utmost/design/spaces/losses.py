@@ -240,7 +240,7 @@ def _distance(metric: Metric, i: Any, r: Any) -> Any:
         pass
     raise OutOfRange(
         f"secret and action must be integers in 0..{metric.size - 1}, the numbers of the secrets of the space",
-        came=f"secrets {i} and actions {r}",
+        came="other numbers",
         where="distance",
     )
 
