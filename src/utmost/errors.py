@@ -222,7 +222,13 @@ class LedgerDamaged(LedgerError):
 
 
 class LedgerUnavailable(LedgerError):
-    """The store is locked, full, or cannot be reached. The same call may be made again."""
+    """The store is locked, full, or cannot be reached. The same call may be made again.
+
+    Attributes:
+        is_absent: whether no ledger is there: none is made unless somebody creates it.
+    """
+
+    is_absent: bool = False
 
 
 class ServiceError(UtmostError):

@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
-from running import with_recipe
+from running import new_ledger, with_recipe
 
 ROOT = Path(__file__).parents[2]
 BERKELEY = str(ROOT / "examples/berkeley_admissions.csv")
@@ -150,8 +150,8 @@ def test_a_key_that_cannot_sign_is_refused_before_anything_is_drawn(run, tmp_pat
 def test_releases_and_views_of_a_ledger_are_verified_too(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     private, public = key_pair(tmp_path)
-    place, sign = ["--ledger", "r.db", "--name", "a"], ["--sign", private]
-    assert run(*with_recipe("release", BERKELEY, *PROMISE, *place, "--create", *sign, "--out", "one.csv"))[0] == 0
+    place, sign = ["--ledger", new_ledger("r.db"), "--name", "a"], ["--sign", private]
+    assert run(*with_recipe("release", BERKELEY, *PROMISE, *place, *sign, "--out", "one.csv"))[0] == 0
     assert run(*with_recipe("relax", BERKELEY, *place, "--epsilon", "2", *sign, "--out", "two.csv"))[0] == 0
     assert run("view", *place, "--epsilon", "1/2", *sign, "--out", "half.csv")[0] == 0
     for name in ("one", "two", "half"):
@@ -199,7 +199,7 @@ def test_a_statement_that_was_edited_is_not_read(run, released):
     path.write_text(json.dumps(said))
     for command in (["verify", out], ["read", "--response", 4, "--statement", path, "--n", 9, "--prior", "uniform"]):
         code, _, err = run(*command)
-        assert (code, "noise.per_cell.epsilon: what a statement says must follow" in err) == (1, True)
+        assert (code, "noise.per_cell.epsilon: every field of a statement must follow" in err) == (1, True)
 
 
 @pytest.mark.parametrize(("numbers", "options"), [("integers", []), ("reals", ["--numbers", "reals"])])

@@ -27,10 +27,10 @@ def least_in_class(
     alpha: Fraction,
     within: LawClass,
     numbers: Literal["integers", "reals"],
-    # within: all even distributions; the decreasing ones; of these, those with v_(k+D) = alpha v_k; of these, those
-    # with v_(D-1) = alpha v_0.
 ) -> Fraction:
     """Return the least expected cost, |x| or x^2, of a class of distributions; on the reals in units of cells."""
+    # within: all even distributions; the decreasing ones; of these, those with v_(k+D) = alpha v_k; of these, those
+    # with v_(D-1) = alpha v_0.
     n = D if within in ("decaying", "ending") else PERIODS * D
     masses, costs = zip(*(_of_place(k, n, D, cost, alpha, numbers) for k in range(n)), strict=True)
     rows: list[Row] = [(dict(enumerate(masses)), F(1), F(1)), *_private(n, D, alpha)]

@@ -23,10 +23,10 @@ def preferring_consumer(
     A: Channel,
     B: Channel,
     slack: float,
-    # The entries are rounded to as few bits as suffice; finally an exact loss is used unrounded. ``slack`` is the
-    # tolerance of `prefers` for float64 channels.
 ) -> Consumer | None:
     """Return a consumer with a uniform prior who prefers A to B, from a joint loss (n, k); None if there is none."""
+    # The entries are rounded to as few bits as suffice; finally an exact loss is used unrounded. ``slack`` is the
+    # tolerance of `prefers` for float64 channels.
     rough = to_floats(loss) if is_exact(loss) else loss
     size = float(abs(rough).max())
     if not np.isfinite(size) or size == 0:

@@ -137,8 +137,6 @@ class CategoryReport(ABC, Display):
     def looser(
         self,
         fresh: NDArray[np.int64],
-        # ``near``: the report contains, or is contained in, the strict one. ``keeps``: it contains the category of
-        # ``values``, where that is open.
         reports: NDArray[np.int64],
         values: NDArray[np.int64],
         near: NDArray[np.bool_],
@@ -146,6 +144,8 @@ class CategoryReport(ABC, Display):
         randomness: Randomness,
     ) -> NDArray[np.int64]:
         """Return reports of this kind: close to the strict ``reports`` where ``near``, and ``fresh`` elsewhere."""
+        # ``near``: the report contains, or is contained in, the strict one. ``keeps``: it contains the category of
+        # ``values``, where that is open.
 
     @abstractmethod
     def at(self, other: Level) -> "CategoryReport":

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from itertools import product
-from typing import Any
 
 from utmost.core.exact.arguments import instance, integer
 from utmost.core.exact.display import Display
@@ -12,8 +11,7 @@ from utmost.core.exact.intervals import Interval, exp_interval, log_interval, ne
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import precision
 from utmost.core.sampling.geometric_draws import Real
-from utmost.core.sampling.random_bits import Randomness
-from utmost.design.local.bits import BitResponse, Bits, given_both
+from utmost.design.local.bits import BitResponse
 from utmost.errors import OutOfRange
 
 _FLOAT_BITS = 160
@@ -228,16 +226,3 @@ def _beyond(edge: Fraction, t: Fraction, slow: Interval, fast: Interval) -> Inte
 
 def _exp(x: Interval) -> Interval:
     return exp_interval(x, x.bits)
-
-
-def relax_thresholded(
-    bits: Any,
-    responses: Any,
-    pair: ThresholdedPair,
-    *,
-    randomness: Randomness | None = None,
-    # The noise is not stored: the second response is drawn from its conditional distribution, given bit and first
-    # response.
-) -> Bits:
-    """Draw responses at the loose level by the method of the paper, which loses more privacy than `relax`."""
-    return given_both(bits, responses, [pair.loose_given(bit, z) for bit in (0, 1) for z in (0, 1)], randomness)

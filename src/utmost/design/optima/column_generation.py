@@ -41,14 +41,14 @@ def certificate_of_rays(
     *,
     gap: float = 1e-7,
     progress: GapProgress | None = None,
+) -> Certificate:
+    """Return the certificate of a channel within a relative gap of the optimum, for any space, prior and loss."""
     # The gap is relative to the loss, or to 1e-12 of the largest expected loss of an action if that is more.
     # ``progress`` receives the number of rounds and the relative gap so far, for the current places; a search that
     # merged places have misled starts again, and so do its numbers. If rounding or the keyboard stops the search early,
     # the gap is larger. Cost: 20 to 250 rounds, each O(n^2 N) for N = 8 n rays, and O(n s) for each pivot of a tree
     # with s sources; 5 to 60 seconds for 400 places; O(n (n + k)) floats for k actions. Source: column generation on
     # program (2) to (6) of [ghosh2009], smoothed as in [wentges1997]; proofs/theory/large-designs.md.
-) -> Certificate:
-    """Return the certificate of a channel within a relative gap of the optimum, for any space, prior and loss."""
     if progress is not None and not callable(progress):
         remedy = "Pass a function of the number of rounds and the gap, or None."
         raise WrongKind("progress must be a function", came=type(progress).__name__, remedy=remedy)
@@ -57,7 +57,6 @@ def certificate_of_rays(
 
 def searched(
     ptype: PrivacyType,
-    # ``starts`` are results of one or two searches on this space, at any levels and for any consumers, nearest first.
     consumer: Consumer,
     *,
     gap: float,
@@ -65,6 +64,7 @@ def searched(
     starts: Sequence[SearchResults] = (),
 ) -> "SearchedCertificate":
     """Return the result of `certificate_of_rays`, and a start for other searches on the same space."""
+    # ``starts`` are results of one or two searches on this space, at any levels and for any consumers, nearest first.
     program, starts = RayProgram.of(ptype, consumer), _near_starts(starts, ptype)
     merged = [] if starts else merging_circles(-np.log(program.factors), program.prior)
     compile_if_it_pays(int((program.prior > 0).sum()))

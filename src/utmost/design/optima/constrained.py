@@ -215,11 +215,11 @@ def constrained_certificate(
     ptype: PrivacyType,
     consumer: Consumer,
     constraints: Sequence[Constraint],
+) -> ConstrainedCertificate:
+    """Return the certificate of a vertex of the program with the rows of the constraints, in rationals."""
     # Floats of a consumer are converted to rationals exactly, and an irrational alpha^d is replaced by a float just
     # above, so the channel satisfies privacy and constraints exactly. Cost: some seconds for 20 counts. Source:
     # [cormode2018].
-) -> ConstrainedCertificate:
-    """Return the certificate of a vertex of the program with the rows of the constraints, in rationals."""
     rows = constraint_rows(constraints, consumer.secrets)
     program = user_program(ptype, consumer)
     solution = solve_exactly(_with_rows(program, rows, consumer.actions))

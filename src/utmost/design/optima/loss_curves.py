@@ -38,11 +38,11 @@ def designs_in_turn(
     *,
     gap: float = 1e-7,
     progress: TurnProgress | None = None,
+) -> tuple[Optimum, ...]:
+    """Return the best mechanism for each of several problems on one space, each started from the one before."""
     # Neighbouring problems should be similar. ``gap`` is the largest relative gap of generated columns; ``progress``
     # receives the number of the problem, from 1, the number of rounds and the gap so far. A keyboard interrupt ends the
     # list with the best mechanism so far for the current problem.
-) -> tuple[Optimum, ...]:
-    """Return the best mechanism for each of several problems on one space, each started from the one before."""
     for (first, _), (second, _) in pairwise(problems):
         if first.space is not second.space and not first.space.same_as(second.space):
             raise OutOfRange("all designs must be on one space", came=f"{first.space} and {second.space}")

@@ -156,11 +156,6 @@ class LeastNoise:
 
 def least_noise(
     cost: Cost,
-    # cost: L >= 0 of an integer error. window: w >= D, 3 D by default. outputs: T; 1 is noise that does not depend on
-    # the output. settled: error from which on L is constant, which gives exact sums of tails. The optimal vertex is
-    # exact if alpha is rational and the cost of a tail is known exactly, else it has the errors of a solver at
-    # tolerance 1e-10. Cost: (2 w + 1) T variables and about (2 w + D) 2 D T rows. Source: [geng2012], theorems 10 to
-    # 12; tails: lemma 30.
     sensitivity: int = 1,
     epsilon: Number | Level | None = None,
     *,
@@ -170,6 +165,11 @@ def least_noise(
     outputs: int = 1,
 ) -> LeastNoise:
     """Return the least noise with geometric tails."""
+    # cost: L >= 0 of an integer error. window: w >= D, 3 D by default. outputs: T; 1 is noise that does not depend on
+    # the output. settled: error from which on L is constant, which gives exact sums of tails. The optimal vertex is
+    # exact if alpha is rational and the cost of a tail is known exactly, else it has the errors of a solver at
+    # tolerance 1e-10. Cost: (2 w + 1) T variables and about (2 w + D) 2 D T rows. Source: [geng2012], theorems 10 to
+    # 12; tails: lemma 30.
     at = level(epsilon, alpha)
     program = NoiseProgram.of(
         cost, sensitivity, at.alpha, has_tails=True, settled=settled, window=window, outputs=outputs
@@ -181,7 +181,6 @@ def least_noise(
 
 def noise_bound(
     cost: Cost,
-    # The bound converges to the optimum as alpha^(w/D) L(w) vanishes; it is exact if alpha and the costs are rational.
     sensitivity: int = 1,
     epsilon: Number | Level | None = None,
     *,
@@ -190,6 +189,7 @@ def noise_bound(
     outputs: int = 1,
 ) -> Fraction | float:
     """Return a lower bound of the cost of any additive noise at this level, if L is even and nondecreasing in |x|."""
+    # The bound converges to the optimum as alpha^(w/D) L(w) vanishes; it is exact if alpha and the costs are rational.
     at = level(epsilon, alpha)
     program = NoiseProgram.of(cost, sensitivity, at.alpha, has_tails=False, window=window, outputs=outputs)
     bound: Fraction | float = _solved(program).value

@@ -32,12 +32,12 @@ def discounted(
     stride: int,
     ratio: Fraction | float,
     settled: int | None = None,
+) -> Fraction | float:
+    """Return sum over k >= 0 of ratio^k L(x + k stride), for an even cost L of integers and a ratio in [0, 1)."""
     # There is a closed form for integer moments, and for a cost that is constant from the error ``settled`` on; it is
     # exact if the ratio is a Fraction. Other costs are summed in floats until the remainder is below half a unit in the
     # last place, if L grows slower than ratio^(-k/2). ``stride`` is positive for the right tail, negative for the left
     # one.
-) -> Fraction | float:
-    """Return sum over k >= 0 of ratio^k L(x + k stride), for an even cost L of integers and a ratio in [0, 1)."""
     if not 0 <= ratio < 1:
         raise OutOfRange("the ratio of a tail must lie in [0, 1)", came=ratio)
     total, weight, k = 0 * ratio, 1 + 0 * ratio, 0
@@ -278,10 +278,6 @@ def mixed(families: Sequence[PeriodicNoise], weights: object | None = None) -> P
 
 def averaged_translates(
     noise: PeriodicNoise,
-    # It is the average of the T translates, P(x) = (p_0(x) + ... + p_{T-1}(x)) / T. Each translate satisfies the level
-    # at the same worst-case cost (Lemma 14), and so does their average (Lemma 15), in which every output gets each of
-    # the T distributions once. ``tolerance`` is that of `PeriodicNoise.check_keeps`, 0 except for float solutions.
-    # Source: [geng2012], theorems 2 (reals) and 10 (integers), lemmas 14 and 15.
     sensitivity: int,
     epsilon: Number | Level | None = None,
     *,
@@ -289,6 +285,10 @@ def averaged_translates(
     tolerance: Number = 0,
 ) -> PeriodicNoise:
     """Return one distribution for all outputs that satisfies the level of the family at no larger worst-case cost."""
+    # It is the average of the T translates, P(x) = (p_0(x) + ... + p_{T-1}(x)) / T. Each translate satisfies the level
+    # at the same worst-case cost (Lemma 14), and so does their average (Lemma 15), in which every output gets each of
+    # the T distributions once. ``tolerance`` is that of `PeriodicNoise.check_keeps`, 0 except for float solutions.
+    # Source: [geng2012], theorems 2 (reals) and 10 (integers), lemmas 14 and 15.
     promised, T = level(epsilon, alpha), len(noise.pmf)
     noise.check_keeps(sensitivity, promised, tolerance=tolerance)
     alone = _with_pmf(noise, noise.pmf.sum(axis=0, keepdims=True) / T)

@@ -34,7 +34,7 @@ DocumentKind = Literal[
     "release-in-two-stages",
     "clean-table",
     "withheld-table",
-    "named-keys",
+    "noisy-table",
     "answers",
     "promise",
     "plan",
@@ -355,6 +355,26 @@ _STATEMENT = _document(
 )
 
 
+_DECLARED = {"kind": _TEXT, "column": _or_null(_TEXT)}
+_NOISY_TABLE = _document(
+    "utmost table of declared noise",
+    {
+        "guarantee": _TEXT,
+        "source": _TEXT,
+        "claim": _or_null(_TEXT),
+        "noise": _by_name(
+            {"anyOf": [_object({**_DECLARED, "scale": _EXACT}), _object({**_DECLARED, "variance": _EXACT})]}
+        ),
+        "public": _list(_TEXT),
+        "rows": _COUNT,
+        "confidence_exactly": _EXACT,
+        "margins": _by_name(_or_null(_NUMBER)),
+        "on_trust": _list(_TEXT),
+        "table": _part("digest"),
+    },
+)
+
+
 def _noise_part(kind: str) -> str:
     return f"noise_{kind.replace(' ', '_').replace('-', '_')}"
 
@@ -397,6 +417,7 @@ def _parts() -> dict[str, Schema]:
         "noise": {"anyOf": [_part(_noise_part(kind)) for kind in KINDS]},
         **{_noise_part(kind): _record(kind_named(kind), {"kind": {"const": kind}}) for kind in KINDS},
         "statement": _STATEMENT,
+        "declared_noise": _NOISY_TABLE,
         "space": {
             "anyOf": [
                 _object({"kind": {"enum": _SPACE_KINDS}, "sizes": _list(_COUNT)}),
@@ -431,7 +452,6 @@ def _parts() -> dict[str, Schema]:
     }
 
 
-_KEY: Schema = {"anyOf": [_LABEL, _list(_LABEL)]}
 _FAMILY: Schema = {"anyOf": [_TEXT, _list({"anyOf": [_TEXT, _list(_TEXT)]})]}
 
 
@@ -510,26 +530,12 @@ def _documents() -> dict[str, Schema]:
                 "cells": _COUNT,
                 "shown": _COUNT,
                 "bias": _list(_object({"true": _EXACT, "chance_shown": _NUMBER, "bias": _NUMBER})),
-                "release": _part("statement"),
+                "release": {"anyOf": [_part("statement"), _part("declared_noise")]},
                 "table": _part("digest"),
             },
             {"family": _FAMILY, "families": _list(_TEXT)},
         ),
-        "named-keys": _document(
-            "utmost named keys",
-            {
-                "column": _TEXT,
-                "guarantee": _TEXT,
-                **_LEVEL,
-                "delta": _EXACT,
-                "keys_of_one_individual": _COUNT,
-                "relaxable": _TRUTH,
-                "keys": _list(_KEY),
-                "named": _object({"of": _TEXT, "sha256": _SHA256}),
-                "table": _part("digest"),
-            },
-            {"shares_of_one_individual": _COUNT, "threshold": _WHOLE, "noisy": _list(_WHOLE)},
-        ),
+        "noisy-table": _NOISY_TABLE,
         "answers": _document(
             "utmost answers",
             {

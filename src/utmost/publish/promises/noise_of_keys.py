@@ -1,8 +1,8 @@
-"""Keys that nobody listed beforehand, as a kind of noise: which keys are named, with noisy counts, is the answer.
+"""Selection of unlisted keys as a kind of noise: the answer is the list of selected keys, with noisy counts.
 
-A table of keys and counts is one value of two columns or more, so that nothing of how many keys there are shows: what
-an event says, and how long its parts are, depends on the keys that were named alone. A response is once and for all:
-named at another epsilon the keys lose what the first list said of them, and more could be told than both cost.
+A table of keys and counts is one value of two columns or more, so that the number of keys stays hidden: the event and
+the length of its parts depend on the selected keys alone. A response has one level: if the keys were selected again at
+another epsilon, both lists together would reveal more than either level allows.
 """
 
 import json
@@ -17,14 +17,13 @@ from numpy.typing import NDArray
 
 from utmost.core.exact.arrays import objects, plain_cells
 from utmost.core.exact.field_forms import form
-from utmost.core.exact.levels import Level, level
+from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, first_integer, read_confidence
-from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.exact.written_levels import level_name
 from utmost.core.noise.geometric import Geometric
 from utmost.core.privacy.unit import Unit
 from utmost.core.sampling.integers import Integers
-from utmost.core.sampling.random_bits import Randomness, secure
+from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import BadTable, LedgerDamaged, NeedsTable, OutOfRange, Unsupported
 from utmost.publish.counting.key_counts import counts_in_shares
 from utmost.publish.promises.declared_columns import listed_names
@@ -32,13 +31,11 @@ from utmost.publish.promises.drawing import NewResponse, Responder
 from utmost.publish.promises.key_distribution import NamingLaw, naming_law, read_delta
 from utmost.publish.promises.noise_at_level import warn_of_level
 from utmost.publish.promises.partition_selection import (
-    SelectedKeys,
     counted_keys,
     key_columns,
     keys_held,
     keys_of_one,
     promise_of_keys,
-    selected,
     shares_of_one,
 )
 from utmost.publish.promises.promised_noise import Noise, Response
@@ -46,10 +43,10 @@ from utmost.tables.cells.columns import integer_column
 from utmost.tables.frames.any_table import adapter_of
 
 MOST_SERVED = 10_000
-"""Most keys, and most false names, that a service computes with."""
+"""The largest number of keys of one individual, and of false keys, that a service accepts."""
 
 KEYS = "key", "count"
-"""The columns of a table of keys that nobody named."""
+"""The default columns of a table of keys."""
 
 _LEAST_SERVED = Fraction(1, 10**30)
 
@@ -59,63 +56,55 @@ KeysAndCounts = tuple[Sequence[Any], Sequence[int]]
 
 @dataclass(frozen=True, slots=True)
 class NamingNoise(Noise):
-    """The common part of kinds that name keys: a table of keys is one value, and so is the list that comes of it.
-
-    Attributes:
-        columns: Columns of the key, or of its parts, and last that of the number of individuals who hold it.
-    """
+    """The common part of kinds of noise that select keys; a table of keys, and the resulting list, is one value."""
 
     is_charted: ClassVar[bool] = False
     names_rows: ClassVar[bool] = True
     is_relaxed: ClassVar[bool] = False
 
+    # Columns of the key, or of its parts, and last the column of the number of individuals who hold it
     columns: tuple[str, ...] = field(metadata=form("columns of the keys, and of their counts", write=list))
 
     @abstractmethod
     def named(self, counts: Sequence[tuple[Any, int]], level: Level, bits: Randomness) -> KeysAndCounts:
-        """The keys that are named, of keys in order with their counts."""
+        """The selected keys with noisy counts, from keys in order with their counts."""
 
     @property
     def divided(self) -> int | None:
-        """How many shares one individual divides among their keys; None where each key counts once."""
+        """The number of shares that one individual divides among keys; None if each key counts once."""
         return None
 
     def check_counts(self, counts: Sequence[tuple[Any, int]]) -> None:
-        """Check that the keys may be named.
-
-        Raises:
-            OutOfRange: for a key that nobody declared.
-        """
+        """Check that the keys may be selected; OutOfRange for a key that was not declared."""
 
     @property
     def whom(self) -> str:
-        """Who holds keys."""
+        """The individual and their largest number of keys, in words."""
         return f"one individual, who holds at most {keys_held(self.unit.cells, self.divided)}"
 
     def check_served(self) -> None:
-        """Check that no individual may hold so many keys that a level takes long to work out."""
+        """Check that a service can compute the noise in short time."""
         if self.unit.cells > MOST_SERVED:
             required = f"in a service one individual may hold at most {MOST_SERVED} keys"
             remedy = "Count with a smaller at_most, or name the keys on the machine that has the ledger."
             raise OutOfRange(required, came=self.unit.cells, where="terms", remedy=remedy)
 
     def check_size(self, rows: int, columns: int) -> None:
-        """Nothing: there may be no key."""
+        """Accept every size: a table may have no key."""
 
     def check_tightened(self, level: Level, where: str) -> None:
-        """Refused: keys must be named at one level."""
+        """Refuse: keys are selected at one level."""
         raise _once(level, where)
 
     def bound(self) -> tuple[float, str]:
-        """A table of keys is as large as it is."""
+        """A table of keys has no bound."""
         return float("inf"), "any"
 
     def word(self, level: Level) -> int:
-        """The bytes of a list that names nothing; a longer one takes what it takes, as it is told in full."""
+        """The number of bytes of an empty list; a longer list takes more, since its content is public."""
         return 16
 
     def warn(self, level: Level) -> None:
-        """Warn of a level at which practically nobody is protected."""
         warn_of_level(level, Geometric(level.scaled(Fraction(1, self.unit.cells))))
 
     def released(self, columns: tuple[str, ...]) -> tuple[str, ...]:
@@ -126,7 +115,7 @@ class NamingNoise(Noise):
         return self.columns
 
     def measured(self, rows: Any) -> tuple[Any, str | None]:
-        """The keys in the order of their texts, and their counts, each as one number of one row."""
+        """The keys in the order of their texts, and their counts, each column as one integer in one row."""
         adapter = adapter_of(rows)
         if sorted(adapter.names(rows)) != sorted(self.columns):
             required = f"a table of keys must have the columns {', '.join(self.columns)}, and no other"
@@ -144,11 +133,11 @@ class NamingNoise(Noise):
         return {name: objects([_number_of(column)]) for name, column in held.items()}, adapter.kind(rows, self.columns)
 
     def cells(self, column: Any, name: str, place: Callable[[int], str]) -> NDArray[Any]:
-        """The one number that a column is."""
+        """The one integer that encodes a column."""
         return objects([int(number) for number in column])
 
     def _as_columns(self, keys: Sequence[Any], counts: Sequence[int]) -> dict[str, list[Any]]:
-        """Keys and counts, column by column; also where there is none."""
+        """Keys and counts by column; also for an empty list."""
         if not keys:
             return {name: [] for name in self.columns}
         parts = list(key_columns(keys, "key").values())
@@ -159,7 +148,7 @@ class NamingNoise(Noise):
         return dict(zip(self.columns, [*parts, list(counts)], strict=True))
 
     def responder(self, response: NewResponse, values: Mapping[str, NDArray[Any]] | None) -> Responder:
-        """The list that is drawn, once."""
+        """The method that draws the list, once."""
         step = response.step
         if step.strict is not None or step.loose is not None:
             raise _once(step.to, response.about[0])
@@ -171,45 +160,34 @@ class NamingNoise(Noise):
         return NamedOnce({name: objects([_number_of(column)]) for name, column in listed.items()})
 
     def written(self, level: Level, response: Response) -> dict[str, NDArray[Any]]:
-        """The keys that were named, and their noisy counts."""
+        """The columns of selected keys and noisy counts."""
         return {name: _column_of(_list_of(cells[0])) for name, cells in response.items()}
 
     def column_bars(
         self, level: Level, columns: Sequence[str], confidence: Number
     ) -> dict[str, tuple[str, int | float]]:
-        """No margin in the table: that a key is named says that its noisy count is large."""
+        """No columns of margins: a selected key has a large noisy count by selection."""
         return {}
 
 
 @dataclass(frozen=True, slots=True)
 class NamedOnce:
-    """A list that was drawn, to be stored.
+    """A drawn list, to be stored."""
 
-    Attributes:
-        columns: each as one number.
-    """
-
-    columns: Mapping[str, Integers]
+    columns: Mapping[str, Integers]  # Each column as one integer
 
     @property
     def known(self) -> tuple[None, None]:
-        """No stored response is looked at."""
+        """No stored response is read."""
         return None, None
 
     def blocks(self, column: str, values: object, below: object, above: object, rows: int) -> Iterator[Integers]:
-        """The one number of a column."""
         yield self.columns[column]
 
 
 @dataclass(frozen=True, slots=True)
 class KeyNoise(NamingNoise):
-    """The best choice of keys at epsilon and delta: a key is named when its count reaches a random threshold.
-
-    Attributes:
-        chance: delta, of all keys together.
-        shares: Number of shares that one individual divides among their keys, in which counts are; None where each key
-            counts once.
-    """
+    """The optimal selection of keys at epsilon and delta: a key is selected if its count reaches a random threshold."""
 
     kind: ClassVar[str] = "named keys"
     json_kind: ClassVar[str] = "keys"
@@ -217,49 +195,45 @@ class KeyNoise(NamingNoise):
     chance: Fraction = field(
         metadata=form("delta: chance of naming a key that one individual alone holds", name="delta", write=str)
     )
+    # Number of shares that one individual divides among keys, if counts are in shares; None if each key counts once
     shares: int | None = field(metadata=form("shares that one individual divides among keys"))
 
     @property
     def divided(self) -> int | None:
-        """How many shares one individual divides among their keys; None where each key counts once."""
         return self.shares
 
     @property
     def delta(self) -> Fraction:
-        """The chance that the bound of epsilon does not cover."""
+        """The delta of all keys together."""
         return self.chance
 
     @property
     def subject(self) -> str:
-        """Keys that nobody listed."""
         return "keys that nobody listed"
 
     @property
     def relation(self) -> str:
-        """One individual more or less, but for a chance: such levels add up with those of the same chance alone."""
+        """The neighbouring relation with its delta: levels add up only for the same delta."""
         return f"{self.unit.neighbours}, but for a chance of {self.delta}"
 
     def check_served(self) -> None:
-        """Check that delta is none that takes long to work out."""
+        """Check that a service can compute the noise in short time, also for this delta."""
         NamingNoise.check_served(self)
         if self.delta < _LEAST_SERVED:
             raise OutOfRange("a service names keys with a delta of 1e-30 at least", came="less", where="terms")
 
     def law(self, level: Level) -> NamingLaw:
-        """The noise of one key, or of one share."""
+        """The distribution of the threshold of one key, or of one share."""
         return naming_law(level, self.delta, self.unit.cells, self.shares)
 
     def named(self, counts: Sequence[tuple[Any, int]], level: Level, bits: Randomness) -> KeysAndCounts:
-        """The keys, each with its noisy count."""
-        keys = self.selected(counts, level, bits)
-        return keys.keys, keys.noisy
-
-    def selected(self, counts: Sequence[tuple[Any, int]], level: Level, bits: Randomness) -> SelectedKeys:
-        """The result of `select_keys` for keys in order."""
-        return selected(counts, level, self.delta, self.unit.cells, bits, self.shares)
+        law = self.law(level)
+        drawn = law.thresholds(len(counts), bits)
+        named = [(key, n + law.turn - least) for (key, n), least in zip(counts, drawn, strict=True) if n >= least]
+        return [key for key, _ in named], [noisy for _, noisy in named]
 
     def margin(self, level: Level, confidence: Number) -> int:
-        """The distance within which count and noise of one key lie of the count, whether it is named or not."""
+        """The margin of error: count plus noise of one key lies this close to the count, selected or not."""
         law, sure = self.law(level), read_confidence(confidence)
 
         def is_within(far: int) -> bool:
@@ -269,7 +243,7 @@ class KeyNoise(NamingNoise):
         return first_integer(-1, law.certain, is_within)
 
     def drawn(self, level: Level) -> str:
-        """The law of the thresholds."""
+        """The distribution of the thresholds, in words."""
         count, each = "count", f"delta = {self.delta / self.unit.cells}"
         if self.shares is not None:
             count, each = "count of shares", "the largest chance that keeps delta for all of them"
@@ -282,40 +256,59 @@ class KeyNoise(NamingNoise):
 
     @property
     def theorem(self) -> str:
-        """The theorem that no choice names more."""
+        """The theorem that no selection names more keys."""
         return "at every count, the chance of naming a key is as large as epsilon and delta allow"
 
     def guarantee(self, level: Level, columns: Sequence[str]) -> str:
-        """The promise at a level, in plain words."""
         return promise_of_keys(level, self.delta, self.unit.cells, self.shares)
 
     @classmethod
     def of_facts(cls, facts: Mapping[str, Any]) -> "KeyNoise":
-        """The noise that `facts` wrote."""
         about = cls.arguments(facts)
         delta, keys = about["chance"], about["unit"].cells
         return key_noise(about["columns"], delta=delta, keys=keys, shares=about.get("shares"))
 
 
 def key_noise(columns: Sequence[str] = KEYS, *, delta: Number, keys: int = 1, shares: int | None = None) -> KeyNoise:
-    """The noise of keys that nobody listed beforehand, named at epsilon and delta: see `select_keys`.
+    """Select keys that nobody listed beforehand (words, addresses, diagnoses), each with a free noisy count.
+
+    A key is selected if its count plus noise exceeds a threshold. The distribution of the noise maximises the
+    probability of selecting a key, at every count, among all (epsilon/k, delta/k)-private selections of one key; the
+    noisy count is covered by the same guarantee. A key that nobody holds is never selected. Noisy counts are above the
+    threshold by
+    selection: rare keys look more frequent than they are.
 
     Args:
-        columns: Columns of the key, or of its parts, and last that of the number of individuals who hold it.
-        delta: the chance of naming a key that one individual alone holds, of all keys together.
-        keys: Most keys that one individual may hold, adding at most 1 to the count of each.
-        shares: counts are in shares, of which one individual divides so many among their keys, as
-            `count_keys(shares=...)` does: who holds few keys gives each more.
+        columns: Columns of the key, or of its parts, and last the column of the number of individuals who hold it, as
+            from `count_keys`. Keys are text, integers or dates.
+        delta: Probability of selecting a key that one individual alone holds, for all keys together, strictly between 0
+            and 1.
+        keys: Largest number of keys of one individual, who adds at most 1 to the count of each.
+        shares: Number of shares that one individual divides among their keys, in any way; ``keys`` to 10^6. The counts
+            are then sums of shares, as from ``count_keys(..., shares=...)``. An individual with few keys gives each
+            more: with at most ten keys, a key of fourteen individuals who hold no other is selected as easily as with
+                at most one.
 
     Raises:
-        OutOfRange, NotANumber: for what is no such thing, and for fewer shares than keys.
+        OutOfRange, NotANumber: for an invalid argument, and for fewer shares than keys.
 
-    Cost: some 50 microseconds a key, most of it to recognise the table.
-    Source: [desfontaines2022]; proofs/theory/unknown-keys.md.
+    Guarantee: (epsilon, delta) for one individual added or removed. If one is replaced by another, up to 2k keys
+    change:
+        pass keys=2*k, and twice the shares.
 
+    Cost: some 50 microseconds a key, most of it to recognise the table; a millisecond each if epsilon/keys, or
+        epsilon/shares, is below about 1/200.
+
+    Source: [desfontaines2022]; the noisy count: proofs/theory/unknown-keys.md.
+
+    >>> from utmost import Promise, release
     >>> from utmost.exact import level
-    >>> key_noise(["word", "n"], delta="1e-9").margin(level(1), "0.95")
-    3
+    >>> noise = key_noise(["word", "n"], delta="1e-9")
+    >>> counts = {"word": ["flu", "measles", "plague"], "n": [800, 650, 1]}
+    >>> release(counts, Promise(noise=noise), epsilon=1).table["word"]
+    ['flu', 'measles']
+    >>> noise.law(level(1)).threshold, noise.law(level(1)).chance(1), noise.margin(level(1), "0.95")
+    (19, Fraction(1, 1000000000), 3)
     """
     most = keys_of_one(keys)
     divided = None if shares is None else shares_of_one(shares, most)
@@ -323,58 +316,8 @@ def key_noise(columns: Sequence[str] = KEYS, *, delta: Number, keys: int = 1, sh
     return KeyNoise(unit, named_columns(columns), read_delta(delta), divided)
 
 
-@progress_bar("Naming keys")
-def select_keys(
-    counts: Any,
-    *,
-    epsilon: Number | Level,
-    delta: Number,
-    keys: int = 1,
-    shares: int | None = None,
-    randomness: Randomness | None = None,
-) -> SelectedKeys:
-    """Name keys that nobody listed beforehand: words, addresses, diagnoses; each with a noisy count at no further cost.
-
-    A key is named when its count plus noise exceeds a threshold. The noise has the law for which the chance of naming a
-    key is, at every count, the largest that any (epsilon/k, delta/k)-private choice on one key has; the noisy count
-    comes along within the same promise. A key that nobody holds is never named.
-
-    Args:
-        counts: Number of individuals who hold each key, by key; or a table of two columns, keys and counts. Keys
-            are text, integers, dates, or tuples of them.
-        epsilon: Privacy level of all keys together.
-        delta: the chance of naming a key that one individual alone holds, of all keys together, strictly between 0 and
-            1, see `SelectedKeys.statement`.
-        keys: Most keys that one individual may hold, adding at most 1 to the count of each.
-        shares: Number of shares that one individual divides among the keys they hold, in any way; ``keys`` to 10^6. The
-            ``counts`` are then sums of shares, as ``count_keys(..., shares=...)`` gives them. Who holds few keys gives
-            each more, so that with ten keys at most, fourteen who hold one key name it as readily as with one.
-        randomness: the operating system's when None; a seeded source is refused.
-
-    Raises:
-        BadTable: for a table that is not of two columns, and a key that stands in two rows.
-        NotANumber, OutOfRange, WrongKind: for counts that are no numbers of individuals, and keys of no such kind; by
-            their place, never by what they are.
-        NotALevel, PromiseBroken: for an invalid level, and a source of randomness that is not secure.
-
-    Promise: (epsilon, delta) for one individual added or removed. Where one is replaced by another, up to 2k keys
-        change: pass keys=2*k, and twice the shares.
-    Cost: two microseconds a key; a millisecond each where epsilon/keys, or epsilon/shares, is below 1/200 or so.
-    Source: [desfontaines2022]; the noisy count: proofs/theory/unknown-keys.md.
-
-    >>> found = select_keys({"flu": 800, "measles": 650, "plague": 1}, epsilon=1, delta="1e-9")
-    >>> found.keys, found.threshold, found.chance(1)
-    (('flu', 'measles'), 19, Fraction(1, 1000000000))
-    >>> shared = select_keys({"flu": 60 * 40, "measles": 6}, epsilon=1, delta="1e-9", keys=10, shares=60)
-    >>> shared.keys, 60 * 20 < shared.threshold < 60 * 21
-    (('flu',), True)
-    """
-    noise = key_noise(delta=delta, keys=keys, shares=shares)
-    return noise.selected(counted_keys(counts, noise.shares), level(epsilon), secure(randomness))
-
-
 def named_columns(columns: Sequence[str]) -> tuple[str, ...]:
-    """The columns of keys and of their counts, two at least."""
+    """The columns of keys and of their counts; check that there are at least two."""
     names = listed_names(columns, "columns")
     if len(names) < 2 or len(set(names)) != len(names):
         required = "columns must name the parts of the keys, and last the counts, each once"
@@ -388,12 +331,12 @@ def _once(level: Level, where: str) -> Unsupported:
 
 
 def _number_of(column: Sequence[Any]) -> int:
-    """A list of texts and integers as one number."""
+    """A list of texts and integers as one integer."""
     return int.from_bytes(b"\1" + json.dumps(list(column)).encode(), "big")
 
 
 def _list_of(number: int) -> list[Any]:
-    """The list that `_number_of` wrote."""
+    """The list that `_number_of` encoded."""
     size = int(number)
     content = size.to_bytes((size.bit_length() + 7) // 8, "big")
     try:
@@ -405,5 +348,5 @@ def _list_of(number: int) -> list[Any]:
 
 def _column_of(column: list[Any]) -> NDArray[Any]:
     cells = np.array(column) if len({type(part) for part in column}) == 1 else objects(column)
-    # NumPy drops the last NULs of a text, and makes floats of integers that no type of it holds.
+    # NumPy drops trailing NULs of texts, and converts large integers to floats.
     return cells if cells.tolist() == column else objects(column)

@@ -1,198 +1,76 @@
-"""Which keys to name where nobody can list them beforehand: the best (epsilon, delta) choice, and its noisy counts.
+"""Partition selection: the optimal (epsilon, delta) selection of keys that nobody can list, with noisy counts.
 
-A key is named when its count reaches a random threshold T with P(T <= n) = pi(n), where pi is the largest chance that
-any (epsilon, delta)-private choice on one key has: see proofs/theory/unknown-keys.md. This is the one use of a delta.
+A key is selected if its count reaches a random threshold T with P(T <= n) = pi(n), where pi(n) is the largest
+probability under any (epsilon, delta)-private selection of one key: see proofs/theory/unknown-keys.md. Only this
+mechanism has a delta.
 """
 
-import json
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from fractions import Fraction
-from hashlib import sha256
 from itertools import chain
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from utmost.core.exact.arguments import is_integer, text
+from utmost.core.exact.arguments import is_integer
 from utmost.core.exact.arrays import plain_cells
 from utmost.core.exact.display import Display
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, natural
-from utmost.core.exact.written_levels import factor_text, level_facts, level_from_facts
+from utmost.core.exact.written_levels import factor_text
 from utmost.core.sampling.categorical import Thresholds
 from utmost.core.sampling.process_memory import ProcessMemory
 from utmost.core.sampling.random_bits import Randomness, secure
 from utmost.errors import BadTable, NotANumber, OutOfRange, Unsupported, WrongKind
 from utmost.publish.counting.key_counts import counts_in_shares
-from utmost.publish.promises.codec import StatementForm, does_not_follow, stated_field
-from utmost.publish.promises.key_distribution import NamingLaw, appearing, naming_law, read_delta
-from utmost.publish.promises.statement_kinds import KEYS_KIND
+from utmost.publish.promises.key_distribution import appearing, naming_law, read_delta
 from utmost.tables.cells.cell_values import integer_cells
-from utmost.tables.files.saving import Digest, SavedContent, check_destination_free, saved
 from utmost.tables.frames.any_table import adapter_of
 
 _MOST_KEYS = 10**9
 _MOST_SHARES = 10**6
-# Python prints no integer of more than 4300 digits, and keys are put in order by their text.
+# Python converts integers of at most 4300 digits to text, by which keys are sorted.
 _LARGEST_KEY = 10**4000
 
 
-class _ListedKeys(Display):
-    """A list of named keys: what was promised of it, and how it is written."""
+@dataclass(frozen=True, slots=True, repr=False)
+class NamedKeys(Display):
+    """The keys selected at one delta.
 
-    __slots__ = ()
+    Attributes:
+        keys: Keys in the order of their texts.
+        level: Epsilon of all keys together.
+        delta: Delta of all keys together; after several lists, it covers all lists with smaller deltas.
+        per_individual: Largest number of keys of one individual.
+    """
 
-    keys: tuple[Any, ...]
+    keys: tuple[Any, ...] = field(repr=False)
     level: Level
     delta: Fraction
     per_individual: int
 
     @property
     def statement(self) -> str:
-        """The promise in words."""
-        return promise_of_keys(self.level, self.delta, self.per_individual, self._divided())
-
-    def said(self, digest: Digest | None = None, column: str = "key") -> dict[str, Any]:
-        """The statement as plain data, with the keys and their noisy counts."""
-        return KEYS_FORM.statement((self, column), digest)
-
-    def fields(self, column: str) -> dict[str, Any]:
-        """The fields of the statement: the promise, and the keys themselves with their noisy counts, if any."""
-        named = [list(map(_plain_key, key)) if isinstance(key, tuple) else _plain_key(key) for key in self.keys]
-        counted, shares = self._counted(), self._divided()
-        return {
-            "column": column,
-            "guarantee": self.statement,
-            **level_facts(self.level),
-            "delta": str(self.delta),
-            "keys_of_one_individual": self.per_individual,
-            **({} if shares is None else {"shares_of_one_individual": shares}),
-            "relaxable": False,
-            "keys": named,
-            **counted,
-            "named": {"of": "keys and noisy counts", "sha256": _named_digest(named, counted.get("noisy"))},
-        }
-
-    def save(
-        self,
-        path: Path | str,
-        *,
-        column: str = "key",
-        format: str | None = None,
-        sign: Path | str | None = None,
-        overwrite: bool = False,
-    ) -> dict[str, Any]:
-        """Write the keys, with their noisy counts if any, and beside them the statement: both appear, or none.
-
-        Args:
-            path: Path of a table, or of one document, which ends in .json.
-            column: Name of the column of the keys; keys that are tuples have a column for each part.
-            format, sign, overwrite: Arguments of `saved`.
-
-        Raises:
-            Unsupported, OutOfRange, KeyRefused: as `saved`.
-        """
-        table = key_columns(self.keys, text(column, "column")) | {
-            name: it for name, it in self._counted().items() if name == "noisy"
-        }
-        publication = SavedContent(table, lambda digest: self.said(digest, column), lambda: self.said(None, column))
-        return saved(publication, path, format=format, sign=sign, overwrite=overwrite)
-
-    def _counted(self) -> dict[str, Any]:
-        """The part of a statement beyond the keys: of noisy counts, where there are any."""
-        return {}
-
-    def _divided(self) -> int | None:
-        """How many shares one individual divides among keys; None where each key counts once."""
-        return None
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class SelectedKeys(_ListedKeys):
-    """The keys that were named, and what was promised.
-
-    Attributes:
-        keys: Keys in the order of their texts, which says nothing about the counts.
-        noisy: Counts of the keys plus noise. They are above ``threshold``, since a key is named only then: rare
-            keys look more frequent than they are. Counts without that bias are a release of their own on these keys.
-        level: epsilon of all keys together.
-        delta: Chance for all keys together; after several lists, for everything that was named at smaller deltas, too.
-        per_individual: Most keys that one individual may hold.
-        law: Law of one key.
-        shares: Number that one individual divides among their keys; ``noisy`` and ``threshold`` are in shares; None
-            where each key of one individual counts once.
-    """
-
-    keys: tuple[Any, ...] = field(repr=False)
-    noisy: tuple[int, ...] = field(repr=False)
-    level: Level
-    delta: Fraction
-    per_individual: int
-    law: NamingLaw = field(repr=False)
-    shares: int | None = None
-
-    @property
-    def threshold(self) -> int:
-        """The number that a count and its noise must exceed together; it depends on epsilon, delta and keys alone."""
-        return self.law.threshold
-
-    def chance(self, n: int) -> Fraction:
-        """The exact chance that a key of n individuals is named, or of n shares."""
-        return self.law.chance(n)
-
-    def _counted(self) -> dict[str, Any]:
-        return {"threshold": self.threshold, "noisy": list(self.noisy)}
-
-    def _divided(self) -> int | None:
-        return self.shares
-
-
-def selected(
-    counts: Sequence[tuple[Any, int]],
-    total: Level,
-    delta: Fraction,
-    keys: int,
-    randomness: Randomness,
-    shares: int | None = None,
-) -> SelectedKeys:
-    """Do as `select_keys` for keys in order, with whatever randomness is given."""
-    law = naming_law(total, delta, keys, shares)
-    drawn = law.thresholds(len(counts), randomness)
-    named = [(key, n + law.turn - least) for (key, n), least in zip(counts, drawn, strict=True) if n >= least]
-    names, noisy = tuple(key for key, _ in named), tuple(noisy for _, noisy in named)
-    return SelectedKeys(names, noisy, total, delta, keys, law, shares)
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class NamedKeys(_ListedKeys):
-    """The keys named at one delta.
-
-    Attributes:
-        keys: Keys in the order of their texts.
-        level: epsilon of all keys together.
-        delta: Chance for all keys together; after several lists, for everything that was named at smaller deltas, too.
-        per_individual: Most keys that one individual may hold.
-    """
-
-    keys: tuple[Any, ...] = field(repr=False)
-    level: Level
-    delta: Fraction
-    per_individual: int
+        """The guarantee in words."""
+        return promise_of_keys(self.level, self.delta, self.per_individual)
 
 
 class KeySelection(Display, ProcessMemory):
-    """Keys named at growing deltas and one epsilon, without counts: nothing is lost by having been careful first.
+    """Keys selected at increasing deltas and one epsilon, without counts: a small delta first costs nothing later.
 
-    Keys only appear, each with the chance that is left given that it has not been named. The lists of all deltas
-    together cost what the last one costs, and asking again for a delta gives the answer that was given. What has been
-    named is kept in memory alone: a new object for the same data is another release, and the promises of both add up.
+    Keys only appear, each with the conditional probability given that it was not selected before. The lists of all
+    deltas together cost what the last one costs, and asking for the same delta again returns the same list. The lists
+    are stored in memory: a new object for the same data is another release, and the costs of both add up.
 
     Args:
-        counts, epsilon, keys, randomness: Arguments of `select_keys`.
+        counts: Number of individuals who hold each key, by key; or a table of two columns, keys and counts. Keys are
+            text, integers, dates, or tuples of them.
+        epsilon: Privacy level of all keys together, at every delta.
+        keys: Largest number of keys of one individual, who adds at most 1 to the count of each.
+        randomness: Source of random bits, the operating system's when None; a seeded source is refused.
 
     >>> selection = KeySelection({"flu": 800, "measles": 650, "plague": 1}, epsilon=1)
     >>> selection.at("1e-9").keys, selection.at("1e-8").delta
@@ -218,12 +96,12 @@ class KeySelection(Display, ProcessMemory):
         self._answers: dict[Fraction, NamedKeys] = {}
 
     def at(self, delta: Number, *, epsilon: Number | Level | None = None) -> NamedKeys:
-        """The keys named at this delta: those named before, and those that appear.
+        """The keys selected at this delta: those selected at smaller deltas, and new ones.
 
         Raises:
-            OutOfRange: for a delta below one that was answered, unless it was answered itself.
-            Unsupported: for another epsilon. Keys that only appear cannot be relaxed in epsilon without a loss: soon
-                the event "newly named" alone is likelier than the larger promise allows.
+            OutOfRange: for a new delta below the largest one answered.
+            Unsupported: for another epsilon. A selection that only grows cannot be relaxed in epsilon without loss: the
+                event "newly selected" alone would soon be more probable than the larger level allows.
         """
         if epsilon is not None and level(epsilon) != self._level:
             raise Unsupported(
@@ -257,37 +135,12 @@ class KeySelection(Display, ProcessMemory):
                     fresh.add(key)
         self._names |= fresh
 
-    def save(
-        self,
-        path: Path | str,
-        delta: Number,
-        *,
-        format: str | None = None,
-        sign: Path | str | None = None,
-        overwrite: bool = False,
-    ) -> dict[str, Any]:
-        """Write the keys named at this delta, as `NamedKeys.save`.
-
-        Raises:
-            OutOfRange: as `at`. Others: as `saved`; nothing is named then.
-        """
-        check_destination_free(path, is_document=format is None, format=format, sign=sign, overwrite=overwrite)
-        return self.at(delta).save(path, format=format, sign=sign, overwrite=overwrite)
-
     def __repr__(self) -> str:
         return f"KeySelection({self._level}, keys={self._each}, at {len(self._answers)} deltas)"
 
 
 def promise_of_keys(total: Level, delta: Fraction, keys: int, shares: int | None = None) -> str:
-    """The promise of a list of named keys, in words.
-
-    >>> print(promise_of_keys(level(1), Fraction(1, 10**6), 2))
-    Adding or removing any one individual, who holds at most 2 keys, each counted once, multiplies or divides the chance
-    of any list of keys by at most 2.72, except with a chance of 1/1000000: naming these keys is (epsilon=1,
-    delta=1/1000000)-differentially private. A key that one individual alone holds is named with a chance of 1/2000000;
-    any such key of one individual, with at most 1/1000000. Counts of these keys that are released at a level of their
-    own add that level to epsilon.
-    """
+    """The guarantee of a list of selected keys, in words."""
     if shares is None:
         alone = f"A key that one individual alone holds is named with a chance of {delta / keys}; any such key of one "
         alone += f"individual, with at most {delta}."
@@ -302,77 +155,40 @@ def promise_of_keys(total: Level, delta: Fraction, keys: int, shares: int | None
 
 
 def keys_held(keys: int, shares: int | None = None) -> str:
-    """The most that one individual holds, in words.
-
-    >>> keys_held(1), keys_held(3), keys_held(3, 60)
-    ('1 key, counted once', '3 keys, each counted once', '3 keys and gives them at most 60 shares in all')
-    """
+    """The largest number of keys of one individual, in words."""
     if shares is not None:
         return f"{keys} key{'s' * (keys > 1)} and gives {'them' if keys > 1 else 'it'} at most {shares} shares in all"
     return "1 key, counted once" if keys == 1 else f"{keys} keys, each counted once"
 
 
-def stated_keys(statement: Mapping[str, Any]) -> tuple[_ListedKeys, str]:
-    """The keys of which a statement tells, and the name of their column."""
-    total, delta = level_from_facts(statement), read_delta(stated_field(statement, "delta", str))
-    each = natural(stated_field(statement, "keys_of_one_individual", int), "keys_of_one_individual", least=1)
-    keys = tuple(tuple(key) if isinstance(key, list) else key for key in stated_field(statement, "keys", list))
-    parts = [part for key in keys for part in (key if isinstance(key, tuple) else (key,))]
-    if not all(type(part) in (str, int) for part in parts) or () in keys or len(set(keys)) != len(keys):
-        raise does_not_follow("keys")
-    column = stated_field(statement, "column", str)
-    if "noisy" not in statement:
-        return NamedKeys(keys, total, delta, each), column
-    stated = "shares_of_one_individual" in statement
-    shares = shares_of_one(stated_field(statement, "shares_of_one_individual", int), each) if stated else None
-    law, noisy = naming_law(total, delta, each, shares), stated_field(statement, "noisy", list)
-    if len(noisy) != len(keys) or not all(type(count) is int and count > law.threshold for count in noisy):
-        raise does_not_follow("noisy")
-    return SelectedKeys(keys, tuple(noisy), total, delta, each, law, shares), column
-
-
-KEYS_FORM = StatementForm(KEYS_KIND, "a statement of keys", lambda keys: keys[0].fields(keys[1]), stated_keys)
-"""Statements of named keys: epsilon, delta, the bounds of one individual, keys and counts decide every field."""
-
-
-def _named_digest(named: Sequence[Any], noisy: Sequence[int] | None) -> str:
-    """The SHA-256 of the UTF-8 text of a JSON list, without spaces: the keys, and their noisy counts or null."""
-    text = json.dumps([named, None if noisy is None else list(noisy)], separators=(",", ":"), ensure_ascii=False)
-    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-
-
 def _plain_key(part: Any) -> Any:
-    """A part of a key as JSON has it: integers as they are, dates as text."""
+    """A part of a key as a JSON value: integers as numbers, dates as text."""
     return int(part) if is_integer(part) else str(part)
 
 
 def key_columns(keys: Sequence[Any], column: str) -> dict[str, list[Any]]:
-    """Keys as columns of a table: one, or one for each part of keys that are tuples."""
+    """Keys as columns of a table: one column, or one for each part of tuples."""
     parts = {len(key) for key in keys if isinstance(key, tuple)}
     if not parts:
         return {column: list(map(_plain_key, keys))}
     if len(parts) > 1 or not all(isinstance(key, tuple) for key in keys):
-        raise Unsupported("keys that are saved as a table must have as many parts each", came="different keys")
+        raise Unsupported("keys in a table must all have the same number of parts", came="different keys")
     (count,) = parts
     return {f"{column}_{k}": [_plain_key(key[k]) for key in keys] for k in range(count)}
 
 
 def keys_of_one(keys: Any) -> int:
-    """How many keys one individual holds at most."""
+    """Check the largest number of keys of one individual."""
     return natural(keys, "keys", least=1, most=_MOST_KEYS)
 
 
 def shares_of_one(shares: Any, keys: int) -> int:
-    """How many shares one individual divides among their keys: one for each at least.
-
-    Raises:
-        OutOfRange: for fewer than the keys that one individual may hold, and more than 10^6.
-    """
+    """Check the number of shares of one individual: at least one for each key, at most 10^6."""
     return natural(shares, "shares", least=keys, most=_MOST_SHARES)
 
 
 def counted_keys(counts: Any, shares: int | None = None) -> list[tuple[Any, int]]:
-    """The keys that somebody holds, in the order of their texts, with their counts."""
+    """The keys with a count above 0, in the order of their texts, with their counts."""
     names, column = _columns(counts)
     try:
         cells = integer_cells(counts_in_shares(column, shares))
@@ -395,7 +211,7 @@ def counted_keys(counts: Any, shares: int | None = None) -> list[tuple[Any, int]
 
 
 def _columns(counts: Any) -> tuple[list[Any], Any]:
-    """Keys and counts, of a mapping or of a table of two columns."""
+    """Keys and counts, from a mapping or a table of two columns."""
     if isinstance(counts, Mapping) and not (len(counts) == 2 and all(map(_is_column, counts.values()))):
         return list(counts), list(counts.values())
     adapter = adapter_of(counts)

@@ -102,23 +102,6 @@ def saved(
     )
 
 
-def check_destination_free(
-    path: Path | str,
-    *,
-    is_document: bool = False,
-    format: str | None = None,
-    sign: Path | str | None = None,
-    overwrite: bool = False,
-) -> None:
-    """Check, before anything is drawn, that `saved` could write here.
-
-    Args:
-        path, format, sign, overwrite: Arguments of `saved`.
-        is_document: Whether a file that ends in .json is the only one.
-    """
-    _destination(path, format, sign, overwrite=overwrite, is_document=is_document)
-
-
 def _destination(
     path: Path | str, format: str | None, sign: Path | str | None, *, overwrite: bool, is_document: bool
 ) -> tuple[Path, Path | None]:
