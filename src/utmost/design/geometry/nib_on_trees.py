@@ -124,7 +124,7 @@ class NibOptimum(Display):
     packing: Array  # (n,) the t of the bound
 
     def verify(self) -> bool:
-        """Check in O(n) that the mechanism satisfies the level and has this loss, and that the packing proves the bound."""
+        """Check in O(n) that the mechanism satisfies the level and has this loss, and that the packing proves it."""
         tree, n, matrix = _Tree.of(self.ptype), self.ptype.space.size, self.mechanism.matrix
         if not (len(matrix) == len(self.packing) == len(self.prior) == n) or matrix.shape[1] != len(self.actions):
             return False
@@ -221,7 +221,7 @@ class NibConflict(Display):
         return all(self._is_tight(tree, *prior) for prior in self.priors())
 
     def _is_tight(self, tree: _Tree, prior: Array, u: int, v: int) -> bool:
-        """Check that the least loss at a prior equals the bound with t at the centre and at v, which is tight at u and v."""
+        """Check that the least loss at a prior equals the bound with t at the centre and at v, tight at u and v."""
         found = least_nib_loss(self.ptype, prior)
         size, near, far = found.loss / 2, tree.distances(self.centre), tree.distances(v)
         bound = [size / tree.alpha**n + size / tree.alpha**f for n, f in zip(near, far, strict=True)]
