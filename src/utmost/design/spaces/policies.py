@@ -198,7 +198,7 @@ class Policy(Display, PickledByFields):
             raise Unsupported(
                 "only a symmetric policy consists of metric spaces",
                 came=f"d({x}, {y}) = {self.distances[x, y]} and d({y}, {x}) = {self.distances[y, x]}",
-                remedy="Use an undirected policy: Policy.of_edges(...) without directed=True.",
+                remedy="Use an undirected policy: leave directed out of Policy.of_edges.",
             )
         classes, parts = self.classes, []
         for component in self.components:
