@@ -67,7 +67,7 @@ def _street_lengths(network: Any, weight: str, step: Fraction) -> dict[tuple[Has
             steps = exact(length, "length") / step
         except NotANumber:
             came = f"{length!r} from {u!r} to {v!r}"
-            remedy = "Name the edge attribute that holds the lengths: places(graph, weight=...)."
+            remedy = "Pass weight, the name of the edge attribute that holds the lengths."
             raise NotAMetric(f"every edge must have a number {weight!r}", came=came, remedy=remedy) from None
         if steps < 0:
             raise NotAMetric("lengths must not be negative", came=f"{length!r} from {u!r} to {v!r}")
