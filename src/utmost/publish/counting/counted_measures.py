@@ -338,7 +338,7 @@ class CountedMeasure:
         left: NDArray[Any],
         part: NDArray[np.int64],
     ) -> Pairs:
-        """The pairs cut to the sizes ``left``; for sums and counts in proportion, rounded into the second part."""
+        """Cut pairs to the sizes ``left``; sums and counts in proportion, the rest of rounding in the second part."""
         if self.most_events is None:
             sums = np.where(pairs.sums < 0, -left[numbers], left[numbers])
         else:
