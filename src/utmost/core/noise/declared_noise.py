@@ -131,7 +131,7 @@ def declared_noise(
         wrong.append("sensitivity")
     if len(given) != 1 or wrong:
         required = f"{kind} noise needs exactly one of {' and '.join(sizes)}"
-        remedy = f"Pass {'scale=2' if is_laplace else 'sigma=3'}, say."
+        remedy = f"Write {'scale=2' if is_laplace else 'sigma=3'}, say."
         raise OutOfRange(required, came=" and ".join([*given, *wrong]) or "none", remedy=remedy)
     (name,) = given
     size = sizes[name]
