@@ -196,7 +196,7 @@ def test_what_ledgers_domains_and_counts_refuse_is_told_without_python(run, file
         ),
         ("Pass witness=PATH, or leave it out.", "Pass --witness PATH,"),
         ("Pass key=, or set A.", "Pass --key-file,"),
-        ("Count again: with another key=, or without one.", "with another --count-key,"),
+        ("Count again with another key=, or without a key.", "with another --count-key,"),
         ('or pass method="marginals".', "or pass --method marginals."),
     ):
         assert spoken in in_words(OutOfRange("it must", remedy=text))

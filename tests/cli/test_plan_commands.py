@@ -385,14 +385,14 @@ def test_a_count_by_cells_proves_no_rows(run, stays, tmp_path):
     for words, said in (
         (["plan", counted, "--want", "kind", "--together", "kind"], "has its own bounds"),
         (["plan", counted, "--want", "kind", "--method", "rotated"], "changes together: --together"),
-        (["plan", domain, "--want", "kind", "--at-most", 3, "--together", "kind"], "whole rows"),
-        (["plan", domain, "--want", "kind", "--at-most", 2, "--together", "region"], "whole rows"),
+        (["plan", domain, "--want", "kind", "--at-most", 3, "--together", "kind"], "a multiple of 2"),
+        (["plan", domain, "--want", "kind", "--at-most", 2, "--together", "region"], "a multiple of 3"),
     ):
         code, shown, err = run(*words, "--epsilon", 1)
         assert (code, shown) == (2, ""), err
         assert said in err
     assert (
-        "whole rows"
+        "--at-most must be a multiple of 2"
         in run(
             "count", stays / "events.csv", "--person", "who", "--domain", domain, "--at-most", 3, "--together", "kind"
         )[2]

@@ -1,7 +1,7 @@
 """The command line: its commands, its errors, and its exit codes.
 
 Exit codes: 0 done; 1 refused because of the data or a promise; 2 misuse; 3 a ledger published other data; 4 the budget
-of a dataset is too small.
+of a dataset is too small; 130 interrupted.
 """
 
 import errno
@@ -375,10 +375,11 @@ def main(arguments: list[str] | None = None, program: click.Command = app) -> No
         fail("an argument must not hold a NUL character", 2, click.UsageError)
     with _ended_in_order(), warnings.catch_warnings():
         warnings.simplefilter("always", PrivacyWarning)
-        keys = _keys_of(words)
-        warnings.showwarning = partial(_tell, keys)
+        keys: list[str] = []
         try:
-            _run(arguments, program, as_json="--json" in words)
+            keys = _keys_of(words)
+            warnings.showwarning = partial(_tell, keys)
+            _run(arguments, program)
         except UtmostError as error:
             code = next((code for kinds, code in _CODES if isinstance(error, kinds)), 1)
             message, remedy = _spoken_error(error, keys)
@@ -392,11 +393,16 @@ def main(arguments: list[str] | None = None, program: click.Command = app) -> No
             fail(message, 1, type(error), _MENDS.get(error.errno or 0), *_notes(error))
         except MemoryError as error:
             fail("the result must fit into memory", 1, type(error), "Make it smaller.")
-        # Only with --json: otherwise click shows its own errors, see `_run`.
         except click.ClickException as error:
-            fail(error.format_message(), error.exit_code, type(error))
-        except click.Abort:
-            fail("interrupted", 1, KeyboardInterrupt)
+            if "--json" in words:
+                fail(error.format_message(), error.exit_code, type(error))
+            error.show()
+            sys.exit(error.exit_code)
+        except click.Abort as error:  # Ctrl-C, or the end of the input at a question
+            is_pressed = isinstance(error.__cause__, KeyboardInterrupt)
+            fail("interrupted", 128 + signal.SIGINT if is_pressed else 1, KeyboardInterrupt)
+        except KeyboardInterrupt:  # while the command's file was loaded
+            fail("interrupted", 128 + signal.SIGINT, KeyboardInterrupt)
 
 
 def _keys_of(words: Sequence[str]) -> list[str]:
@@ -406,11 +412,10 @@ def _keys_of(words: Sequence[str]) -> list[str]:
     return [key.opts[-1].removeprefix("--") for key in getattr(command_named(words[0]), "recipe_keys", ())]
 
 
-def _run(arguments: list[str] | None, program: click.Command, *, as_json: bool) -> None:
+def _run(arguments: list[str] | None, program: click.Command) -> None:
     """Run a command, and flush its output at the end, because only then a full disk may show."""
-    # With `as_json` a misuse is raised as an error, instead of lines for people.
     try:
-        code = program(args=arguments, prog_name=program.name or "utmost", standalone_mode=not as_json)
+        code = program(args=arguments, prog_name=program.name or "utmost", standalone_mode=False)
         sys.exit(code if isinstance(code, int) else 0)
     except SystemExit:
         sys.stdout.flush()

@@ -383,7 +383,9 @@ def _show(report: dict[str, Any], written: Path | None, beyond: str | None, clip
         rows = [[family["table"], _up(family["margin"]), _up(family["margin_together"])] for family in report["tables"]]
         console.print(grid(["table", f"each sum, {sure}", f"all at once, {sure}"], rows))
         console.print(
-            facts({"more": "utmost total gives any sum with its error bar; --where, --minus and --over here"})
+            facts(
+                {"more": "utmost total computes any sum with its margin; --where, --minus and --over choose cells here"}
+            )
         )
     else:
         console.print(_answer(report, sure, beyond))

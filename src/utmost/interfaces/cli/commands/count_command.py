@@ -168,7 +168,7 @@ def _give_parts(tables: dict[Any, CountedTable], part: str, out: Path | None, *,
     if written:
         rows["written"] = ", ".join(written.values())
         rows["release them"] = (
-            "each at a level of its own; in one ledger's dataset the largest of these levels is charged"
+            "each file at a level of its own; in one ledger's dataset the largest of the levels is charged"
         )
     headline = "Counted." if written else "Nothing was written. This is what releases would protect."
     screen().print(ScreenText(headline, style="bold"), facts(rows))
@@ -192,7 +192,7 @@ def _give_measures(measured: dict[Any, Any], out: Path | None, *, as_json: bool,
     }
     if written:
         rows["written"] = ", ".join(written.values())
-        rows["release them"] = "each at a level of its own; their levels add up"
+        rows["release them"] = "each file at a level of its own; the levels add up"
     screen().print(ScreenText("Counted." if written else _DRY, style="bold"), facts(rows))
     screen(stderr=True).print(ScreenText(WARNING, style="bold"))
 
@@ -248,7 +248,7 @@ def _tell(
             }
         )
     assumed = "" if people.are_events else ": by your options, because a counted table proves nothing"
-    changed = unit.many("cell") if unit.is_shared else f"{unit.cells} of them"
+    changed = unit.many("cell") if unit.is_shared else f"{unit.cells} of these cells"
     rows = {
         "cells": f"{counted.domain.size} ({', '.join(counted.domain.columns)})",
         "one person": f"changes at most {changed}, each by at most {unit.most_of}{assumed}",
@@ -266,12 +266,12 @@ def _tell(
         rows["together"] = f"the cells of {lines} are kept all or none"
     if out is not None:
         rows["written"] = str(out)
-        if unit.needs_sizes:
-            rows["release it"] = "by a plan, from a .json file: utmost plan ... --want, utmost release ... --plan"
-        elif out.suffix.lower() == ".json":
+        if out.suffix.lower() == ".json":
             rows["release it"] = f"utmost release {out} --epsilon ..., or utmost plan {out} --want ... first"
-        elif unit.step != 1:
-            rows["release it"] = "from a .json file: only that keeps the steps of amounts"
+        elif unit.needs_sizes or unit.step != 1:
+            rows["release it"] = f"count with --out {out.with_suffix('.json')}: only a .json file keeps the bounds"
         else:
-            rows["release it"] = f"with --sensitivity {unit.sensitivity} --cells {unit.cells}"
+            told = f"--columns {counted.column} --public {','.join(counted.domain.columns)}"
+            told += f" --sensitivity {unit.sensitivity} --cells {unit.cells}"
+            rows["release it"] = f"utmost release {out} {told} --epsilon ..."
     screen().print(ScreenText(headline, style="bold"), facts(rows))

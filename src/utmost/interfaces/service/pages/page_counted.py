@@ -87,10 +87,42 @@ def _family(release: NoisySums, name: str, rule: WithholdingRule | None) -> list
     pairs = zip(table[first].tolist(), table[first_margin].tolist(), strict=True)
     is_shown = [rule is None or rule.passes(value, bar) for value, bar in pairs]
     amount = "" if release.unit.amount is None else release.unit.amount.name
-    return [
+    shown = [
         _shown(name, value if len(columns) > 1 else amount, labels, table[value], table[margin], is_shown)
         for value, margin in columns
     ]
+    if release.plan.amount_pair is not None and len(labels) <= _MOST_BARS:  # a mean takes a twentieth of a second
+        shown.append(_shown_means(release, name, labels, is_shown))
+    return shown
+
+
+def _shown_means(release: NoisySums, name: str, labels: list[str], is_shown: list[bool]) -> dict[str, Any]:
+    """The means of a family's table, each with the interval that holds it."""
+    amount = release.unit.amount
+    assert amount is not None, "amounts were summed"
+    means = release.with_means(name)
+    ends = zip(*(list(means[f"{amount.name}_mean{end}"]) for end in ("", "_lower", "_upper")), strict=True)
+    rows: list[tuple[str, str | None, str]] = []
+    for label, show, (mean, low, high) in zip(labels, is_shown, ends, strict=True):
+        is_known = mean is not None and mean == mean
+        value = short(float(mean)) if is_known else "not determined"
+        rows.append(
+            (
+                label,
+                value if show else None,
+                f"{short(float(low))} to {short(float(high))}" if is_known and show else "",
+            )
+        )
+    return {
+        "name": name or "total",
+        "unit": f"{amount.name}_mean",
+        "family": name,
+        "picture": "",
+        "drawn": len(rows) - is_shown.count(False),
+        "rows": rows,
+        "count": len(rows),
+        "withheld": is_shown.count(False),
+    }
 
 
 def _shown(
@@ -108,7 +140,7 @@ def _shown(
         "family": name,
         "picture": charts.error_bars(title, drawn[:_MOST_BARS], margin) if drawn else "",
         "drawn": min(len(drawn), _MOST_BARS),
-        "rows": [(label, short(value) if show else None, short(bar)) for label, value, bar, show in cells],
+        "rows": [(label, short(value) if show else None, f"± {short(bar)}") for label, value, bar, show in cells],
         "count": len(labels),
         "withheld": is_shown.count(False),
     }

@@ -39,15 +39,19 @@ def requested_facts(sent: FilledForm, *, name: str, level: str) -> dict[str, Any
 
 @measures.post("/publish/measures")
 def publish_measures(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
-    """Publish several releases at once, if no approval is needed: a plan and a counted table in each row."""
+    """Publish several releases at once, if no approval is needed: a counted table in each row, perhaps with a plan."""
     viewer.check_role("publish")
     requests, tables = list[PublishRequest](), dict[str, Any]()
     for row in range(1, MOST_ROWS + 1):
         if name := sent.text(f"release-{row}"):
-            promise, level = planned(sent.file(f"plan-{row}"))
-            counted = brought_counted(sent.file(f"table-{row}"))
-            asked = requested_facts(sent, name=name, level=sent.text(f"epsilon-{row}") or level_text(level))
-            requests.append(read_request({**asked, "promise": promise.of_table(counted).facts()}))
+            counted, level = brought_counted(sent.file(f"table-{row}")), sent.text(f"epsilon-{row}")
+            if f"plan-{row}" in sent.files:
+                by_plan, level_of_plan = planned(sent.file(f"plan-{row}"))
+                promise, level = by_plan.of_table(counted), level or level_text(level_of_plan)
+            else:
+                promise = Promise.of_counted(counted)
+            asked = requested_facts(sent, name=name, level=level)
+            requests.append(read_request({**asked, "promise": promise.facts()}))
             _add(tables, name, counted)
     service.releases.publish_measures(viewer, sent.text("key"), _some(requests, "release-1"), tables, {})
     return see(request, "/releases", done="published")
