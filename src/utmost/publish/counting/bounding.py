@@ -25,7 +25,7 @@ _DENSE = 4
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pairs:
-    """For each person and each cell with events of this person, the sum of the events; pairs ascend."""
+    """For each person and each cell with events of this person, the sum of the events; by person, then by cell."""
 
     persons: NDArray[np.int64]  # code of the person, ascending
     cells: NDArray[np.int64]  # number of the cell, ascending within a person

@@ -74,13 +74,13 @@ class CountingReport:
 
     @property
     def percent_kept(self) -> int:
-        """The percentage that is kept of all events read (of sums: of all inside the domain), rounded down."""
+        """The kept share of all events read, or for sums of all inside the domain, in percent, rounded down."""
         whole = self.events if self.kept_of == "events" else self.counted
         return 100 * self.kept // whole if whole else 100
 
     @property
     def share_kept(self) -> str:
-        """`percent_kept` as text; for events with their number."""
+        """`percent_kept` as text; for events with their number, and with advice if it is below half."""
         percent, whole = self.percent_kept, self.events if self.kept_of == "events" else self.counted
         tenths = 1000 * self.kept // whole if whole else 1000
         shown = "less than 0.1 %" if tenths == 0 and self.kept else f"{tenths / 10:g} %"

@@ -68,7 +68,7 @@ def row_pairs(reader: EventReader, batch: Batch, before: int) -> Pairs:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class RowsAlone:
-    """Adds up the kept part of persons, from batches of rows, each a person."""
+    """Add up the kept part of persons, from batches of rows that each hold one person."""
 
     reader: EventReader
 
@@ -106,7 +106,7 @@ def persons_of(reader: EventReader, read: Events, progress: Progress | None = No
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PersonsInBuckets:
-    """Adds up the kept part of persons, from batches of events in any order."""
+    """Add up the kept part of persons, from batches of events in any order."""
 
     reader: EventReader
     in_memory: int = _IN_MEMORY  # the most events without the disk

@@ -151,8 +151,8 @@ def bound_costs(
         at_most, per_cell: The other bound, which is not compared; 1 by default. To compare ``in_all``, pass neither:
             each cell then has the noise of that bound.
         step: Step of amounts, as for `count_table`; the bounds are multiples of it.
-        family: Names of the levels of the wanted sums, of one of which the error is shown; None for the cells, "" for
-            the total. The more cells a sum has, the more losses weigh against noise.
+        family: Names of the levels of the wanted sums; the error of one sum is shown. None for the cells, "" for the
+            total. The more cells a sum has, the more losses weigh against noise.
         public: True if the contributions are public, such as those of a public sample.
         persons: Number of persons in the data to be published, a public number; only with ``public``. The
             contributions are scaled to this number.

@@ -103,7 +103,7 @@ class AmountPair:
     def mean_columns(self) -> tuple[AmountColumn, ...]:
         """`columns`, and the column mean * divisor, whose margin of error does not depend on the data."""
         # Error of a mean = (error of the sum - mean * error of the divisor) / noisy divisor. The numerator is widest
-        # where the mean is at an end of the range, and there it is the noise of one part.
+        # for a mean at an end of the range, where the numerator is the noise of one part.
         name = f"{self.amount.name}_mean"
         times = f"{self.amount.name}_count" if self.amount.missing else "count"
         return *self.columns, AmountColumn(f"{name} times {times}", self._padded(Fraction(1), Fraction(0)), self.amount)

@@ -1,4 +1,4 @@
-"""The axis along which one individual changes whole rows: all cells of a row together, in at most so many rows."""
+"""The axis along which one individual changes whole rows, all cells of a row together, and the number of rows."""
 
 from dataclasses import dataclass
 

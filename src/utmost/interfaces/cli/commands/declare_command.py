@@ -90,5 +90,6 @@ def _noise(text: str) -> tuple[str, DeclaredNoise]:
         sizes[name] = size
     if kind.strip() not in _KINDS:
         remedy = f"Write --noise {column}=discrete-laplace:scale=2, say."
-        raise OutOfRange(f"a kind of noise must be one of {', '.join(_KINDS)}", came=repr(kind)[:60], remedy=remedy)
+        kinds = ", ".join(_KINDS).replace("discrete-laplace", "discrete-laplace (two-sided geometric)")
+        raise OutOfRange(f"a kind of noise must be one of {kinds}", came=repr(kind)[:60], remedy=remedy)
     return column.strip(), declared_noise(_KINDS[kind.strip()], **sizes)

@@ -124,7 +124,9 @@ def total(
         **along,
     }
     if isinstance(published, NoisyTable) and since is not None:
-        remedy = "Leave out --since, and subtract the totals: the margins add up."
+        remedy = (
+            "Ask for both totals with --confidence 0.975: their difference lies within both margins together at 0.95."
+        )
         raise Unsupported("--since needs releases of utmost", came="a table of declared noise", remedy=remedy)
     if since is not None:
         beside: dict[str, Any] = {name: value for name, value in other.items() if name != "--sum"}

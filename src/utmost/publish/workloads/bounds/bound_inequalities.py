@@ -137,7 +137,7 @@ def _eigenvalues(up: int, down: int, n: int) -> tuple[Fraction, Fraction]:
 
 
 def row_totals(blocks: VarianceComponents, along: int | None) -> list[tuple[bool, bool]]:
-    """For each eigenspace, whether it is constant within each row along an axis, and whether it is between rows."""
+    """For each eigenspace, whether it is constant within each row along an axis, and whether across rows."""
     lasts = [len(chain) - 1 for chain in blocks.chains]
     if along is None:
         return [(list(T) == lasts, True) for T in blocks.eigenspaces]

@@ -41,7 +41,7 @@ MeasuredSums = Mapping[Family, tuple[NDArray[Any], int]]
 
 _BITS, _MILD = 40, 20  # bits behind the point of a cell; enough for curvatures with ratio 2^20
 _LARGEST, _MOST_BITS = 1 << 340, 600  # limits of a cell, and of bits: sums are then finite floats
-_DIGITS = 3  # digits of stated bounds
+_DIGITS = 3  # digits of the bounds in a certificate
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,7 +108,7 @@ def certificate_of(
     multipliers: Mapping[Family, Floats],
     facts: PublicFacts | None = None,
 ) -> CleanCertificate:
-    """The certificate of integer cells, from real cells near them (integers and rests) and a solver's multipliers."""
+    """The certificate of integer cells, from real cells nearby (integers and remainders) and a solver's multipliers."""
     least, largest = map(int, reconstruction.curvatures)
     bits = min(_MOST_BITS, _BITS + max(0, (largest // max(1, least)).bit_length() - _MILD))
     unit, (whole, left) = 1 << bits, near

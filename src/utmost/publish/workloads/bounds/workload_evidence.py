@@ -197,7 +197,7 @@ def level_of_cells(unit: Unit, level: Level) -> Level:
 
 
 def cells_changed(workload: Workload, unit: Unit, along: int | None) -> tuple[int, int]:
-    """The number of cells of a row that one individual may raise, and of rows; without an axis, of cells, and 1."""
+    """How many cells of a row one individual may raise, and of how many rows; without an axis all of them, and 1."""
     if along is None:
         return unit.whole_cells, 1
     size = workload.domain.axes[along].size
@@ -295,7 +295,6 @@ def family_blocks(workload: Workload, families: Sequence[Family]) -> tuple[Workl
 
 
 def exact_spectrum(workload: Workload, blocks: VarianceComponents) -> list[Fraction]:
-    """The workload's spectrum, as Fractions."""
     wanted = wanted_spaces(workload)
     lasts = [len(chain) - 1 for chain in blocks.chains]
     spaces = (

@@ -1,8 +1,8 @@
 """Signed rows along an axis along which one individual changes whole rows: factors of the measured products.
 
 Let the shares f_i satisfy: the maximum over d in {0, 1}^k of sum_i f_i |a_i d| is 1. With rows along the other axes
-that cost one individual the full level, all products together cost k times the level that noise of one cell would:
-as much as independent noise of the k cells of a row. `shares` are k f_i: fractions of the level of one cell.
+that cost one individual the full level, all products together cost as much as independent noise of the k cells of a
+row: k times the level of one cell. `shares` are k f_i: fractions of the level of one cell.
 """
 
 from collections.abc import Mapping, Sequence

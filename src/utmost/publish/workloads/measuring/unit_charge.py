@@ -63,7 +63,7 @@ TOTAL_FREE = Room(Fraction(1), Fraction(1))
 
 
 def charge_of(domain: Domain, unit: Unit, shares: Mapping[Family, Fraction]) -> Fraction:
-    """The privacy loss of one individual in a plan of these shares, over the level; at most 1 if the plan keeps it.
+    """The privacy loss of one individual in a plan of these shares, over the level; a plan keeps the level up to 1.
 
     The loss is exact if `is_exact`, and else an upper bound.
 

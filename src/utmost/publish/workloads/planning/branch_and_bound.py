@@ -52,7 +52,7 @@ class CertifiedShares(Display):
 
     @property
     def within(self) -> float:
-        """The value over the bound."""
+        """The ratio of the value to the bound."""
         return self.value / self.bound
 
     @property
@@ -284,7 +284,7 @@ class Search:
         return best
 
     def _nearer(self, base: Floats, steep: Floats, shares: Floats, vertex: Floats) -> Floats:
-        """The best of ten points on the line to the vertex, for the error with chords."""
+        """The best of ten points between the shares and a vertex, for the error with chords."""
         tried = shares + _STEPS[:, None] * (vertex - shares)
         values = self.error.values(base + steep * tried)
         return np.asarray(tried[int(values.argmin())])

@@ -59,7 +59,7 @@ def _searched(
 
 
 def _evened(largest: WeighedError, start: Floats) -> Floats:
-    """Shares of little largest error; a heuristic that need not find the least."""
+    """Shares with a small largest error, from a heuristic that may miss the least."""
     # Each part's weight is multiplied by the root of its error, again and again.
     weights, shares, best = np.ones(len(largest.spectra)), start, start
     for _ in range(_ROUNDS):

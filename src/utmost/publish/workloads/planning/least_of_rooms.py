@@ -15,7 +15,7 @@ from utmost.publish.workloads.planning.table_limits import limited
 def least_of_rooms(
     request: PlanRequest, search: Callable[[PlanRequest, Room], Shares], *, repeats: bool = True
 ) -> Shares:
-    """The shares of least error; a search beyond the limit of a table is repeated, or mixed with equal shares."""
+    """The shares of least error; if a table exceeds its limit, the search is repeated or mixed with equal shares."""
     workload, unit = request.workload, request.unit
     if (amounts := AmountPair.of(workload.domain, unit)) is not None:
         # All parts of an amount have the same errors: the shares are planned for one part.

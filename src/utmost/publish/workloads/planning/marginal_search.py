@@ -166,7 +166,7 @@ def _lower(domain: Domain, wanted: Sequence[Family]) -> list[Family]:
 
 
 def _larger(domain: Domain, wanted: Sequence[Family]) -> list[Family]:
-    """The wanted tables with one or two small attributes more; [] where these are too many."""
+    """The wanted tables with one or two small attributes more; [] if there would be too many."""
     shape = domain.shape
     small = [at for at, size in enumerate(shape) if 1 < size <= _SMALL]
     larger: dict[Family, None] = {}

@@ -68,7 +68,7 @@ def grouped_rows(
 ) -> tuple[tuple[int, ...], tuple[Fraction, ...], tuple[tuple[SignedRows, tuple[Fraction, ...]], ...]]:
     """Groups of at most five cells, or of seven; their shares; and for each the rows with their shares."""
     # The error of groups at shares w is the sum of c/w^2. It is least for w proportional to c^(1/3), and then the cube
-    # of the sum of the c^(1/3). So the groups are those with the least sum.
+    # of the sum of the c^(1/3). So the groups with the least sum of c^(1/3) are taken.
     sizes = [size for size in (*range(1, MOST_CELLS + 1), LARGEST_GROUP) if size <= cells]
     roots = {}
     for size in sizes:

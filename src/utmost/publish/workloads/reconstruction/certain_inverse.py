@@ -59,7 +59,7 @@ def _newton(whole: fmpz_mat, matrix: Array, digits: int, enough: int) -> tuple[f
 
 
 def _begun(matrix: Array, digits: int) -> fmpz_mat | None:
-    """The inverse by floats, of the matrix scaled to a diagonal of 1; None where it is singular in floats."""
+    """The inverse in floats of the matrix scaled to a diagonal of 1; None where it is singular in floats."""
     size = len(matrix)
     shift = [max(0, int(matrix[i, i]).bit_length() - 1) // 2 for i in range(size)]
     plain = np.array(

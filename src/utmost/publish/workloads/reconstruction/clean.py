@@ -42,7 +42,7 @@ class Rounded:
     """The integer cells of a clean table."""
 
     cells: NDArray[Any]
-    whole: bool  # whether the marginals form two chains, so that every measured sum moved by less than 1
+    whole: bool  # whether the marginals form two chains: every measured sum then moved by less than 1
     largest_move: float  # the most that rounding moved a measured sum
 
 

@@ -43,7 +43,7 @@ _NEAR, _PROXIMAL, _STILL = 1e-2, 300, 1e-3  # proximal steps: curvature, number,
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NonNegative:
-    """A solution of least squares over x >= 0, as integers and rests, and how near it is to the minimum."""
+    """A solution of least squares over x >= 0, as integers and remainders, and its distance to the minimum."""
 
     whole: NDArray[Any]  # the solution is whole + rest; integers of any size, so that no digit is lost
     rest: Floats
@@ -111,7 +111,7 @@ def _one_of_many(
     if facts is not None:
         check_feasible(facts)
     whole, rest = np.zeros(domain.shape, dtype=np.int64), np.zeros(domain.shape)
-    for _ in range(2):  # again from integers: the rests are small, so that floats have enough digits
+    for _ in range(2):  # again from integers: the remainders are small, so that floats have enough digits
         floor = np.floor(rest)
         whole, rest = whole + floor.astype(np.int64), rest - floor
         left = {family: minus(sums, domain.sums(whole, family)) for family, sums in measured.items()}
@@ -157,11 +157,11 @@ def _at_their_ends(
 def _rounded_estimates(
     reconstruction: SumSquares, measured: Mapping[Family, NDArray[Any]]
 ) -> tuple[NDArray[Any], Floats]:
-    """The estimates of the cells as integers >= 0, and their rests."""
+    """The estimates of the cells as integers >= 0, and their remainders in floats."""
     finest = reconstruction.domain.finest
     estimates = reconstruction.floats(measured, finest)
     whole: NDArray[Any] = np.maximum(np.rint(estimates), 0.0)
-    # Integers first: the rests are small, so that floats have enough digits.
+    # Integers first: the remainders are small, so that floats have enough digits.
     if whole.max(initial=0) * whole.size < 2.0**62:
         return whole.astype(np.int64), estimates - whole
     # The last digit of a float may be worth a million cells: round the exact estimates.

@@ -213,7 +213,7 @@ def places_of_labels(domain: Domain, family: Family) -> dict[tuple[str, ...], in
 
 
 def clash_of(facts: list[str], count: int = 1) -> Infeasible:
-    """The error for facts that contradict each other, some of which are named."""
+    """The error for public facts that contradict each other; the message has ``facts``, some of them."""
     more = f"; and {count - len(facts)} more" if count > len(facts) else ""
     return Infeasible(
         f"these public facts must hold for one table of whole numbers, none negative: {'; '.join(facts)}{more}",

@@ -114,7 +114,7 @@ class GroupSums:
         check_determined(even.workload, even.reduced_shares(shares))
 
     def variances(self, workload: Workload, unit: Unit, shares: Shares, level: Level) -> dict[str, float]:
-        """By eigenspaces; for many tables or a vast domain by residual subspaces."""
+        """Variances by eigenspaces; for many tables or a vast domain by residual subspaces."""
         level, shares = of_largest_share(unit, shares, level)
         if wants_marginals(workload):
             return variances_by_spaces(workload, unit, shares, level)
@@ -135,7 +135,7 @@ class GroupSums:
         return theorem if self.adds_to_one(shares) else exactly_charged(theorem)
 
     def bounds(self, workload: Workload, unit: Unit, shares: Shares, level: Level) -> WorkloadBounds:
-        """All bounds; of many tables over the measured ones; none over marginals for sums beside counts."""
+        """All bounds; for many tables only over the measured ones, for sums beside counts none over marginals."""
         if wants_marginals(workload):
             return bounds_of(workload, unit, level, shares)
         return (

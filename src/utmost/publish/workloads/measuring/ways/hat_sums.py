@@ -51,7 +51,7 @@ class HatSums(GroupSums):
                 raise undetermined(name)
 
     def variances(self, workload: Workload, unit: Unit, shares: Shares, level: Level) -> dict[str, float]:
-        """By equations along the axis of hat functions, in each eigenspace of the other axes."""
+        """Variances by equations along the axis of hat functions, in each eigenspace of the other axes."""
         level, shares = of_largest_share(unit, shares, level)
         return variances_along(workload, place_of_hats(shares) or 0, unit, shares, level)
 

@@ -81,7 +81,7 @@ class ListedRows:
                 raise undetermined(part.name)
 
     def variances(self, workload: Workload, unit: Unit, shares: Shares, level: Level) -> dict[str, float]:
-        """By the estimates along each axis."""
+        """Variances by the estimates along each axis."""
         return product_variances(workload, self.rows, shares, float(level_of_cells(unit, level).epsilon_float))
 
     def reconstruction(self, weights: Mapping[Family, int]) -> LeastSquares:

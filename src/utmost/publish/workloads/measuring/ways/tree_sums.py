@@ -34,7 +34,7 @@ class TreeSums(GroupSums):
                 raise undetermined(name)
 
     def variances(self, workload: Workload, unit: Unit, shares: Shares, level: Level) -> dict[str, float]:
-        """By two passes over the tree; ranges, prefixes and windows by equations along the axis."""
+        """Variances by two passes over the tree; of ranges, prefixes and windows by equations along the axis."""
         level, shares = of_largest_share(unit, shares, level)
         if axes_in_order(workload):
             return variances_along(workload, 0, unit, shares, level)

@@ -18,7 +18,7 @@ from utmost.publish.workloads.planning.tree_search import least_tree_shares
 
 
 class MarginalSearch:
-    """The search over shares of marginals: by exchanges; for many tables by descent; for uneven levels over all."""
+    """The search over shares of marginals."""
 
     name = "marginals"
 
