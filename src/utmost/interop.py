@@ -1,4 +1,4 @@
-"""Doors to other packages: laws for SciPy, OpenDP and dp-accounting, data packages, verbs on pandas and Polars."""
+"""Other packages: SciPy, OpenDP, dp-accounting, data packages, and methods on pandas and Polars frames."""
 
 from utmost.interfaces.interop.accounting import dp_event, privacy_loss_distribution
 from utmost.interfaces.interop.data_packages import csv_metadata, data_package
