@@ -26,7 +26,7 @@ _LONGEST_PATH = 4096
 
 
 def wrong_kind(name: str, required: str, value: object) -> WrongKind:
-    """Return the error for an argument of another type. The message names the type of the value, and never the value."""
+    """Return the error for an argument of another type. The message names the type of the value, but not the value."""
     return WrongKind(f"{name} must be {required}", came="None" if value is None else type(value).__name__)
 
 

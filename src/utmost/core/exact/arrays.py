@@ -78,7 +78,8 @@ def plain_array(values: object, name: str = "array") -> NDArray[Any]:
     """The values as a NumPy array of any dtype.
 
     Raises:
-        NotANumber: for a ragged or too deeply nested list, more than 10^8 entries, and values that NumPy cannot convert.
+        NotANumber: for a ragged or too deeply nested list, more than 10^8 entries, and values that NumPy cannot
+            convert.
 
     >>> plain_array([[1, 2], [3, 4]]).shape
     (2, 2)

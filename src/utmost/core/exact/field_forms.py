@@ -90,7 +90,7 @@ def arguments_of(kind: type, facts: Mapping[str, Any], noun: str) -> dict[str, A
 
 
 def rows_of(kind: type, facts: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """The title and value of each JSON field that is not empty, in order; unknown fields come last, under their names."""
+    """The title and value of each JSON field that is not empty, in order; unknown fields come last, by their names."""
     known = json_forms(kind)
     for name in (*known, *(name for name in facts if name not in known)):
         fact = facts.get(name)

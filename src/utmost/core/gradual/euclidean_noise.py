@@ -6,8 +6,8 @@ The noise at all levels is one Brownian motion B (variance 2 a coordinate in a u
 
 so that E exp(i t.V_e) = E exp(-|t|^2 S_v) = (1 + |t|^2/e^2)^(-a), which is the Fourier transform of c exp(-e|x|).
 
-S_v1 = S_v2 + T with T independent of S_v2 >= 0: as v decreases, events come at rate a/v dv, and each adds an exponential
-time of rate v. Relaxing shortens the clock, and tightening lets it run on. Proofs: proofs/theory/planar.md.
+S_v1 = S_v2 + T with T independent of S_v2 >= 0: as v decreases, events come at rate a/v dv, and each adds an
+exponential time of rate v. Relaxing shortens the clock, and tightening lets it run on. Proofs: proofs/theory/planar.md.
 """
 
 import math
@@ -202,7 +202,7 @@ class EuclideanTightening:
 
 
 def joint_characteristic(frequencies: Sequence[ArrayLike], levels: Sequence[Level], dimensions: int = 2) -> Any:
-    """E exp(i (t_1.V_{l_1} + ... + t_m.V_{l_m})) for levels in any order; ``frequencies`` has a (..., n) array for each level."""
+    """E exp(i (t_1.V_{l_1} + ... + t_m.V_{l_m})), with one (..., n) array of frequencies t for each level l."""
     if not len(levels) or len(frequencies) != len(levels):
         came = f"{len(frequencies)} and {len(levels)}"
         raise OutOfRange("one frequency is needed for each of one or more levels", came=came)

@@ -48,7 +48,7 @@ class GeneratingFunction:
     block: int = 1  # g
 
     def over_block(self, common: int) -> "GeneratingFunction":
-        """The function divided by the block B_common, for a divisor of ``block``. The rest of the block is multiplied out."""
+        """The function over the block B_common, for a divisor ``common`` of ``block``; the rest is multiplied out."""
         count = self.block // common
         comb = [Fraction(int(i % common == 0)) for i in range((count - 1) * common + 1)]
         constant, linear = (tuple(np.convolve(objects(part), objects(comb))) for part in (self.constant, self.linear))
@@ -218,8 +218,8 @@ def generating_function(law: Any) -> GeneratingFunction:
 
 def staircase_generating_function(level: Level, period: int, near: int) -> GeneratingFunction:
     """The function with N = B_near + b B_(2 D - near), for 1 <= near <= 2 D; near = 2r - 1 on the integers."""
-    # A staircase on the reals, in cells of width D/n, has near = 2 gamma n, and n in place of D: the exponents are those
-    # of the cells' middles, which are half-integers, and integers again after the division by the block.
+    # A staircase on the reals, in cells of width D/n, has near = 2 gamma n, and n in place of D: the exponents are
+    # those of the cells' middles, which are half-integers, and integers again after the division by the block.
     far, block = 2 * period - near, math.gcd(near, 2 * period)
     if near == far:  # N = (1 + b) B_D, and a constant factor does not matter
         return GeneratingFunction((Fraction(1),), (Fraction(0),), 0, level, period, block)

@@ -16,7 +16,7 @@ from utmost.errors import NotANumber, OutOfRange
 
 @dataclass(frozen=True, slots=True)
 class LaplaceTightening:
-    r"""The distribution of W in V_strict = V_loose + W for Laplace noise of rates e_1 (strict) <= e_2 (loose), per unit.
+    r"""The distribution of W in V_strict = V_loose + W for Laplace noise of rates e_1 (strict) <= e_2 (loose).
 
     .. math:: W = 0 \text{ with probability } (e_1/e_2)^2, \quad\text{else density } \tfrac{e_1}{2} e^{-e_1|x|}.
 

@@ -49,7 +49,7 @@ class Candidate:
 
 
 def polynomial_quotient(strict: GeneratingFunction, loose: GeneratingFunction) -> tuple[list[Fraction], int] | None:
-    """Return N_1 / N_2 and its lowest exponent, or None if a coefficient is irrational or the division leaves a remainder."""
+    """Return N_1 / N_2 and its lowest exponent, or None for irrational coefficients or a remainder of the division."""
     top, bottom = strict.fractions, loose.fractions
     if top is None or bottom is None or len(top) < len(bottom):
         return None
@@ -81,7 +81,7 @@ def exact_candidate(
 def near_candidates(
     strict: GeneratingFunction, loose: GeneratingFunction, reach: int, bits: int
 ) -> Iterator[Candidate]:
-    """The candidate from a certified inverse of N_2 with coefficients up to ``reach``, for each lambda with a certificate."""
+    """The candidates from an approximate inverse of N_2 with coefficients up to ``reach``, one per certified lambda."""
     near = inverse(loose.coefficients(bits), loose.start, reach)
     # N_1 (1 - b_2 z^D)(1 - b_2 z^-D) as intervals, and its lowest exponent.
     core, b, D = strict.coefficients(bits), loose.ratio(bits), loose.period
@@ -204,7 +204,7 @@ class UnmatchedZero:
 
 @dataclass(frozen=True, slots=True)
 class IrrationalSteps:
-    """Obstacle: gamma of one staircase is irrational. Then the characteristic function of V_2 has a zero that V_1 lacks."""
+    """Obstacle: gamma of one staircase is irrational. The characteristic function of V_2 has a zero that V_1 lacks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -352,7 +352,7 @@ def _scale(strict: GeneratingFunction, loose: GeneratingFunction, bits: int) -> 
 
 
 def _larger_characteristic(strict: GeneratingFunction, loose: GeneratingFunction) -> LargerCharacteristic | None:
-    """Find a point of the unit circle at which the characteristic function of V_1 is certainly larger than that of V_2."""
+    """Find a point of the unit circle at which V_1 certainly has a larger characteristic function than V_2."""
     size = 64 * max(64, len(strict.constant), len(loose.constant), strict.period, loose.period)
     angles = np.linspace(0, math.pi, size, endpoint=False) + math.pi / (2 * size)
     with np.errstate(divide="ignore", invalid="ignore"):

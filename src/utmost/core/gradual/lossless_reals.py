@@ -133,7 +133,7 @@ def _same(strict: Staircase, loose: Staircase) -> bool:
 
 
 def _common_grid(strict: Staircase, loose: Staircase) -> Fraction | None:
-    """The widest cell that divides all steps of both staircases; None if a period has more than `_MOST_CELLS` of them."""
+    """The widest cell that divides all steps of both staircases; None if a period has more than `_MOST_CELLS` cells."""
     widths: list[Fraction] = []
     for law in (strict, loose):
         if law.exact_gamma is None:

@@ -273,8 +273,8 @@ class Path(Display):
         """The noise at a level of the path; 0 for None, which is epsilon = infinity.
 
         Raises:
-            OutOfRange: for a level below ``start``, and for a level so close to a jump that the jump's cell does not decide
-                which is larger (probability below 2^-200 for a path drawn by `utmost.sampling`).
+            OutOfRange: for a level below ``start``, and for a level so close to a jump that the jump's cell does not
+                decide which is larger (probability below 2^-200 for a path drawn by `utmost.sampling`).
         """
         if level is None:
             return 0

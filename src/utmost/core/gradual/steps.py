@@ -234,7 +234,7 @@ class Pieces(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Relaxing:
-    r"""The distribution of V_loose given V_strict = x, for V_strict = V_loose + W with the independent W of `Tightening`.
+    r"""The distribution of V_loose given V_strict = x, where V_strict = V_loose + W with the W of `Tightening`.
 
     With a the alpha of strict, b the alpha of loose (b < a), m = |x|, s the sign of x (+1 at 0), rho = b/a,
     d = a(1-b^2):

@@ -38,20 +38,20 @@ _HIDDEN: dict[str | bool, str] = {
 class Unit(PickledByFields):
     """The effect of one individual on a table: at most ``cells`` cells change, each by at most ``sensitivity``.
 
-    Under both neighbouring relations, the two numbers describe the *presence* of one individual: the change of the table
-    when that individual's record is added. ``change-one`` replaces a record: one record is removed and another added.
-    So a release that is epsilon/2-private for add-remove is epsilon-private for change-one, and the library divides
-    epsilon by twice the cells. A caller never doubles or halves a number.
+    Under both neighbouring relations, the two numbers describe the *presence* of one individual: the change of the
+    table when that individual's record is added. ``change-one`` replaces a record: one record is removed and another
+    added. So a release that is epsilon/2-private for add-remove is epsilon-private for change-one, and the library
+    divides epsilon by twice the cells. A caller never doubles or halves a number.
 
     Args:
         sensitivity: Largest change of one cell by one individual's presence, > 0; for amounts, in steps.
         cells: Number of released cells that one individual's presence changes, >= 1, over all released columns.
         neighbours: "add-remove" or "change-one".
-        amount: `Amount` that is summed, or whose distinct values are counted; None for counts, and for numbers without a
-            name.
-        nonnegative: Whether one individual's presence **lowers no cell**, as for counts, and for sums of amounts between
-            0 and the sensitivity. A plan may then use a larger epsilon for each sum under "change-one", because a
-            replaced record lowers some cells and raises others.
+        amount: `Amount` that is summed, or whose distinct values are counted; None for counts, and for numbers without
+            a name.
+        nonnegative: Whether one individual's presence **lowers no cell**, as for counts, and for sums of amounts
+            between 0 and the sensitivity. A plan may then use a larger epsilon for each sum under "change-one", because
+            a replaced record lowers some cells and raises others.
         in_all: Largest change of all cells together, at least the sensitivity; None for cells times sensitivity. The
             smaller ``in_all``, the larger the budget share of each cell in a plan.
         exactly: Whether **every** individual changes all of this, and nobody less: ``cells`` cells by the sensitivity
@@ -155,7 +155,7 @@ class Unit(PickledByFields):
 
     @property
     def is_shared(self) -> bool:
-        """Whether the same noise serves sums and counts: both cells of the amount's axis together change by the sensitivity."""
+        """Whether the same noise serves sums and counts: both cells together change by the sensitivity at most."""
         return self.amount is not None and self.amount.between is not None
 
     @property
@@ -306,8 +306,8 @@ class Unit(PickledByFields):
     def check_part(self, part: object) -> None:
         """Check that a table which is one part of a dataset does not use ``nonnegative`` under "change-one".
 
-        A replaced record may leave one part and enter another. So each part must have noise for both halves of a
-        replacement.
+        A replaced record may leave one part and enter another, and each of the two releases then pays for half of the
+        replacement. So one added or removed record may cost a part at most half of the level.
         """
         if part is not None and self.leaves_totals:
             raise OutOfRange(
@@ -331,7 +331,7 @@ class Unit(PickledByFields):
             raise NotDetermined(
                 "numbers of distinct values have no sum: two cells may have values in common",
                 came=came,
-                remedy="Ask for single cells, or count again by the columns that you need (for the total by no column).",
+                remedy="Ask for single cells, or count again by the columns that you need; by no column for the total.",
             )
 
     def numbers(self, steps: NDArray[Any]) -> NDArray[Any]:

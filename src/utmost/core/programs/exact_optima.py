@@ -240,8 +240,8 @@ def solve_exactly(program: LinearProgram) -> LinearSolution:
     try:
         return exact_vertex(program, solve(program).basis)
     except (InfeasibleProgram, SolverFailed):
-        # A failure of the float solver proves nothing: the simplex method decides in rationals. Without a cost every basis
-        # is dual feasible, so that the dual method ends at a feasible basis, or with a proof that there is none.
+        # A failure of the float solver proves nothing: the simplex method decides in rationals. Without a cost every
+        # basis is dual feasible, so that the dual method ends at a feasible basis, or with a proof that there is none.
         form, free = StandardForm.of(program), [Fraction(0)] * sum(program.shape)
         start = BasicSolution(form, [AT_LOWER] * program.shape[1] + [BASIC] * program.shape[0], free)
         basis = last_basis(program)
@@ -260,8 +260,8 @@ def exact_vertex(program: LinearProgram, basis: Basis) -> LinearSolution:
     state = _refined(program, form, BasicSolution(form, places, form.cost))
     if state.primal_fault() is not None and state.dual_fault() is not None:
         numbered = enumerate(zip(state.cost, state.reduced, strict=True))
-        # Costs are shifted so that no reduced cost has the wrong sign. A feasible basis of the shifted costs is then the
-        # start for the true costs.
+        # Costs are shifted so that no reduced cost has the wrong sign. A feasible basis of the shifted costs is then
+        # the start for the true costs.
         shifted = [c - d if state.is_wrong(j, d) else c for j, (c, d) in numbered]
         state = BasicSolution(form, optimised(BasicSolution(form, state.places, shifted)).places, form.cost)
     return optimised(state).solution(program)
@@ -304,7 +304,7 @@ def _power_above(error: Any) -> Fraction:
 
 
 def farkas_ray(program: LinearProgram) -> Vector | None:
-    """Exact multipliers (rows,) that prove a program infeasible, or None if it is feasible; `farkas_gap` checks them."""
+    """Exact multipliers (rows,) that prove a program infeasible, for `farkas_gap`; None for a feasible program."""
     m, n = program.shape
     exact = StandardForm.of(program)
     entries = [(i, j, value) for j in range(n) for i, value in exact.columns[j].items()]

@@ -43,7 +43,7 @@ class FieldTableau(Tableau):
         return replace(best, first=first)._without_artificial(m)._renewed()
 
     def minimise(self, cost: Array) -> "tuple[Solution, FieldTableau]":
-        """The optimum, and its basis, which is a good start for a similar cost; an unbounded cost raises `SolverFailed`."""
+        """The optimum, and its basis as a start for similar costs; an unbounded cost raises `SolverFailed`."""
         k, m = len(self.basis), len(cost)
         padded = np.concatenate([cost.astype(object), np.zeros(k, dtype=object)])
         best = self._descend(padded, m)

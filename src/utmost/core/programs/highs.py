@@ -155,7 +155,7 @@ def solve_by_rows(program: LinearProgram, first: NDArray[np.intp]) -> LinearSolu
 def solve_by_columns(
     program: LinearProgram, start: Vector, first: NDArray[np.intp], most_steps: int
 ) -> tuple[Vector, Vector]:
-    """An optimal vertex and its duals by column generation, from a feasible point (n,) with every variable at a bound."""
+    """An optimal vertex and its duals by column generation, from a feasible point (n,) with all variables at bounds."""
     # For programs with many more variables than rows, and a nearly optimal start. The primal simplex method begins with
     # the variables ``first``; the others stay at their bounds until the duals show that moving them lowers the cost.
     # Every other status than optimal, such as the limit of steps in a round, raises `SolverFailed`.
@@ -205,9 +205,9 @@ def solve_inside(program: LinearProgram) -> tuple[Vector, Vector]:
     """An optimal point and its duals in floats, by HiGHS' interior point method, for programs with many ties."""
     import highspy
 
-    # It serves programs with many more variables than rows, in which simplex methods stall. The point is cut to the bounds
-    # of the variables. The caller measures its violation of the rows, and by `LinearProgram.least_by` its distance from
-    # the optimum.
+    # It serves programs with many more variables than rows, in which simplex methods stall. The point is cut to the
+    # bounds of the variables. The caller measures its violation of the rows, and by `LinearProgram.least_by` its
+    # distance from the optimum.
     highs = _loaded(program, {}, TOLERANCE)
     highs.setOptionValue("solver", "ipm")
     # No vertex is needed, and finding one from an interior point takes longer than the point itself.
@@ -223,7 +223,7 @@ def solve_inside(program: LinearProgram) -> tuple[Vector, Vector]:
 
 
 def solve_whole(program: LinearProgram) -> Vector:
-    """A point of integers: the optimum if 10 000 nodes of HiGHS' branch and bound find it, else the best point found."""
+    """The best point of integers that 10 000 nodes of HiGHS' branch and bound find, usually the optimum."""
     import highspy
 
     highs = _loaded(program, {"solver": "choose", "presolve": "on"}, 1e-9)  # integers need no ten digits
@@ -326,8 +326,9 @@ def _flush_of_c() -> Callable[[], object]:
 
 def _run(highs: Any, *, is_long: bool = False) -> None:
     """Run a solver. In the main thread Ctrl-C or another signal interrupts a long solution."""
-    # Python handles signals between two of its own steps, and HiGHS 1.16 and later lose an error in a callback. So another
-    # thread solves, while the main thread waits, handles the signal, and asks the solver to stop at its next step.
+    # Python handles signals between two of its own steps, and HiGHS 1.16 and later lose an error in a callback. So
+    # another thread solves, while the main thread waits, handles the signal, and asks the solver to stop at its next
+    # step.
     is_long = is_long or max(highs.getNumRow(), highs.getNumCol()) > _LONG
     if not is_long or current_thread() is not main_thread():
         highs.run()

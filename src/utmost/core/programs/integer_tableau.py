@@ -35,7 +35,7 @@ class IntegerTableau(Tableau):
         return best._without_artificial(m)
 
     def minimise(self, cost: Array) -> "tuple[Solution, IntegerTableau]":
-        """The optimum, and its basis, which is a good start for a similar cost; an unbounded cost raises `SolverFailed`."""
+        """The optimum, and its basis as a start for similar costs; an unbounded cost raises `SolverFailed`."""
         k, m = len(self.basis), len(cost)
         padded = np.concatenate([cost.astype(object), np.zeros(k, dtype=object)])
         best = self._descend(padded, m)

@@ -172,12 +172,12 @@ class Basis(PickledByFields):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LinearSolution(PickledByFields):
-    """A vertex solution: ``reduced_costs = c - A' duals``; a row's dual is >= 0 at its lower bound, <= 0 at its upper."""
+    """A vertex and its duals: a row's dual is >= 0 at its lower bound, <= 0 at its upper bound."""
 
     value: Any  # c.x at the vertex
     primal: Vector  # vertex (n,)
     duals: Vector  # multipliers of the rows (m,)
-    reduced_costs: Vector  # multipliers of the variables' bounds (n,)
+    reduced_costs: Vector  # c - A' duals, the multipliers of the variables' bounds (n,)
     basis: Basis
 
     def __post_init__(self) -> None:

@@ -42,11 +42,11 @@ def central_shares(
     near: tuple[Floats, Floats] | None = None,
 ) -> CentralShares:
     """The shares (N,) of columns (n, N) that sum to 1 in each row at least cost, up to ``gap`` and ``exactness``."""
-    # The columns are not negative, every row has a positive entry, and <weights, column> = 1 for each column: the equations
-    # are written in the differences of the columns from the constant one, which may be small. ``near`` has the shares
-    # (0 for new columns) and prices of the last optimum; such a warm start takes half of the steps. The result is the
-    # best point reached, which misses the gap or the exactness only by rounding. Cost: 10 to 25 steps of O(n^2 N).
-    # Source: the predictor and corrector of Mehrotra.
+    # The columns are not negative, every row has a positive entry, and <weights, column> = 1 for each column: the
+    # equations are written in the differences of the columns from the constant one, which may be small. ``near`` has
+    # the shares (0 for new columns) and prices of the last optimum; such a warm start takes half of the steps. The
+    # result is the best point reached, which misses the gap or the exactness only by rounding. Cost: 10 to 25 steps of
+    # O(n^2 N). Source: the predictor and corrector of Mehrotra.
     rows = _Differences.of(columns, weights)
     program = rows.of_columns(columns), costs, rows.sums
     best, merit = None, np.inf
