@@ -116,7 +116,7 @@ def tabled(table: Mapping[Any, Number]) -> Tabled:
 
 
 def cost_named(name: str | Cost) -> Cost:
-    """Read the name of a cost, such as "absolute", "squared", "moment:3", "table:0=0,1=1,5=3"; return a function as is."""
+    """Read the name of a cost: "absolute", "squared", "moment:3", "table:0=0,1=1,5=3"; return a function unchanged."""
     if not isinstance(name, str):
         return name
     kind, _, order = name.strip().lower().partition(":")

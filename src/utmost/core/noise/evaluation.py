@@ -61,7 +61,7 @@ class Points:
     def answer(
         self, formula: Callable[[Any], Any], exact: Callable[[int], Fraction] | None, *, elsewhere: Any = None
     ) -> Any:
-        """Evaluate at the floors, in the kind of numbers of the answer; other points than integers get ``elsewhere``."""
+        """Evaluate at the floors, in the kind of numbers of the answer; fractional points get ``elsewhere``."""
         # ``exact`` is None for irrational probabilities.
         if self.exact and exact is not None:
             pairs = zip(self.floors.ravel().tolist(), self.integral.ravel().tolist(), strict=True)

@@ -129,7 +129,7 @@ class TermGroups:
         return float(points[small[-1] + 1] if len(small) else points[0])
 
     def log_characteristic(self, group: int, half_angles: Floats, farthest: Floats) -> tuple[Floats, Floats]:
-        """-log phi of one group, and its rounding error, from angles c t/2 (K,), reduced to a period if that is exact."""
+        """-log phi of one group, and its rounding error, from angles c t/2 (K,), reduced to a period where exact."""
         # ``farthest`` has the size of the angles before they were rounded.
         half_sinh = self.half_sinh[group]
         logs = self.counts[group] * np.log1p((np.sin(half_angles) / half_sinh) ** 2)
@@ -250,7 +250,7 @@ class Smoothed:
         return cls(weights, np.expm1(np.minimum(moved, 50)) + _ULPS * _UNIT, period, tau, chernoff.smoothed(tau))
 
     def exceeded(self, margin: float, miss: float | None = None) -> float:
-        """An upper bound of P(|S| > margin), at least 1e-13; ``miss`` chooses the slack for a comparison with ``miss``."""
+        """An upper bound of P(|S| > margin), at least 1e-13; best near ``miss``, if that is passed."""
         slacks = _SLACKS if miss is None else (slack_for(miss),)
         return min(self._exceeded(margin - slack * self.tau, slack) for slack in slacks)
 

@@ -56,7 +56,7 @@ class RealLaw(Law):
         return _answered(x, self._above)
 
     def icdf(self, p: Any) -> Any:
-        """The x with cdf(x) = p: minus infinity at p = 0, infinity at p = 1. Pass a p close to 1 as Fraction or text."""
+        """The x with cdf(x) = p: minus infinity at p = 0, infinity at p = 1. Pass p close to 1 as Fraction or text."""
         return -self._upper_quantile(p)
 
     def iccdf(self, q: Any) -> Any:
