@@ -266,7 +266,7 @@ class Staircase(RealLaw):
 
     @property
     def is_gamma_irrational(self) -> bool:
-        """Whether a theorem shows that gamma is irrational: proofs/theory/staircase-is-not-gradual.md.
+        """Whether a theorem shows that gamma is irrational: proofs/theory/lossless-on-the-reals.md.
 
         >>> exceptional = Staircase(alpha="1/4")
         >>> Staircase(1).is_gamma_irrational, exceptional.is_gamma_irrational, exceptional.exact_gamma
