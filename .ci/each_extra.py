@@ -41,7 +41,8 @@ def core() -> None:
     command("release", "t.csv", *PROMISE, "--out", "o.csv")
     assert json.loads(Path("o.csv.json").read_text(encoding="utf-8"))["utmost"] == utmost.__version__
     command("verify", "o.csv")
-    kept = ["--ledger", "l.db", "--create", "--name", "towns", "--dataset", "d"]
+    kept = ["--ledger", "l.db", "--name", "towns", "--dataset", "d"]
+    command("ledger", "create", "l.db")
     command("release", "t.csv", *PROMISE, *kept, "--out", "k.csv")
     command("ledger", "verify", "--ledger", "l.db")
     command(

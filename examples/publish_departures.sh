@@ -7,9 +7,10 @@ events="$here/departures.csv.gz" domain="$here/departures_domain.json"
 head -c 32 /dev/zero > count.key # the same key counts the same flights again; it need not be secret
 kept="--ledger departures.db --dataset aircraft"
 
+utmost ledger create departures.db
 # How many flights of one aircraft should count? A fifth of epsilon says, and the table of costs marks the best.
 utmost count "$events" --person aircraft --domain "$domain" --contributions in-all=50,100,200,300,500 --out often.json
-utmost release often.json --epsilon 1/5 --out often.csv $kept --create --name often
+utmost release often.json --epsilon 1/5 --out often.csv $kept --name often
 utmost bounds often.csv --domain "$domain" --epsilon 2
 
 utmost count "$events" --person aircraft --domain "$domain" --in-all 200 --count-key count.key --out flights.json

@@ -23,7 +23,7 @@ count events.csv --person p --contributions at-most=1,2 --domain domain.json --o
 plan c.json --want town --epsilon 1 --out plan.json
 release c.json --plan plan.json --epsilon 1 --out r.json
 release t.csv {PROMISE} --out r.csv
-release t.csv {PROMISE} --ledger l.db --create --name r --dataset d --out kept.csv
+ledger create l.db && release t.csv {PROMISE} --ledger l.db --name r --dataset d --out kept.csv
 ledger backup --ledger l.db --out copy.db
 design --space counts:3 --prior uniform {HALF} --out design.json
 """
@@ -77,6 +77,7 @@ JSON = {
     "domain check": "events.csv --domain domain.json",
     "domain propose": "book.csv",
     "ledger charge": "--ledger l.db --dataset d --epsilon 1/8 --what other",
+    "ledger create": "l4.db",
 }
 """Every command that has --json, in words that it takes."""
 

@@ -29,6 +29,7 @@ __all__ = [
     "command_of",
     "every_command",
     "main",
+    "new_ledger",
     "python",
     "utmost_command",
     "with_recipe",
@@ -44,6 +45,12 @@ def python(*arguments, check=True, **options):
         [sys.executable, *map(str, arguments)],
         **{"check": check, "capture_output": True, "text": True, "encoding": "utf-8", "env": environment} | options,
     )
+
+
+def new_ledger(place):
+    """Create a ledger, as `utmost ledger create` does, and return its place."""
+    utmost.Ledger.open(place, create=True).close()
+    return place
 
 
 def utmost_command(*arguments, check=False, **options):

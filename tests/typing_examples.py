@@ -17,7 +17,6 @@ from utmost.interop import register_frames
 from utmost.ledger import Budget, Release
 from utmost.optima import Optimum
 from utmost.promises import Promise
-from utmost.publish.counting.key_counts import KeyShares
 from utmost.publish.releases.clean_release import CleanTable
 from utmost.publish.releases.withheld import WithheldTables
 from utmost.releases import Answer, Estimate, WithheldTable
@@ -64,8 +63,7 @@ def a_count() -> None:
     assert_type(both, dict[str, CountedTable])
     parts = ut.count_table(EVENTS, domain, ut.Counting("user", at_most=1), part={"amount": [3, 4]})
     assert_type(parts, dict[str | int | bool, CountedTable])
-    assert_type(count_keys(EVENTS, person="user", column="page", at_most=1), dict[str, int])
-    assert_type(count_keys(EVENTS, person="user", column="page", at_most=1, shares=60), dict[str, KeyShares])
+    assert_type(count_keys(EVENTS, person="user", column="page", at_most=1), ut.Table)
 
 
 def a_ledger(path: Path) -> Budget:

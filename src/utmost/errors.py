@@ -215,7 +215,13 @@ class LedgerDamaged(LedgerError):
 
 
 class LedgerUnavailable(LedgerError):
-    """The store is locked, full, or cannot be reached. Repeating the call is safe."""
+    """The store is locked, full, or cannot be reached. Repeating the call is safe.
+
+    Attributes:
+        is_absent: Whether the path has no ledger. A ledger is only created on request.
+    """
+
+    is_absent: bool = False
 
 
 class ServiceError(UtmostError):

@@ -3,7 +3,6 @@
 from utmost.publish.promises.accuracy import epsilon_for
 from utmost.publish.promises.level_steps import bridge, relax, tighten
 from utmost.publish.promises.noise_at_level import CellNoiseAtLevel, cell_noise_at
-from utmost.publish.promises.noise_of_keys import select_keys
 from utmost.publish.promises.partition_selection import KeySelection
 from utmost.publish.promises.planar_law import planar_epsilon_for
 from utmost.publish.promises.tangent_plane import TangentPlane
@@ -56,7 +55,6 @@ __all__ = [
     "release_detailed",
     "release_measures",
     "release_shared",
-    "select_keys",
     "tighten",
 ]
 

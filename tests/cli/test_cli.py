@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from running import COMMANDS, RESEARCH_COMMANDS, python, utmost_command, with_recipe
+from running import COMMANDS, RESEARCH_COMMANDS, new_ledger, python, utmost_command, with_recipe
 from utmost.version import __version__
 
 ROOT = Path(__file__).parents[2]
@@ -109,7 +109,7 @@ def test_reals_are_read_from_text_exactly(run, file, tmp_path):
 def test_a_column_that_nobody_declared_is_misuse_and_named(run, tmp_path):
     """It was printed exactly, under a promise of privacy."""
     out = tmp_path / "out.csv"
-    for more in ([], ["--dry-run"], ["--ledger", tmp_path / "r.db", "--create", "--name", "a"]):
+    for more in ([], ["--dry-run"], ["--ledger", new_ledger(tmp_path / "r.db"), "--name", "a"]):
         code, shown, err = run("release", BERKELEY, "--public", "department", *PROMISE, "--out", out, *more)
         assert (code, shown) == (2, "")
         assert "every column must be released, declared public or dropped; got 'sex', 'applicants'" in err
@@ -119,9 +119,8 @@ def test_a_column_that_nobody_declared_is_misuse_and_named(run, tmp_path):
 def test_a_level_that_protects_nobody_needs_a_yes(run, tmp_path):
     """Before anything is drawn or written; with a ledger too, and when a release is relaxed."""
     large = [*PROMISE, "--epsilon", "11"]
-    ledger = ["--ledger", tmp_path / "r.db", "--name", "a"]
+    ledger = ["--ledger", new_ledger(tmp_path / "r.db"), "--name", "a"]
     for more in ([], ["--dry-run"], ledger):
-        more = [*more, "--create"] if more == ledger else more
         code, out, err = run("release", BERKELEY, *OTHERS, *large, *more)
         assert (code, out) == (2, "")
         assert re.search("protects practically nobody: epsilon is above 10.* Or pass --yes to go on all the same", err)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from running import new_ledger
 from utmost import Counting
 from utmost.counting import count_table, read_counted
 from utmost.errors import BadTable, UtmostError
@@ -161,13 +162,13 @@ def test_the_applicants_give_back_the_table_of_berkeley(run):
 def test_a_counted_release_is_kept_in_a_ledger_and_relaxed(run, files, tmp_path):
     """From the file that was counted: which events of a person count is drawn, and a ledger may meet them again."""
     events, domain = files
-    key, place = tmp_path / "key", ["--ledger", tmp_path / "ledger.db", "--name", "views"]
+    key, place = tmp_path / "key", ["--ledger", new_ledger(tmp_path / "ledger.db"), "--name", "views"]
     key.write_bytes(b"k" * 32)
-    code, _, err = run("release", events, *SAY, "--domain", domain, "--epsilon", 2, "--create", *place)
+    code, _, err = run("release", events, *SAY, "--domain", domain, "--epsilon", 2, *place)
     assert (code, "Or count first by a key of your own" in err) == (2, True)
     counted = tmp_path / "counted.json"
     run("count", events, *SAY, "--domain", domain, "--out", counted, "--count-key", key)
-    code, shown, err = run("release", counted, "--epsilon", 2, "--create", *place, "--columns", "views")
+    code, shown, err = run("release", counted, "--epsilon", 2, *place, "--columns", "views")
     assert code == 0, err
     assert next(csv.DictReader(io.StringIO(shown))).keys() == {"page", "age", "views", "views_margin"}
     assert run("view", *place, "--epsilon", 1)[0] == 0
@@ -205,11 +206,16 @@ def test_keys_that_nobody_listed_are_named_at_epsilon_and_delta(run, tmp_path):
     assert json.loads(out.read_text()) == {"word": ["common", "usual"]}
     assert "(epsilon=1, delta=1/1000000000)" in " ".join(shown.split())
     assert "cannot be relaxed" in shown
-    said = json.loads((tmp_path / "keys.json.json").read_text())
-    assert (said["delta"], said["relaxable"], said["keys"]) == ("1/1000000000", False, ["common", "usual"])
+    assert json.loads((tmp_path / "keys.csv.json").read_text())["delta"] == "1/1000000000"
+    assert [line.split(",")[0] for line in (tmp_path / "keys.csv").read_text().splitlines()] == [
+        "word",
+        "common",
+        "usual",
+    ]
+    assert run("verify", tmp_path / "keys.csv")[0] == 0
     assert run("count", events, "--person", "user", "--at-most", 2, "--domain", out, "--dry-run")[0] == 0
     code, shown, _ = run(*say, "--delta", "1e-9", "--dry-run", "--json")
-    assert (code, "keys" in json.loads(shown)) == (0, False)
+    assert (code, json.loads(shown)["relaxable"]) == (0, False)
     assert "no --delta" in run(*say)[2]
     assert "counting spends nothing" in run("count", events, "--person", "user", "--epsilon", 1)[2]
     more = tmp_path / "more.json"
@@ -223,11 +229,12 @@ def test_persons_of_few_keys_give_each_more_by_shares(run, tmp_path):
     events, out = tmp_path / "e.csv", tmp_path / "keys.json"
     events.write_text("user,word\n" + "".join(f"{n},common\n" for n in range(40)))
     say = ["count", events, "--person", "user", "--unknown-keys", "word", "--at-most", 10, "--epsilon", 1]
-    assert "needs at least one key" in run(*say, "--delta", "1e-6", "--out", out)[2]
+    assert "needs at least one key" in run(*say, "--delta", "1e-6", "--out", tmp_path / "none.json")[2]
+    assert (tmp_path / "none.csv").read_text() == "word,persons\n"
     code, shown, err = run(*say, "--delta", "1e-6", "--shares", 60, "--out", out)
     assert (code, json.loads(out.read_text())) == (0, {"word": ["common"]}), err
     assert "gives them at most 60 shares in all" in " ".join(shown.split())
-    assert run("verify", out)[0] == 0
+    assert run("verify", tmp_path / "keys.csv")[0] == 0
     said = json.loads(run(*say, "--delta", "1e-6", "--shares", 60, "--dry-run", "--json")[1])
     assert 60 * 13 < said["threshold"] < 60 * 14
     assert "needs --unknown-keys" in run("count", events, "--person", "user", "--shares", 60)[2]

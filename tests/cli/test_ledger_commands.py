@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from postgres import fresh_database
-from running import utmost_command, with_recipe
+from running import new_ledger, utmost_command, with_recipe
 from utmost.ledger import Ledger
 
 ROOT = Path(__file__).parents[2]
@@ -41,7 +41,7 @@ def in_a_folder_of_its_own(monkeypatch, tmp_path):
 def published(run):
     """A ledger with one release at 1/2; its options."""
     assert (
-        run("release", BERKELEY, *ADMITTED, "--epsilon", "1/2", "--ledger", "r.db", "--create", "--out", "half.csv")[0]
+        run("release", BERKELEY, *ADMITTED, "--epsilon", "1/2", "--ledger", new_ledger("r.db"), "--out", "half.csv")[0]
         == 0
     )
     return ["--ledger", "r.db"]
@@ -73,9 +73,9 @@ def test_publishing_writes_the_table_and_its_statement(run, published):
 
 
 @pytest.mark.parametrize("out", [["--out", "nowhere/a.csv"], ["--out", "a.parquet"], ["--format", "parquet"]])
-def test_what_cannot_be_written_is_refused_before_a_ledger_is_made(run, out, monkeypatch):
+def test_what_cannot_be_written_is_refused_before_anything_is_drawn(run, out, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    where = ["--ledger", "new.db", "--create"]
+    where = ["--ledger", "new.db"]
     code, printed, err = run(*with_recipe("release", BERKELEY, *ADMITTED, "--epsilon", "1/2", *where, *out))
     assert (code, printed, len(err.splitlines())) == (2, "", 1)
     assert not list(Path.cwd().iterdir())
@@ -113,7 +113,7 @@ def test_a_view_is_written_with_its_statement(run, published):
 def test_parquet_goes_in_and_out(run):
     table = pa.table({"who": ["a", "b"], "n": pa.array([3, 5], pa.int64())})
     pq.write_table(table, "t.parquet")
-    where = ["--ledger", "r.db", "--name", "p"]
+    where = ["--ledger", new_ledger("r.db"), "--name", "p"]
     assert (
         run(
             "release",
@@ -124,7 +124,6 @@ def test_parquet_goes_in_and_out(run):
             "who",
             *UNIT,
             *where,
-            "--create",
             "--epsilon",
             "1",
             "--out",
@@ -149,8 +148,6 @@ def test_dry_runs_draw_write_and_spend_nothing(run, published, tmp_path):
     more += ["--name", "b", "--dataset", "admissions"]
     report = said(run, *more, "--epsilon", "1", *published, "--dry-run")
     assert report["after"] == {"dataset": "admissions", "limit": None, "spent": "3/2", "remaining": None}
-    report = said(run, *more, "--epsilon", "1", "--ledger", "new.db", "--create", "--dry-run")
-    assert (report["new_ledger"], report["after"]["spent"]) == (True, "1")
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
@@ -176,7 +173,7 @@ def test_the_same_data_under_another_name_are_told(run, published):
     assert (code, out) == (1, "")
     assert "holds the values of 'admitted' in 'admissions', version 1" in err
     assert "For your eyes: column 'admitted' " in err
-    assert "or independent in the recipe, for other" in err
+    assert "or independent in the recipe, if nobody is in both" in err
     assert run(*with_recipe(*again, "--independent", "--out", "copy.csv"))[0] == 0
     assert run(*with_recipe("release", BERKELEY, *ADMITTED, "--epsilon", "1", "--independent"))[0] == 2
 
@@ -299,7 +296,7 @@ def test_new_versions_of_the_data_add_up(run, published):
     again = ["release", BERKELEY, *ADMITTED, *published, "--epsilon", "1/2", "--request", "later"]
     code, _, err = run(*again)
     assert code == 3
-    assert "If they are an earlier version's, name it: --data-version 1. " in err
+    assert "If the data are of an earlier version, pass it: --data-version 1. " in err
     assert run(*again, "--data-version", "1")[0] == 0
 
 
@@ -360,7 +357,7 @@ def test_a_ledger_is_made_only_where_one_is_asked_for(run):
     for more in ([], ["--dry-run"]):
         code, _, err = run("release", BERKELEY, *ADMITTED, "--epsilon", "1", "--ledger", "mispelt.db", *more)
         assert code == 1
-        assert "--create" in err
+        assert "utmost ledger create mispelt.db" in err
     assert list(Path().iterdir()) == []
 
 
@@ -373,7 +370,7 @@ def test_a_ledger_on_a_server(run, monkeypatch):
     assert run("release", BERKELEY, *ADMITTED, "--epsilon", "1", "--out", "one.csv")[0] == 2, "--ledger must be said"
     where = os.environ["UTMOST_LEDGER"]
     assert (
-        run("release", BERKELEY, *ADMITTED, "--epsilon", "1", "--ledger", where, "--create", "--out", "one.csv")[0] == 0
+        run("release", BERKELEY, *ADMITTED, "--epsilon", "1", "--ledger", new_ledger(where), "--out", "one.csv")[0] == 0
     )
     assert run("relax", BERKELEY, "--name", "admissions", "--epsilon", "2", "--out", "two.csv")[0] == 0
     assert answers(run("view", "--name", "admissions", "--epsilon", "1")[1]) == answers(Path("one.csv").read_text())
@@ -382,9 +379,8 @@ def test_a_ledger_on_a_server(run, monkeypatch):
 
 
 def test_commands_start_quickly_and_work_in_a_process_of_their_own(tmp_path):
-    ended = utmost_command(
-        "release", BERKELEY, *ADMITTED, "--epsilon", "1", "--ledger", "r.db", "--create", cwd=tmp_path
-    )
+    assert utmost_command("ledger", "create", "r.db", cwd=tmp_path).returncode == 0
+    ended = utmost_command("release", BERKELEY, *ADMITTED, "--epsilon", "1", "--ledger", "r.db", cwd=tmp_path)
     assert ended.returncode == 0, ended.stderr
     ended = utmost_command("ledger", "verify", "--ledger", "r.db", "--json", cwd=tmp_path)
     assert json.loads(ended.stdout)["responses"] == 1
@@ -403,10 +399,10 @@ def test_a_folder_of_parquet_files_is_kept_in_a_ledger_and_its_request_repeats(r
     promise = ["--columns", "visits", "--public", "ward", "--id", "ward", "--sensitivity", "1", "--cells", "1"]
     assert run("promise", *promise, "--out", tmp_path / "p.json")[0] == 0
     say = ["--promise", tmp_path / "p.json"]
-    say += ["--epsilon", "1", "--ledger", tmp_path / "l.db", "--name", "visits", "--request", "monday"]
-    assert run("release", lake, *say, "--create", "--dry-run")[0] == 0
-    assert run("release", lake, *say, "--create")[0] != 0
-    assert run("release", lake, *say, "--create", "--out", out)[0] == 0
+    say += ["--epsilon", "1", "--ledger", new_ledger(tmp_path / "l.db"), "--name", "visits", "--request", "monday"]
+    assert run("release", lake, *say, "--dry-run")[0] == 0
+    assert run("release", lake, *say)[0] != 0
+    assert run("release", lake, *say, "--out", out)[0] == 0
     first = out.read_bytes()
     for again in (out, tmp_path / "other.parquet"):
         assert run("release", lake, *say, "--out", again)[0] == 0
@@ -433,8 +429,8 @@ def test_a_folder_is_released_without_a_ledger_and_refused_where_it_is_no_table(
 def test_a_table_goes_through_pipes_and_files_of_any_format(run, tmp_path):
     """Released with an encoding, viewed as JSON lines and relaxed as CSV: labels and error bars are in each."""
     (tmp_path / "t.csv").write_bytes("who;n\nKöln;3\nb;5\n".encode("cp1252"))
-    where = ["--ledger", "r.db", "--name", "p"]
-    say = ["--columns", "n", "--public", "who", *UNIT, "--epsilon", "1", *where, "--create", "--out", "o.feather"]
+    where = ["--ledger", new_ledger("r.db"), "--name", "p"]
+    say = ["--columns", "n", "--public", "who", *UNIT, "--epsilon", "1", *where, "--out", "o.feather"]
     assert run("release", tmp_path / "t.csv", *say)[0] == 1
     assert run(*with_recipe("release", tmp_path / "t.csv", *say, "--encoding", "cp1252"))[0] == 0
     asked = ["--epsilon", "1/2", "--confidence", "0.99", "--out", "v.data", "--format", "jsonl"]

@@ -78,7 +78,7 @@ def test_what_libraries_print_is_in_no_answer(tmp_path):
     """Every --json and every --out - of every command, in a process whose libraries print wherever they can."""
     for name, content in FILES.items():
         (tmp_path / name).write_text(content)
-    lines = [("", line.split()) for line in READY.strip().splitlines()]
+    lines = [("", line.split()) for line in READY.strip().replace(" && ", "\n").splitlines()]
     lines += [(name, [*name.split(), *words.split(), "--json"]) for name, words in JSON.items()]
     lines += [(name, [*name.split(), *words.split()]) for name, words in PIPE.items()]
     (tmp_path / "lines.json").write_text(json.dumps([line for _, line in lines]))

@@ -14,7 +14,7 @@ from unittest import mock
 
 import pytest
 
-from running import COMMANDS, PLAIN, called, every_command, python
+from running import COMMANDS, PLAIN, called, every_command, new_ledger, python
 from utmost.errors import BadTable, OutOfRange
 
 # Every remedy in the source is put into the words of the command line.
@@ -179,11 +179,9 @@ def test_what_ledgers_domains_and_counts_refuse_is_told_without_python(run, file
     none = tmp_path / "none.db"
     for words in (["view", "--name", "r"], ["relax", file("n\n1\n"), "--name", "r"]):
         _, _, error = run(*words, "--ledger", none, "--epsilon", 1)
-        assert (
-            "run the job again; or make a new one: add --create (to utmost ledger budget: --create --limit 2)." in error
-        )
-    kept = ["--ledger", tmp_path / "l.db", "--name", "r"]
-    assert run("release", file("n\n1\n"), *SILENT, *kept, "--create")[0] == 0
+        assert f"create a ledger, once: utmost ledger create {none}\n" in error
+    kept = ["--ledger", new_ledger(tmp_path / "l.db"), "--name", "r"]
+    assert run("release", file("n\n1\n"), *SILENT, *kept)[0] == 0
     refused = run("view", *kept, "--epsilon", 10**9)[2]
     assert re.search(r"It is stored up to epsilon = \d+: call utmost relax with the table\.", refused)
     (tmp_path / "domain.json").write_text('{"n": 3}')
@@ -355,7 +353,7 @@ WRONG_AS_JSON = {
     "another command": (["relese", "--json"], "NoSuchCommand", 2, None),
     "a table": (["release", "t.csv", *SILENT, "--json"], "BadTable", 1, "missing"),
     "no folder": (["release", "t.csv", *SILENT, "--json", "--out", "no/o.csv"], "Unsupported", 2, "Make it first."),
-    "no ledger": (["ledger", "status", "--ledger", "no.db", "--json"], "LedgerUnavailable", 1, "--create"),
+    "no ledger": (["ledger", "status", "--ledger", "no.db", "--json"], "LedgerUnavailable", 1, "create no.db"),
 }
 
 

@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
 import utmost as ut
-from running import with_recipe
+from running import new_ledger, with_recipe
 from utmost import Counting
 from utmost.counting import count_table
 from utmost.errors import LittleProtection, UtmostError
@@ -307,11 +307,11 @@ def test_a_signed_release_by_a_plan_is_verified(run, counted, plan, tmp_path):
 
 def test_a_ledger_keeps_a_release_by_a_plan(run, counted, plan, tmp_path):
     """Published, relaxed and viewed: each answer is the document at its level, and together they cost the loosest."""
-    place = ["--ledger", tmp_path / "l.db", "--name", "admissions"]
+    place = ["--ledger", new_ledger(tmp_path / "l.db"), "--name", "admissions"]
     outs = [tmp_path / name for name in ("a.json", "b.json", "c.json")]
     say = ["release", counted, "--plan", plan, *place]
-    assert "would be made" in run(*say, "--epsilon", "1/4", "--create", "--dry-run")[1]
-    assert run(*say, "--epsilon", "1/4", "--create", "--out", outs[0])[0] == 0
+    assert "would be spent" in run(*say, "--epsilon", "1/4", "--dry-run")[1]
+    assert run(*say, "--epsilon", "1/4", "--out", outs[0])[0] == 0
     code, shown, err = run("relax", counted, *place, "--epsilon", 2, "--out", outs[1])
     assert (code, "answered at" in shown) == (0, True), err
     assert run("view", *place, "--epsilon", 1, "--confidence", "0.9", "--out", outs[2])[0] == 0
@@ -362,9 +362,9 @@ def test_columns_changed_together_from_events_to_a_checked_release(run, stays, t
     again = tmp_path / "again.json"
     counting = ["--person", "who", "--out", again]
     assert run("release", stays / "events.csv", "--plan", plan, "--epsilon", 1, *counting)[0] == 0
-    place = ["--ledger", tmp_path / "ledger.sqlite", "--name", "stays"]
+    place = ["--ledger", new_ledger(tmp_path / "ledger.sqlite"), "--name", "stays"]
     outs = [tmp_path / f"{name}.json" for name in "xyz"]
-    publish = ["release", counted, "--plan", plan, "--epsilon", "1/4", *place, "--create", "--out", outs[0]]
+    publish = ["release", counted, "--plan", plan, "--epsilon", "1/4", *place, "--out", outs[0]]
     assert run(*publish)[0] == 0
     assert run("relax", counted, *place, "--epsilon", 2, "--out", outs[1])[0] == 0
     assert run("view", *place, "--epsilon", 1, "--out", outs[2])[0] == 0
@@ -588,7 +588,7 @@ def test_wanted_tables_are_released_by_noise_made_once(run, tmp_path):
     planned = [*events, "--want", "a", "--want", "b c", "--once", "tables"]
     assert run(*planned, "--out", tmp_path / "p.json")[0] == 0
     assert list(ut.read_release(tmp_path / "p.json")) == ["a", "b c"]
-    code, _, err = run(*tables, "--ledger", tmp_path / "l.db", "--create", "--name", "x")
+    code, _, err = run(*tables, "--ledger", new_ledger(tmp_path / "l.db"), "--name", "x")
     assert (code, "Leave out --once" in err) == (2, True)
     code, _, err = run(*events, "--once", "tables")
     assert (code, "Add --want" in err) == (2, True)
@@ -619,12 +619,12 @@ def test_a_plan_names_the_option_of_noise_made_once(run, tmp_path):
 def test_wanted_tables_are_kept_in_a_ledger_and_the_same_call_spends_nothing(run, made, tmp_path):
     """Events of rows and a counted file; the wants stay with the release, and less noise keeps them."""
     wanted = ["--want", "department sex", "--want", "sex", "--want", ""]
-    kept = ["--ledger", tmp_path / "l.db", "--name", "applicants"]
+    kept = ["--ledger", new_ledger(tmp_path / "l.db"), "--name", "applicants"]
     asked = ["release", made / "counted.json", *wanted, *kept]
-    dry = run(*asked, "--create", "--epsilon", "1/2", "--dry-run")
+    dry = run(*asked, "--epsilon", "1/2", "--dry-run")
     assert (dry[0], "planned together" in " ".join(dry[1].split())) == (0, True)
     outs = [tmp_path / f"{name}.json" for name in ("first", "again", "relaxed")]
-    assert run(*asked, "--create", "--epsilon", "1/2", "--out", outs[0])[0] == 0
+    assert run(*asked, "--epsilon", "1/2", "--out", outs[0])[0] == 0
     assert run(*asked, "--epsilon", "1/2", "--out", outs[1])[0] == 0
     assert outs[0].read_bytes() == outs[1].read_bytes()
     assert run("relax", made / "counted.json", *kept, "--epsilon", 1, "--out", outs[2])[0] == 0

@@ -8,7 +8,7 @@ from typing import get_args
 
 import pytest
 
-from running import every_command, with_recipe
+from running import every_command, new_ledger, with_recipe
 from utmost import CellNoise, PointNoise, read_promise, read_release
 from utmost.errors import BadTable, OutOfRange, Unsupported, WrongKind
 
@@ -154,11 +154,9 @@ def test_a_ledger_knows_the_promise_of_a_file_as_that_of_its_options(run, file, 
     say = {"columns": ["--drop", "x,y"], "points": ["--drop", "admitted"], "reals": ["--drop", "x,y"]}.get(name, [])
     say = [*KINDS[name][0], *(say or (["--drop", "x,y"] if name != "all words" else []))]
     say += ["--public", "department"] if name == "wide" else []
-    where = ["--epsilon", 2, "--ledger", tmp_path / "ledger.db", "--name", "a"]
+    where = ["--epsilon", 2, "--ledger", new_ledger(tmp_path / "ledger.db"), "--name", "a"]
     path = file(*say)
-    code, first, err = run(
-        "release", table, *(say if name in ("columns", "wide") else ["--promise", path]), *where, "--create"
-    )
+    code, first, err = run("release", table, *(say if name in ("columns", "wide") else ["--promise", path]), *where)
     assert code == 0, err
     assert run("release", table, "--promise", path, *where)[1] == first
     with Ledger.open(tmp_path / "ledger.db") as ledger:
@@ -198,8 +196,8 @@ def test_a_plan_is_a_promise(run, tmp_path):
     at = [counted, "--epsilon", 1, "--dry-run", "--json"]
     by_plan, by_promise = (json.loads(run("release", *at, *say)[1]) for say in (["--plan", plan], ["--promise", path]))
     assert by_plan["shares"] == by_promise["shares"]
-    where = ["--epsilon", 1, "--ledger", tmp_path / "ledger.db", "--name", "a"]
-    code, first, err = run("release", counted, "--plan", plan, *where, "--create")
+    where = ["--epsilon", 1, "--ledger", new_ledger(tmp_path / "ledger.db"), "--name", "a"]
+    code, first, err = run("release", counted, "--plan", plan, *where)
     assert code == 0, err
     assert run("release", counted, "--promise", path, *where)[1] == first
     for more in (["--columns", "n"], ["--neighbours", "add-remove"], ["--grid", "1/2"], ["--half-step"]):
@@ -356,7 +354,7 @@ def test_a_promise_of_noise_for_one_level_is_released_once(run, tmp_path):
     promise = Promise("admitted", public="department", drop=["x", "y"], unit=Unit(5, 1)).once(cost="squared")
     promise.save(file)
     asked = ["release", table, "--promise", file, "--epsilon", 1]
-    code, _, err = run(*asked, "--ledger", tmp_path / "l.db", "--create", "--name", "n")
+    code, _, err = run(*asked, "--ledger", new_ledger(tmp_path / "l.db"), "--name", "n")
     assert code == 2
     assert "on the command line without --ledger" in " ".join(err.split())
     code, _, err = run(*asked, "--out", tmp_path / "o.csv")

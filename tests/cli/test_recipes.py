@@ -7,7 +7,7 @@ import tomllib
 import pytest
 
 import utmost as ut
-from running import utmost_command, with_recipe
+from running import new_ledger, utmost_command, with_recipe
 from utmost.errors import AlreadyPublished, KeyRefused
 
 REGIONS = ("nord", '"süd, ost"', "west")
@@ -63,10 +63,14 @@ def test_a_nightly_job_repeats_itself_and_refuses_other_data(run, job, monkeypat
     secrets = job / "night.secret.toml"
     assert stat.S_IMODE(secrets.stat().st_mode) == 0o600
     night = ["--recipe", "night.toml", "--request", "monday"]
+    for refused in (["--dry-run"], ["--out", "o.csv"]):  # a job makes no ledger
+        code, _, err = run("release", "e.csv", *night, *refused)
+        assert (code, "utmost ledger create n.db --key-file night.secret.toml\n" in err) == (1, True)
+    assert not list(job.glob("n.db*"))
+    ran(run, "ledger", "create", "n.db", "--key-file", "night.secret.toml")
     shown = ran(run, "release", "e.csv", *night[:2], "--dry-run")
     assert "± " in shown
     assert "would be spent" in shown
-    assert not (job / "n.db").exists()
     ran(run, "release", "e.csv", *night, "--out", "o.csv")
     first = (job / "o.csv").read_bytes(), (job / "o.csv.json").read_bytes()
     assert ran(run, "release", "e.csv", *night, "--out", "o.csv")
@@ -94,7 +98,7 @@ def test_a_nightly_job_repeats_itself_and_refuses_other_data(run, job, monkeypat
 
 
 def test_a_ledger_counts_persons_by_a_key_alone(run, job):
-    code, _, err = run("release", "e.csv", *COUNT, "--epsilon", 1, "--ledger", "l.db", "--create", "--name", "a")
+    code, _, err = run("release", "e.csv", *COUNT, "--epsilon", 1, "--ledger", new_ledger("l.db"), "--name", "a")
     assert code == 2
     assert "--count-key" in err
     assert "utmost init" in err
@@ -103,8 +107,9 @@ def test_a_ledger_counts_persons_by_a_key_alone(run, job):
 def test_the_environment_may_name_the_secret_file(run, job, monkeypatch):
     """Then persons are counted by its key, without a recipe."""
     ran(run, "init", *COUNT, "--epsilon", 1, "--ledger", "l.db", "--name", "a", "--out", "r.toml")
-    asked = ["release", "e.csv", *COUNT, "--epsilon", 1, "--ledger", "l.db", "--create", "--name", "a"]
+    asked = ["release", "e.csv", *COUNT, "--epsilon", 1, "--ledger", "l.db", "--name", "a"]
     monkeypatch.setenv("UTMOST_LEDGER_KEY_FILE", str(job / "r.secret.toml"))
+    ran(run, "ledger", "create", "l.db")
     ran(run, *asked, "--out", "a.csv")
     monkeypatch.delenv("UTMOST_LEDGER_KEY_FILE")
     ran(run, "release", "e.csv", "--recipe", "r.toml", "--out", "b.csv")
@@ -175,13 +180,14 @@ ANSWERS = (
 )
 
 
-def test_init_asks(job):
+def test_init_asks(run, job):
     """Question by question, on standard error; and what comes of the answers is a recipe that runs."""
     asked = utmost_command("init", input=ANSWERS, cwd=job)
     assert asked.returncode == 0, asked.stderr
     assert "Is each row another person" in asked.stderr
     recipe = tomllib.loads((job / "release.toml").read_text(encoding="utf-8"))
     assert recipe["domain"]["age"] == {"ages": [0, 18, 65, float("inf")], "on": "2025-01-01", "column": "born"}
+    ran(run, "ledger", "create", "releases.db", "--key-file", "release.secret.toml")
     done = utmost_command("release", "e.csv", "--recipe", "release.toml", "--out", "o.csv", cwd=job)
     assert done.returncode == 0, done.stderr
     assert utmost_command("init", input="", cwd=job).returncode != 0
@@ -191,17 +197,17 @@ def test_init_asks(job):
 def test_a_secret_file_without_its_keys_is_refused_and_not_quoted(run, job, text):
     (job / "s.toml").write_text(text)
     (job / "s.toml").chmod(0o600)
-    keep = ["--ledger", "l.db", "--create", "--name", "a", "--key-file", "s.toml", "--epsilon", 1]
+    keep = ["--ledger", new_ledger("l.db"), "--name", "a", "--key-file", "s.toml", "--epsilon", 1]
     code, _, err = run(*with_recipe("release", "e.csv", *COUNT, *keep))
     assert code == 1
     assert "s.toml" in err
     assert "zz" not in err
-    assert not (job / "l.db").exists()
 
 
 def test_a_job_is_rehearsed_relaxed_and_refused_as_it_runs(run, job):
     """A dry run ends as the run would, relax takes the recipe, and no remedy is a new version or a new key."""
     ran(run, "init", *COUNT, "--epsilon", 1, "--ledger", "n.db", "--name", "people", "--out", "r.toml")
+    ran(run, "ledger", "create", "n.db", "--key-file", "r.secret.toml")
     out = ran(run, "release", "e.csv", "--recipe", "r.toml", "--out", "a.csv")
     assert "not counted" in out
     assert "more than 2 released cells" in " ".join(out.split())
@@ -258,6 +264,7 @@ def test_several_events_of_a_person_in_a_cell_and_a_name_for_each_night(run, job
     for name, bound in bounds.items():
         ran(run, "init", "--person", "who", *BY, *bound, "--epsilon", 1, "--ledger", f"{name}.db", "--independent",
             "--out", f"{name}.toml")  # fmt: skip
+        ran(run, "ledger", "create", f"{name}.db", "--key-file", f"{name}.secret.toml")
         code, _, err = run("release", "twice.csv", "--recipe", f"{name}.toml", "--out", "never.csv")
         assert (code, "--name" in err) == (2, True)
         for night in ("n1", "n2"):
@@ -279,6 +286,7 @@ def test_the_first_run_that_a_recipe_without_a_name_prints_works(run, job):
     named = '--name "NAME-$(date +%F)" --dry-run'
     assert named in " ".join(shown.split())
     assert named in (job / "r.toml").read_text()
+    ran(run, "ledger", "create", "l.db", "--key-file", "r.secret.toml")
     ran(run, "release", "e.csv", "--recipe", "r.toml", "--name", "NAME-2026-11-29", "--dry-run")
     ran(run, "init", *COUNT, "--epsilon", 1, "--ledger", "m.db", "--name", "a", "--out", "s.toml")
     assert "NAME" not in (job / "s.toml").read_text()
@@ -302,6 +310,7 @@ def test_python_takes_the_secret_file_of_a_job_and_publishes_its_release_again(r
         "--out",
         "r.toml",
     )
+    ran(run, "ledger", "create", "l.db", "--key-file", "r.secret.toml")
     ran(run, "release", "e.csv", "--recipe", "r.toml", "--out", "a.csv")
     counting = ut.Counting("who", key="r.secret.toml")
     domain = ut.Domain.of_facts(DOMAIN)
@@ -321,11 +330,13 @@ def test_python_takes_the_secret_file_of_a_job_and_publishes_its_release_again(r
             ut.count_table(job / "e.csv", domain, ut.Counting("who", at_most=2, key=path), by=["region", "age"])
 
 
-def test_a_run_that_was_cut_off_before_the_ledger_was_made_is_run_again(run, job):
+def test_a_creation_that_was_cut_off_is_made_again(run, job):
     ran(run, "init", *COUNT, "--epsilon", 1, "--ledger", "l.db", "--name", "a", "--out", "r.toml")
     (job / "l.db").touch()
     key = ["--ledger", "l.db", "--key-file", "r.secret.toml"]
     code, _, err = run("ledger", "budget", *key, "--dataset", "a")
-    assert (code, "run the job again" in err) == (1, True)
+    assert (code, "utmost ledger create l.db" in err) == (1, True)
+    for _ in range(2):  # an empty ledger may be created again
+        ran(run, "ledger", "create", "l.db", "--key-file", "r.secret.toml")
     ran(run, "release", "e.csv", "--recipe", "r.toml", "--out", "a.csv")
     ran(run, "ledger", "budget", *key, "--dataset", "a")

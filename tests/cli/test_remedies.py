@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from running import every_command, main
+from running import every_command, main, new_ledger
 
 DOMAIN = '{"region": ["north", "south", "east"], "sex": ["men", "women"]}'
 EVENTS = "".join(
@@ -43,7 +43,8 @@ MADE = [
     'plan counted.json --want "region sex" --want region --epsilon 1 --out plan.json',
     "release counted.json --plan plan.json --epsilon 1 --out release.json",
     f"{CELLS} --epsilon 1 --out released.csv",
-    f"{KEEP} --create --dataset d --name a --out kept.csv",
+    "ledger create l.db",
+    f"{KEEP} --dataset d --name a --out kept.csv",
     f"promise --columns n --public region {UNIT} --out promise.json",
     "ledger backup --ledger l.db --out backup.db",
 ]
@@ -251,25 +252,37 @@ def test_what_is_said_after_a_release_of_people_makes_a_ledger_of_it(run, made, 
     code, _, note = run("release", "visits.csv", *shlex.split(PEOPLE))
     assert code == 0
     note = " ".join(note.split())
-    kept = shlex.split(re.search(r"In a ledger \((.*?)\)", note)[1].replace("FILE", "x.db").replace("N", "a"))
-    recipe = shlex.split(
-        re.search(r"then utmost (release TABLE --recipe \S+)\.$", note)[1].replace("TABLE", "visits.csv")
-    )
+    kept = shlex.split(re.search(r"the same options and (.*?);", note)[1].replace("FILE", "x.db").replace("N", "a"))
     assert "write `utmost init` in place of `utmost release TABLE`" in note
-    assert run("init", *shlex.split(PEOPLE), *kept)[0] == 0
-    assert run(*recipe)[0] == 0
-    code, _, refused = run("release", "visits.csv", *shlex.split(PEOPLE), "--ledger", "y.db", "--create", "--name", "a")
+    code, shown, _ = run("init", *shlex.split(PEOPLE), *kept)
+    assert code == 0
+    lines = re.findall(r"utmost ((?:ledger|release) [^\n]*)", shown)
+    assert [line.split()[0] for line in lines] == ["ledger", "release", "release"]
+    for line in lines:
+        line = line.replace("DATA.csv", "visits.csv").replace("released.csv", "night.csv").replace("$(date +%F)", "a")
+        assert run(*shlex.split(line))[0] == 0, line
+    recipe = shlex.split(lines[-1])[:4]
+    code, _, refused = run("release", "visits.csv", *shlex.split(PEOPLE), "--ledger", new_ledger("y.db"), "--name", "a")
     refused = " ".join(refused.split())
     assert (code, f"TABLE {shlex.join(recipe[-2:])}" in refused) == (2, True)
     key, counting = re.search(r"`(head .*?)`, then utmost (count .*?); and release", refused).groups()
     os.system(key)
     counting = counting.replace("TABLE", "visits.csv").replace("--person ...", PEOPLE.replace(" --epsilon 1", ""))
     assert run(*shlex.split(counting.replace("counted.json", "again.json")))[0] == 0
-    assert run("release", "again.json", "--epsilon", 1, "--ledger", "y.db", "--create", "--name", "a")[0] == 0
+    assert run("release", "again.json", "--epsilon", 1, "--ledger", new_ledger("y.db"), "--name", "a")[0] == 0
 
 
-def test_a_budget_makes_a_ledger_as_it_is_told(run, tmp_path):
-    words = ["ledger", "budget", "--ledger", tmp_path / "new.db", "--dataset", "d"]
-    code, _, refused = run(*words)
-    more = re.search(r"to utmost ledger budget: (.*?)\)", " ".join(refused.split()))[1]
-    assert (code, run(*words, *shlex.split(more))[0]) == (1, 0)
+def test_a_ledger_that_is_not_there_is_created_as_the_refusal_says(run, tmp_path):
+    """With the key file and the witness of the refused command."""
+    key = tmp_path / "my key"
+    key.write_text("cd" * 32)
+    key.chmod(0o600)
+    files = ["--key-file", key, "--witness", tmp_path / "w"]
+    for number, more in enumerate(([], files)):
+        words = ["ledger", "budget", "--ledger", tmp_path / f"{number}.db", *more, "--dataset", "d", "--limit", 2]
+        code, _, refused = run(*words)
+        create = re.search(r"once: utmost (.*)$", refused.strip())[1]
+        assert (code, run(*shlex.split(create))[0], run(*words)[0]) == (1, 0, 0)
+    assert (tmp_path / "w").exists()
+    code, _, refused = run(*shlex.split(create))
+    assert (code, "one with 2 events" in refused) == (2, True)

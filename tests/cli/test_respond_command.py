@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+from running import new_ledger
+
 NINE = ["--space", "grid:3x3", "--prior", "uniform", "--loss", "distance", "--epsilon", 1]
 PLACES = {f"({r}, {c})" for r in range(3) for c in range(3)}
 
@@ -164,8 +166,8 @@ def test_misuse(run, design, file):
 
 def test_a_ledger_keeps_one_answer_for_each_person(run, design, file, tmp_path):
     """One person and then a table; the secret changes, and later is not needed."""
-    ledger = ["--ledger", tmp_path / "answers.db"]
-    code, out, err = run("respond", design, "--secret", 4, *ledger, "--create", "--id", "ada")
+    ledger = ["--ledger", new_ledger(tmp_path / "answers.db")]
+    code, out, err = run("respond", design, "--secret", 4, *ledger, "--id", "ada")
     assert (code, err, "drawn now, and kept" in out) == (0, "", True)
     answer = re.search(r"answer\s+(\(\d, \d\))", out)[1]
     for secret in (["--secret", 0], []):
@@ -193,9 +195,10 @@ def test_what_a_ledger_of_answers_refuses(run, design, file, tmp_path, monkeypat
     ledger = ["--ledger", tmp_path / "answers.db"]
     asked = ["respond", design, "--secret", 4, "--id", "ada"]
     assert "there must be a ledger" in run(*asked, *ledger)[2]
-    wrong = ["respond", design, "--secret", "Atlantis", "--id", "ada", *ledger, "--create"]
-    assert (run(*wrong)[0], (tmp_path / "answers.db").exists()) == (2, False)
-    assert run(*asked, *ledger, "--create")[0] == 0
+    new_ledger(ledger[1])
+    wrong = ["respond", design, "--secret", "Atlantis", "--id", "ada", *ledger]
+    assert run(*wrong)[0] == 2
+    assert run(*asked, *ledger)[0] == 0
     code, out, err = run("respond", design, "--id", "hushed", *ledger)
     assert (code, out, "needs a secret" in err, "hushed" in err) == (1, "", True, False)
     other = tmp_path / "other.json"

@@ -5,6 +5,8 @@ import os
 
 import pytest
 
+from running import new_ledger
+
 EVENTS = [("ann", "north", 3), ("bob", "north", 5), ("cem", "south", 2), ("dora", "south", 9), ("eve", "north", 1)]
 KEPT = ["--ledger", "r.db", "--epsilon", "1/2"]
 ONCE = ["--name", "v", "--request", "monday"]
@@ -16,6 +18,7 @@ PERSON = ["--person", "who", "--at-most", "1", "--domain", "d.json", "--count-ke
 def events(tmp_path, monkeypatch):
     """Events, their domain, and a key to count by."""
     monkeypatch.chdir(tmp_path)
+    new_ledger("r.db")
     (tmp_path / "e.csv").write_text("who,region,paid\n" + "".join(f"{w},{r},{p}\n" for w, r, p in EVENTS))
     (tmp_path / "d.json").write_text(json.dumps({"region": ["north", "south"]}))
     (tmp_path / "count.key").write_bytes(os.urandom(32))
@@ -66,14 +69,13 @@ def test_a_run_made_again_ends_well_and_writes_nothing(run, events, way, ending)
         prepared(run)
     command = ["share", "visits.json", "spent.json"] if way == "measures" else ["release"]
     call = [*command, *words, *KEPT, "--out", f"o.{ending}"]
-    code, _, err = run(*call, "--create")
+    code, _, err = run(*call)
     assert code == 0, err
     first = written(events)
     assert first
-    for again in ([], ["--create"]):
-        code, _, err = run(*call, *again)
-        assert code == 0, err
-        assert written(events) == first
+    code, _, err = run(*call)
+    assert code == 0, err
+    assert written(events) == first
     if way in ("events", "plan of a counted table"):
         table = {"events": "counted.json", "plan of a counted table": "counted.json"}[way]
         if way == "events":
@@ -93,10 +95,9 @@ def test_a_run_made_again_ends_well_and_writes_nothing(run, events, way, ending)
 
 def test_a_file_that_no_ledger_answered_is_refused_before_anything_is_spent(run, events):
     (events / "o.csv").write_text("mine\n")
-    call = ["release", "e.csv", *EACH, *ONCE, *KEPT, "--out", "o.csv", "--create"]
+    call = ["release", "e.csv", *EACH, *ONCE, *KEPT, "--out", "o.csv"]
     assert run(*call)[0] == 2
-    assert not (events / "r.db").exists()
-    assert run("release", "e.csv", *EACH, *KEPT, "--name", "w", "--create", "--out", "w.csv")[0] == 0
+    assert run("release", "e.csv", *EACH, *KEPT, "--name", "w", "--out", "w.csv")[0] == 0
     assert run(*call)[0] == 2
     releases = json.loads(run("ledger", "status", "--ledger", "r.db", "--json")[1])["releases"]
     assert [release["name"] for release in releases] == ["w"]
@@ -105,7 +106,7 @@ def test_a_file_that_no_ledger_answered_is_refused_before_anything_is_spent(run,
 
 def test_a_view_needs_a_level_once_there_are_several(run, events):
     """With one answer it is that one; then the error names the levels and the option."""
-    assert run("release", "e.csv", *EACH, *ONCE, *KEPT, "--create", "--out", "o.csv")[0] == 0
+    assert run("release", "e.csv", *EACH, *ONCE, *KEPT, "--out", "o.csv")[0] == 0
     view = ["view", "--ledger", "r.db", "--name", "v"]
     code, _, err = run(*view, "--out", "only.csv")
     assert code == 0, err

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from running import with_recipe
+from running import new_ledger, with_recipe
 
 ASKED = ["--columns", "n", "--public", "ward", "--sensitivity", "1", "--cells", "1", "--epsilon", "1"]
 
@@ -155,11 +155,11 @@ def test_half_of_a_character_is_refused_before_anything_is_drawn(run, tmp_path):
     table, place = tmp_path / "t.jsonl", tmp_path / "l.db"
     table.write_text('{"ward": "\\ud83d", "n": 7}\n{"ward": "x", "n": 9}\n')
     for form in ("csv", "tsv", "parquet", "feather", "xlsx", "csv.gz"):
-        for ledger in ([], ["--ledger", place, "--create", "--name", "r"]):
+        for ledger in ([], ["--ledger", new_ledger(place), "--name", "r"]):
             code, _, err = run("release", table, *ASKED, *ledger, "--out", tmp_path / f"out.{form}")
             assert (code, "half" in err or "halves" in err) == (1, True), err
     assert run("release", table, *ASKED)[0] == 1
-    assert not place.exists()
+    assert json.loads(run("ledger", "status", "--ledger", place, "--json")[1])["events"] == 1
     assert run("release", table, *ASKED, "--out", tmp_path / "out.jsonl")[0] == 0
     assert run("verify", tmp_path / "out.jsonl")[0] == 0
 

@@ -11,7 +11,7 @@ from decimal import Decimal
 
 import pytest
 
-from running import with_recipe
+from running import new_ledger, with_recipe
 from utmost.workloads import ages
 
 REGIONS = ["01", "02", "Köln", "nobody"]
@@ -129,9 +129,9 @@ def test_a_dry_run_and_programs(run, tmp_path):
 def test_a_ledger_keeps_it_as_a_table_and_counts_it_again(run, tmp_path):
     words = [written(tmp_path, persons(50)), *SAY, "--domain", tmp_path / "domain.json", *MARKS]
     words += ["--mean", "income=0,100000,0.01"]
-    kept = ["--ledger", tmp_path / "l.db", "--name", "income"]
+    kept = ["--ledger", new_ledger(tmp_path / "l.db"), "--name", "income"]
     first, second, third = (tmp_path / name for name in ("a.csv", "b.csv", "c.json"))
-    assert run(*with_recipe("release", *words, *kept, "--create", "--epsilon", 1, "--out", first))[0] == 0
+    assert run(*with_recipe("release", *words, *kept, "--epsilon", 1, "--out", first))[0] == 0
     again = run(*with_recipe("release", *words, *kept, "--epsilon", 2, "--out", second))
     assert again[0] == 1
     command = shlex.split(again[2].partition(": utmost ")[2])
@@ -149,7 +149,7 @@ def test_a_ledger_keeps_it_as_a_table_and_counts_it_again(run, tmp_path):
 
 def test_a_request_that_is_made_again_gives_the_table_that_is_there(run, tmp_path):
     words = [written(tmp_path, persons(50)), *SAY, "--domain", tmp_path / "domain.json", *MARKS]
-    words += ["--mean", "income=0,100000,0.01", "--ledger", tmp_path / "l.db", "--create", "--name", "income"]
+    words += ["--mean", "income=0,100000,0.01", "--ledger", new_ledger(tmp_path / "l.db"), "--name", "income"]
     words += ["--request", "tonight", "--epsilon", 1, "--out", tmp_path / "a.csv"]
     assert run(*with_recipe("release", *words))[0] == 0
     first = (tmp_path / "a.csv").read_bytes()
@@ -166,8 +166,8 @@ def test_a_request_that_is_made_again_gives_the_table_that_is_there(run, tmp_pat
 
 def test_counts_are_counted_again_to_be_relaxed(run, tmp_path):
     words = [written(tmp_path, persons(50)), *SAY, "--domain", tmp_path / "domain.json"]
-    kept = ["--ledger", tmp_path / "l.db", "--name", "persons"]
-    assert run(*with_recipe("release", *words, *kept, "--create", "--epsilon", 1, "--out", tmp_path / "a.csv"))[0] == 0
+    kept = ["--ledger", new_ledger(tmp_path / "l.db"), "--name", "persons"]
+    assert run(*with_recipe("release", *words, *kept, "--epsilon", 1, "--out", tmp_path / "a.csv"))[0] == 0
     assert run(*with_recipe("relax", *words, *kept, "--epsilon", 2, "--out", tmp_path / "b.csv"))[0] == 0
     assert run("verify", tmp_path / "b.csv")[0] == 0
     code, _, err = run(
@@ -188,10 +188,8 @@ def test_counts_are_counted_again_to_be_relaxed(run, tmp_path):
 def test_a_file_that_is_counted_otherwise_is_told_the_options_of_its_release(run, tmp_path, more, said):
     mean = ["--by", "region,age", "--mean", "income=0,100000,0.01"]
     file, domain = written(tmp_path, persons(50)), ["--domain", tmp_path / "domain.json"]
-    kept = ["--ledger", tmp_path / "l.db", "--name", "income"]
-    assert (
-        run(*with_recipe("release", file, *SAY, *domain, *MARKS, *mean[2:], *kept, "--create", "--epsilon", 1))[0] == 0
-    )
+    kept = ["--ledger", new_ledger(tmp_path / "l.db"), "--name", "income"]
+    assert run(*with_recipe("release", file, *SAY, *domain, *MARKS, *mean[2:], *kept, "--epsilon", 1))[0] == 0
     again = ["relax", file, *kept, *MARKS[:2], "--epsilon", 2]
     code, out, err = run(*with_recipe(*again, *more, *(domain + MARKS[2:] if more else MARKS[:0])))
     assert (code, out) == (2, "")
@@ -205,8 +203,8 @@ def test_a_file_that_is_counted_otherwise_is_told_the_options_of_its_release(run
 )
 def test_counts_that_are_counted_otherwise_are_told_the_columns_of_their_release(run, tmp_path, more, said):
     file, domain = written(tmp_path, persons(50)), ["--domain", tmp_path / "domain.json"]
-    kept = ["--ledger", tmp_path / "l.db", "--name", "persons"]
-    assert run(*with_recipe("release", file, *SAY, *domain, *kept, "--create", "--epsilon", 1))[0] == 0
+    kept = ["--ledger", new_ledger(tmp_path / "l.db"), "--name", "persons"]
+    assert run(*with_recipe("release", file, *SAY, *domain, *kept, "--epsilon", 1))[0] == 0
     code, out, err = run("relax", file, *more, *(domain if more else ()), *kept, "--epsilon", 2)
     assert (code, out) == (2, "")
     assert "with --by region,age" in err
@@ -227,7 +225,7 @@ def test_a_table_of_zeros_is_refused_unless_rows_outside_are_meant_to_go(run, tm
 
 def test_a_dry_run_shows_the_budget_that_would_be_spent(run, tmp_path):
     asked = ["release", written(tmp_path, persons(20)), *SAY, "--domain", tmp_path / "domain.json", "--epsilon", 1]
-    shown = run(*with_recipe(*asked, "--ledger", tmp_path / "l.db", "--create", "--name", "n", "--dry-run"))[1]
+    shown = run(*with_recipe(*asked, "--ledger", new_ledger(tmp_path / "l.db"), "--name", "n", "--dry-run"))[1]
     assert re.search("would be spent +epsilon = 1", shown)
 
 
@@ -301,13 +299,13 @@ def test_a_release_says_that_nothing_remembers_it_and_how_to_change_that(run, tm
     words = [written(tmp_path, persons(50)), *SAY, "--domain", tmp_path / "domain.json", *MARKS[:2], "--epsilon", 1]
     for number, more in enumerate(([], ["--mean", "income=0,100000,0.01", *MARKS[2:]])):
         code, shown, _ = run(*with_recipe("release", *words, *more, "--out", tmp_path / f"{number}.csv"))
-        assert (code, "--ledger FILE --create --name N" in " ".join(shown.split())) == (0, True)
+        assert (code, "--ledger FILE --name N" in " ".join(shown.split())) == (0, True)
         assert "why this noise" not in shown  # it is in the statement
         code, shown, _ = run(*with_recipe("release", *words, *more, "--dry-run"))
-        assert (code, "--ledger FILE --create --name N" in " ".join(shown.split())) == (0, True)
-    kept = ["--ledger", tmp_path / "l.db", "--create", "--name", "persons", "--out", tmp_path / "kept.csv"]
+        assert (code, "--ledger FILE --name N" in " ".join(shown.split())) == (0, True)
+    kept = ["--ledger", new_ledger(tmp_path / "l.db"), "--name", "persons", "--out", tmp_path / "kept.csv"]
     code, shown, _ = run(*with_recipe("release", *words, *kept))
-    assert (code, "--create" in shown) == (0, False)
+    assert (code, "--ledger FILE" in shown) == (0, False)
 
 
 def test_columns_that_were_not_counted_are_named_with_the_command_that_counts_them(run, tmp_path):
@@ -355,8 +353,8 @@ def test_an_array_of_records_is_a_table(run, tmp_path):
     assert run("count", records, *count, "--out", "-", "--format", "csv")[1] == "car,count\na,1\nb,1\n"
     columns = ["--columns", "n", "--public", "car", "--sensitivity", 1, "--cells", 1, "--epsilon", 1]
     assert run(*with_recipe("release", records, *columns, "--out", tmp_path / "out.csv"))[0] == 0
-    kept = ["--ledger", tmp_path / "l.db", "--name", "cars"]
-    assert run(*with_recipe("release", records, *columns, *kept, "--create"))[0] == 0
+    kept = ["--ledger", new_ledger(tmp_path / "l.db"), "--name", "cars"]
+    assert run(*with_recipe("release", records, *columns, *kept))[0] == 0
     assert run(*with_recipe("relax", records, *kept, "--epsilon", 2))[0] == 0
     for text, said in (('{"a": 1}', "got an object"), ("[]", "got an empty one"), ('[{"a": 1}, 2]', "record 2")):
         records.write_text(text)

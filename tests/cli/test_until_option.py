@@ -5,7 +5,7 @@ import json
 import pytest
 
 import utmost as ut
-from running import with_recipe
+from running import new_ledger, with_recipe
 
 TABLE = "department,applicants\nA,933\nB,585\nC,918\n"
 COLUMNS = ("--columns", "applicants", "--public", "department", "--sensitivity", "1", "--cells", "1")
@@ -40,12 +40,12 @@ def test_it_stops_and_says_what_was_promised(table, run):
 
 
 def test_a_ledger_charges_the_level_reached(table, run):
-    ledger = ("--ledger", "l.db", "--name", "a", "--dataset", "people")
-    code, out, error = run("release", "t.csv", *COLUMNS, "--epsilon", "2", *RULE, *ledger, "--create", "--dry-run")
+    ledger = ("--ledger", new_ledger("l.db"), "--name", "a", "--dataset", "people")
+    code, out, error = run("release", "t.csv", *COLUMNS, "--epsilon", "2", *RULE, *ledger, "--dry-run")
     assert code == 0, error
     assert "less is spent then" in " ".join(out.split())
     asked = ("release", "t.csv", *COLUMNS, "--epsilon", "2", *RULE, *ledger, "--request", "tonight", "--out", "r.csv")
-    code, _, error = run(*asked, "--create")
+    code, _, error = run(*asked)
     assert code == 0, error
     answer = ut.read_release("r.csv")
     assert run(*asked)[0] == 0  # the same run again
@@ -61,7 +61,7 @@ def test_a_dry_run_shows_where_the_rule_may_stop(table, run):
     asked = ("release", "t.csv", *COLUMNS, "--epsilon", "2", *RULE)
     ladder = json.loads(run(*asked, "--dry-run", "--json")[1])["ladder"]
     assert [step["epsilon"] for step in ladder] == ["1/32", "1/16", "1/8", "1/4", "1/2", "1", "2"]
-    kept = ("--ledger", "l.db", "--create", "--name", "a")
+    kept = ("--ledger", new_ledger("l.db"), "--name", "a")
     assert json.loads(run(*asked, *kept, "--dry-run", "--json")[1])["ladder"] == ladder
     for more in ((), kept):
         shown = " ".join(run(*asked, *more, "--dry-run")[1].split())
@@ -116,7 +116,7 @@ def people(table):
 def test_wanted_tables_stop_together(people, run):
     """Every figure of them is within 10 %, with and without a ledger; the rehearsal says so beforehand."""
     asked = ("release", *people, "--want", "department", "--want", "sex", "--until", "10 %")
-    for more in ((), ("--ledger", "l.db", "--create", "--name", "a")):
+    for more in ((), ("--ledger", new_ledger("l.db"), "--name", "a")):
         code, out, error = run(*asked, *more, "--dry-run")
         assert code == 0, error
         assert "stops as soon as" in out

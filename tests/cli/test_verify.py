@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
-from running import with_recipe
+from running import new_ledger, with_recipe
 
 ROOT = Path(__file__).parents[2]
 BERKELEY = str(ROOT / "examples/berkeley_admissions.csv")
@@ -150,8 +150,8 @@ def test_a_key_that_cannot_sign_is_refused_before_anything_is_drawn(run, tmp_pat
 def test_releases_and_views_of_a_ledger_are_verified_too(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     private, public = key_pair(tmp_path)
-    place, sign = ["--ledger", "r.db", "--name", "a"], ["--sign", private]
-    assert run(*with_recipe("release", BERKELEY, *PROMISE, *place, "--create", *sign, "--out", "one.csv"))[0] == 0
+    place, sign = ["--ledger", new_ledger("r.db"), "--name", "a"], ["--sign", private]
+    assert run(*with_recipe("release", BERKELEY, *PROMISE, *place, *sign, "--out", "one.csv"))[0] == 0
     assert run(*with_recipe("relax", BERKELEY, *place, "--epsilon", "2", *sign, "--out", "two.csv"))[0] == 0
     assert run("view", *place, "--epsilon", "1/2", *sign, "--out", "half.csv")[0] == 0
     for name in ("one", "two", "half"):

@@ -21,8 +21,6 @@ ON_TRUST = {
     "public": "what the columns are called",
     "rows": "how many rows the table has, which is compared with the table",
     "column": "what the keys are called",
-    "keys": "which keys were named, which is compared with their file",
-    "noisy": "their noisy counts, as long as they are above the threshold",
     "sha256": "the digest of a table, which is compared with it",
     "labels": "what places are called",
     "repeated": "how many answers were given before",

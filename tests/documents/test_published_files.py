@@ -31,7 +31,8 @@ def folder(tmp_path):
     )
     both = {"n": [7, 9], "m": [1, 2]}
     ut.release(both, TOGETHER, epsilon=1, once=True).save(tmp_path / "both.csv")
-    ut.releases.select_keys({"a": 900, "b": 800}, epsilon="1/2", delta="1e-6").save(tmp_path / "keys.csv")
+    keys = {"key": ["a", "b"], "count": [900, 800]}
+    ut.release(keys, ut.Promise(noise=ut.promises.key_noise(delta="1e-6")), epsilon="1/2").save(tmp_path / "keys.csv")
     plan = _plan()
     plan.save(tmp_path / "plan.json")
     plan.save(tmp_path / "age.parquet", family="age")
@@ -50,7 +51,7 @@ KINDS = {
     "n.csv": Answer,
     "points.csv": Answer,
     "both.csv": Answer,
-    "keys.csv": PublishedTable,
+    "keys.csv": Answer,
     "plan.json": Answer,
     "age.parquet": Answer,
     "clean.csv": PublishedTable,

@@ -29,7 +29,7 @@ from utmost.promises import key_noise, named_cell_noise, once_together
 from utmost.publish.promises.statement_kinds import ANSWERS_KIND
 from utmost.publish.releases.noisy_sums import SumsTable
 from utmost.publish.statements.registry_entries import PRODUCTS, SECTORS, TO_FILL_IN, slug_of
-from utmost.releases import KeySelection, Texts, release_detailed, release_measures, select_keys
+from utmost.releases import Texts, release_detailed, release_measures
 from utmost.spaces import counts
 from utmost.statements import Deployment, registry_entry, stated_release, statement_page, yaml_text
 from utmost.workloads import Plan
@@ -138,9 +138,7 @@ STATEMENTS = {
     ),
     "measures": lambda: _measures(),
     "two stages": lambda: _two_stages(),
-    "keys": lambda: _saved(select_keys({"a": 900, "b": 800}, epsilon="1/2", delta="1e-6", keys=2).said()),
-    "keys at a delta": lambda: _saved(KeySelection({"a": 900}, epsilon=1).at("1e-6").said()),
-    "keys in memory": lambda: _named(key_noise(["word", "n"], delta="1e-6", keys=2)),
+    "keys": lambda: _named(key_noise(["word", "n"], delta="1e-6", keys=2)),
     "named cells": lambda: _named(named_cell_noise(["word", "n"], Texts("abc", most=3), false_names="1/2")),
     "answers": lambda: _answers(),
     "answers of places": lambda: _answers(ut.spaces.places(TOWNS, unit="km")),
@@ -164,7 +162,7 @@ def stated(request, tmp_path_factory):
 
 def test_what_is_named_once_is_said_to_be_released_once():
     """A list of names is drawn at one level: no entry says that it may be answered at another."""
-    for kind in ("keys in memory", "named cells"):
+    for kind in ("keys", "named cells"):
         entry = registry_entry(stated_release(STATEMENTS[kind]()))
         deployment = entry["deployment"]
         assert deployment["deployment_model"]["release_type"] == "One release"
@@ -373,8 +371,8 @@ def test_a_level_above_all_floats_has_no_entry():
     [
         ("keys", "delta", "1/1000"),
         ("keys", "epsilon", "1/4"),
-        ("keys", "threshold", 3),
-        ("keys", "keys_of_one_individual", 1),
+        ("keys", "promise", {}),
+        ("keys", "noise", {"drawn": "a key is named when its count is large"}),
         ("answers", "epsilon", "1/4"),
         ("answers", "guarantee", "Nothing can go wrong."),
         ("answers", "mechanism", {}),
@@ -392,7 +390,7 @@ def test_keys_are_approximate_and_their_delta_is_never_rounded_down():
     stated = stated_release(STATEMENTS["keys"]())
     variant = registry_entry(stated)["deployment"]
     assert variant["dp_variant"]["variant_name"] == "Approximate DP"
-    assert variant["privacy_loss"]["privacy_parameters"]["epsilon"] == 0.5
+    assert variant["privacy_loss"]["privacy_parameters"]["epsilon"] == 1
     assert Fraction(variant["privacy_loss"]["privacy_parameters"]["delta"]) >= Fraction(1, 10**6)
     assert "1/1000000" in statement_page(stated)
 

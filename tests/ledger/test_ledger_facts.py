@@ -127,13 +127,13 @@ def test_a_second_stage_says_nothing_of_a_public_total():
 
 
 def test_the_digest_of_named_keys_covers_their_noisy_counts():
-    found = ut.releases.select_keys({"flu": 800, "measles": 650}, epsilon=1, delta="1e-9")
-    said = json.loads(json.dumps(found.said()))
-    stated_release(said)
-    noisy = [said["noisy"][0] + 1, *said["noisy"][1:]]
-    for wrong in ({"noisy": noisy}, {"named": said["named"] | {"sha256": "0" * 64}}, {"keys": ["flu", "mumps"]}):
+    promise = ut.Promise(noise=ut.promises.key_noise(delta="1e-9"))
+    found = ut.release({"key": ["flu", "measles"], "count": [800, 650]}, promise, epsilon=1)
+    said, (first, second) = json.loads(json.dumps(found.statement)), found.table["count"]
+    ut.statements.check_statement(said, found.table)
+    for wrong in ({"count": [first + 1, second]}, {"key": ["flu", "mumps"]}):
         with pytest.raises(BadTable):
-            stated_release(said | wrong)
+            ut.statements.check_statement(said, found.table | wrong)
 
 
 def test_measures_keep_their_names_in_files(tmp_path):

@@ -15,7 +15,7 @@ from utmost.exact import level
 from utmost.ledger import Ledger
 from utmost.noise import Geometric
 from utmost.promises import Promise, key_noise, named_cell_noise
-from utmost.releases import Texts, Tuples, select_keys
+from utmost.releases import Texts, Tuples
 from utmost.statements import read_release, stated_release
 
 KEY = bytes(range(32))
@@ -40,10 +40,9 @@ def test_a_key_is_named_with_the_best_chance(tmp_path):
 
 
 def test_keys_in_shares_are_named_by_the_law_of_a_share_and_stated_so(tmp_path):
-    """Many persons of one key, who give it all their 60 shares, are as many as the law of select_keys says."""
+    """Many persons of one key, who give it all their 60 shares, are as many as the law says."""
     noise = key_noise(["word", "n"], delta="1/10", keys=10, shares=60)
-    law, rows = select_keys({}, epsilon=1, delta="1/10", keys=10, shares=60).law, 2000
-    assert (noise.law(level(1)).ratio, noise.law(level(1)).delta) == (law.ratio, law.delta)
+    law, rows = noise.law(level(1)), 2000
     assert (noise.unit.sensitivity, noise.unit.cells, noise.unit.in_all) == (60, 10, 60)
     assert type(noise).of_facts(noise.facts()) == noise
     count = next(n for n in range(60, law.certain, 60) if law.chance_interval(n).lower > 0.2)
@@ -62,8 +61,7 @@ def test_keys_in_shares_are_named_by_the_law_of_a_share_and_stated_so(tmp_path):
         with pytest.raises(OutOfRange):
             key_noise(["word", "n"], delta="1/10", keys=10, shares=wrong)
     events = {"who": list(range(count // 60)), "word": ["w"] * (count // 60)}
-    shares = ut.counting.count_keys(events, person="who", column="word", at_most=10, shares=60)
-    counted = {"word": list(shares), "n": list(shares.values())}
+    counted = ut.counting.count_keys(events, person="who", column="word", at_most=10, shares=60, counts="n")
     (tmp_path / "shares").mkdir()
     with opened(tmp_path / "shares") as ledger:
         with pytest.raises(OutOfRange, match="shares=60"):

@@ -13,6 +13,7 @@ from ledger.crash_points import (
     nothing_may_be_written,
     the_process_is_interrupted_before_it_writes,
 )
+from running import new_ledger
 from utmost.errors import AlreadyPublished, BudgetExceeded, DataChanged, OutOfRange
 from utmost.ledger import AnswerRequest, shared_requests
 from utmost.releases import NoisySums
@@ -179,8 +180,8 @@ def test_the_commands_publish_and_relax_them(run, tmp_path, tables, monkeypatch)
         table.save(tmp_path / f"counted-{name}.json")
         assert run("plan", f"counted-{name}.json", "--want", "shop", "--epsilon", 1, "--out", f"{name}.json")[0] == 0
     plans = [f"{name}.json" for name in tables]
-    kept = ["--up-to", 2, "--ledger", "releases.db"]
-    words = ["--epsilon", 1, "--publish", "counted.json", *kept, "--dataset", "sales", "--create"]
+    kept = ["--up-to", 2, "--ledger", new_ledger("releases.db")]
+    words = ["--epsilon", 1, "--publish", "counted.json", *kept, "--dataset", "sales"]
     assert "published; utmost view --ledger releases.db --name spent" in " ".join(
         run("share", *plans, *words)[1].split()
     )
@@ -219,7 +220,7 @@ def test_utmost_share_releases_them_once_or_in_a_ledger(run, tmp_path, monkeypat
     for name in spent:
         assert run("verify", f"released-{name}.json")[0] == 0
     assert set(json.loads(run(*both)[1])["releases"]) == set(spent)
-    kept = ["--ledger", "releases.db", "--dataset", "sales", "--create", "--out", "kept.json"]
+    kept = ["--ledger", new_ledger("releases.db"), "--dataset", "sales", "--out", "kept.json"]
     assert run(*both, *kept)[0] == 0
     with ut.Ledger.open("releases.db") as ledger:
         assert (ledger.spent(dataset="sales").epsilon, len(ledger.releases)) == (1, 2)

@@ -159,7 +159,7 @@ def test_without_a_witness_somebody_must_say_what_is_missing(here):
     (here / "w").unlink()
     with opened(here) as ledger:
         assert "witness is missing" in ledger.status().quarantine
-        with pytest.raises(OutOfRange, match="somebody must know"):
+        with pytest.raises(OutOfRange, match="the lost levels must be given"):
             ledger.resume("the witness was lost")
         ledger.resume("the witness was lost", missing={"r": "1/2"})
         assert ledger.spent(dataset="r") == level("3/2")
@@ -233,7 +233,7 @@ def test_receipts_tell_a_rollback(here):
             ledger.check(late)
     with opened(here, witness=False) as ledger:
         assert "receipt" in ledger.status().quarantine
-        with pytest.raises(OutOfRange, match="somebody must know"):
+        with pytest.raises(OutOfRange, match="the lost levels must be given"):
             ledger.resume("rolled back")
         ledger.resume("rolled back", missing={"r": 2})
         assert ledger.spent(dataset="r") == level("5/2")

@@ -19,7 +19,7 @@ from utmost.exact import level
 from utmost.ledger import Ledger
 from utmost.noise import Geometric
 from utmost.privacy import Unit
-from utmost.releases import GradualRelease, KeySelection, select_keys
+from utmost.releases import GradualRelease, KeySelection
 from utmost.tables.files import csv_table, files
 from utmost.tables.files.csv_table import CsvPieces
 
@@ -165,7 +165,7 @@ def test_each_delta_names_what_was_named_and_as_many_as_it_says():
     keys = KeySelection({f"key {n}": 1 for n in range(ROWS)}, epsilon=1)
     named = set()
     for delta in (Fraction(1, 10), Fraction(1, 5), Fraction(1, 2)):
-        now, chance = set(keys.at(delta).keys), float(select_keys({}, epsilon=1, delta=delta).chance(1))
+        now, chance = set(keys.at(delta).keys), float(ut.promises.key_noise(delta=delta).law(level(1)).chance(1))
         assert named <= now
         assert abs(len(now) / ROWS - chance) < 6 * (chance * (1 - chance) / ROWS) ** 0.5
         named = now

@@ -17,14 +17,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import utmost as ut
 from utmost import errors
 from utmost.counting import count_keys
 from utmost.exact import exp_interval, level
 from utmost.programs import LinearProgram, solve
+from utmost.promises import Promise, key_noise
 from utmost.publish.promises.key_distribution import NamingLaw, appearing, naming_law
-from utmost.publish.promises.partition_selection import selected
-from utmost.publish.statements.stated_choices import keys_in_words
-from utmost.releases import KeySelection, Texts, name_cells, select_keys
+from utmost.releases import KeySelection, Texts, name_cells
+from utmost.statements import stated_release
 from utmost.testing import SeededRandomness
 
 RATIOS = [Fraction(2), Fraction(3), Fraction(11, 10), Fraction(3, 2), Fraction(22026)]
@@ -32,6 +33,22 @@ DELTAS = [Fraction(9, 10), Fraction(1, 3), Fraction(1, 10), Fraction(1, 1000), F
 
 ratios = st.sampled_from(RATIOS)
 deltas = st.fractions(Fraction(1, 10**5), Fraction(99, 100))
+
+
+def release(table, *, epsilon, delta, keys=1, shares=None):
+    """The answer for a table of keys and counts, and the noise that was promised."""
+    noise = key_noise(list(table), delta=delta, keys=keys, shares=shares)
+    return ut.release(table, Promise(noise=noise), epsilon=epsilon, once=True), noise
+
+
+def table_of(counts):
+    """Keys and counts as a table."""
+    return {"key": list(counts), "count": list(counts.values())}
+
+
+def named_keys(counts, **say):
+    """The keys that are named of a mapping of counts."""
+    return tuple(release(table_of(counts), **say)[0].table["key"])
 
 
 def recursion(a, delta, count):
@@ -207,29 +224,26 @@ def test_counts_in_shares_are_never_taken_for_persons():
     events = {"user": [*range(40), 0], "word": ["flu"] * 40 + ["rare"]}
     counts = count_keys(events, person="user", column="word", at_most=10, shares=60)
     counts = pickle.loads(pickle.dumps(counts))
-    assert {key: (count.shares, count.of) for key, count in counts.items()} == {
-        "flu": (39 * 60 + 30, 60),
-        "rare": (30, 60),
-    }
-    assert select_keys(counts, epsilon=1, delta="1e-6", keys=10, shares=60).keys == ("flu",)
+    assert counts["word"] == ["flu", "rare"]
+    assert [(count.shares, count.of) for count in counts["count"]] == [(39 * 60 + 30, 60), (30, 60)]
     tables = (
-        dict(counts),
-        {"word": list(counts), "n": list(counts.values())},
-        pandas.DataFrame({"word": list(counts), "n": list(counts.values())}),
-        {"word": list(counts), "n": np.array([*counts.values()], dtype=object)},
+        counts,
+        pandas.DataFrame(counts),
+        {"word": counts["word"], "n": np.array(counts["count"], dtype=object)},
     )
     for table in tables:
-        assert select_keys(table, epsilon=1, delta="1e-6", keys=10, shares=60).keys == ("flu",)
+        assert list(release(table, epsilon=1, delta="1e-6", keys=10, shares=60)[0].table["word"]) == ["flu"]
         with pytest.raises(errors.OutOfRange, match="shares=60"):
-            select_keys(table, epsilon=1, delta="1e-6", keys=10)
+            release(table, epsilon=1, delta="1e-6", keys=10)
+    mixed = {"word": [*counts["word"], "other"], "n": [*counts["count"], 5]}
     with pytest.raises(errors.BadTable, match="all be in shares"):
-        select_keys(counts | {"other": 5}, epsilon=1, delta="1e-6", keys=10, shares=60)
+        release(mixed, epsilon=1, delta="1e-6", keys=10, shares=60)
     for number in (int, float, operator.index):
         with pytest.raises(TypeError):
-            number(counts["flu"])
+            number(counts["count"][0])
     refused = (
-        lambda: select_keys(counts, epsilon=1, delta="1e-6", keys=10),
-        lambda: select_keys(counts, epsilon=1, delta="1e-6", keys=10, shares=59),
+        lambda: release(counts, epsilon=1, delta="1e-6", keys=10),
+        lambda: release(counts, epsilon=1, delta="1e-6", keys=10, shares=59),
         lambda: KeySelection(counts, epsilon=1, keys=10),
         lambda: name_cells(counts, Texts("aeflru", most=4), epsilon=1, keys=10),
     )
@@ -240,24 +254,26 @@ def test_counts_in_shares_are_never_taken_for_persons():
 
 def test_keys_in_shares_are_drawn_stated_and_refused():
     counts = {"often": 60 * 400, "rare": 60}
-    selection = select_keys(counts, epsilon=1, delta="1e-9", keys=10, shares=60)
-    assert selection.keys == ("often",)
-    assert Fraction(1, 10**9) * (1 - Fraction(1, 2**64)) < selection.chance(60) <= Fraction(1, 10**9)
-    assert "holds at most 10 keys and gives them at most 60 shares in all" in selection.statement
-    statement = selection.said()
-    assert statement["shares_of_one_individual"] == 60
-    assert keys_in_words(statement).delta == Fraction(1, 10**9)
-    assert "shares reach a random threshold" in keys_in_words(statement).mechanism
-    forged = ({"shares_of_one_individual": 61}, {"keys_of_one_individual": 61}, {"threshold": 19})
+    answer, noise = release(table_of(counts), epsilon=1, delta="1e-9", keys=10, shares=60)
+    assert list(answer.table["key"]) == ["often"]
+    assert Fraction(1, 10**9) * (1 - Fraction(1, 2**64)) < noise.law(level(1)).chance(60) <= Fraction(1, 10**9)
+    statement = answer.statement
+    assert "holds at most 10 keys and gives them at most 60 shares in all" in statement["guarantee"]
+    assert stated_release(statement).delta == Fraction(1, 10**9)
+    assert "count of shares reaches a random threshold" in statement["noise"]["drawn"]
+    promise = statement["promise"]
+    forged = (
+        {"promise": promise | {"noise": promise["noise"] | {"shares": 61}}},
+        {"promise": promise | {"noise": promise["noise"] | {"cells": 61}}},
+        {"noise": statement["noise"] | {"drawn": statement["noise"]["drawn"].replace("60", "61")}},
+    )
     for change in forged:
+        assert statement | change != statement
         with pytest.raises(errors.BadTable):
-            keys_in_words(statement | change)
-    once = select_keys(counts, epsilon=1, delta="1e-9").said()
-    with pytest.raises(errors.BadTable):
-        keys_in_words(once | {"shares_of_one_individual": 60})
+            stated_release(statement | change)
     for shares in (9, 10**6 + 1, 0, 1.5):
         with pytest.raises((errors.OutOfRange, errors.NotANumber)):
-            select_keys(counts, epsilon=1, delta="1e-9", keys=10, shares=shares)
+            key_noise(delta="1e-9", keys=10, shares=shares)
     for epsilon, delta, keys, shares in ((10**6, "1e-300", 10, 60), ("1e-6", "1e-6", 1, 10**6), (50, "0.99", 3, 3)):
         law = naming_law(level(epsilon), Fraction(delta), keys, shares)
         assert 0 <= 1 - law.chance_interval(shares, 2000).upper / Fraction(delta) < Fraction(1, 2**64)
@@ -353,12 +369,13 @@ def test_a_cell_that_holds_a_chance_decides_nothing():
 def test_a_key_is_named_where_its_count_reaches_the_threshold_drawn():
     """Of equal draws: named exactly where n >= T, and published as n plus the noise turn - T, above the threshold."""
     counts = [(f"{i:04}", 1 + i % 30) for i in range(3000)]
-    law = naming_law(level(1), Fraction(1, 1000), 1)
-    found = selected(counts, level(1), Fraction(1, 1000), 1, SeededRandomness(5))
+    noise = key_noise(delta="1/1000")
+    law = noise.law(level(1))
+    keys, noisy = noise.named(counts, level(1), SeededRandomness(5))
     drawn = list(law.thresholds(len(counts), SeededRandomness(5)))
     named = [(name, n + law.turn - least) for (name, n), least in zip(counts, drawn, strict=True) if n >= least]
-    assert list(zip(found.keys, found.noisy, strict=True)) == named
-    assert min(found.noisy) == found.threshold + 1
+    assert list(zip(keys, noisy, strict=True)) == named
+    assert min(noisy) == law.threshold + 1
     assert any(n == least for (_, n), least in zip(counts, drawn, strict=True))
 
 
@@ -378,31 +395,34 @@ def test_draws_by_table_and_bit_by_bit_have_the_law():
 def test_keys_and_noisy_counts_as_published():
     """Above the threshold, in the order of the texts, the common ones all there, the noise within its bounds."""
     counts = {f"k{i:03}": 200 if i % 2 else 1 for i in range(100)}
-    found = select_keys(counts, epsilon=1, delta="1e-12", keys=2)
-    assert found.keys == tuple(sorted(name for name, n in counts.items() if n > 1))
-    assert all(noisy > found.threshold for noisy in found.noisy)
-    assert all(abs(noisy - 200) <= found.law.certain for noisy in found.noisy)
-    assert found.chance(1) == Fraction(1, 2 * 10**12)
-    assert found.chance(0) == 0
-    assert "delta=1/1000000000000" in found.statement
-    assert "at most 2 keys, each counted once" in found.statement
-    assert "holds at most 1 key, counted once" in select_keys({}, epsilon=1, delta="1e-6").statement
+    answer, noise = release(table_of(counts), epsilon=1, delta="1e-12", keys=2)
+    law, words = noise.law(level(1)), answer.statement["guarantee"]
+    assert list(answer.table["key"]) == sorted(name for name, n in counts.items() if n > 1)
+    assert all(noisy > law.threshold for noisy in answer.table["count"])
+    assert all(abs(noisy - 200) <= law.certain for noisy in answer.table["count"])
+    assert law.chance(1) == Fraction(1, 2 * 10**12)
+    assert law.chance(0) == 0
+    assert "delta=1/1000000000000" in words
+    assert "at most 2 keys, each counted once" in words
+    empty, _ = release({"key": [], "count": []}, epsilon=1, delta="1e-6")
+    assert "holds at most 1 key, counted once" in empty.statement["guarantee"]
 
 
 def test_a_key_that_nobody_holds_is_never_named():
-    found = select_keys(dict.fromkeys(range(2000), 0) | {"x": 10**30}, epsilon=50, delta="0.999")
-    assert found.keys == ("x",)
+    counts = {f"k{k}": 0 for k in range(2000)} | {"x": 10**30}
+    assert named_keys(counts, epsilon=50, delta="0.999") == ("x",)
 
 
 def test_the_order_of_the_data_does_not_show():
     """Equal draws for equal keys whatever the order in which they came, and none for keys of count 0."""
     counts = [("b", 5), ("a", 9), (3, 7), (datetime.date(2026, 1, 1), 9), (("a", 1), 4)]
+    noise = key_noise(delta="1/10")
     one, other = (
-        selected(_read(given), level(1), Fraction(1, 10), 1, SeededRandomness(3))
+        noise.named(_read(given), level(1), SeededRandomness(3))
         for given in (dict(counts), {"z": 0} | dict(reversed(counts)))
     )
-    assert (one.keys, one.noisy) == (other.keys, other.noisy)
-    assert list(map(str, one.keys)) == sorted(map(str, one.keys))
+    assert one == other
+    assert list(map(str, one[0])) == sorted(map(str, one[0]))
 
 
 def _read(counts):
@@ -437,8 +457,11 @@ def test_tables_of_two_columns_are_read():
         {"word": ["b", "a"], "n": [10**6, 10**6]},
         pandas.DataFrame({"word": ["b", "a"], "n": [10**6, 10**6]}),
     ):
-        assert select_keys(table, epsilon=1, delta="1e-6").keys == ("a", "b")
-    assert select_keys({"b": 10**6, "a": 10**6}, epsilon=1, delta="1e-6").keys == ("a", "b")
+        assert list(release(table, epsilon=1, delta="1e-6")[0].table["word"]) == ["a", "b"]
+        assert KeySelection(table, epsilon=1).at("1e-6").keys == ("a", "b")
+    assert KeySelection({"b": 10**6, "a": 10**6}, epsilon=1).at("1e-6").keys == ("a", "b")
+    pairs = {"word": ["b", "a"], "year": [2, 1], "n": [10**6, 10**6]}
+    assert list(release(pairs, epsilon=1, delta="1e-6")[0].table["year"]) == [1, 2]
 
 
 def test_extreme_levels_and_deltas():
@@ -450,11 +473,11 @@ def test_extreme_levels_and_deltas():
         ("1e-50", "0.1", 1),
         (50, "0.99", 1),
     ):
-        found = select_keys({"all": 10**400, "one": 1}, epsilon=epsilon, delta=delta, keys=keys)
-        assert "all" in found.keys
-        assert found.law.chance_interval(1, 2000).contains(Fraction(delta) / keys)
+        answer, noise = release(table_of({"all": 10**400, "one": 1}), epsilon=epsilon, delta=delta, keys=keys)
+        assert "all" in answer.table["key"]
+        assert noise.law(level(epsilon)).chance_interval(1, 2000).contains(Fraction(delta) / keys)
     with pytest.raises(errors.Unsupported, match="2\\^24 bits"):
-        found = select_keys({}, epsilon="1e-6", delta="1e-6").chance(500_000)
+        key_noise(delta="1e-6").law(level("1e-6")).chance(500_000)
 
 
 @pytest.mark.parametrize(
@@ -474,21 +497,19 @@ def test_extreme_levels_and_deltas():
 )
 def test_what_is_no_count_of_individuals_is_refused_unseen(counts, kind):
     with pytest.raises(kind) as caught:
-        select_keys(counts, epsilon=1, delta="1e-6")
+        KeySelection(counts, epsilon=1)
     assert "secret" not in str(caught.value)
     assert "-1" not in str(caught.value)
 
 
 def test_wrong_promises_are_refused():
     with pytest.raises(errors.OutOfRange, match="4000 digits"):
-        select_keys({10**5000: 1}, epsilon=1, delta="1e-6")
+        release(table_of({10**5000: 1}), epsilon=1, delta="1e-6")
     for delta in (0, 1, 2, "1e-400", -1):
         with pytest.raises(errors.OutOfRange):
-            select_keys({"a": 1}, epsilon=1, delta=delta)
+            key_noise(delta=delta)
     with pytest.raises(errors.OutOfRange):
-        select_keys({"a": 1}, epsilon=1, delta="1e-6", keys=0)
-    with pytest.raises(errors.PromiseBroken):
-        select_keys({"a": 1}, epsilon=1, delta="1e-6", randomness=SeededRandomness(1))
+        key_noise(delta="1e-6", keys=0)
     with pytest.raises(errors.PromiseBroken):
         KeySelection({"a": 1}, epsilon=1, randomness=SeededRandomness(1))
     with pytest.raises(errors.OutOfRange):

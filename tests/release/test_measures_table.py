@@ -11,7 +11,7 @@ from hashlib import sha256
 import pytest
 
 import utmost as ut
-from running import with_recipe
+from running import new_ledger, with_recipe
 from utmost.errors import BadTable, OutOfRange, UtmostError, WrongKind
 from utmost.releases import MeasuresTable, release_measures
 
@@ -142,7 +142,7 @@ def test_one_command_releases_them(run, tmp_path):
         ["--mean", "rent=0,5"],
         ["--cost", "squared"],
         ["--columns", "rent"],
-        ["--ledger", tmp_path / "l.db", "--create"],
+        ["--ledger", new_ledger(tmp_path / "l.db")],
         ["--name", "x"],
     ):
         code, shown, _ = run(*with_recipe(*asked, *means, *more, "--out", tmp_path / "x.csv"))
@@ -225,8 +225,8 @@ def test_a_remedy_for_each_refusal_of_several_means(run, tmp_path):
     means = ["--mean", "income=0,100", "--mean", "rent=0,20"]
     code, _, err = run("release", path, *say, *means, "--want", "region", "--epsilon", 1, "--dry-run")
     assert (code, "Leave out --want" in err, "--each-row" in err) == (2, True, False)
-    out, ledger = tmp_path / "t.csv", ["--ledger", tmp_path / "r.db", "--name", "pay"]
-    assert run("release", path, *say, *means, "--epsilon", 1, *ledger, "--create", "--out", out)[0] == 0
+    out, ledger = tmp_path / "t.csv", ["--ledger", new_ledger(tmp_path / "r.db"), "--name", "pay"]
+    assert run("release", path, *say, *means, "--epsilon", 1, *ledger, "--out", out)[0] == 0
     code, _, err = run("clean", out)
     assert (code, '--want "region' in err, "without --mean" in err) == (2, True, True)
     whole = tmp_path / "counts.json"

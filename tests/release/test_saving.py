@@ -11,10 +11,6 @@ import pytest
 import utmost as ut
 from utmost.counting import CountedTable
 from utmost.errors import OutOfRange, Unsupported
-from utmost.releases import (
-    KeySelection,
-    select_keys,
-)
 from utmost.statements import check_statement, check_sums_table, stated_release
 from utmost.workloads import Plan
 
@@ -37,6 +33,10 @@ def _in_ledger(folder):
     return ledger
 
 
+def _keys(table):
+    return ut.release(table, ut.Promise(noise=ut.promises.key_noise(list(table), delta="1e-6")), epsilon=1, once=True)
+
+
 # name: what saves it at a path, with more arguments
 KINDS = {
     "table": lambda at, folder, **how: ut.release(
@@ -49,13 +49,10 @@ KINDS = {
         epsilon=1,
         once=True,
     ).save(at, **how),
-    "keys": lambda at, folder, **how: select_keys({"a": 900, "b": 800, "c": 1}, epsilon=1, delta="1e-6").save(
+    "keys": lambda at, folder, **how: _keys({"word": ["a", "b", "c"], "n": [900, 800, 1]}).save(at, **how),
+    "pairs of keys": lambda at, folder, **how: _keys({"word": ["a", "b"], "k": [1, 2], "n": [900, 800]}).save(
         at, **how
     ),
-    "pairs of keys": lambda at, folder, **how: select_keys(
-        {("a", 1): 900, ("b", 2): 800}, epsilon="1e-1", delta="1e-6"
-    ).save(at, **how),
-    "keys at a delta": lambda at, folder, **how: KeySelection({"a": 900, "c": 1}, epsilon=1).save(at, "1e-6", **how),
     "sums": lambda at, folder, **how: _workload().save(at, **how),
     "narrowed sums": lambda at, folder, **how: _workload().save(at, family="department sex=men", **how),
     "clean": lambda at, folder, **how: _workload().clean().save(at, **how),

@@ -244,7 +244,7 @@ def test_a_frame_of_an_engine_is_refused(place, tables, shared):
     lazy = pl.LazyFrame({"shop": ["A"], "visits": [1]})
     with ut.Ledger.open(place, create=True) as ledger:
         promise = ut.Promise("visits", public="shop", unit=ut.Unit(1, 1))
-        with pytest.raises(ut.errors.Unsupported, match="tables at hand"):
+        with pytest.raises(ut.errors.Unsupported, match="tables in memory"):
             ledger.publish_measures(
                 [PublishRequest("visits", promise, level(1), "sales", None, None, independent=False)], {"visits": lazy}
             )

@@ -115,6 +115,7 @@ class World:
         self.file("plan.json", json.dumps(written(PLAN)))
         PART.save(path / "counted.json")
         self.in_ledger = ["--ledger", path / "l.db", "--witness", path / "w", "--key-file", path / "key"]
+        self.run("ledger", "create", *self.in_ledger[1:])
 
     def release(self, *words):
         self.run(*with_recipe("release", *words))
@@ -388,7 +389,7 @@ def by_promise_command(world):
         world.run("promise", *options_of(promise, *every), *more, "--out", path)
         yield promise, ut.read_promise(path), ()
         world.release(world.path / "t.csv", "--promise", path, "--epsilon", 1, *world.in_ledger,
-                  "--name", f"n{len(more)}", "--create", "--out", world.path / f"o{len(more)}.csv",
+                  "--name", f"n{len(more)}", "--out", world.path / f"o{len(more)}.csv",
                   "--independent", "--dataset", f"d{len(more)}")  # fmt: skip
         yield promise, world.kept(f"n{len(more)}"), ()
     path = world.path / "plan-promise.json"
@@ -397,7 +398,7 @@ def by_promise_command(world):
               "--largest", 1000, "--out", path)  # fmt: skip
     yield SUMS, ut.read_promise(path), ()
     for number, where in enumerate((world.path / "q.json", world.path / "q2.json")):
-        kept = [*world.in_ledger, "--name", "q", "--create", "--out", where] if number else ["--out", where]
+        kept = [*world.in_ledger, "--name", "q", "--out", where] if number else ["--out", where]
         if not number:  # a largest value needs a ledger
             SUMS.with_noise(SumNoise(PLAN)).save(world.path / "once.json")
         file = path if number else world.path / "once.json"
@@ -418,7 +419,7 @@ def by_release_command(world):
     )
     world.file("r.toml", "epsilon = 1\n" + recipe)
     for number, say in enumerate(([*options, "--epsilon", 1], ["--recipe", world.path / "r.toml"])):
-        ledger = [*world.in_ledger, "--name", f"r{number}", "--create", "--dataset", f"r{number}", "--independent"]
+        ledger = [*world.in_ledger, "--name", f"r{number}", "--dataset", f"r{number}", "--independent"]
         for way, more in {"cells": ["--once", "cells"], "once": [], "ledger": ledger}.items():
             out = world.path / f"{number} {way}.csv"
             world.release(world.path / "t.csv", *say, *more, "--out", out)
@@ -444,7 +445,7 @@ def by_release_command(world):
         world.release(world.path / "counted.json", *say, *texts, "--epsilon", 1, "--out", out)
         yield SUMS, ut.read_release(out).promise, UNPUBLISHED | {"noise", "columns", "public"}
         if name != "one way":
-            kept = [*world.in_ledger, "--name", name, "--create", "--dataset", name, "--independent"]
+            kept = [*world.in_ledger, "--name", name, "--dataset", name, "--independent"]
             world.release(world.path / "counted.json", *say, *texts, "--epsilon", 1, *kept)
             yield SUMS, world.kept(name), {"noise", "columns", "public"}
 

@@ -17,7 +17,7 @@ from utmost.interfaces.documents.statement_readers import READERS
 from utmost.interfaces.service.workers.page_work import answered
 from utmost.promises import key_noise
 from utmost.publish.promises.statement_kinds import CLEAN_KIND
-from utmost.releases import release_detailed, release_measures, select_keys
+from utmost.releases import release_detailed, release_measures
 from utmost.service import Settings, application
 from utmost.workloads import Plan
 
@@ -79,7 +79,6 @@ MAKERS = {
     "of a plan.csv": lambda path: planned().save(path, family="sex"),
     "measures.csv": measures,
     "two stages.json": two_stages,
-    "keys.json": lambda path: select_keys({"a": 900, "b": 800}, epsilon="1/2", delta="1e-6", keys=2).save(path),
     "keys in memory.csv": lambda path: ut.release(
         WORDS, ut.Promise(noise=key_noise(["word", "n"], delta="1e-6")), epsilon=1
     ).save(path),

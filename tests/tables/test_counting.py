@@ -373,8 +373,8 @@ def test_a_blank_label_is_refused_since_no_cell_would_be_counted_there():
 
 
 WRONG = {
-    "no domain": ({"domain": None}, NotDeclared, "select_keys"),
-    "columns without a domain": ({"domain": None, "by": ["page"]}, NotDeclared, "select_keys"),
+    "no domain": ({"domain": None}, NotDeclared, "count_keys"),
+    "columns without a domain": ({"domain": None, "by": ["page"]}, NotDeclared, "count_keys"),
     "a column that is no axis": ({"by": ["amount"]}, NotDeclared, "The domain declares 'page'"),
     "an axis twice": ({"by": ["page", "page"]}, OutOfRange, "none twice"),
     "no axis": ({"by": []}, OutOfRange, "at least one axis"),

@@ -147,7 +147,7 @@ def test_events_in_folders_are_counted_as_those_of_a_frame(lake):
     keys = [count_keys(events, column="month", **say) for events in events_of(lake)]
     assert sum(sum(map(sum, year)) for year in counts[0]) == 3 + 2 * 2 + 2 * 2
     assert counts == [counts[0]] * 5
-    assert keys == [{"01": 4, "11": 4}] * 5
+    assert keys == [{"month": ["01", "11"], "count": [4, 4]}] * 5
 
 
 def test_persons_parts_bins_and_amounts_may_be_in_folders_alone(tmp_path):

@@ -12,7 +12,8 @@ KEY = b"k" * 32
 
 def counted(rows, most, key=KEY):
     who, what = zip(*rows, strict=True) if rows else ((), ())
-    return count_keys({"who": list(who), "what": list(what)}, person="who", column="what", at_most=most, key=key)
+    table = count_keys({"who": list(who), "what": list(what)}, person="who", column="what", at_most=most, key=key)
+    return dict(zip(table["what"], table["count"], strict=True))
 
 
 @pytest.mark.parametrize("most", [1, 2, 5])
@@ -44,8 +45,10 @@ def test_without_a_person_their_shares_are_gone_and_no_others(most, shares):
         for left_out in {person for person, _ in rows}:
             tables = rows, [row for row in rows if row[0] != left_out]
             columns = [{"who": [who for who, _ in table], "what": [what for _, what in table]} for table in tables]
-            counts = (count_keys(events, shares=shares, **say) if events["who"] else {} for events in columns)
-            whole, less = ({key: count.shares for key, count in each.items()} for each in counts)
+            counts = [count_keys(events, shares=shares, **say) for events in columns]
+            whole, less = (
+                {key: count.shares for key, count in zip(each["what"], each["count"], strict=True)} for each in counts
+            )
             changes = [whole.get(name, 0) - less.get(name, 0) for name in {*whole, *less}]
             kept = min(most, len({key for person, key in rows if person == left_out}))
             assert sorted(changes) == [0] * (len(changes) - kept) + [shares // kept] * kept
@@ -74,3 +77,7 @@ def test_what_cannot_be_counted_is_refused(rows, most, error):
         counted(rows, most)
     with pytest.raises(OutOfRange):
         count_keys({"who": ["a"]}, person="who", column="who", at_most=1)
+    events = {"who": ["a"], "count": ["x"]}
+    with pytest.raises(OutOfRange, match="Pass counts="):
+        count_keys(events, person="who", column="count", at_most=1)
+    assert count_keys(events, person="who", column="count", at_most=1, counts="n") == {"count": ["x"], "n": [1]}

@@ -333,7 +333,7 @@ def test_keys_that_are_missing_are_never_named(run, tmp_path):
     counts = ut.counting.count_keys(
         events, person="p", column="k", at_most=1, spelling=ut.Spelling(missing_marks=["NA"])
     )
-    assert counts == {"x": 1}
+    assert counts == {"k": ["x"], "count": [1]}
     table = tmp_path / "t.csv"
     table.write_text("p,k\n" + "".join(f"{who},{'NA' if who % 2 else 'x'}\n" for who in range(400)))
     asked = ["count", table, "--person", "p", "--unknown-keys", "k", "--at-most", 1, "--epsilon", 1, "--delta", "1e-6"]

@@ -15,6 +15,7 @@ import pytest
 
 import utmost as ut
 from asking import asked
+from running import new_ledger
 from utmost.errors import BadTable
 
 # Columns that no release has are written, and a sheet of few rows instead of a million.
@@ -90,7 +91,7 @@ def test_a_request_made_again_finds_its_file(run, tmp_path):
     """The bytes are compared, statement sheet and all; a file of another release is not taken for it."""
     (tmp_path / "t.csv").write_text("ward,n\nA,5\nB,7\n")
     promise = ["--columns", "n", "--public", "ward", "--sensitivity", "1", "--cells", "1"]
-    ledger = ["--ledger", tmp_path / "l.db", "--create", "--name", "t", "--request", "r", "--epsilon", "1"]
+    ledger = ["--ledger", new_ledger(tmp_path / "l.db"), "--name", "t", "--request", "r", "--epsilon", "1"]
     asked = ["release", tmp_path / "t.csv", *promise, *ledger, "--out", tmp_path / "o.xlsx"]
     assert run(*asked)[0] == run(*asked)[0] == 0
     (tmp_path / "o.xlsx").write_bytes(written({"ward": ["A", "B"], "n": [5, 7]}))
@@ -149,13 +150,15 @@ def test_what_excel_cannot_hold_is_refused_before_the_draw(run, tmp_path, column
     lines = [",".join([*columns, *public]), ",".join(["1"] * len(columns) + ["x" * 32_768] * len(public))]
     (tmp_path / "t.csv").write_text("\n".join(lines))
     promise = ["--columns", ",".join(columns), "--public", ",".join(public), "--sensitivity", 1, "--epsilon", 1]
-    ledger = ["--ledger", tmp_path / "l.db", "--create", "--name", "t"] if way == "ledger" else []
+    place = new_ledger(tmp_path / "l.db")
+    ledger = ["--ledger", place, "--name", "t"] if way == "ledger" else []
     promise += ["--once", "row"] if way == "together" else ["--cells", 1, *ledger]
     code, _, error = run("release", tmp_path / "t.csv", *promise, "--out", tmp_path / "t.xlsx")
     assert code != 0
     assert words in " ".join(error.split()), error
     assert not (tmp_path / "t.xlsx").exists()
-    assert not (tmp_path / "l.db").exists()
+    with ut.Ledger.open(place) as opened:
+        assert opened.status().events == 1
 
 
 def test_no_rows_are_a_table(tmp_path):

@@ -33,7 +33,6 @@ class AnswersMemory(LedgerOptions):
         return KeptAnswers(
             saved=saved,
             place=self.place,
-            create=self.create,
             name=self.name or design.stem,
             dataset=self.dataset,
             version=self.version,
@@ -48,13 +47,11 @@ class KeptAnswers:
     Attributes:
         saved: the mechanism.
         place: Place of the ledger.
-        create: whether it may be made.
         name, dataset, version, independent: under which the ledger keeps the answers.
     """
 
     saved: SavedMechanism
     place: LedgerPlaceOptions
-    create: bool
     name: str
     dataset: str | None
     version: int | None
@@ -63,7 +60,7 @@ class KeptAnswers:
     def answers(self, persons: Mapping[str, str | None]) -> tuple[dict[str, str], int]:
         """One answer for each person, and how many of them were there before."""
         self.saved.rows([text for text in persons.values() if text is not None])  # before a ledger is made
-        with self.place.opened(create=self.create) as ledger:
+        with self.place.opened() as ledger:
             return self.saved.keep(
                 ledger,
                 persons,

@@ -37,7 +37,7 @@ from utmost.publish.ledger.kept_mechanisms import KeptMechanism
 from utmost.publish.ledger.ledger import Ledger
 from utmost.publish.ledger.means_names import releases_of_means
 from utmost.publish.ledger.releasing import check_release
-from utmost.publish.ledger.spending import Budget, Spending
+from utmost.publish.ledger.spending import Budget
 from utmost.publish.ledger.state import Published
 from utmost.publish.ledger.verification import Status, Verification
 from utmost.publish.promises.promise import Promise
@@ -286,9 +286,7 @@ def publish_in_ledger(
         table_options.check_fits(answer, source, promise.columns, promise.public)
     if dry_run:
         return _rehearse(source, promise, memory, question, table, counting)
-    if again and question.is_written and not memory.place.is_there:
-        question.checked(table)  # a file that no ledger answered: it is refused before one is made
-    with memory.place.opened(create=memory.create) as opened:
+    with memory.place.opened() as opened:
         if again and question.is_written and not opened.has_request(str(memory.request)):
             kept = question.release_in(opened)
             if kept is None or question.at not in kept.levels:  # something would be drawn
@@ -337,9 +335,6 @@ def _rehearse(
 ) -> None:
     check_release(table, promise, question.at)
     noise = promise.lasting_noise
-    if memory.create and not memory.place.is_there:
-        after = Budget(memory.dataset or question.name, None, Spending.of([question.at]))
-        return show_spending(question, after, noise, promise.until, new=True)
     with memory.place.opened() as opened, named_command(opened, file, memory, question, counting):
         after = opened.rehearse(
             question.name,
@@ -354,9 +349,7 @@ def _rehearse(
         show_spending(question, after, noise, promise.until)
 
 
-def show_spending(
-    question: Question, after: Budget, noise: Noise | None, until: Until | None, *, new: bool = False
-) -> None:
+def show_spending(question: Question, after: Budget, noise: Noise | None, until: Until | None) -> None:
     """Say what a call would spend, and how accurate its answer would be; nothing was drawn or written."""
     sure = read_confidence(question.answer.confidence)
     margin, margins = None if noise is None else noise.margin(question.at, sure), dict[str, str]()
@@ -370,7 +363,7 @@ def show_spending(
         margins["stops as soon as"] = f"{until.words}; less is spent then"
         if not isinstance(noise, SumNoise):  # tables of a plan have a margin each
             ladder = until.ladder(noise, question.at, sure)
-    show_after(question, after, margins, {"margin": margin}, ladder, new=new)
+    show_after(question, after, margins, {"margin": margin}, ladder)
 
 
 def show_after(
@@ -379,26 +372,21 @@ def show_after(
     margins: Mapping[str, str],
     bars: Mapping[str, Any],
     ladder: Sequence[LadderStep] = (),
-    *,
-    new: bool,
 ) -> None:
     """Print the budget after a call that was rehearsed, and its margins.
 
     Args:
         margins: Margins in words, for people. bars: Margins for programs.
         ladder: Levels at which a rule may stop the release.
-        new: Whether the ledger would be made.
     """
     report = budget_report(after)
     if question.answer.as_json:
         rehearsal = {"dry_run": True, "name": question.name, **level_facts(question.at), **bars}
         rehearsal |= {"ladder": ladder_report(ladder)} if ladder else {}
-        return print_json(rehearsal | {"after": report, "new_ledger": new})
+        return print_json(rehearsal | {"after": report})
     rows = {"release": question.name, "level": f"epsilon = {level_words(question.at)}", **margins}
     rows |= budget_rows(report)
     rows["would be spent"], rows["would remain"] = rows.pop("spent"), rows.pop("remaining")
-    if new:
-        rows["ledger"] = "would be made"
     shown = [ladder_grid(ladder)] if ladder else []
     screen().print(ScreenGroup(ScreenText("Nothing was drawn. After this call:", style="bold"), *shown, facts(rows)))
 

@@ -1,6 +1,7 @@
 """Opening the ledger that a command names: it must be there, and nothing secret may stand on the command line."""
 
 import os
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -8,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar
 from urllib.parse import parse_qsl, urlsplit
 
-from utmost.errors import OutOfRange
+from utmost.errors import LedgerUnavailable, OutOfRange
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import flag, option
 
@@ -57,7 +58,16 @@ class LedgerPlaceOptions:
         """
         from utmost.publish.ledger.ledger import Ledger
 
-        with Ledger.open(self.ledger, create=create, key=self.key, witness=self.witness_path) as ledger:
+        try:
+            opened = Ledger.open(self.ledger, create=create, key=self.key, witness=self.witness_path)
+        except LedgerUnavailable as error:
+            if error.is_absent:
+                files = {"--key-file": self.key, "--witness": self.witness_path}
+                words = [word for name, file in files.items() if file is not None for word in (name, file)]
+                command = shlex.join(["utmost", "ledger", "create", self.ledger, *words])
+                error.remedy = f"Correct the name; or create a ledger, once: {command}"
+            raise
+        with opened as ledger:
             yield ledger
 
     @property
@@ -78,7 +88,6 @@ class MemoryOfMany:
     title: ClassVar[str] = "In a ledger"
 
     ledger: Annotated[str | None, option("PLACE", "Ledger: SQLite file or postgresql://HOST/DATABASE.")] = None
-    create: Annotated[bool, flag("New ledger with key and witness, if there is none.")] = False
     dataset: Annotated[str | None, option("NAME", "Dataset whose budget is charged.")] = None
     independent: Annotated[bool, flag("These people are in no other dataset.")] = False
     key_file: options.KeyFile = None

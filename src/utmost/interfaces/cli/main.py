@@ -69,7 +69,7 @@ GROUPS = {
     "Keep": {
         "relax": "Publish a table again with less noise, at the larger epsilon alone.",
         "view": "Make a noisier copy of a release for one recipient.",
-        "ledger": "Check a ledger, set its budgets, copy it.",
+        "ledger": "Create a ledger, check it, set its budgets, copy it.",
         "serve": "Serve a ledger over HTTP.",
         "trust": "Share a value in a network, at a level for each member.",
     },
@@ -494,7 +494,7 @@ _CALLS = {
     'alpha="1/2"': "--epsilon alpha=1/2",
     "estimate_kernels (--estimate)": "--estimate",
     "estimate_kernels": "--estimate",
-    "create=True (utmost ledger budget --create)": "add --create (to utmost ledger budget: --create --limit 2)",
+    "create=True (utmost ledger create)": "utmost ledger create",
     "call resume (utmost ledger resume)": "call utmost ledger resume",
     "and call resume": "and call utmost ledger resume",
     ", or pass part={column: list of labels}": "",
@@ -566,7 +566,10 @@ def _last_words(text: str, keys: Collection[str]) -> str:
 
 def _keys_named(text: str, keys: Collection[str]) -> str:
     """A sentence with keys of a recipe for options that the command line does not have."""
-    return re.sub(rf"--({'|'.join(keys)})\b", r"\1 in the recipe", text) if keys else text
+    if not keys:
+        return text
+    text, command, line = text.partition("utmost ledger create ")  # this command takes no recipe
+    return re.sub(rf"--({'|'.join(keys)})\b", r"\1 in the recipe", text) + command + line
 
 
 def _spoken(text: str, keys: Collection[str] = ()) -> str:

@@ -12,7 +12,7 @@ from utmost.interfaces.cli.screens.workload_screens import give_measures, measur
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger.ledger import Ledger
 from utmost.publish.ledger.means_names import release_name
-from utmost.publish.ledger.spending import Budget, Spending
+from utmost.publish.ledger.spending import Budget
 from utmost.publish.releases.measures_table import MeasuresTable
 from utmost.tables.files.signatures import Signer
 
@@ -29,15 +29,7 @@ def publish_means_in_ledger(
     """Publish several amounts as one table, or rehearse it; the arguments are those of `publish_in_ledger`."""
     request, again = memory.request, memory.request is not None
     signer = question.checked(table, again=again)
-    if dry_run and memory.create and not memory.place.is_there:
-        after = Budget(memory.dataset or question.name, None, Spending.of([question.at]))
-        return _show_rehearsal(question, tables, after, new=True)
-    if again and question.is_written and not memory.place.is_there:
-        question.checked(table)  # a file that no ledger answered: it is refused before one is made
-    with (
-        memory.place.opened(create=memory.create and not dry_run) as opened,
-        named_command(opened, table, memory, question, counting),
-    ):
+    with memory.place.opened() as opened, named_command(opened, table, memory, question, counting):
         if again and question.is_written and not opened.has_request(release_name(str(request), next(iter(tables)))):
             question.checked(table)
         call = opened.rehearse_means if dry_run else opened.publish_means
@@ -52,7 +44,7 @@ def publish_means_in_ledger(
                 independent=memory.independent,
             )
         if isinstance(made, Budget):
-            return _show_rehearsal(question, tables, made, new=False)
+            return _show_rehearsal(question, tables, made)
         give_means(question, made, signer, again=again)
 
 
@@ -62,7 +54,7 @@ def relax_means_in_ledger(
     """Relax several amounts that were published as one table, or rehearse it."""
     if dry_run:
         after = ledger.rehearse_means(question.name, tables, epsilon=question.at, relax=True, version=question.version)
-        return _show_rehearsal(question, tables, after, new=False)
+        return _show_rehearsal(question, tables, after)
     with progress_bar("Relaxing"):
         measures = ledger.relax_means(question.name, tables, epsilon=question.at, version=question.version)
     give_means(question, measures, signer)
@@ -78,8 +70,8 @@ def give_means(question: Question, measures: MeasuresTable, signer: Signer | Non
         raise
 
 
-def _show_rehearsal(question: Question, tables: Mapping[str, CountedTable], after: Budget, *, new: bool) -> None:
+def _show_rehearsal(question: Question, tables: Mapping[str, CountedTable], after: Budget) -> None:
     """Say what a call would spend, and how accurate its answer would be; nothing was drawn or written."""
     measures = MeasuresTable.without_data(tables, question.at, question.answer.confidence)
     margins = measures_margins(measures, question.answer.confidence)
-    show_after(question, after, {"margins": margins}, {"column_error_bars": measures.column_bars()}, new=new)
+    show_after(question, after, {"margins": margins}, {"column_error_bars": measures.column_bars()})

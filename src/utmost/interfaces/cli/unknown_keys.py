@@ -1,7 +1,6 @@
 """`utmost count --unknown-keys`: naming the values of a column that nobody can list, at (epsilon, delta)."""
 
 from dataclasses import dataclass, replace
-from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,14 +14,16 @@ from utmost.interfaces.cli.screens.screen import facts, grid, number, screen
 from utmost.interfaces.cli.screens.terminal import ScreenGroup, ScreenText
 from utmost.interfaces.documents.reports import print_json
 from utmost.publish.counting.key_counts import count_keys
-from utmost.publish.promises.key_distribution import naming_law, read_delta
-from utmost.publish.promises.noise_of_keys import select_keys
-from utmost.publish.promises.partition_selection import keys_of_one, promise_of_keys, shares_of_one
+from utmost.publish.ledger.releasing import release
+from utmost.publish.promises.noise_of_keys import KeyNoise, key_noise
+from utmost.publish.promises.promise import Promise
+from utmost.publish.releases.answer import Answer
 from utmost.publish.statements.counted_files import read_domain
 from utmost.tables.axes.domain import Domain
 from utmost.tables.cells.spelling import Spelling
+from utmost.tables.files import files
 from utmost.tables.files.atomic import check_absent, write_together
-from utmost.tables.files.json_files import encoded, write_json
+from utmost.tables.files.json_files import write_json
 from utmost.tables.files.sidecars import sidecar_path
 
 FIXED = (
@@ -86,11 +87,13 @@ class UnknownKeys:
                 came="another one",
                 remedy="Leave the others out: they come when the named keys are counted.",
             )
-        at = level.read()
+        at, noise = level.read(), self._noise(people.at_most)
         axes = {} if people.domain is None else dict(read_domain(people.domain).facts())
-        shares = None if self.shares is None else shares_of_one(self.shares, keys_of_one(people.at_most))
+        if out is not None and out.suffix.lower() != ".json":
+            required, remedy = "--out must be a domain's file, which ends in .json", "Write --out keys.json, say."
+            raise OutOfRange(required, came=out.name, remedy=remedy)
         # Before anything is drawn: what could not be written would be spent for nothing.
-        for path in () if out is None else (out, sidecar_path(out)):
+        for path in () if out is None else (out, _table_beside(out), sidecar_path(_table_beside(out))):
             check_absent(path, draws=True)
         with progress_bar(f"Counting {events.name}") as progress:
             counts = count_keys(
@@ -98,66 +101,69 @@ class UnknownKeys:
                 person=people.person,
                 column=column,
                 at_most=people.at_most,
-                shares=shares,
+                shares=self.shares,
+                counts=noise.columns[-1],
                 key=people.key,
                 spelling=spelling,
                 progress=progress,
             )
         if dry_run:
-            return self._promise(at, people.at_most, shares, as_json=as_json)
-        selection = select_keys(counts, epsilon=at, delta=self.delta, keys=people.at_most, shares=shares)
+            return _show_promise(noise, at, as_json=as_json)
+        named = release(counts, Promise(noise=noise), epsilon=at, once=True)
         del counts  # true numbers
-        domain = None if not selection.keys else Domain.of_facts({**axes, column: list(selection.keys)})
-        report = selection.said(None, column)
-        if domain is None and out is not None:
+        statement = named.statement if out is None else named.save(_table_beside(out))
+        keys = list(named.table[column])
+        if out is not None and not keys:
+            least = f"A key needs about {noise.law(at).threshold} {noise.columns[-1]}"
+            remedy = f"{least}; the empty list is published in {_table_beside(out)}: what was spent is spent."
             raise OutOfRange(
-                "a domain needs at least one key",
-                came="none: no noisy count was above the threshold",
-                remedy=f"A key needs about {selection.threshold} {_of(shares)}; what was spent is spent.",
+                "a domain needs at least one key", came="none: no noisy count was above the threshold", remedy=remedy
             )
-        if domain is not None and out is not None:
-            declared = encoded(domain.facts())
-            report = selection.said({"of": "file", "sha256": sha256(declared).hexdigest()}, column)
-            statement = sidecar_path(out)
-            write_together({out: lambda file: file.write(declared), statement: lambda file: write_json(report, file)})
+        domain = Domain.of_facts({**axes, column: keys}).facts() if keys else None
+        if out is not None and domain is not None:
+            write_together({out: lambda file: write_json(domain, file)})
         if as_json:
-            return print_json(report | {"out": out and str(out)})
+            return print_json({"statement": statement, "table": files.columns(named.table), "domain": domain})
         if domain is not None and out is None:
-            print_json(domain.facts())
-        _show(report, out)
+            print_json(domain)
+        _show(named, noise, out)
 
-    def _promise(self, at: Level, keys: int, shares: int | None, *, as_json: bool) -> None:
-        delta = read_delta(str(self.delta))
-        law, promised = naming_law(at, delta, keys, shares), promise_of_keys(at, delta, keys, shares)
-        report: dict[str, Any] = {"dry_run": True, "statement": promised, "relaxable": False}
-        report |= {"threshold": law.threshold}
-        if as_json:
-            return print_json(report)
-        headline = ScreenText("Nothing was drawn. This is what naming keys would promise.", style="bold")
-        rows = {"threshold": f"{_of(shares)} and their noise together exceed {law.threshold}", "later": FIXED}
-        screen().print(ScreenGroup(headline, ScreenText(f"{report['statement']}\n"), facts(rows)))
+    def _noise(self, at_most: int) -> KeyNoise:
+        column = str(self.column)
+        counts = "persons" if self.shares is None else "shares"
+        names = [column, counts if column != counts else "count"]
+        return key_noise(names, delta=str(self.delta), keys=at_most, shares=self.shares)
 
 
-def _of(shares: int | None) -> str:
-    return "persons" if shares is None else "shares"
+def _table_beside(domain: Path) -> Path:
+    return domain.with_suffix(".csv")
 
 
-def _show(report: dict[str, Any], out: Path | None) -> None:
-    shares = report.get("shares_of_one_individual")
+def _show_promise(noise: KeyNoise, at: Level, *, as_json: bool) -> None:
+    guarantee, threshold = noise.guarantee(at, noise.columns), noise.law(at).threshold
+    if as_json:
+        return print_json({"dry_run": True, "guarantee": guarantee, "relaxable": False, "threshold": threshold})
+    headline = ScreenText("Nothing was drawn. This is what naming keys would promise.", style="bold")
+    rows = {"threshold": f"{noise.columns[-1]} and their noise together exceed {threshold}", "later": FIXED}
+    screen().print(ScreenGroup(headline, ScreenText(f"{guarantee}\n"), facts(rows)))
+
+
+def _show(named: Answer[Any], noise: KeyNoise, out: Path | None) -> None:
+    column, counts = noise.columns
+    above = f"{counts} and their noise together exceed {noise.law(named.level).threshold}"
+    pairs = sorted(zip(named.table[counts], named.table[column], strict=True), reverse=True)
     rows = {
-        "promise": f"(epsilon = {report['epsilon']}, delta = {report['delta']})",
-        "named": f"{len(report['keys'])} keys of {report['column']}",
-        "threshold": f"{_of(shares)} and their noise together exceed {report['threshold']}; so rare keys look more "
-        "frequent",
+        "promise": f"({named.level}, delta = {noise.delta})",
+        "named": f"{len(pairs)} keys of {column}",
+        "threshold": f"{above}; so rare keys look more frequent",
         "later": FIXED,
     }
     if out is not None:
-        rows["written"] = f"{out} and {sidecar_path(out)}"
+        rows["written"] = f"{out}, the domain; {_table_beside(out)}, the noisy counts; and their statement"
         rows["count over it"] = f"utmost count EVENTS --domain {out} --person ... --at-most ..."
-    pairs = sorted(zip(report["noisy"], report["keys"], strict=True), reverse=True)
     shown = [[key, number(noisy)] for noisy, key in pairs[:_SHOWN]]
     more = ScreenText(f"and {len(pairs) - _SHOWN} more" if len(pairs) > _SHOWN else "")
     headline = ScreenText("Named." if pairs else "No key was named: none is frequent enough.", style="bold")
-    table = grid([report["column"], "noisy count" if shares is None else "noisy shares"], shown)
-    words = ScreenText(f"{report['guarantee']}\n")
+    table = grid([column, f"noisy {counts}"], shown)
+    words = ScreenText(f"{named.statement['guarantee']}\n")
     screen(stderr=out is None).print(ScreenGroup(headline, table, more, words, facts(rows)))

@@ -19,7 +19,7 @@ from utmost.core.exact.numbers import exact
 from utmost.errors import BadTable, OutOfRange, Unsupported, UtmostError
 from utmost.interfaces.documents.statement_readers import READERS, stated_release
 from utmost.publish.promises.statement import read_statement
-from utmost.publish.promises.statement_kinds import CLEAN_KIND, KEYS_KIND, STATEMENT_KIND, is_whole
+from utmost.publish.promises.statement_kinds import CLEAN_KIND, STATEMENT_KIND, is_whole
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.detailed_release import DetailedSums, whole_release
 from utmost.publish.releases.measures_table import MeasuresTable
@@ -125,7 +125,7 @@ def read_release(
         return _with_numbers(Answer.of_statement(files.read(spelled), facts))
     if facts["kind"] == CLEAN_KIND:
         return PublishedTable(files.read(spelled), facts, None)
-    known = READERS[facts["kind"]].check(facts, file, spelled)
+    known = READERS[facts["kind"]].check(facts, spelled)
     if isinstance(known, NoisySums):
         return Answer.of_sums(known)
     if isinstance(known, WithheldTable | MeasuresTable):
@@ -209,7 +209,7 @@ def _fetch(address: str, place: Path) -> None:
 def _of_document(file: Path, statement: Path | str | None) -> Answer[Any] | DetailedSums:
     """A release by a plan, or in two stages, which is one document."""
     document = read_json(file, "a release must")
-    if not is_whole(document) or document["kind"] == KEYS_KIND:
+    if not is_whole(document):
         kind = document.get("kind") if isinstance(document, dict) else None
         remedy = "Name the table: its statement is found beside it."
         came = "a document of no kind" if not isinstance(kind, str) else f"one of the kind {kind[:60]!r}"

@@ -34,7 +34,6 @@ DocumentKind = Literal[
     "release-in-two-stages",
     "clean-table",
     "withheld-table",
-    "named-keys",
     "answers",
     "promise",
     "plan",
@@ -431,7 +430,6 @@ def _parts() -> dict[str, Schema]:
     }
 
 
-_KEY: Schema = {"anyOf": [_LABEL, _list(_LABEL)]}
 _FAMILY: Schema = {"anyOf": [_TEXT, _list({"anyOf": [_TEXT, _list(_TEXT)]})]}
 
 
@@ -514,21 +512,6 @@ def _documents() -> dict[str, Schema]:
                 "table": _part("digest"),
             },
             {"family": _FAMILY, "families": _list(_TEXT)},
-        ),
-        "named-keys": _document(
-            "utmost named keys",
-            {
-                "column": _TEXT,
-                "guarantee": _TEXT,
-                **_LEVEL,
-                "delta": _EXACT,
-                "keys_of_one_individual": _COUNT,
-                "relaxable": _TRUTH,
-                "keys": _list(_KEY),
-                "named": _object({"of": _TEXT, "sha256": _SHA256}),
-                "table": _part("digest"),
-            },
-            {"shares_of_one_individual": _COUNT, "threshold": _WHOLE, "noisy": _list(_WHOLE)},
         ),
         "answers": _document(
             "utmost answers",

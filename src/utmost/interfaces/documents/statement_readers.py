@@ -8,22 +8,16 @@ from typing import Any
 
 from utmost.core.exact.arguments import wrong_kind
 from utmost.errors import Unsupported
-from utmost.publish.promises.statement import check_statement
+from utmost.publish.promises.statement import check_statement, check_table
 from utmost.publish.promises.statement_kinds import (
     ANSWERS_KIND,
     DETAILED_KIND,
-    KEYS_KIND,
     MEASURES_KIND,
     STATEMENT_KIND,
     SUMS_TABLE_KIND,
     WITHHELD_KIND,
 )
 from utmost.publish.releases.release_facts import ReleaseFacts
-from utmost.publish.statements.stated_choices import (
-    check_answered,
-    check_keys_file,
-    keys_in_words,
-)
 from utmost.publish.statements.stated_words import (
     detailed_in_words,
     measures_in_words,
@@ -43,24 +37,20 @@ class StatementReader:
     Attributes:
         words: makes the statement again from what it promises, compares each field, and says it in words.
         check_table: compares a table with the checked statement, beyond its digest; None where the digest says all.
-        check_file: the same with a file, and with the way in which its text is to be read, where it may be no table.
     """
 
     words: Callable[[Mapping[str, Any]], ReleaseFacts]
     check_table: Callable[[Mapping[str, Any], Any], Any] | None = None
-    check_file: Callable[[Mapping[str, Any], Path, Path], Any] | None = None
 
-    def check(self, statement: Mapping[str, Any], file: Path, spelled: Path) -> Any:
-        """Compare a file with its checked statement, beyond the digest; what is known of it then.
+    def check(self, statement: Mapping[str, Any], file: Path) -> Any:
+        """Compare a table's file with its checked statement, beyond the digest; give what that finds out."""
+        return None if self.check_table is None else self.check_table(statement, files.read(file))
 
-        Args:
-            statement: Statement that was checked.
-            file: File as it was written.
-            spelled: the file with the way in which its text is to be read.
-        """
-        if self.check_file is not None:
-            return self.check_file(statement, file, spelled)
-        return None if self.check_table is None else self.check_table(statement, files.read(spelled))
+
+def _check_answers(statement: Mapping[str, Any], table: Any) -> None:
+    """Check that a table has the columns and the rows of a checked statement of answers, where it says any."""
+    if "column" in statement:
+        check_table([statement["column"]], statement, table, {}, statement["public"], digested=False)
 
 
 def _answers_in_words(statement: Mapping[str, Any]) -> ReleaseFacts:
@@ -76,8 +66,7 @@ READERS = {
     MEASURES_KIND: StatementReader(measures_in_words, check_measures_table),
     DETAILED_KIND: StatementReader(detailed_in_words),
     WITHHELD_KIND: StatementReader(withheld_in_words, check_withheld),
-    KEYS_KIND: StatementReader(keys_in_words, check_file=check_keys_file),
-    ANSWERS_KIND: StatementReader(_answers_in_words, check_answered),
+    ANSWERS_KIND: StatementReader(_answers_in_words, _check_answers),
 }
 """The reader of each kind, but for clean tables, which follow from a release alone: see `check_clean`."""
 
@@ -86,8 +75,7 @@ def stated_release(said: Mapping[str, Any]) -> ReleaseFacts:
     """Check a statement of any release, and say what it says in words.
 
     Args:
-        said: the statement of an answer, keys that were
-            named, answers of `utmost respond`, a withheld table, or a whole workload release.
+        said: the statement of an answer, answers of `utmost respond`, a withheld table, or a whole workload release.
 
     Raises:
         BadTable: for a statement that does not follow from itself.

@@ -9,7 +9,7 @@ from utmost.interfaces.documents.published_files import read_release
 from utmost.interfaces.documents.statement_readers import READERS, stated_release
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.statement import read_statement
-from utmost.publish.promises.statement_kinds import CLEAN_KIND, DETAILED_KIND, KEYS_KIND, STATEMENT_KIND, WITHHELD_KIND
+from utmost.publish.promises.statement_kinds import CLEAN_KIND, DETAILED_KIND, STATEMENT_KIND, WITHHELD_KIND
 from utmost.publish.promises.table_statements import cells_digest, promise_line
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.detailed_release import DetailedSums, whole_release
@@ -49,7 +49,7 @@ def verified(
         PromiseBroken: for a signature by somebody else. Unsupported: for a format that is not known.
     """
     document = whole_document(release)
-    if document is not None and not (document["kind"] == KEYS_KIND and statement is not None):
+    if document is not None:
         if of is not None:
             remedy = "Leave out --release: it is for clean and withheld tables."
             raise OutOfRange(
@@ -85,7 +85,7 @@ def verified(
         )
     stated = stated_release(facts)
     _check_unchanged(release, spelled, facts)
-    READERS[facts["kind"]].check(facts, release, spelled)
+    READERS[facts["kind"]].check(facts, spelled)
     return _of_table(release, facts, stated, path, public_key)
 
 
@@ -230,14 +230,7 @@ def _of_sums(release: Path, document: Mapping[str, Any], public_key: Path | None
     }
 
 
-def _of_keys(release: Path, document: Mapping[str, Any], public_key: Path | None) -> dict[str, Any]:
-    """The findings on a list of keys that is written as one document, with its statement."""
-    stated = stated_release(document)
-    promised, signature = (stated.line, stated.guarantee, stated.drawn), _signature(release, public_key)
-    return _report(release, {"format": document["format"]}, signature, promised, stated.on_trust, stated.promise)
-
-
-_WHOLE = {DETAILED_KIND: _of_detailed, STATEMENT_KIND: _of_sums, KEYS_KIND: _of_keys}
+_WHOLE = {DETAILED_KIND: _of_detailed, STATEMENT_KIND: _of_sums}
 """Kinds of one file, which need no statement beside it."""
 
 

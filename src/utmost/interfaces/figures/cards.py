@@ -389,20 +389,6 @@ def _decomposition(mixture: Any) -> tuple[str, list[str]]:
     return f"a mixture of {len(mixture.weights)} kernels", [_bars("The weights", mixture.weights)]
 
 
-def _keys(keys: Any) -> tuple[str, list[str]]:
-    """Keys that were named; they and their noisy counts are public."""
-    header = ["key", "noisy count"] if hasattr(keys, "noisy") else ["key"]
-    columns = [keys.keys, keys.noisy] if hasattr(keys, "noisy") else [keys.keys]
-    rows = [[str(row[0]), *row[1:]] for row in islice(zip(*columns, strict=True), _MOST_ROWS)]
-    more = (
-        [markup.sentence(f"{len(keys.keys)} keys, of which {len(rows)} are shown")]
-        if len(keys.keys) > _MOST_ROWS
-        else []
-    )
-    parts = [markup.rows_table(header, rows), *more]
-    return f"{len(keys.keys)} keys", _said(stated_release(keys.said()), parts)
-
-
 def _counted(counted: Any) -> tuple[str, list[str]]:
     """The domain and the unit; and the report of the counting, for whoever counted."""
     unit, report = counted.unit, counted.report
@@ -460,8 +446,6 @@ CARDS: dict[str, Card] = {
     "Consumer": _consumer,
     "Plan": _plan,
     "Decomposition": _decomposition,
-    "SelectedKeys": _keys,
-    "NamedKeys": _keys,
     "Domain": _domain,
     "CountedTable": _counted,
     "AnsweredTable": _released,

@@ -391,19 +391,6 @@ def _plan(chosen: Any) -> Any:
     return figure
 
 
-def _keys(keys: Any, *, rows: int = 40) -> Any:
-    """The noisy counts of the keys, the most frequent first, and the threshold above which they are."""
-    pairs = sorted(zip(keys.noisy, map(str, keys.keys), strict=True), reverse=True)[:rows]
-    figure, axes = _page(6.4, 1.2 + 0.25 * max(1, len(pairs)))
-    axes.barh([name for _, name in pairs], [noisy for noisy, _ in pairs], color=BLUE)
-    axes.axvline(keys.threshold, color=RED, linestyle="--", label=f"threshold {keys.threshold}")
-    axes.set(xlabel="noisy count")
-    axes.invert_yaxis()
-    axes.legend(frameon=False)
-    bare(axes)
-    return figure
-
-
 def _costs(costs: Any) -> Any:
     """The expected error of a sum by each bound, and of it what is noise and what is lost."""
     figure, axes = _page(6.4, 3.6)
@@ -443,7 +430,6 @@ DRAWN: dict[str, Callable[..., Any]] = {
     "Ledger": _ledger,
     "Status": _status,
     "Plan": _plan,
-    "SelectedKeys": _keys,
     "BoundCosts": _costs,
 }
 """The picture of each type, by the type's name, as the cards are listed."""

@@ -23,7 +23,7 @@ def declared_domain(domain: Any, by: Any) -> Domain:
             "domain must list the possible values of each column",
             came="none",
             remedy='Pass domain=ut.Domain(page=["A", "B"]), say: values found in the data would themselves tell of '
-            "people. Where nobody can list them, use ut.releases.select_keys.",
+            "people. Where nobody can list them, use ut.counting.count_keys.",
         )
     if isinstance(domain, Domain):
         return domain

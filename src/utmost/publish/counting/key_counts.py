@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from secrets import token_bytes
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,7 @@ from utmost.tables.cells.event_codes import distinct_cells
 from utmost.tables.cells.spelling import PLAIN, Spelling
 from utmost.tables.engines.engines import engine_frame, is_engine_frame
 from utmost.tables.frames.adapters import check_columns_exist
+from utmost.tables.frames.table import Table
 from utmost.tables.optional_imports import extra
 
 _KEY = "key"
@@ -76,34 +77,6 @@ def counts_in_shares(column: Any, shares: int | None) -> Any:
     return [cell.shares for cell in cells]
 
 
-@overload
-def count_keys(
-    events: Any,
-    *,
-    person: str,
-    column: str,
-    at_most: int,
-    shares: None = ...,
-    key: bytes | None = ...,
-    spelling: Spelling = ...,
-    progress: Progress | None = ...,
-) -> dict[str, int]: ...
-
-
-@overload
-def count_keys(
-    events: Any,
-    *,
-    person: str,
-    column: str,
-    at_most: int,
-    shares: int,
-    key: bytes | None = ...,
-    spelling: Spelling = ...,
-    progress: Progress | None = ...,
-) -> dict[str, KeyShares]: ...
-
-
 @progress_bar("Counting keys")
 def count_keys(
     events: Any,
@@ -112,11 +85,12 @@ def count_keys(
     column: str,
     at_most: int,
     shares: int | None = None,
+    counts: str = "count",
     key: bytes | None = None,
     spelling: Spelling = PLAIN,
     progress: Progress | None = None,
-) -> dict[str, int] | dict[str, KeyShares]:
-    """The number of persons that each key has which events name: for `select_keys`, and never to be published.
+) -> Table:
+    """The table of keys that events name, and of how many persons have each: for `key_noise`, never to be published.
 
     Of each person the ``at_most`` keys with the least hash of key, person and text are kept, exactly so many where
     there are as many, and each is counted once. Without the person, what is kept of all others stays as it is.
@@ -125,10 +99,11 @@ def count_keys(
         events: one row an event, as for `count_table`.
         person: the column that says whose event it is: text or integers, in every row.
         column: the keys, text or integers; events without one are left out, and so are nan and NaN.
-        at_most: Most keys in which one person is counted, >= 1: ``keys=`` of `select_keys`.
+        at_most: Most keys in which one person is counted, >= 1: ``keys=`` of `key_noise`.
         shares: Number of shares that each person divides evenly among the keys that are kept of them, a whole number
-            for each and what is left over for none: ``shares=`` of `select_keys`. Few are left over of 60 or 2520.
+            for each and what is left over for none: ``shares=`` of `key_noise`. Few are left over of 60 or 2520.
             Each key counts once when None.
+        counts: Name of the column of counts in the table; that of keys is ``column``.
         key: Key of the hashes; new random bytes when None.
         spelling: Missing marks of the table, see `count_table`.
         progress: called as ``progress(done, rows)`` after every batch.
@@ -136,13 +111,13 @@ def count_keys(
     Raises:
         BadTable: for an event without a person, persons or keys that are neither text nor integers, and columns that
             are not there.
-        OutOfRange: for no keys a person, fewer shares than keys, and one column for both.
+        OutOfRange: for no keys a person, fewer shares than keys, and one name for two columns.
 
     >>> events = {"user": ["ann", "ann", "bob", "ann"], "page": ["home", "shop", "home", "home"]}
     >>> count_keys(events, person="user", column="page", at_most=2)
-    {'home': 2, 'shop': 1}
-    >>> count_keys(events, person="user", column="page", at_most=2, shares=60)
-    {'home': KeyShares(shares=90, of=60), 'shop': KeyShares(shares=30, of=60)}
+    {'page': ['home', 'shop'], 'count': [2, 1]}
+    >>> count_keys(events, person="user", column="page", at_most=2, shares=60)["count"]
+    [KeyShares(shares=90, of=60), KeyShares(shares=30, of=60)]
     """
     person, column, most = text(person, "person"), text(column, "column"), integer(at_most, "at_most")
     if most < 1:
@@ -150,21 +125,24 @@ def count_keys(
     if person == column:
         remedy = "Pass column=, the column that holds the keys."
         raise OutOfRange("person and column must be different columns", came=repr(column), remedy=remedy)
+    if text(counts, "counts") == column:
+        remedy = "Pass counts=, another name for the column of counts."
+        raise OutOfRange("column and counts must have different names", came=repr(column), remedy=remedy)
     divided = None if shares is None else natural(shares, "shares", least=most, most=_MOST_SHARES)
     marks = spelling_of_table(events, spelling)
     if key is not None and not isinstance(key, bytes):
         raise wrong_kind("key", "bytes", key)
     keys = _Keys(person, column, most, token_bytes(KEY_BYTES) if key is None else key, divided, marks)
     if is_engine_frame(events):
-        return _counted_by_engine(events, keys)
-    counts: dict[str, int] = defaultdict(int)
+        return keys.table(_counted_by_engine(events, keys), counts)
+    found: dict[str, int] = defaultdict(int)
     for pairs, texts in persons_of(keys, read_events(events, [person, column]), progress):
         for name, count in keys.counts(pairs, texts):
-            counts[name] += count
-    return keys.ordered(counts)
+            found[name] += count
+    return keys.table(found, counts)
 
 
-def _counted_by_engine(events: Any, keys: "_Keys") -> dict[str, int] | dict[str, KeyShares]:
+def _counted_by_engine(events: Any, keys: "_Keys") -> dict[str, int]:
     """The counts of a frame whose rows stay with the engine: only the keys and their counts come here."""
     frame, wanted = engine_frame(events), [keys.person, keys.column]
     check_columns_exist(wanted, frame.schema().names)
@@ -172,7 +150,7 @@ def _counted_by_engine(events: Any, keys: "_Keys") -> dict[str, int] | dict[str,
     for batch in frame.select(wanted).added_up_by(keys.person, PersonsInBuckets(keys), totals_schema(_KEY, text=True)):
         for name, count in zip(batch.column(_KEY).to_pylist(), batch.column(TOTAL).to_pylist(), strict=True):
             counts[name] += int(count)
-    return keys.ordered(counts)
+    return counts
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -199,12 +177,11 @@ class _Keys:
         np.add.at(counts, cells, 1 if self.shares is None else self.shares // sizes)
         return ((name, int(count)) for name, count in zip(names, counts, strict=True) if count)
 
-    def ordered(self, counts: Mapping[str, int]) -> dict[str, int] | dict[str, KeyShares]:
-        """The counts in the order of the keys."""
-        in_order = sorted(counts.items())
-        if self.shares is None:
-            return dict(in_order)
-        return {name: KeyShares(count, self.shares) for name, count in in_order}
+    def table(self, found: Mapping[str, int], counts: str) -> Table:
+        """The keys in order, and their counts."""
+        names, shares = sorted(found), self.shares
+        numbers = [found[name] if shares is None else KeyShares(found[name], shares) for name in names]
+        return Table({self.column: names, counts: numbers})
 
     def summed(self, pairs: Pairs, texts: Sequence[str]) -> Any:
         """The counts as an Arrow batch."""

@@ -1,1 +1,1 @@
-"""The ledger: releases kept for years, relaxed at any time, and nothing said twice."""
+"""The ledger: a database of releases, each of which can be relaxed to a larger epsilon later."""

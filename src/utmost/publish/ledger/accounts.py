@@ -1,4 +1,4 @@
-"""The accounts of a ledger: what has been said and spent, what may still be, and whether all is as it was written."""
+"""Read-only questions to a ledger: its releases, levels and budgets, and whether the stored data are undamaged."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
@@ -44,7 +44,7 @@ T = TypeVar("T")
 
 
 class Accounts:
-    """The questions that a ledger answers without drawing anything; `Ledger` inherits them."""
+    """The methods of `Ledger` that draw no noise."""
 
     __slots__ = ()
 
@@ -63,20 +63,20 @@ class Accounts:
         promise: Promise | Plan | None = None,
         request: str | None = None,
     ) -> Budget:
-        """The budget as it would stand after a call at this level; nothing is drawn, written or spent.
+        """Return the budget as it would be after a call of `publish` or `relax`; draw, write and spend nothing.
 
         Args:
-            name, version: Release, which need not be there yet; the newest version if left out.
-            epsilon: the level.
-            dataset, independent, part: Facts of a release that is not there yet, as for `publish`.
-            table, promise: Table and promise, for which everything is checked that `publish` checks; a table alone as
+            name, version: Release, which need not exist yet; the newest version if left out.
+            epsilon: Level of the call.
+            dataset, independent, part: Arguments of `publish`, for a release that does not exist yet.
+            table, promise: Table and promise to check as `publish` checks them; a table without a promise is checked as
                 `relax` checks it. A table that an engine evaluates is not read.
             request: Name of the request, as for `publish`.
 
         Raises:
-            BudgetExceeded: where the call would raise it.
-            DataChanged, AlreadyPublished: with a table, where `publish` or `relax` would raise it.
-            OutOfRange: where a limit waits for a dataset that no release names.
+            BudgetExceeded: if the call would exceed the limit of the dataset.
+            DataChanged, AlreadyPublished: if `publish` or `relax` would refuse the table.
+            OutOfRange: if a limit was set on a dataset that no release names yet.
         """
         at = level(epsilon)
         if promise is not None and not is_engine_table(table):
@@ -105,14 +105,14 @@ class Accounts:
         request: str | None = None,
         independent: bool = False,
     ) -> Budget:
-        """The budget as it would stand after `publish_means`, or `relax_means`; nothing is drawn, written or spent.
+        """Return the budget as it would be after `publish_means` or `relax_means`; draw, write and spend nothing.
 
         Args:
             name, tables, epsilon, dataset, version, request, independent: Arguments of `publish_means`.
-            relax: Whether the table is there and is to be relaxed.
+            relax: Whether the table is published already and is to be relaxed.
 
         Raises:
-            As the call would.
+            The errors of `publish_means`, or of `relax_means`.
         """
         if truth(relax, "relax"):
             answers = means_asked(self.releases, name, level(epsilon), version, tables)
@@ -129,7 +129,7 @@ class Accounts:
         return rehearsed_publication(self._log, requests, by_release(name, tables))
 
     def levels(self, name: str, version: int | None = None) -> tuple[Level, ...]:
-        """The levels with a stored response, strictest first."""
+        """The levels of a release with a stored response, smallest epsilon first."""
         return self._look(lambda state: state.release(name, version).levels)
 
     def has_request(self, request: str) -> bool:
@@ -137,10 +137,10 @@ class Accounts:
         return self._look(lambda state: request in state.requests)
 
     def spent(self, name: str | None = None, *, dataset: str | None = None) -> Level | None:
-        """The level that has been spent: by all versions of a release, or by all releases of a dataset.
+        """The level spent by all versions of a release, or by all releases of a dataset.
 
         Returns:
-            The sum of their largest levels, rounded up where it cannot be written exactly; None where nothing is spent.
+            The sum of the largest level of each, rounded up if the sum has no exact form; None if nothing is spent.
         """
         if (name is None) == (dataset is None):
             remedy = 'Pass ledger.spent("admissions"), or ledger.spent(dataset="students").'
@@ -155,15 +155,15 @@ class Accounts:
     def budget(self, dataset: str, limit: Number | Level | None = None) -> Budget:
         """The budget of a dataset, after setting its limit if one is given.
 
-        A limit below what is spent stops all further spending. While no release names a dataset that has a limit,
-        releases in datasets without one are refused.
+        A limit below the spent level stops all further spending. While a dataset has a limit and no releases, the
+        ledger refuses releases in datasets without a limit.
 
         Raises:
-            NotPublished: where no limit is given, and the ledger has no dataset of this name.
+            NotPublished: if no limit is given and the ledger has no dataset of this name.
 
         Warns:
-            BudgetUnused: where the ledger holds releases, and none of this dataset.
-            LimitBelowSpent: for a limit below what is spent.
+            BudgetUnused: if the ledger holds releases, but none of this dataset.
+            LimitBelowSpent: if the limit is below the spent level.
         """
         check_name(dataset, "dataset")
         if limit is None:
@@ -176,27 +176,26 @@ class Accounts:
         return limited(self._log, dataset, level(limit))
 
     def charge(self, dataset: str, *, epsilon: Number | Level, what: str, independent: bool = False) -> Budget:
-        """Charge a dataset with what another tool has spent, so that one budget holds for all tools.
+        """Charge a dataset with the level that another tool has spent, so that one budget covers all tools.
 
-        The same charge made again, after an interruption say, is written once.
+        A charge that is repeated, for example after an interruption, is written once.
 
         Args:
             dataset: Dataset whose budget is spent.
-            epsilon: Level of pure differential privacy that was spent, against the same neighbouring datasets as all
-                releases of the dataset. The ledger believes it.
-            what: Description of the spending, in words that no other charge of this dataset has: "OpenDP, mean age,
-                2025".
-            independent: Whether a dataset that the ledger does not know is of other people than all that it knows.
+            epsilon: Level of pure differential privacy that was spent, for the neighbouring relation of the dataset's
+                releases. The ledger cannot verify it.
+            what: Description of the spending that no other charge of this dataset has: "OpenDP, mean age, 2025".
+            independent: Whether nobody in a dataset that is new to the ledger is in any other dataset of the ledger.
 
         Returns:
-            The budget after it.
+            The budget after the charge.
 
         Raises:
-            BudgetExceeded: where the dataset's limit does not allow it; then nothing is written.
-            AlreadyPublished: where the same words were charged at another level.
-            OutOfRange: for words that cannot be printed, for a name that reads as that of another dataset, and for a
-                dataset that the ledger does not know, beside others that it knows, without ``independent``.
-            Quarantined: in a ledger that was rolled back.
+            BudgetExceeded: if the charge exceeds the limit of the dataset; nothing is written.
+            AlreadyPublished: if the same description was charged at another level.
+            OutOfRange: if the description cannot be printed; if the name of the dataset looks like the name of another
+                one; or if the dataset is new, other datasets exist, and ``independent`` is False.
+            Quarantined: if the ledger was rolled back.
 
         Source: sequential composition, [dwork2014], Theorem 3.14.
 
@@ -219,56 +218,56 @@ class Accounts:
         version: int | None = None,
         confidence: Number = DEFAULT_CONFIDENCE,
     ) -> int | float:
-        """The distance within which a released value lies of the true one, with this confidence, at a level."""
+        """The margin of error of a release at a level: noisy values lie this close to the true ones."""
         return self.release(name, version).margin(level(epsilon), confidence)
 
     def release(self, name: str, version: int | None = None) -> Published:
-        """One version of a release, or the newest.
+        """One version of a release; the newest if ``version`` is left out.
 
         Raises:
-            NotPublished: where there is none.
+            NotPublished: if the ledger has no such release.
         """
         return self._look(lambda state: state.release(name, version))
 
     @property
     def releases(self) -> tuple[Published, ...]:
-        """Every version of every release, in the order published."""
+        """Every version of every release, in the order of publication."""
         return self._look(lambda state: tuple(state.releases.values()))
 
     def history(self, name: str | None = None, *, dataset: str | None = None) -> tuple[Event, ...]:
-        """The events, oldest first: all, or those of a release or a dataset.
+        """The events of the ledger, oldest first: all of them, or those of one release or one dataset.
 
         Raises:
-            NotPublished: where the ledger has no release or dataset of this name.
+            NotPublished: if the ledger has no release or dataset of this name.
         """
         return self._log.read(lambda transaction: history(transaction, name, dataset))
 
     def status(self) -> Status:
-        """Address, content and condition of the ledger: whether anything new may be answered."""
+        """The address of the ledger, its number of events, and the reason of its quarantine if it is in one."""
         place, quarantine = self._log.store.place, self._log.quarantine()
         return self._look(lambda state: status_of(place, state, quarantine))
 
     @progress_bar("Verifying the ledger")
     def verify(self) -> Verification:
-        """Recompute everything: the database's own check, the chain, all digests and seals, levels and budgets.
+        """Recompute every check: of the database, the chain, the digests and seals, the levels and the budgets.
 
-        The witness's own chain is checked, too. A rollback is no damage: `status` is about it.
+        The chain of the witness is checked too. A ledger that was rolled back passes: `status` reports a rollback.
 
         Raises:
-            LedgerDamaged: naming the first thing that is not as it was written.
+            LedgerDamaged: naming the first thing that differs from what was written.
         """
         return verified_with_witness(self._log)
 
     def receipt(self) -> str:
-        """A line of text about the ledger as it is now, to keep elsewhere; it holds no secret."""
+        """A line of text that identifies the present state of the ledger, to keep elsewhere; it holds no secret."""
         return self._log.read(lambda transaction: receipt(transaction.key, transaction.state))
 
     def check(self, receipt: str) -> None:
-        """Check that the ledger still holds what it held when the receipt was given.
+        """Check that the ledger still holds everything that it held when the receipt was made.
 
         Raises:
-            Quarantined: where it does not; from then on it is in quarantine.
-            KeyRefused: for a receipt of another ledger, or none at all.
+            Quarantined: if the ledger holds less; the ledger is in quarantine from then on.
+            KeyRefused: if the receipt is of another ledger, or is not a receipt.
         """
         check_receipt(self._log, receipt)
 

@@ -1,8 +1,8 @@
-"""The storage of responses: words of a settled width, block by block, each level under a key of its own if sealed.
+"""The storage format of responses: blocks of integers of a fixed width, each level encrypted under a key of its own.
 
-**What is stored has a length that reveals nothing.** A block is written in words of a width that is a function of
-public facts, see `utmost.promises.Noise.word`, whatever the integers in it. The least width
-would reveal how far they spread, and a seal hides no length.
+**The length of a stored block reveals nothing.** A block is written in words whose width is a function of public facts
+(see `utmost.promises.Noise.word`), whatever its integers are. The smallest sufficient width would reveal the largest
+integer, and encryption does not hide a length.
 """
 
 import hmac
@@ -28,23 +28,8 @@ from utmost.publish.promises.lattice import WORD_WIDTHS, width_of
 
 
 def stored(integers: Integers, width: int) -> bytes:
-    """The integers of one block, in words of ``width`` bytes, each -2^(8 width - 1) or more and below 2^(8 width - 1).
-
-    An integer that fits no such word makes all words of its block longer: whoever chooses the width chooses how likely
-    that is. The layout is that of `packed`, with -2^(8 width - 1) for the least.
-
-    Args:
-        width: 1, 2, 4, or a multiple of 8.
-
-    Cost: 1 to 10 ns each; Python's speed for blocks with integers that exceed 64 bits.
-
-    >>> stored(np.array([300, 298]), 2).hex(" ", 4) == stored(np.array([7, -7]), 2).hex(" ", 4)
-    False
-    >>> len(stored(np.array([300, 298]), 2)) == len(stored(np.array([7, -7]), 2))
-    True
-    """
-    # Wider than announced only where noise leaves the width that all but a chance of nothing keeps: then it must be
-    # kept all the same.
+    """The integers of a block in words of ``width`` bytes (1, 2, 4, 8, 16, ...), or wider if one does not fit."""
+    # Wider than ``width`` only if noise exceeds it, which has negligible probability: the integer must still be stored.
     smallest, largest = (int(integers.min()), int(integers.max())) if integers.size else (0, 0)
     width = max(width, width_of(1 + max(largest, -smallest - 1).bit_length()))
     least = -(1 << (8 * width - 1))
@@ -52,16 +37,9 @@ def stored(integers: Integers, width: int) -> bytes:
 
 
 def packed(integers: Integers) -> bytes:
-    """The integers in as few bytes as all need, for digests: equal integers give equal bytes for any array type.
-
-    Layout, little-endian: count, width of an offset, length of the least (4 bytes each), the least, the offsets.
-
-    Cost: a few ns each; Python's speed for those that exceed 64 bits.
-
-    >>> packed(np.array([300, 298])).hex(" ", 4)
-    '02000000 01000000 02000000 2a010200'
-    """
-    if integers.size == 1:  # as for each row of a small table, where NumPy's calls would take all the time
+    """The integers as bytes for a digest: equal integers give equal bytes for any array type."""
+    # Little-endian: count, width of an offset, length of the least (4 bytes each), the least, the offsets.
+    if integers.size == 1:  # each row of a small table, where NumPy's calls would take all the time
         return _block(1, 1, int(integers[0]), b"\0")
     least = int(integers.min()) if integers.size else 0
     span = (int(integers.max()) - least) if integers.size else 0
@@ -70,11 +48,13 @@ def packed(integers: Integers) -> bytes:
 
 
 def unpacked(content: bytes) -> Integers:
-    """The integers that were stored or packed so, as int64 where all of them fit."""
+    """The integers of bytes from `stored` or `packed`, as int64 if all of them fit."""
     count, width, length = (int.from_bytes(content[at : at + 4], "little") for at in (0, 4, 8))
     body = content[12 + length :]
     if len(content) < 12 + length or not width or not length or len(body) != count * width:
-        raise LedgerDamaged("a block must be as long as it says", came=f"{len(content)} bytes", where="responses")
+        raise LedgerDamaged(
+            "a block must have the length that its header states", came=f"{len(content)} bytes", where="responses"
+        )
     least = int.from_bytes(content[12 : 12 + length], "little", signed=True)
     if width <= 8:
         offsets = np.frombuffer(body, dtype=f"<u{width}")
@@ -83,8 +63,8 @@ def unpacked(content: bytes) -> Integers:
             # Modulo 2^64 the sum is right, since it fits.
             return (offsets.astype(np.uint64) + np.uint64(least % (1 << 64))).view(np.int64)
         return narrowed(offsets.astype(object) + least)
-    # Words of 16 bytes and more hold small numbers nearly always: read 64 bits at once, where the words above are the
-    # sign's.
+    # Words of 16 bytes and more nearly always hold small numbers: if all higher words only repeat the sign, read the
+    # lowest 64 bits of all at once.
     if width % 8 == 0 and least == -(1 << (8 * width - 1)):
         words = np.frombuffer(body, dtype="<u8").reshape(count, width // 8)
         low = words[:, 0].astype(np.uint64).view(np.int64)
@@ -101,7 +81,7 @@ def _block(count: int, width: int, least: int, words: bytes) -> bytes:
 
 
 def _words(integers: Integers, least: int, width: int) -> bytes:
-    """The integers above the least; those of 64 bits in wider words never as Python's."""
+    """The integers minus ``least``, as words of ``width`` bytes; int64 is never converted to Python integers."""
     if width <= 8 or integers.dtype == object:
         return _offsets(integers, least, width)
     low = integers.astype(np.int64)
@@ -112,7 +92,7 @@ def _words(integers: Integers, least: int, width: int) -> bytes:
 
 
 def _above(low: Integers, width: int) -> Integers:
-    """The words above the lowest, of x + 2^(8 width - 1), for x of 64 bits; shape (n, width // 8 - 1)."""
+    """The words above the lowest one of x + 2^(8 width - 1), for 64-bit x; shape (n, width // 8 - 1)."""
     signs = (low >> 63).view(np.uint64)
     above = np.repeat(signs[:, np.newaxis], width // 8 - 1, axis=1)
     # The offset 2^(8 width - 1) turns the highest bit alone, and no carry leaves it.
@@ -130,48 +110,46 @@ _NONCE_BYTES = 12
 
 
 def parts_digest(parts: Iterable[bytes]) -> str:
-    """The digest of the parts of an event, in order: the event holds it, and so no part can be exchanged."""
+    """The digest of the parts of an event in order; the event holds the digest, so that no part can be exchanged."""
     return sha256(b"".join(sha256(part).digest() for part in parts)).hexdigest()
 
 
 class About(Protocol):
-    """The release that a response belongs to, with the digest of all public facts about it."""
+    """A release that a response belongs to."""
 
     @property
-    def name(self) -> str:
-        """The name of the release."""
+    def name(self) -> str: ...
 
     @property
-    def version(self) -> int:
-        """Version of the release."""
+    def version(self) -> int: ...
 
     @property
     def bound(self) -> bytes:
-        """The digest of all public facts about it."""
+        """The digest of all public facts about the release."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Seal:
-    """The seal of the blocks of one response: AES-256-GCM, or none at all.
+    """The encryption of the blocks of one response: AES-256-GCM, or no encryption.
 
     Attributes:
-        secret: the key; None where the ledger is not sealed.
-        facts: Digest of all public facts, authenticated beside the number of the event and the part.
+        secret: Key; None if the ledger is not encrypted.
+        facts: Digest of all public facts, authenticated together with the numbers of the event and the part.
     """
 
     secret: bytes | None
     facts: bytes = b""
 
     def sealed(self, event: int, part: int, content: bytes) -> bytes:
-        """A block as it is stored; as long as the content alone makes it."""
+        """The block as it is stored; its length depends on the length of ``content`` alone."""
         if self.secret is None:
             return content
-        # A ledger that was put back to an earlier state uses a key again, so the nonce must not be a counter.
+        # A ledger that was put back to an earlier state uses a key twice, so the nonce must not be a counter.
         nonce = entropy(_NONCE_BYTES)
         return nonce + AESGCM(self.secret).encrypt(nonce, content, self._place(event, part))
 
     def opened(self, event: int, part: int, content: bytes) -> bytes:
-        """The block that was stored so."""
+        """Return the content of a block that `sealed` made."""
         if self.secret is None:
             return content
         try:
@@ -186,34 +164,28 @@ class Seal:
 
 
 def response_facts(identity: str, about: About, level: Level) -> bytes:
-    """The digest of all public facts about a response: of the ledger, the release, and the level."""
+    """The digest of all public facts about a response: the ledger's identity, the release's facts, and the level."""
     return sha256(length_prefixed((identity, about.bound.hex(), level_text(level)))).digest()
 
 
 def level_seal(key: Key, identity: str, about: About, level: Level, *, is_sealed: bool) -> Seal:
-    """The seal of a response, for whoever holds the ledger's key.
-
-    Its key is derived from all public facts, so that whoever changes one of them holds the key to nothing.
-    """
+    """The seal of a response, made from the ledger's key."""
     if not is_sealed:
         return Seal(None)
+    # The key is derived from all public facts: if one of them is changed, the derived key opens nothing.
     facts = response_facts(identity, about, level)
     return Seal(key.derived("bound level", facts.hex()), facts)
 
 
 def recipient_seal(secret: bytes, identity: str, about: About, level: Level) -> Seal:
-    """The seal of a response, for whoever holds the key of its level and not the ledger's."""
+    """The seal of a response, made from the key of its level, without the ledger's key."""
     if len(secret) != KEY_BYTES:
         raise KeyRefused(f"the key of a level must be {KEY_BYTES} bytes", where=repr(about.name))
     return Seal(secret, response_facts(identity, about, level))
 
 
 def checked_parts(rows: PartReader, event: int, count: int, root: str) -> Iterator[bytes]:
-    """The parts of an event, in order. At the end they are known to be what was written.
-
-    Raises:
-        LedgerDamaged: for a part that is missing, or parts that are not those of the event.
-    """
+    """Yield the parts of an event in order; raise LedgerDamaged if a part is missing or, at the end, was changed."""
     taken = sha256()
     for part in range(count):
         content = rows.part(event, part)

@@ -1,4 +1,4 @@
-"""Budgets of datasets: checked before a draw, rehearsed, and limited."""
+"""Budgets of datasets: check them before a draw, rehearse a call, set limits."""
 
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -31,15 +31,10 @@ _INVISIBLE |= {0x180D, 0x180F, 0x2800}
 
 @lru_cache(maxsize=1 << 14)
 def name_as_read(name: str) -> str:
-    """A name as people read it: equal for names that differ in case, in Unicode's forms, and in what is not seen.
-
-    Letters of other scripts that look the same are not found.
-
-    >>> name_as_read("Café") == name_as_read("cafe\ufe00\u0301"), name_as_read("a") == name_as_read("b")
-    (True, False)
-    """
+    """Return a name as people read it: without case, invisible characters, and differences of Unicode normal form."""
     plain, before = name, None
-    while plain != before:  # what is unseen may hold letters apart that are one, and come of normalising
+    # Removing invisible characters can make a new composed letter, and normalising can make invisible ones.
+    while plain != before:
         before = plain
         seen = "".join(letter for letter in plain if ord(letter) not in _INVISIBLE)
         plain = " ".join(unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", seen).casefold()).split())
@@ -47,18 +42,14 @@ def name_as_read(name: str) -> str:
 
 
 def lookalike_of(name: str, known: Iterable[str]) -> str | None:
-    """A known name that people would read as this new name; None where there is none.
-
-    >>> lookalike_of("CAFE", ["cafe", "tea"]), lookalike_of("cafe", ["CAFE", "cafe"])
-    ('cafe', None)
-    """
+    """A known name that people would read as ``name``; None if there is none, or if ``name`` itself is known."""
     there, mine = set(known), name_as_read(name)
     return None if name in there else min((other for other in there if name_as_read(other) == mine), default=None)
 
 
 def check_names_differ(state: State, dataset: str) -> None:
-    """Check that a dataset that is new does not read as one that is there: they would be one, with two budgets."""
-    if dataset in state.accounts:  # it was compared when it came
+    """Check that the name of a new dataset does not look like a known one, which would split one budget in two."""
+    if dataset in state.accounts:  # its name was compared when it was new
         return
     twin = lookalike_of(dataset, state.datasets)
     if twin is not None:
@@ -71,7 +62,7 @@ def check_names_differ(state: State, dataset: str) -> None:
 
 
 def check_named(state: State, dataset: str) -> None:
-    """Check that a new dataset without a limit is not named where a limit waits for a dataset that nothing names."""
+    """Refuse a new dataset without a limit while a limit is set on a dataset that no release names."""
     waiting = [name for name in state.limits if name not in state.accounts]
     if waiting and dataset not in state.limits and dataset not in state.accounts:
         raise OutOfRange(
@@ -83,13 +74,7 @@ def check_named(state: State, dataset: str) -> None:
 
 
 def separate_from(known: Iterable[str], dataset: str) -> str | None:
-    """The fact, in words, that a new dataset is charged apart from those that are there; None where it is one of them.
-
-    >>> separate_from(["persons"], "ages")
-    "'ages' and 'persons' are charged as different people: no budget adds up what both spend"
-    >>> separate_from(["persons"], "persons"), separate_from([], "ages")
-    (None, None)
-    """
+    """A sentence that a new dataset has a budget of its own, beside those of known datasets; None if it is not new."""
     others = sorted(known)
     if not others or dataset in others:
         return None
@@ -98,11 +83,7 @@ def separate_from(known: Iterable[str], dataset: str) -> str | None:
 
 
 def warn_of_separate(state: State, dataset: str) -> None:
-    """Warn, before anything is drawn, of a new dataset beside others.
-
-    Warns:
-        SeparateDatasets: where it is new, and the ledger holds others.
-    """
+    """Warn (SeparateDatasets) of a new dataset in a ledger that holds other datasets."""
     if dataset in state.accounts:
         return
     known = sorted(state.accounts)
@@ -125,11 +106,7 @@ def rehearsed(
     version: int | None,
     part: Part | None = None,
 ) -> Budget:
-    """The budget as it would stand after a release, new or not, has been answered at a level.
-
-    Raises:
-        BudgetExceeded, OutOfRange: where the call would raise it.
-    """
+    """The budget as it would be after an answer to a new or known release at a level."""
     versions = state.versions(name)
     wanted = max(versions, default=1) if version is None else exact_integer(version, "version")
     release = state.releases.get((name, wanted))
@@ -145,7 +122,7 @@ def rehearsed(
 
 
 def check_known(state: State, dataset: str) -> None:
-    """Check that the ledger knows a dataset: a misspelt name would read as one that has spent nothing."""
+    """Check that the ledger has this dataset: a misspelt name would appear to have spent nothing."""
     if dataset not in state.datasets:
         there = ", ".join(map(repr, state.datasets))
         raise NotPublished(
@@ -156,15 +133,7 @@ def check_known(state: State, dataset: str) -> None:
 
 
 def limited(log: EventLog, dataset: str, limit: Level) -> Budget:
-    """The budget of a dataset with a limit that is set now.
-
-    Raises:
-        OutOfRange: for a name that reads as that of another dataset.
-
-    Warns:
-        BudgetUnused: where the ledger holds releases, and none of this dataset.
-        LimitBelowSpent: for a limit below what is spent.
-    """
+    """Set the limit of a dataset; return its budget."""
 
     def work(transaction: Transaction) -> tuple[Budget, list[str]]:
         check_names_differ(transaction.state, dataset)
@@ -184,12 +153,7 @@ def limited(log: EventLog, dataset: str, limit: Level) -> Budget:
 
 
 def charged(log: EventLog, dataset: str, level: Level, what: str, *, is_independent: bool) -> Budget:
-    """The budget of a dataset after another tool's spending was written into the ledger, once.
-
-    Raises:
-        AlreadyPublished: where so much else was charged for the same.
-        BudgetExceeded, OutOfRange: as for a release.
-    """
+    """Write another tool's spending into the ledger, once; return the budget after it."""
 
     def work(transaction: Transaction) -> Budget:
         state = transaction.state
@@ -214,7 +178,7 @@ def charged(log: EventLog, dataset: str, level: Level, what: str, *, is_independ
 
 
 def _check_charged(state: State, dataset: str) -> None:
-    """Check that a charge is to a dataset that is there: one under a misspelt name would count for nobody."""
+    """Refuse a charge to an unknown dataset if the ledger has others: a misspelt name would split the budget."""
     known = state.datasets
     if known and dataset not in known:
         raise OutOfRange(
@@ -228,7 +192,7 @@ def _check_charged(state: State, dataset: str) -> None:
 def spending_after(
     state: State, dataset: str, release: Published | None, level: Level, part: Part | None = None
 ) -> Spending:
-    """The sum that the dataset will have spent once a release, or a new one of a part, is answered at a level."""
+    """The sum that a dataset has spent after an answer to a release, or to a new release of a part, at a level."""
     if release is None:
         return spending_with(state, dataset, [(level, part)])
     return spending_with(state, dataset, [(max(level, release.spent), release.part)], instead=[release])
@@ -237,7 +201,7 @@ def spending_after(
 def spending_with(
     state: State, dataset: str, more: Iterable[tuple[Level, Part | None]], instead: Sequence[Published] = ()
 ) -> Spending:
-    """The sum that the dataset will have spent with new releases, or mechanisms, some in place of others."""
+    """The sum that a dataset has spent after new spending, with the releases ``instead`` taken out."""
     account = state.accounts.get(dataset, Account())
     for release in instead:
         account = account.minus(release.spent, release.part)
@@ -247,7 +211,7 @@ def spending_with(
 
 
 def check_relation(state: State, dataset: str, relation: str, name: str) -> None:
-    """Check that all that spends one budget names it in one way, and protects against one relation."""
+    """Check that a release protects the same neighbouring relation as all others of its dataset."""
     check_names_differ(state, dataset)
     other = state.relation(dataset)
     if other not in (None, relation):
@@ -260,9 +224,9 @@ def check_relation(state: State, dataset: str, relation: str, name: str) -> None
 
 
 def check_budget(state: State, dataset: str, after: Spending) -> None:
-    """Check that a dataset may spend so much."""
+    """Check that a dataset does not exceed its limit."""
     limit = state.limits.get(dataset)
-    # What spends nothing more is answered even above a limit that was lowered later: it was said already.
+    # An answer that spends nothing more is allowed above a limit that was lowered later: it is already public.
     if limit is not None and after.exceeds(limit) and after != state.spending(dataset):
         raise BudgetExceeded(
             f"the dataset's releases must stay within {limit}",
@@ -277,10 +241,8 @@ Spends = tuple[str, Level, Part | None, Published | None]
 
 
 def check_budgets(state: State, spends: Sequence[Spends]) -> None:
-    """Check that the datasets have room for several answers together, before any of them is drawn.
-
-    One alone is checked where it is drawn, after all that is more worth saying.
-    """
+    """Check that the budgets allow several answers together, before any noise is drawn."""
+    # A single answer is checked when it is drawn, after the checks with more informative messages.
     if len(spends) < 2:
         return
     for dataset in {dataset for dataset, *_ in spends}:

@@ -1,10 +1,10 @@
-"""Cells of a declared universe of any size, answered when somebody asks for them, and remembered by their key.
+"""Cells of a declared universe of any size, each answered when somebody asks for it.
 
-Every cell has noise of its own, also the ones that nobody holds, and none of it is drawn before its cell is asked for:
-it is a function of the ledger's key and the cell, by item. So an answer is the same whoever asks, whenever, and in
-whatever order, a release is relaxed as any other by item, and nothing of the size of the universe is ever made. What
-the ledger keeps is an event, which says the universe by its size and digest, and a commitment to a table that is
-padded to a declared number of cells: how many are held, it does not say.
+Every cell has noise of its own, also the cells with count 0. The noise is a function of the ledger's key and the cell,
+and is computed when its cell is asked for. So an answer is the same for every caller, time and order, a release can be
+relaxed like any release with keyed noise, and nothing of the size of the universe is stored. The ledger keeps an event
+with the size and digest of the universe, and a commitment to a table that is padded to a declared number of cells, so
+that the number of nonzero cells stays hidden.
 """
 
 from collections.abc import Iterable, Mapping
@@ -33,13 +33,13 @@ _AT_ONCE = 1 << 20
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class AnsweredCells:
-    """A table of a universe at a level, of which cells are answered when they are asked for.
+    """A table of counts over a universe at a level; cells are answered on demand.
 
-    It holds the true counts: it belongs to the curator, and answers what may be published.
+    The object holds the true counts: it belongs to the curator, and its answers may be published.
 
     Attributes:
-        universe: All cells that there are.
-        noise: Noise of each of them.
+        universe: All cells that exist.
+        noise: Noise of each cell.
     """
 
     universe: Universe
@@ -49,33 +49,34 @@ class AnsweredCells:
 
     @property
     def level(self) -> Level:
-        """Level of all answers together."""
+        """The level of all answers together."""
         return self._release.level
 
     @property
     def guarantee(self) -> str:
-        """The promise of all answers together, in plain words."""
+        """The guarantee of all answers together, in plain words."""
         cells = f"The universe has {size_text(self.universe)} cells and was declared beforehand."
         return f"{self.noise.guarantee(self.level, (_COUNT,))} {cells}"
 
     def margin(self, confidence: Number = DEFAULT_CONFIDENCE) -> int | float:
-        """The distance within which an answer lies of its count."""
+        """The margin of error: an answer is this close to its true count with this confidence."""
         return self.noise.margin(self.level, confidence)
 
     def __getitem__(self, key: Any) -> int:
-        """The noisy count of one cell, the same whenever it is asked for."""
+        """The noisy count of one cell, the same each time."""
         return self.answers([key])[key]
 
     def answers(self, keys: Iterable[Any]) -> dict[Any, int]:
-        """The noisy counts of some cells, whether anybody holds them or not.
+        """The noisy counts of some cells, including cells whose true count is 0.
 
         Args:
-            keys: Keys of the universe, chosen without looking at the data; earlier answers may be looked at.
+            keys: Keys of the universe, chosen without looking at the data; they may depend on earlier answers.
 
         Raises:
-            OutOfRange: for what is no key of the universe. WrongKind: for a key by itself, and what is no list.
+            OutOfRange: for a key that is not in the universe. WrongKind: if ``keys`` is one key instead of a list.
 
-        Cost: some microseconds a cell; of the level nothing, however many are asked for.
+        Cost: some microseconds a cell; further cells spend no further level.
+
         Source: proofs/theory/unknown-keys.md.
         """
         if isinstance(keys, str | bytes) or not isinstance(keys, Iterable):
@@ -133,22 +134,25 @@ class CellLedger:
         request: str | None = None,
         independent: bool = False,
     ) -> AnsweredCells:
-        """Commit to a table of a universe at a first level; made again, it gives the same answers.
+        """Commit to a table over a universe and answer at a first level; a repeated call gives the same answers.
 
         Args:
-            name, dataset, version, request, independent: Facts of the request, as for `Ledger.publish`.
-            counts: Counts of the cells that somebody holds, as for `select_keys`.
-            universe: `Texts`, `Tuples`, or any `Universe`; it must be chosen without looking at the data.
-            most: Largest number of cells that may be held, declared beforehand: the ledger knows no more; 10^8 at most.
-            keys: Largest number of cells that one individual holds, adding at most 1 to the count of each.
+            name, dataset, version, request, independent: Arguments of `Ledger.publish`.
+            counts: Counts of the cells that are not 0, by key; or a table of two columns, keys and counts.
+            universe: `Texts`, `Tuples`, or any `Universe`, chosen without looking at the data.
+            most: Largest possible number of counted cells, declared beforehand, at most 10^8; the ledger stores no
+                other number.
+            keys: Largest number of cells of one individual, who adds at most 1 to the count of each.
             epsilon: Level of all answers together.
 
         Raises:
-            OutOfRange: for a key outside of the universe, and more cells than ``most``.
+            OutOfRange: for a key outside the universe, or more cells than ``most``.
             DataChanged, AlreadyPublished, BudgetExceeded: as for `Ledger.publish`.
 
-        Promise: epsilon for one individual added or removed, whichever cells are asked for, however many.
+        Guarantee: epsilon for one individual added or removed, for any number of cells asked for.
+
         Cost: a microsecond for each of the ``most`` cells, once a call.
+
         Source: proofs/theory/unknown-keys.md.
         """
         room, places = natural(most, "most", most=_MOST), _places(counts, universe)
@@ -176,18 +180,19 @@ class CellLedger:
         epsilon: Number | Level,
         version: int | None = None,
     ) -> AnsweredCells:
-        """The same table at another level, at the price of the larger one: see `ItemLedger.relax`.
+        """Answer the same table at a larger epsilon; the total cost is the larger one: see `ItemLedger.relax`.
 
         Args:
             name, version: Release; the newest version if left out.
-            counts, universe: Counts and universe that were published; the ledger knows their commitment alone.
+            counts, universe: Counts and universe that were published; the ledger holds only a commitment to them.
             epsilon: Level of all answers together.
 
         Raises:
-            DataChanged: for other counts, and another universe: see `universe_facts`.
+            DataChanged: if the counts or the universe are not those published.
             BudgetExceeded, Quarantined, NotPublished: as for `Ledger.relax`.
 
-        Cost: as of `publish`.
+        Cost: as for `publish`.
+
         Source: proofs/theory/unknown-keys.md.
         """
         places, commitment = self._committed(name, counts, universe, version)
@@ -203,16 +208,16 @@ class CellLedger:
         epsilon: Number | Level,
         version: int | None = None,
     ) -> AnsweredCells:
-        """The same table at any level up to the loosest that was answered: nothing is spent.
+        """Answer the same table at any level up to the largest epsilon that was answered; nothing is spent.
 
         Args:
-            name, counts, universe, epsilon, version: Arguments as for `relax`.
+            name, counts, universe, epsilon, version: Arguments of `relax`.
 
         Raises:
-            DataChanged: for other counts, and another universe: see `universe_facts`.
-            NeedsTable: for a level beyond the loosest: call `relax`.
+            DataChanged: if the counts or the universe are not those published.
+            NeedsTable: if the level is above the largest one answered: call `relax`.
 
-        Cost: as of `publish`.
+        Cost: as for `publish`.
         """
         places, commitment = self._committed(name, counts, universe, version)
         self._items.check_committed(name, commitment, version=version)
@@ -229,7 +234,7 @@ class CellLedger:
     def _committed(
         self, name: str, counts: Any, universe: Universe, version: int | None
     ) -> tuple[dict[int, int], ItemCommitment]:
-        """The counts by place, and the commitment to them, padded as the release that is there."""
+        """The counts by place in the universe, and the commitment to them, padded to the rows of the known release."""
         places = _places(counts, universe)
         known = self._items.release(name, version)
         if known is not None:
@@ -239,20 +244,20 @@ class CellLedger:
 
 
 def _places(counts: Any, universe: Universe) -> dict[int, int]:
-    """The counts by their place in the universe, which must have places for keys."""
+    """The counts by place in the universe; check that ``universe`` has the methods of `Universe`."""
     if not all(hasattr(universe, name) for name in ("size", "key", "place")):
         raise wrong_kind("universe", "a Universe", universe)
     return check_places(counted_keys(counts), universe)
 
 
 def _padded(key: CommitmentKey, places: Mapping[int, int], room: int) -> ItemCommitment:
-    """The commitment to the cells that are held, and to so many more that are none of any universe."""
+    """The commitment to the counted cells and to padding cells outside every universe, ``room`` cells in all."""
     if len(places) > room:
         remedy = "Publish a version with a larger most=, chosen by what there could be and not by what there is."
         raise OutOfRange("most must be at least the number of counted cells", came="a smaller one", remedy=remedy)
     held, values = [str(place) for place in places] or ["-0"], list(places.values()) or [0]
     commitment = key.committed([Identifiers.of(held)], {_COUNT: values})
-    if len(set(values)) == 1:  # as of any table whose values are all equal: they say little of whose data it is
+    if len(set(values)) == 1:  # equal values do not identify a table, so they are not compared with other releases
         commitment = commitment.without([0])
     plain, left = replace(key, likeness=None), room - len(held)
     for start in range(1, left + 1, _AT_ONCE):

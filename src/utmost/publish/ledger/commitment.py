@@ -3,8 +3,8 @@
     digest_(c, b) = HMAC(K_commit, c || b || values of column c in run b)
 
 K_commit is derived from the ledger's key, the release's name and its version, so that without the key nobody can test a
-guess at a value, nor see that two versions have values in common. With the key one can: a digest covers few rows so
-that a curator whose table has changed learns where. Row order is committed to with the values.
+guess of a value, nor see that two versions share values. A digest covers few rows, so that a curator with the key can
+find the rows of a table that have changed. The commitment covers the order of the rows, too.
 """
 
 import hmac
@@ -27,10 +27,7 @@ _MOST_RUNS = 256
 
 
 def commitment(key: Key, name: str, version: int, source: Source) -> bytes:
-    """The digests of all columns, one after the other; that of the identifiers last, where there are any.
-
-    Where the noise is addressed by item, the sums of the rows' digests by item block: see `ItemCommitment`.
-    """
+    """The digests of all columns and then of the identifiers; for keyed noise, the content of an `ItemCommitment`."""
     if source.items is not None:
         by_item = commitment_secret(key, name, version)
         return committed_rows(by_item, [source.items], list(source.columns.values())).content
@@ -46,21 +43,19 @@ def commitment(key: Key, name: str, version: int, source: Source) -> bytes:
 
 
 def commitment_secret(key: Key, name: str, version: int) -> bytes:
-    """The secret under which a release by item is committed to."""
+    """The key of the commitment to a release with keyed noise."""
     return key.derived("item commitment", name, str(version))
 
 
 def noise_secret(key: Key, name: str, version: int, committed: bytes) -> bytes:
-    """The secret of the noise of a release by item: one for each table that could be published so."""
+    """The key of the noise of a release with keyed noise: a separate one for each table that could be published."""
     return key.derived("item noise", name, str(version), sha256(committed).hexdigest())
 
 
 def check_unchanged(committed: bytes, now: bytes, source: Source, rows: int, where: str, remedy: str) -> None:
-    """Check that two commitments to a release agree: yes or no for the whole table, and not where they differ.
-
-    Whoever is told where a guess differs finds every value by walking it; so only `difference` says it, to whoever
-    holds the ledger's key.
-    """
+    """Check that two commitments to a release agree."""
+    # The refusal does not say where the tables differ: a caller who sees where a guess differs finds every value by
+    # trying. `difference` tells it to the holder of the ledger's key.
     if source.rows != rows:
         raise DataChanged(
             f"the table must have the {rows} rows published", came=source.rows, where=where, remedy=remedy
@@ -72,11 +67,11 @@ def check_unchanged(committed: bytes, now: bytes, source: Source, rows: int, whe
 
 
 OTHERS = "identifiers and values must be those that were published"
-"""The requirement on a table that is brought again."""
+"""The requirement on the table of a release that exists already."""
 
 
 def difference(committed: bytes, now: bytes, source: Source, rows: int) -> str | None:
-    """The place where a table first differs from the published one, in words without a value; None if it does not."""
+    """The first place where a table differs from the published one, in words without a value; None if equal."""
     if source.rows != rows:
         return f"the table has {source.rows} rows, and {rows} were published"
     if hmac.compare_digest(committed, now):
@@ -92,13 +87,13 @@ def difference(committed: bytes, now: bytes, source: Source, rows: int) -> str |
 
 
 def _packed_runs(column: Integers) -> list[bytes]:
-    """The runs of a column as bytes that depend on the values alone."""
+    """The runs of a column as bytes that are a function of the values, not of the array type."""
     step = _run(column.size)
     return [cell_bytes(column[start : start + step]) for start in range(0, column.size, step)]
 
 
 def cell_bytes(column: NDArray[Any]) -> bytes:
-    """Cells as bytes that depend on the values alone."""
+    """Cells as bytes that are a function of the values, not of the array type."""
     if column.dtype.kind == "f":
         return column.astype(">f8").tobytes()
     if column.size and isinstance(column[0], Fraction):
@@ -114,5 +109,5 @@ def _text_runs(column: NDArray[np.object_]) -> list[bytes]:
 
 
 def _run(rows: int) -> int:
-    """Number of rows to a digest: one where there are few rows, and never more than 256 digests to a column."""
+    """The number of rows of a digest, such that a column has at most 256 digests."""
     return max(1, -(-rows // _MOST_RUNS))

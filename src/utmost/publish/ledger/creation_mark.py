@@ -1,7 +1,7 @@
-"""The mark of a ledger's first creation, beside its key: a ledger that is lost is not begun anew in silence.
+"""The mark beside a key file that a ledger was created with this key: a lost ledger is not silently created anew.
 
-A key without a mark looks like that of a new installation, and is used. Where the mark stands and the ledger is gone,
-its budgets and answers are gone, too: it is restored from a backup, or begun anew by somebody who says so.
+A key without a mark is the key of a new installation. If the mark exists and the ledger does not, its budgets and
+answers are lost: somebody must restore a backup, or remove the mark on purpose.
 """
 
 import os
@@ -18,11 +18,11 @@ _TITLE = "# Ledgers that were begun with this key. One that is lost is restored 
 
 @dataclass(frozen=True, slots=True)
 class CreationMark:
-    """A line for one ledger, in a file that stands beside the key file.
+    """The line of one ledger, in a file beside the key file.
 
     Attributes:
         path: Path of the file of marks.
-        line: Ledger: the path of its file as seen from the key's folder, or the address of its database.
+        line: Path of the ledger's file relative to the folder of the key, or the address of its database.
     """
 
     path: Path
@@ -30,7 +30,7 @@ class CreationMark:
 
     @classmethod
     def of(cls, key_file: Path, ledger: Path | str) -> "CreationMark":
-        """The mark of a ledger in a file, or at an address that holds no password."""
+        """The mark of a ledger at a path, or at a database address without a password."""
         folder = key_file.absolute().parent.resolve()
         if isinstance(ledger, Path):
             file = ledger.absolute()
@@ -40,14 +40,14 @@ class CreationMark:
 
     @property
     def stands(self) -> bool:
-        """Whether this ledger was begun with this key."""
+        """Whether the file of marks has the line of this ledger."""
         try:
             return self.line in self.path.read_text(encoding="utf-8").splitlines()
         except FileNotFoundError:
             return False
 
     def set(self) -> None:
-        """Write the mark where it is not there; nothing where the key's folder may not be written."""
+        """Write the mark unless it exists; do nothing if the folder of the key is not writable."""
         place = self.path if self.path.exists() else self.path.parent
         if self.stands or not os.access(place, os.W_OK):
             return
@@ -60,10 +60,10 @@ class CreationMark:
         force(self.path.parent)
 
     def lost(self) -> LedgerUnavailable:
-        """The refusal to begin a ledger anew that was begun before."""
+        """The refusal to create again a ledger that existed."""
         remedy = (
-            "If it was moved, name its place. Restore a backup by Ledger.restore, or utmost ledger restore. To start "
-            f"over on purpose, which forgets all that it has spent, remove the line {self.line!r} from {self.path}."
+            "If it was moved, give its new path. Restore a backup by Ledger.restore, or utmost ledger restore. To "
+            f"start over on purpose, which forgets all spent budgets, remove the line {self.line!r} from {self.path}."
         )
-        required = "a ledger that was begun with this key must be there"
+        required = "the ledger that was created with this key must exist"
         return LedgerUnavailable(required, came="none", where=self.line, remedy=remedy)

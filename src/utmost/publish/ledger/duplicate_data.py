@@ -1,13 +1,13 @@
-"""Keyed digests of what is published, by which the same data are known again under another name.
+"""Keyed digests of published columns, by which the same data are recognised under another name.
 
-The digest of a column is that of a multiset: HMAC(K, how many cells, the sum of their digests modulo 2^128), each cell
-the number that it is, in lowest terms. So the order of the rows, the names of release and column, whether counts were
-released as integers or as reals, and whether an engine holds the table or it came here make no difference. K is one
-key for the whole ledger, hence equal columns have equal digests, and a file with these digests would reveal that two
-tables agree. So an event keeps them **sealed**, under a key derived from the ledger's and a random nonce, and in a
-length that depends on the number of columns alone: without the key they are noise.
+The digest of a column is the digest of a multiset: HMAC(K, number of cells, sum of their digests modulo 2^128), with
+each cell as a number in lowest terms. So it is the same for any order of rows, any names of release and column, counts
+stored as integers or as reals, and tables in memory or in an engine. K is one key for the whole ledger, hence equal
+columns have equal digests, and a file of bare digests would reveal that two tables agree. So an event holds them
+**encrypted**, under a key derived from the ledger's key and a random nonce, in a length that depends on the number of
+columns alone.
 
-A column of which all cells are equal says little about whose data it is, and is passed over.
+A column whose cells are all equal does not identify a table, and is not compared.
 """
 
 import hmac
@@ -33,12 +33,12 @@ _NONCE_BYTES = 12
 
 @dataclass(frozen=True, slots=True)
 class TableDigests:
-    """Digests of a table under the ledger's key, by which the same data are known again.
+    """Digests of a table under the ledger's key, by which the same data are recognised.
 
     Attributes:
-        labels: Digest of the names of the columns of text beside the released ones.
-        texts: Digest of the cells of these columns, in the order of the rows.
-        columns: Digests of the values of each released column, in any order of the rows.
+        labels: Digest of the names of the text columns beside the released ones.
+        texts: Digest of the cells of the text columns, in the order of the rows.
+        columns: Digest of the values of each released column, for any order of the rows.
     """
 
     labels: bytes
@@ -47,26 +47,22 @@ class TableDigests:
 
     @classmethod
     def of(cls, key: Key, source: Source, labels: Mapping[str, Column]) -> "TableDigests":
-        """The digests of a table; its public columns come as they are published."""
+        """The digests of a table in memory; ``labels`` are the public columns as they are published."""
         return cls(*text_digests(key, source.texts(labels)), value_digests(key, source))
 
     @classmethod
     def of_items(cls, key: Key, commitment: ItemCommitment) -> "TableDigests":
-        """The digests of a table that was committed to where it is held; its rows are named by identifiers alone."""
+        """The digests of a table that is committed to by identifier; it has no text columns."""
         return cls(*text_digests(key, {}), digests_of_sums(key, commitment.columns))
 
     def sealed(self, key: Key, name: str, version: int) -> str:
-        """The digests as the event of a release keeps them."""
+        """The encrypted digests, as the event of a release stores them."""
         nonce, content = entropy(_NONCE_BYTES), b"".join((self.labels, self.texts, *self.columns))
         return (nonce + AESGCM(key.derived("likeness seal")).encrypt(nonce, content, _release(name, version))).hex()
 
     @classmethod
     def opened(cls, key: Key, sealed: str, name: str, version: int) -> "TableDigests":
-        """The digests that an event keeps.
-
-        Raises:
-            LedgerDamaged: where they are not as they were written.
-        """
+        """The digests that an event stores; raise LedgerDamaged if they were changed."""
         try:
             whole = bytes.fromhex(sealed)
             nonce, content = whole[:_NONCE_BYTES], whole[_NONCE_BYTES:]
@@ -79,12 +75,10 @@ class TableDigests:
 
 
 class KnownDigests:
-    """The digests of the columns of all releases of a ledger, opened once in a process.
+    """The digests of the columns of all releases of a ledger, decrypted once in a process."""
 
-    A release is known by its sealed digests, which have a nonce of their own: what a transaction appended and then took
-    back is never found again.
-    """
-
+    # A release is recognised by its encrypted digests, which have a random nonce: a release that a transaction appended
+    # and rolled back is never found again.
     __slots__ = ("_columns", "_seen")
 
     def __init__(self) -> None:
@@ -92,11 +86,8 @@ class KnownDigests:
         self._columns = dict[bytes, list[tuple[ReleaseKey, str, int]]]()
 
     def holders(self, key: Key, releases: dict[ReleaseKey, Published], digest: bytes) -> list[tuple[Published, int]]:
-        """The releases that hold a column with this digest, and the number of the column in each.
-
-        Args:
-            releases: All releases of the ledger, in the order in which they were published.
-        """
+        """The releases that hold a column with this digest, each with the number of the column."""
+        # ``releases`` are in the order of publication, so that the new ones are the last.
         new = [*takewhile(lambda item: item[1].values not in self._seen, reversed(releases.items()))]
         for item, release in reversed(new):
             for at, column in enumerate(TableDigests.opened(key, release.values, *item).columns):
@@ -113,14 +104,14 @@ def _release(name: str, version: int) -> bytes:
 
 
 def text_digests(key: Key, texts: Mapping[str, list[str]]) -> tuple[bytes, bytes]:
-    """The digests of columns of text: of their names, and of their cells in order; see `Source.texts`."""
+    """The digests of the names of text columns, and of their cells in order; see `Source.texts`."""
     secret = key.derived("likeness")
     names, *columns = ("\0".join(column).encode("utf-8", "surrogatepass") for column in (texts, *texts.values()))
     return _digest(secret, "labels", names), _digest(secret, "texts", *columns)
 
 
 def value_digests(key: Key, source: Source) -> tuple[bytes, ...]:
-    """The digests of the values of each released column, in any order of the rows."""
+    """The digest of the values of each released column, for any order of the rows."""
     secret, exponent = likeness_secret(key), source.promise.lasting_noise.exponent
     sums = (
         None if not column.size or (column == column[0]).all() else packed_sum(value_sums(secret, column, exponent))
@@ -130,15 +121,12 @@ def value_digests(key: Key, source: Source) -> tuple[bytes, ...]:
 
 
 def likeness_secret(key: Key) -> bytes:
-    """The secret under which the cells of each column are added up, one for the whole ledger."""
+    """The key of the digests of single cells, one for the whole ledger."""
     return key.derived("likeness cells")
 
 
 def digests_of_sums(key: Key, sums: Iterable[bytes | None]) -> tuple[bytes, ...]:
-    """The digest of each column whose cells were added up.
-
-    A column without a sum, and one of a single cell, which is equal to itself, get a digest that is like no other.
-    """
+    """The digest of each column from the sum of its cells' digests; a random one if it has no sum or one cell."""
     secret = key.derived("likeness")
     return tuple(
         entropy(_BYTES)

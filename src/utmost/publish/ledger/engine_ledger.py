@@ -1,7 +1,7 @@
-"""Ledgers of frames that an engine evaluates: the ledger keeps events and commitments, and the engine answers.
+"""Ledgers of frames that an engine evaluates: the ledger stores events and commitments, and the engine adds the noise.
 
-Publishing is four steps: the engine counts what must not be, adds up a commitment to all rows, the ledger writes one
-event, and the frame of the answer is made, which is evaluated when somebody asks for it, as often as that may be.
+To publish, the engine counts the rows that are not allowed, adds up a commitment to all rows, the ledger writes one
+event, and the frame of the answer is made, which the engine evaluates as often as the caller asks for it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -35,19 +35,7 @@ from utmost.tables.frames.adapters import LabelledTable, check_columns_exist
 
 
 def publish_frame(items: ItemLedger, request: PublishRequest, table: Any) -> tuple[int, LabelledTable]:
-    """Publish an engine's frame at a first level; published again as it was, it is answered again.
-
-    Args:
-        items: the door of the ledger.
-        request: The request.
-        table: the frame.
-
-    Returns:
-        The version, and a frame of the kind that came, with the released and the public columns, not evaluated yet.
-
-    Raises:
-        as `Ledger.publish`; Unsupported: for a declared largest value, since nothing is stored.
-    """
+    """Publish an engine's frame at a first level; return the version, and a lazy frame with the noisy columns."""
     promise, noise = request.promise, request.promise.lasting_noise
     check_unstored(noise)
     promise.check_fixed("an engine's frame, of which the ledger keeps no answers")
@@ -68,14 +56,7 @@ def publish_frame(items: ItemLedger, request: PublishRequest, table: Any) -> tup
 def relax_frame(
     items: ItemLedger, name: str, table: Any, table_at: Level | None, at: Level, version: int | None
 ) -> tuple[int, LabelledTable]:
-    """The version and the frame at another level, of the frame that was published, or of a frame of its responses.
-
-    Args:
-        table: the frame that was published; with a level ``table_at`` the identifiers and responses at that level.
-
-    Raises:
-        as `Ledger.relax`; Unsupported: where nothing was answered at ``table_at``.
-    """
+    """Return the version and the frame at ``at``, from the published frame or from its responses at ``table_at``."""
     known = known_by_item(items, name, version)
     frame = _frame_again(known, table)
     frame.check_room(known.noise.by_item(), at)
@@ -86,7 +67,7 @@ def relax_frame(
 
 
 def frame_difference(items: ItemLedger, name: str, table: Any, version: int | None) -> str | None:
-    """The place where a frame first differs from the one that was published: as `Ledger.difference`."""
+    """The place where a frame first differs from the published one, as `Ledger.difference`."""
     known = known_by_item(items, name, version)
     frame = _frame_again(known, table)
     return items.difference(name, _committed_again(items, known, frame, None), version=known.version)
@@ -95,15 +76,7 @@ def frame_difference(items: ItemLedger, name: str, table: Any, version: int | No
 def view_frame(
     items: ItemLedger, name: str, table: Any, table_at: Level, at: Level, version: int | None
 ) -> tuple[int, LabelledTable]:
-    """The version and the frame at a level up to the largest, from a frame of its responses at another.
-
-    Args:
-        table: the identifiers, and the released columns as they were answered at ``table_at``.
-
-    Raises:
-        as `Ledger.view`; Unsupported: where nothing was answered at ``table_at``.
-        DataChanged: where the frame holds anything else than what was answered there.
-    """
+    """Return the version and the frame at ``at``, from a frame of the responses at ``table_at``."""
     known = known_by_item(items, name, version)
     frame = checked_responses(items, known, table, table_at)
     frame.check_room(known.noise.by_item(), at)
@@ -112,13 +85,7 @@ def view_frame(
 
 
 def checked_responses(items: ItemLedger, known: Published, table: Any, table_at: Level) -> ReleasableFrame:
-    """A frame that is found to hold what was answered at a level, and nothing else.
-
-    Raises:
-        as `view_frame`.
-
-    Cost: the aggregate of `ReleasableFrame.checked_rows`, and one pass that takes the noise off and commits.
-    """
+    """The frame, after a check that it holds exactly the responses at a level; costs two passes over the rows."""
     frame = _frame_again(known, table)
     committed = _committed_again(items, known, frame, table_at)
     items.check_committed(known.name, committed, version=known.version)
@@ -128,7 +95,7 @@ def checked_responses(items: ItemLedger, known: Published, table: Any, table_at:
 def _committed_again(
     items: ItemLedger, known: Published, frame: ReleasableFrame, table_at: Level | None
 ) -> ItemCommitment:
-    """The commitment to a frame of values, or to one of responses at a level."""
+    """The commitment to a frame of values, or to one of responses at ``table_at``."""
     answered = None
     if table_at is not None:
         if table_at not in known.responses:
@@ -142,12 +109,11 @@ def _committed_again(
 
 
 def margin_of(known: Published, at: Level) -> int | float:
-    """The margin that stands beside the answers of a release at a level."""
     return known.noise.margin(at, CONFIDENCE)
 
 
 def known_by_item(items: ItemLedger, name: str, version: int | None) -> Published:
-    """A release that is there, and whose noise goes by item."""
+    """The release of this name; refuse it unless its noise is keyed by identifier."""
     known = items.release(name, version)
     if known is None:
         raise NotPublished(
@@ -164,7 +130,7 @@ def known_by_item(items: ItemLedger, name: str, version: int | None) -> Publishe
 
 
 def _frame_again(known: Published, table: Any) -> ReleasableFrame:
-    """A frame that is brought again: what was neither released nor public is left out."""
+    """The frame of a published release, reduced to its identifiers, released and public columns."""
     assert known.items is not None
     brought = engine_frame(table)
     names = brought.schema().names
@@ -182,12 +148,10 @@ _ROWS_A_PART = 1 << 20
 
 @progress_bar("Committing to all rows")
 def _committed_first(frame: ReleasableFrame, key: CommitmentKey, rows: int) -> ItemCommitment:
-    """The commitment to rows that have not been published yet, each of which must be another item.
-
-    Rows on many machines are told apart on the way, by half of their tags, and by the engine's own count where two
-    halves are alike; where rows pass by in one place, the engine counts those that are distinct before. A table that
-    comes again is compared with what was found distinct.
-    """
+    """The commitment to rows that are not published yet; refuse two rows with equal identifiers."""
+    # Engines on many machines compare half of each tag during the pass, and count exactly if two halves are equal;
+    # other engines count distinct identifiers before. A frame that was published is compared with its commitment
+    # instead.
     read, parts = _read(frame), -(-max(rows, 1) // _ROWS_A_PART)
     work, between = CommittingRows(key, frame.identifiers, parts=parts), commitment_schema(tagged=True)
     batches = read.compared(work, between, TellingApart(), commitment_schema(), parts)
@@ -204,13 +168,13 @@ def _committed_first(frame: ReleasableFrame, key: CommitmentKey, rows: int) -> I
 def _committed(
     frame: ReleasableFrame, key: CommitmentKey, rows: int, answered: tuple[ItemResponder, Level] | None = None
 ) -> ItemCommitment:
-    """The commitment to all rows, of which there must be as many as were counted."""
+    """The commitment to all rows; refuse a frame whose number of rows is not ``rows``."""
     work = CommittingRows(key, frame.identifiers, answered)
     return _whole(gathered_commitment(_read(frame).added_up(work, commitment_schema()))[0], rows)
 
 
 def _read(frame: ReleasableFrame) -> EngineFrame:
-    """The columns that are committed to."""
+    """The columns of the frame that the commitment covers."""
     return frame.frame.select(list(dict.fromkeys((*frame.identifiers, *frame.columns))))
 
 
@@ -224,11 +188,7 @@ def _whole(commitment: ItemCommitment, rows: int) -> ItemCommitment:
 
 @dataclass(frozen=True, slots=True)
 class Moving:
-    """Released columns from those at another level.
-
-    Attributes:
-        at, to: the two levels.
-    """
+    """The responses at the level ``to``, computed from the responses at the level ``at``."""
 
     at: Level
     to: Level
@@ -236,5 +196,4 @@ class Moving:
     def __call__(
         self, release: ItemResponder, identifiers: Sequence[Identifiers], numbers: Mapping[str, Any]
     ) -> dict[str, NDArray[Any]]:
-        """The responses at the level ``to``."""
         return release.moved(identifiers, numbers, self.at, self.to)

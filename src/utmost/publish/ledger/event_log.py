@@ -1,4 +1,4 @@
-"""The log: events appended one transaction at a time, each checked against all that is written."""
+"""The log: events are appended in transactions, and every transaction checks the events before it."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -16,23 +16,21 @@ from utmost.publish.ledger.witness import RollbackLoss, Witness, WitnessRecord, 
 T = TypeVar("T")
 
 _MEND = "Find out what was lost, then call resume (utmost ledger resume)."
-_REMEDY_OPEN = (
-    "Correct the name; where the first run of a job was cut off, run the job again; or make a new one: create=True "
-    "(utmost ledger budget --create)."
-)
+_REMEDY_OPEN = "Correct the name, or create a ledger: create=True (utmost ledger create)."
 
 
 @dataclass(slots=True)
 class Transaction:
-    """One transaction: the rows, the state, and what is appended in it. The store sees it when it is written down.
+    """One transaction: the rows, the state, and the appended events. The store receives them in `write_down`.
 
     Attributes:
         rows: Rows of the store.
-        state: State after all that is appended so far.
-        digests: Digests by which values are known again, as far as this process has opened them.
-        reason: Reason why nothing new may be answered; None where it may.
-        appended: the new events, and ``parts`` what is kept of them.
-        repeated: the numbers of older events whose responses are about to be said again.
+        state: State after all events that are appended so far.
+        digests: Digests of all releases, by which the same data are recognised.
+        reason: Reason for refusing new answers; None if they are allowed.
+        appended: New events.
+        parts: Parts of the new events.
+        repeated: Numbers of older events whose responses are about to be returned again.
     """
 
     key: Key
@@ -45,40 +43,38 @@ class Transaction:
     repeated: set[int] = field(default_factory=set)
 
     def append(self, kind: str, facts: Mapping[str, Any], parts: Iterable[bytes] = ()) -> None:
-        """One event more, with the parts that the store keeps beside it."""
+        """Append an event, with the parts that the store keeps beside it."""
         number = self.state.number + 1
         event = Event(number, f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%fZ}", kind, facts)
         body = event_bytes(event)
         row = number, body, mac(self.key, self.state.mac, number, body)
-        # The event is read back as anyone will read it, so that what cannot be read is not written.
+        # The event is parsed as every later reader will, so that no unreadable event is written.
         self.state = folded(self.state, [(read_event(number, body), row[2])])
         if kind == "published":
             _ = self.state.releases[facts["name"], facts["version"]].request
-        # Only remembered: `write_down` gives the store all of a transaction at once, after the witness has it.
+        # Not in the store yet: `write_down` writes all events of a transaction at once, after the witness holds them.
         self.appended.append(row)
         self.parts += ((number, part, content) for part, content in enumerate(parts))
 
     def part(self, event: int, part: int) -> bytes | None:
-        """One part of an event, also of one that is appended and not written down yet."""
+        """The part of an event; the event may be appended and not yet in the store."""
         if event <= self.state.number - len(self.appended):
             return self.rows.part(event, part)
         return next((content for number, place, content in self.parts if (number, place) == (event, part)), None)
 
     def write_down(self) -> None:
-        """Give the store what was appended, and check that it holds it."""
+        """Write the appended events to the store."""
         if self.appended:
             number, _, last = self.appended[-1]
             self.rows.write(self.appended, seal(self.key, number, last), self.parts)
 
 
 class EventLog:
-    """The events of a ledger in a store, under a key, before a witness.
+    """The events of a ledger in a store, under a key, guarded by a witness."""
 
-    What has been read and checked is kept as a value; each transaction reads only what is new, and finds out whether
-    the store still holds the event that it ended with. Why no store can make it say two things is proved in
-    proofs/theory/ledger.md; the order of steps in `write` is that proof's.
-    """
-
+    # The state that was read and checked is kept in `_seen`; each transaction reads only newer events, and checks that
+    # the store still holds the last event of `_seen`. proofs/theory/ledger.md proves that no store can make the log
+    # return two different answers; the order of steps in `write` is the one of the proof.
     __slots__ = ("_digests", "_seen", "key", "store", "witness")
 
     def __init__(self, store: Store, key: Key, witness: Witness | None) -> None:
@@ -86,22 +82,14 @@ class EventLog:
         self._seen, self._digests = State(0, START), KnownDigests()
 
     def read(self, work: Callable[[Transaction], T], *, unsettled_too: bool = False) -> T:
-        """Look something up in one transaction.
-
-        Args:
-            unsettled_too: Whether somebody will be told what is looked up: then the witness must hold it as settled
-                first, also where the process that wrote it died before it could answer.
-
-        Raises:
-            Quarantined: for something that would be said, from another history than that of the witness.
-        """
+        """Read in one transaction; with ``unsettled_too`` the witness settles the events first, as for an answer."""
 
         def reading(rows: Rows) -> tuple[Transaction, list[StoredRow], T]:
             transaction = self.transaction(rows)
             answer = work(transaction)
             return transaction, self._unsettled(transaction) if unsettled_too and answer is not None else [], answer
 
-        # Settled after the transaction and before the answer leaves: what the store does not hold for sure is not said.
+        # The witness settles after the transaction and before the answer is returned: the store then surely holds it.
         transaction, unsettled, answer = self.store.transact(reading, write=False)
         if self.witness is not None and unsettled:
             self.witness.settle(unsettled)
@@ -109,29 +97,25 @@ class EventLog:
         return answer
 
     def write(self, work: Callable[[Transaction], T], *, quarantined: bool = False, over: bool = False) -> T:
-        """Do the work in one transaction: all of it durable and settled when this returns.
-
-        The work draws; the witness holds what was drawn; the store is given it, read back, and commits; the witness
-        settles it; it is returned. What was cut off before is carried out first.
+        """Do ``work`` in one transaction; when `write` returns, its events are durable and settled.
 
         Args:
-            quarantined: Whether the work may be done in a quarantine.
-            over: Whether the witness starts over with the history as it is now.
-
-        Raises:
-            Quarantined: for events that the work appends while there is one.
+            quarantined: Whether the work is allowed in a quarantine.
+            over: Whether the witness starts over with the present history.
         """
         drawn: tuple[StoredRow, T] | None = None
 
         def writing(rows: Rows) -> tuple[State, list[StoredRow], T]:
             nonlocal drawn
             transaction = self.transaction(rows)
+            # Order: finish an interrupted transaction; draw; the witness holds the draw; the store commits; the witness
+            # settles; return.
             settled, apart = self._carried_out(transaction)
-            # The store collided and calls again: where the commit went through unheard, the draw is there, and there is
-            # no other.
+            # The store reported a conflict and calls again: if the commit had succeeded without a reply, the store
+            # holds the draw, and it is returned; there is no second draw.
             if drawn is not None and rows.mac(drawn[0][0]) == drawn[0][2]:
                 return transaction.state, settled, drawn[1]
-            # Drawn in here, with the lock held: the levels that the noise is drawn from cannot grow meanwhile.
+            # The noise is drawn while the lock is held: no other process can add levels meanwhile.
             before = transaction.state
             answer = work(transaction)
             if transaction.appended and transaction.reason is not None and not quarantined:
@@ -141,11 +125,11 @@ class EventLog:
                     self.witness.start_over(rows.events(), transaction.appended, transaction.parts)
                     apart = False
                 elif not apart:
-                    # The witness first: a store that is put back after this has been seen to hold it, and it counts as
-                    # spent.
+                    # The witness first: if the store is put back to an older copy after this, the witness knows the
+                    # draw, and its level counts as spent.
                     self.witness.intend((before.number, before.mac), transaction.appended, transaction.parts)
                 if not apart:
-                    # From here on a repetition carries out this draw; a second draw would be a second answer.
+                    # From here on a repeated call finishes this draw; a second draw would be a second answer.
                     drawn = transaction.appended[-1], answer
             transaction.write_down()
             return transaction.state, [] if apart else settled + transaction.appended, answer
@@ -160,20 +144,18 @@ class EventLog:
         return answer
 
     def answer(self, work: Callable[[Transaction, bool], T | None], *, look: bool) -> T:
-        """The answer that is stored, or a new one, in as few transactions as there can be.
+        """Return the stored answer, or draw a new one, in as few transactions as possible.
 
         Args:
-            work: Answer in a transaction, and whether it may be drawn there; None where it may not and is not stored.
-            look: Whether it may be stored, as far as has been read: then it is looked up without a lock first. Under
-                the lock it is looked up in any case, since somebody else may have answered meanwhile.
-
-        Raises:
-            Quarantined: for a new answer, before it is drawn, and for a stored one that the witness does not have.
+            work: Function of a transaction and of whether it may draw; None if there is no stored answer and it may
+                not.
+            look: Whether the answer may be stored: then it is first looked up without a lock.
         """
         answer = self.read(lambda transaction: work(transaction, False), unsettled_too=True) if look else None
         if answer is not None:
             return answer
 
+        # Under the lock ``work`` looks again: another process may have answered meanwhile.
         def writing(transaction: Transaction) -> T:
             found = work(transaction, transaction.reason is None)
             if found is None:
@@ -186,41 +168,30 @@ class EventLog:
 
     @property
     def seen(self) -> State:
-        """The state as it was read last, in whatever transaction; others may have written since."""
+        """The state as this process read it last; other processes may have written since."""
         return self._seen
 
     def transaction(self, rows: Rows) -> Transaction:
-        """A transaction that somebody has begun."""
         return Transaction(self.key, rows, self._now(rows), self._digests)
 
     def check_writable(self, transaction: Transaction) -> None:
-        """Check that there is no quarantine, before anything is drawn.
-
-        Raises:
-            Quarantined: where there is one.
-        """
+        """Refuse to draw in a quarantine."""
         if transaction.reason is not None:
             raise self._quarantined(transaction.reason)
 
     def check_witness(self) -> None:
-        """Check that what the witness holds was written under this key.
-
-        Raises:
-            LedgerDamaged: where it was not.
-        """
+        """Check that the events of the witness were written under this key."""
         if self.witness is not None:
             state_of(self.key, self.witness.rows())
 
     def quarantine(self) -> str | None:
-        """The reason why nothing new may be answered; None where it may.
-
-        A reader's snapshot may be older than the witness; among the writers the witness is never ahead by more than is
-        pending. So an alarm is looked at again as a writer.
-        """
+        """The reason for refusing new answers; None if they are allowed."""
+        # A reader's snapshot may be older than the witness; for a writer the witness is ahead only by pending events.
+        # So a reader's alarm is checked again as a writer.
         return self.read(self._why) and self.write(lambda transaction: transaction.reason, quarantined=True)
 
     def loss(self, transaction: Transaction) -> RollbackLoss | None:
-        """The loss that the witness can see and the ledger cannot; None where there is no witness."""
+        """The loss that a rollback caused, from the events of the witness; None without a witness."""
         if self.witness is None:
             return None
         seen = self.witness.rows()
@@ -237,7 +208,7 @@ class EventLog:
         return rollback_loss(state_of(self.key, seen[:common]), state_of(self.key, seen), transaction.state)
 
     def _now(self, rows: Rows) -> State:
-        """The state that the store holds, as far as it has not been read already."""
+        """The state of the store; only events after the last known one are read."""
         seen = self._seen
         if seen.number and rows.mac(seen.number) != seen.mac:
             raise Quarantined(
@@ -246,9 +217,9 @@ class EventLog:
                 where=self.store.place,
                 remedy="Open it again; its witness says what was lost.",
             )
-        # Only what is new is read and checked; what was checked before is held by its mac.
+        # Only new events are read and checked; the mac of the last known event covers all before it.
         new = rows.events(seen.number)
-        # The chain ends where the head says: events that were cut off at the end would leave a chain that is sound.
+        # The head names the last event: without it, a chain whose end was cut off would still verify.
         last = check_chain(self.key, seen.number, seen.mac, new)
         check_seal(self.key, rows.head(), seen.number + len(new), last)
         if not new:
@@ -256,41 +227,34 @@ class EventLog:
         return folded(seen, [(read_event(number, body), mac) for number, body, mac in new])
 
     def _why(self, transaction: Transaction) -> str | None:
-        """The reason why nothing new may be answered; None where it may."""
+        """The reason for refusing new answers; None if they are allowed."""
         if transaction.state.quarantine is not None or self.witness is None:
             return transaction.state.quarantine
         return self._apart(transaction, self.witness.record())
 
     @staticmethod
     def _apart(transaction: Transaction, record: WitnessRecord) -> str | None:
-        """The difference between a ledger and its witness, in words; None where their history is one.
-
-        Another event in the place of a pending one: it was drawn, and somebody has written without this witness.
-        """
+        """The difference between the history of the ledger and that of its witness, in words; None if there is none."""
         last = record.last
         if last is None:
             return None if transaction.state.number == 1 else "its witness is missing"
         number, seen = last
-        # Fewer than the witness has settled, and settled means that somebody may have been told.
+        # The store has fewer events than the witness settled, and a settled event may have been published.
         if transaction.state.number < number:
             return f"its witness has seen {number} events, and it holds {transaction.state.number}"
+        # Another event in the place of a pending one: somebody has written without this witness.
         pending = (row for row in record.pending if row[0] <= transaction.state.number)
         if transaction.rows.mac(number) == seen and all(transaction.rows.mac(row[0]) == row[2] for row in pending):
             return None
         return "its witness has seen another history"
 
     def _unsettled(self, transaction: Transaction) -> list[StoredRow]:
-        """The events that the witness must settle before any response of the transaction is repeated.
-
-        A ledger whose witness is gone, or that differs from it, repeats what both have.
-
-        Raises:
-            Quarantined: for a response that the witness does not have.
-        """
+        """The events that the witness must settle before a response is returned again."""
         record = WitnessRecord(None, ()) if self.witness is None else self.witness.record()
         last = record.last
         if self.witness is None or last is None:
             return []
+        # A ledger that lacks its witness or differs from it may return the responses that both hold.
         if self._apart(transaction, record) is None:
             return transaction.rows.events(last[0] - 1) if transaction.state.number > last[0] else []
         if any(self.witness.mac(number) != transaction.rows.mac(number) for number in transaction.repeated):
@@ -298,11 +262,7 @@ class EventLog:
         return []
 
     def _carried_out(self, transaction: Transaction) -> tuple[list[StoredRow], bool]:
-        """Carry out what was pending, where the store goes on from what the witness has settled.
-
-        Returns:
-            The events that the witness must settle after the commit; and whether the two have parted.
-        """
+        """Finish the pending events; return the events to settle after the commit, and whether the histories differ."""
         transaction.reason = transaction.state.quarantine
         if self.witness is None:
             return [], False
@@ -316,7 +276,7 @@ class EventLog:
             record = self.witness.record()
         pending = list(record.pending)
         if pending:
-            # The witness is no more trusted than the store: what it holds must follow under the key.
+            # The witness is trusted no more than the store: its events must continue the chain under the key.
             check_chain(self.key, transaction.state.number, transaction.state.mac, pending)
             parts = self.witness.parts(pending[0][0])
             transaction.rows.write(pending, seal(self.key, pending[-1][0], pending[-1][2]), parts)
@@ -326,7 +286,7 @@ class EventLog:
         return pending, False
 
     def _has_pending(self) -> bool:
-        """Whether the witness, as far as it can be read, holds something that was drawn and said to nobody."""
+        """Whether the witness can be read and holds a draw that was not returned to anybody."""
         try:
             return self.witness is not None and bool(self.witness.record().pending)
         except LedgerError:
@@ -342,23 +302,20 @@ def open_log(
     witness: Callable[[State], Witness | None],
     opening: Mapping[str, Any] | None,
 ) -> EventLog:
-    """The log in a store; a new one where the store is empty.
+    """Open the log in a store; create it if the store is empty and ``opening`` is given.
 
     Args:
-        key: the key, by whether the ledger is about to be made.
-        witness: the witness of a ledger, by what its first event says.
-        opening: the facts of a ledger that is made now; None where one must be there.
-
-    Raises:
-        LedgerUnavailable: where there is none.
-        KeyRefused: for another ledger's key.
-        Unsupported: for a ledger of another version.
+        key: Function that returns the key; its argument says whether the ledger is about to be created.
+        witness: Function that returns the witness, from the state after the first event.
+        opening: Facts of the first event of a new ledger; None if the ledger must exist.
     """
-    # The key is looked for before anything is made: a wrong one leaves the store as it was.
+    # The key is read before anything is created: a wrong key leaves the store unchanged.
     version = store.transact(lambda rows: rows.version(), write=False)
     check_version(version)
     if version == 0 and opening is None:
-        raise LedgerUnavailable("there must be a ledger", came="none", where=store.place, remedy=_REMEDY_OPEN)
+        absent = LedgerUnavailable("there must be a ledger", came="none", where=store.place, remedy=_REMEDY_OPEN)
+        absent.is_absent = True
+        raise absent
     log = EventLog(store, key(version == 0), None)
     if version == 0 and opening is not None:
         first = {**opening, "key": log.key.fingerprint}
@@ -375,7 +332,7 @@ def open_log(
 
 
 def _begin(rows: Rows, log: EventLog, opening: Mapping[str, Any]) -> None:
-    """Begin a new ledger, unless another process has done so in the meantime."""
+    """Create the ledger, unless another process has created it meanwhile."""
     if rows.version() == 0:
         rows.create()
         transaction = Transaction(log.key, rows, State(0, START), KnownDigests())
@@ -384,7 +341,7 @@ def _begin(rows: Rows, log: EventLog, opening: Mapping[str, Any]) -> None:
 
 
 def _check_key(rows: Rows, key: Key) -> None:
-    """A wrong key is distinguished from a damaged ledger by the fingerprint in the first event."""
+    """Check the fingerprint in the first event, which distinguishes a wrong key from a damaged ledger."""
     first = rows.body(1)
     if first is None:
         raise LedgerDamaged("a ledger must have a first event", where="event 1")

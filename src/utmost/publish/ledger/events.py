@@ -1,17 +1,16 @@
-"""Events: what the ledger is made of, each written once, never edited, and chained to all before it.
+"""Events: the records that a ledger consists of, each written once, never edited, and chained to all before it.
 
-An event of another ``format`` than `FORMAT`, or of a kind that is not known here, is refused: nothing unknown is passed
-over.
+The state of a ledger is a function of the list of its events, see `utmost.publish.ledger.state`. An event whose
+``format`` is not `FORMAT`, or whose kind is not in `KINDS`, is refused.
 
-Everything else that a ledger knows is a function of the list of its events, see `utmost.publish.ledger.state`.
-
-**The chain that binds each event to all before it, under the ledger's key.**
+**The chain binds each event to all before it, under the ledger's key:**
 
     mac_0 = 0,   mac_n = HMAC(K_chain, mac_(n-1) || n || body_n),   seal = HMAC(K_head, n || mac_n)
 
-Without the key nobody can change, add, reorder or drop an event; the seal of the last one, made under a key of its own,
-keeps anyone from cutting the chain back to an earlier event. Only a whole ledger put back to an earlier state passes:
-that is what witnesses are for.
+Without the key nobody can change, add, reorder or drop an event. The seal of the last event, made under a key of its
+own, prevents that the chain is cut back to an earlier event. The chain does not detect that a whole ledger was put back
+to an
+earlier copy: witnesses detect it.
 """
 
 import hmac
@@ -30,13 +29,9 @@ _LONGEST = 200
 
 
 def check_name(name: object, what: str) -> str:
-    """A name of a release, a dataset or a request: some text on one line.
-
-    >>> check_name("admissions 1973", "name")
-    'admissions 1973'
-    """
+    """Check the name of a release, a dataset or a request: printable text on one line; return the name."""
     is_text = isinstance(name, str) and 0 < len(name) <= _LONGEST and name.isprintable() and name == name.strip()
-    if is_text and name not in (".", ".."):  # which browsers and file systems take out of a path
+    if is_text and name not in (".", ".."):  # browsers and file systems remove these from a path
         return str(name)
     raise OutOfRange(
         f"{what} must be printable text of 1 to {_LONGEST} characters, not dots, without spaces at its ends",
@@ -51,21 +46,21 @@ KINDS = (
     *("opened", "published", "answered", "stopped", "offered", "drawn"),
     *("budgeted", "charged", "quarantined", "resumed"),
 )
-"""A ledger is made; a release is published; it is answered at one level more; its rule stopped; a mechanism is bound to
-a name; persons are answered from it; a budget is set; what another tool spent is charged; a quarantine begins; it
-ends."""
+"""In order: a ledger is created; a release is published; answered at a further level; its stopping rule has stopped; a
+mechanism for single persons is bound to a name; persons are answered by a mechanism; a budget is set; the spending of
+another tool is charged; a quarantine begins; a quarantine ends."""
 
 EventFacts = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Event(Display):
-    """One event.
+    """One event of a ledger.
 
     Attributes:
-        number: 1, 2, ...
+        number: Number of the event: 1, 2, ...
         time: Time of writing, UTC, by the writer's clock.
-        kind: one of `KINDS`.
+        kind: Kind of the event, one of `KINDS`.
         facts: Facts of the event, as JSON values.
     """
 
@@ -76,27 +71,23 @@ class Event(Display):
 
 
 def event_bytes(event: Event) -> bytes:
-    """The event as it is stored: JSON with its names in order and no spaces.
-
-    >>> event_bytes(Event(1, "2026-01-01T00:00:00Z", "budgeted", {"dataset": "d", "limit": "1"}))
-    b'{"facts":{"dataset":"d","limit":"1"},"format":1,"kind":"budgeted","time":"2026-01-01T00:00:00Z"}'
-    """
+    """The event as it is stored: JSON with sorted names and no spaces."""
     body = {"format": FORMAT, "kind": event.kind, "time": event.time, "facts": dict(event.facts)}
     return json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode("ascii")
 
 
 def read_event(number: int, body: bytes) -> Event:
-    """The event that was stored so."""
+    """The event that `event_bytes` wrote."""
     where = f"event {number}"
     try:
-        event = json.loads(body.decode("ascii"))  # as `event_bytes` writes it
+        event = json.loads(body.decode("ascii"))
         form, kind, time, facts = event["format"], event["kind"], event["time"], event["facts"]
         right = isinstance(kind, str) and isinstance(facts, dict) and isinstance(time, str)
     except (ValueError, KeyError, TypeError, RecursionError):
         right = False
     if not right:
         raise LedgerDamaged("an event must be JSON with its four parts", where=where) from None
-    # `type(...) is`: true is an int to Python, and a format to nobody.
+    # `type(...) is`: in Python, True is an instance of int.
     if type(form) is not int or form != FORMAT or kind not in KINDS:
         raise Unsupported(
             f"an event must be of format {FORMAT} and of a kind that this version knows",
@@ -112,7 +103,7 @@ START = bytes(32)
 
 
 def mac(key: Key, before: bytes, number: int, body: bytes) -> bytes:
-    """The mac of an event that follows one with the mac ``before``."""
+    """The mac of an event that follows an event with the mac ``before``."""
     return _mac(key.derived("chain"), before, number, body)
 
 
@@ -121,22 +112,17 @@ def _mac(secret: bytes, before: bytes, number: int, body: bytes) -> bytes:
 
 
 def seal(key: Key, number: int, mac: bytes) -> bytes:
-    """The seal of a chain that ends with this event."""
+    """The seal of a chain whose last event has this number and mac."""
     return hmac.digest(key.derived("head"), number.to_bytes(8, "big") + mac, sha256)
 
 
 def check_chain(key: Key, number: int, before: bytes, rows: list[StoredRow]) -> bytes:
-    """Check that the rows continue a chain, and return the last mac.
-
-    Args:
-        number, before: Number and mac of the event that the rows follow; 0 and `START` for a whole chain.
-    """
+    """Check that the rows continue the chain after event ``number`` with the mac ``before``; return the last mac."""
     secret = key.derived("chain")
     for place, (stored_number, body, stored) in enumerate(rows, start=number + 1):
         if stored_number != place:
             raise LedgerDamaged("every event must be there", came=f"event {stored_number}", where=f"event {place}")
-        # Over the mac before, not over what the store says of it: a row that was exchanged breaks the chain from there
-        # on.
+        # Computed from the recomputed mac, not the stored one: an exchanged row breaks the chain from there on.
         before = _mac(secret, before, stored_number, body)
         if not hmac.compare_digest(before, stored):
             raise LedgerDamaged(
@@ -146,8 +132,8 @@ def check_chain(key: Key, number: int, before: bytes, rows: list[StoredRow]) -> 
 
 
 def check_seal(key: Key, head: tuple[int, bytes] | None, number: int, mac: bytes) -> None:
-    """Check that the chain ends where its head says."""
-    # In constant time, as every mac: a store that may guess must learn nothing from how long it takes.
+    """Check that the last event of a chain is the one that its seal names."""
+    # Compared in constant time: a store that guesses seals must learn nothing from the duration.
     if head is None or head[0] != number or not hmac.compare_digest(head[1], seal(key, number, mac)):
         raise LedgerDamaged(
             "the last event must be the one that was sealed",

@@ -1,9 +1,9 @@
-"""Releases by item for tables that an engine holds: the ledger keeps events and commitments, and workers answer.
+"""Releases with keyed noise for tables in an engine: the ledger stores events and commitments, workers add the noise.
 
-The order of a publication: the driver asks for the `CommitmentKey`; workers commit to their rows, the engine adds up,
-and checks by an aggregate that identifiers are unique and none is missing; the driver publishes the sum, which is one
-transaction as every other; with the `ItemResponder` that comes of it the workers answer, as often as they are run. To
-relax is the same again, and the sums must be those that were published.
+To publish: the driver asks for the `CommitmentKey`; workers commit to their rows; the engine adds up the commitments
+and checks by an aggregate that identifiers are unique and present; the driver publishes the sum in one transaction;
+with the resulting `ItemResponder` the workers answer, as often as they are run. Relaxing has the same steps, and the
+sum must be the published one.
 """
 
 import hmac
@@ -61,16 +61,16 @@ class ItemLedger:
         self._log = log
 
     def commitment_key(self, name: str, promise: Promise | None = None, *, version: int | None = None) -> CommitmentKey:
-        """The key by which workers commit to the rows of a release, before it is published or relaxed.
+        """The key with which workers commit to the rows of a release, before the release is published or relaxed.
 
         Args:
-            name, version: Release; the newest version if left out, or the first.
-            promise: Promise of a release that is not there yet.
+            name, version: Release; if the version is left out, the newest, or the first of a new release.
+            promise: Promise of a release that does not exist yet.
 
         Raises:
-            NotPublished: where there is none, and nothing is promised.
-            OutOfRange: for a version that cannot come next.
-            Unsupported: for a release whose noise goes by rows.
+            NotPublished: if the release does not exist and there is no promise.
+            OutOfRange: if the version is not the next one.
+            Unsupported: if the noise of the release is not keyed by identifier.
         """
         if promise is None:
             return self._key(name, version, None)
@@ -79,7 +79,7 @@ class ItemLedger:
         return self._key(name, version, lambda: (_chosen(stated), stated.lasting_noise.by_item()))
 
     def key_of_request(self, request: PublishRequest) -> CommitmentKey:
-        """`commitment_key`, for a request whose promise has its columns in order; made again, of the same version."""
+        """The `commitment_key` of a request with its columns in order; a repeated request gets the same key."""
         known = None if request.request is None else self.release(request.name, request.version, request.request)
         version = request.version if known is None else known.version
         return self._key(
@@ -89,7 +89,7 @@ class ItemLedger:
     def _key(
         self, name: str, version: int | None, fresh: Callable[[], tuple[tuple[str, ...], Lattice]] | None
     ) -> CommitmentKey:
-        """The key of a release that is there, or of one to come with these columns and this lattice."""
+        """The key of an existing release, or of a new one with the columns and the lattice that ``fresh`` returns."""
         wanted = None if version is None else exact_integer(version, "version")
 
         def look(transaction: Transaction) -> CommitmentKey:
@@ -101,14 +101,14 @@ class ItemLedger:
         return self._log.read(look)
 
     def publish(self, request: PublishRequest, commitment: ItemCommitment) -> ItemResponder:
-        """Publish a table that workers have committed to, at a first level; made again, it gives the same.
+        """Publish a table that workers have committed to, at a first level; a repeated call returns the same answers.
 
-        Whoever calls it has checked that no two rows have one identifier.
+        The caller must have checked that no two rows have the same identifier.
 
         Args:
-            request: Request, whose promise names the identifiers.
-            commitment: Sum of the commitments of all parts of the table, under the key of `commitment_key`; of a
-                column whose cells are all equal, which says little of whose data it is, `without` its sum.
+            request: Request whose promise names the identifiers.
+            commitment: Sum of the commitments of all parts of the table, under the key of `commitment_key`; for a
+                column whose cells are all equal, which does not identify a table, `without` its sum.
 
         Raises:
             DataChanged, AlreadyPublished, BudgetExceeded, BadTable, OutOfRange: as for `Ledger.publish`.
@@ -118,7 +118,7 @@ class ItemLedger:
     def published(
         self, request: PublishRequest, commitment: ItemCommitment, universe: Mapping[str, Any] | None
     ) -> ItemResponder:
-        """`publish`, for a request whose promise has its columns in order; the universe's facts as for `ItemFacts`."""
+        """`publish`, for a request with its columns in order; ``universe`` as in `ItemFacts`."""
         request.promise.check_fixed("noise by identifier, of which the ledger keeps no answers")
         check_size(request.promise.lasting_noise.unit, commitment.rows, len(request.promise.columns))
         request.promise.at(request.level).warn()
@@ -135,12 +135,7 @@ class ItemLedger:
         return self._log.answer(answer, look=may_be_stored(self._log.seen, request))
 
     def release(self, name: str, version: int | None = None, request: str | None = None) -> Published | None:
-        """A release by its name; None where there is none.
-
-        Args:
-            name, version: Release; the newest version if left out.
-            request: instead of the version, the name of the request that made it.
-        """
+        """The release of this name and version, or of ``request``; the newest without either; None if there is none."""
         wanted = None if version is None else exact_integer(version, "version")
 
         def look(transaction: Transaction) -> Published | None:
@@ -159,15 +154,16 @@ class ItemLedger:
         epsilon: Number | Level,
         version: int | None = None,
     ) -> ItemResponder:
-        """The release at another level, with the table at hand.
+        """Answer the release at another level, with a commitment to its table.
 
         Args:
             name, version: Release; the newest version if left out.
-            commitment: Commitment to the table, or by `CommitmentKey.committed_responses` to its responses at a level.
-            epsilon: the level.
+            commitment: Commitment to the table, or, by `CommitmentKey.committed_responses`, to its responses at a
+                level.
+            epsilon: Level of the answer.
 
         Raises:
-            DataChanged: for another table; `difference` says in which item block.
+            DataChanged: if the table is not the published one; `difference` names the first differing item block.
             BudgetExceeded, Quarantined, NotPublished: as for `Ledger.relax`.
         """
         at = level(epsilon)
@@ -189,13 +185,14 @@ class ItemLedger:
         epsilon: Number | Level,
         version: int | None = None,
     ) -> ItemResponder:
-        """The release at any level up to the loosest that was answered: nothing is spent.
+        """Answer the release at any level up to the largest epsilon that was answered; nothing is spent.
 
-        Its workers answer from values, or move the responses at another level: see `ItemResponder.moved`.
+        The workers answer from values, or convert responses from another level: see `ItemResponder.moved`.
 
         Raises:
-            NeedsTable: for a level beyond the loosest.
-            NotPublished, Unsupported: where there is no such release, and for one whose noise goes by rows.
+            NeedsTable: if the level is above the largest one answered.
+            NotPublished: if there is no such release.
+            Unsupported: if the noise of the release is not keyed by identifier.
         """
         at = level(epsilon)
 
@@ -211,11 +208,12 @@ class ItemLedger:
         return self._answered(found, at)
 
     def check_committed(self, name: str, commitment: ItemCommitment, *, version: int | None = None) -> None:
-        """Check that a table is what was published, or, by `CommitmentKey.committed_responses`, what was answered.
+        """Check that a table is the published one; or, by `CommitmentKey.committed_responses`, the answered one.
 
         Raises:
-            DataChanged: for another one; `difference` says in which item block.
-            NotPublished, Unsupported: where there is no such release, and for one whose noise goes by rows.
+            DataChanged: if it is another one; `difference` names the first differing item block.
+            NotPublished: if there is no such release.
+            Unsupported: if the noise of the release is not keyed by identifier.
         """
 
         def look(transaction: Transaction) -> None:
@@ -224,7 +222,7 @@ class ItemLedger:
         self._log.read(look)
 
     def difference(self, name: str, commitment: ItemCommitment, *, version: int | None = None) -> str | None:
-        """The place where a table first differs from the one that was published: as `Ledger.difference`."""
+        """The first place where a table differs from the published one, as `Ledger.difference`."""
 
         def look(transaction: Transaction) -> str | None:
             release = _by_item(transaction, name, version)
@@ -260,17 +258,17 @@ def _commitment_key(
 
 
 def request_by_item(request: PublishRequest) -> PublishRequest:
-    """The request to publish a table that workers commit to, found sound by itself, its promise's columns in order."""
+    """The checked request to publish a table that workers commit to, with the columns of its promise in order."""
     promise = request.promise
     check_unstored(promise.lasting_noise)
     if not promise.id_column:
-        remedy = "Pass id_column=, the columns that together say which item a row is."
+        remedy = "Pass id_column=, the columns that together identify a row."
         raise OutOfRange("noise keyed by identifier needs id_column=", came="none", remedy=remedy)
     return replace(request, promise=promise.as_read(_chosen(promise), promise.public))
 
 
 def check_unstored(noise: Noise) -> None:
-    """Check that workers can answer for each cell by itself, of which nothing is stored."""
+    """Check that workers can answer each cell alone, without stored noise."""
     noise.by_item()
     if noise.is_bounded:
         required = "noise keyed by identifier needs no bound on the values"
@@ -278,14 +276,14 @@ def check_unstored(noise: Noise) -> None:
 
 
 def _chosen(promise: Promise) -> tuple[str, ...]:
-    """The columns to release, none of them an identifier."""
+    """The columns to release; check that none of them is an identifier."""
     for name in promise.id_column or (None,):
         check_released(promise.columns, (*promise.columns, *promise.id_column), name)
     return promise.columns
 
 
 def _by_item(transaction: Transaction, name: str, version: int | None) -> Published:
-    """A release whose noise goes by items."""
+    """The release of this name; refuse it unless its noise is keyed by identifier."""
     release = transaction.state.release(name, version)
     if release.items is None:
         raise Unsupported(
@@ -298,14 +296,14 @@ def _by_item(transaction: Transaction, name: str, version: int | None) -> Publis
 
 
 def check_universe(release: Published, universe: Mapping[str, Any] | None) -> None:
-    """Check that the cells of a release are those of the universe that was declared."""
+    """Check that the universe of a release on demand is the declared one."""
     declared = None if release.items is None else release.items.universe
     if declared is None or declared == universe:
         return
     came = "none" if universe is None else f"another of {universe['size']}"
-    remedy = "Give the universe that was declared; another one is another release, under another name."
+    remedy = "Pass the same universe; for another universe, publish another release under another name."
     where = f"{release.name!r}, version {release.version}"
-    required = f"a release of cells on demand has the universe of {declared['size']} cells that was declared"
+    required = f"the universe must be the one of {declared['size']} cells that this release was published with"
     raise DataChanged(required, came=came, where=where, remedy=remedy)
 
 
@@ -325,7 +323,7 @@ def _check_committed(transaction: Transaction, release: Published, commitment: I
 def _stored(
     transaction: Transaction, request: PublishRequest, commitment: ItemCommitment, universe: Mapping[str, Any] | None
 ) -> ItemResponder | None:
-    """A release that was published by this request before; None for one that is yet to be made."""
+    """The stored release of a repeated request; None for a new request."""
     release = requested_version(transaction.state, request)
     if release is None:
         return None
@@ -389,9 +387,9 @@ def _check_kept_nowhere(release: Published) -> None:
 
 
 def _without_responses(step: Step, noise: Noise, parts: tuple[bytes, ...]) -> dict[str, Any]:
-    """The facts of an event whose responses are kept nowhere."""
+    """The facts of an event without stored responses."""
     noise.check_level(step.to)
-    step.law(noise.by_item())  # refuses here what workers could not draw
+    step.law(noise.by_item())  # raises here, before workers would fail to draw
     facts = {"level": level_text(step.to), "how": step.how, "parts": len(parts), "root": parts_digest(parts)}
     return {**facts, "label_key": None}
 

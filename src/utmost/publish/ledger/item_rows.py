@@ -1,4 +1,4 @@
-"""Releases by item that the ledger keeps: tags and noise of their rows."""
+"""Releases with keyed noise whose responses the ledger stores: tags and noise of their rows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,12 +22,12 @@ from utmost.publish.releases.item_release import ItemResponder
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ItemNoise:
-    """Noise that is a function of each row's item.
+    """Noise that is a function of each row's identifier.
 
     Attributes:
         step: Step to the last level of the release's path.
         release: Release that the noise belongs to.
-        tags: Tags of the rows, in the order in which they are kept.
+        tags: Tags of the rows, in their stored order.
     """
 
     step: Step
@@ -35,11 +35,11 @@ class ItemNoise:
     tags: Tags
 
     def place(self, column: str, block: int, count: int) -> Integers | None:
-        """The places of the rows of this block."""
+        """The positions of the rows of a block on the lattice, before noise."""
         return self.release.place(column, self._rows(block))
 
     def beyond(self, column: str, block: int, count: int, below: Integers | None) -> Integers:
-        """The noise at the new level. What is stored must agree with it."""
+        """The noise at the new level; ``below`` is the stored noise at the level before, and must agree."""
         tags = self._rows(block)
         if below is not None:
             assert self.step.strict is not None
@@ -47,7 +47,7 @@ class ItemNoise:
         return self.release.noise(column, self.step.to, tags)
 
     def within(self, column: str, block: int, count: int, apart: Integers | None) -> Integers:
-        """The difference of the noise at two levels. What is stored must agree with it."""
+        """The difference of the noise at two levels; ``apart`` is the stored difference, and must agree."""
         tags = self._rows(block)
         assert self.step.loose is not None
         if apart is not None:
@@ -60,18 +60,17 @@ class ItemNoise:
 
 
 def item_release(key: Key, release: Published, committed: bytes, path: Sequence[Level], at: Level) -> ItemResponder:
-    """A release by item at a level of a path, as its workers need it."""
     secret = noise_secret(key, release.name, release.version, committed)
     return ItemResponder(secret, release.columns, release.noise.by_item(), tuple(path), at)
 
 
 def tag_parts(tags: Tags) -> tuple[bytes, ...]:
-    """The tags of rows as an event keeps them, in blocks."""
+    """The tags of rows in blocks, as an event stores them."""
     return tuple(tags[start : start + BLOCK].astype("<u8").tobytes() for start in range(0, len(tags), BLOCK))
 
 
 def stored_tags(transaction: Transaction, release: Published) -> Tags:
-    """The tags of the rows of a release, in the order in which its responses are kept."""
+    """The tags of the rows of a release, in the order of its stored responses."""
     first = min(release.responses.values(), key=lambda response: response.event)
     parts = [transaction.part(first.event, part) or b"" for part in range(1, 1 + -(-release.rows // BLOCK))]
     if release.items is None or parts_digest(parts) != release.items.tags:

@@ -1,4 +1,4 @@
-"""Mechanisms that answer persons, as a ledger keeps them: one for each name, and the place of each answer."""
+"""Mechanisms that answer single persons, as a ledger stores them: one for each name, with the place of each answer."""
 
 import json
 from collections.abc import Mapping
@@ -34,18 +34,18 @@ DRAWN: Mapping[str, tuple[type, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class KeptMechanism:
-    """A mechanism from which each person is answered once.
+    """A mechanism that answers each person once.
 
     Attributes:
         name, version: Name and version of the mechanism.
-        dataset: Dataset whose budget it spends.
-        mechanism: the SHA-256 of rows, level, secrets, distances and outcomes, see `Answering`.
-        spent: its level: what one answer costs a person whose secret moves by a distance of 1.
-        relation: against what that protects.
+        dataset: Dataset whose budget the mechanism spends.
+        mechanism: SHA-256 of rows, level, secrets, distances and outcomes, see `Answering`.
+        spent: Level of the mechanism: cost of one answer to a person whose secret moves by a distance of 1.
+        relation: Neighbouring relation that the level protects.
         outcomes: Number of possible answers.
         persons: Number of persons answered.
-        open: False once a rollback has lost answers: those that are kept are repeated, and nobody new is answered.
-        bound: the digest of all public facts about it: the seals of its answers bind it.
+        open: False if a rollback has lost answers: then stored answers are repeated, and no new person is answered.
+        bound: Digest of all public facts about the mechanism, which the seals of its answers bind.
     """
 
     name: str
@@ -61,20 +61,20 @@ class KeptMechanism:
 
     @property
     def part(self) -> Part | None:
-        """None: anybody may be asked."""
+        """None: a mechanism is not restricted to a part of the population."""
         return None
 
 
 @dataclass(frozen=True, slots=True)
 class DrawnAnswers:
-    """The place of some persons' answers: the parts of an event.
+    """The place of the answers of some persons: the parts of an event.
 
     Attributes:
-        item: name and version of the mechanism.
-        event: the number of the event.
-        mac: Mac of the event, which stands for all that was written up to it.
+        item: Name and version of the mechanism.
+        event: Number of the event.
+        mac: Mac of the event, which covers all events up to this one.
         persons: Number of persons answered.
-        parts, root: Number of parts, and the digest of them all.
+        parts, root: Number of parts, and the digest of all parts.
     """
 
     item: tuple[str, int]
@@ -86,7 +86,7 @@ class DrawnAnswers:
 
 
 def offered(known: Mapping[tuple[str, int], KeptMechanism], facts: Mapping[str, Any]) -> KeptMechanism:
-    """A mechanism that an event binds to the next version of a name."""
+    """The mechanism that an event binds to the next version of a name."""
     about = {name: facts[name] for name in OFFERED}
     text = json.dumps(about, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     level = level_from_text(about.pop("level"))
@@ -102,6 +102,6 @@ def offered(known: Mapping[tuple[str, int], KeptMechanism], facts: Mapping[str, 
 
 
 def drawn(facts: Mapping[str, Any], event: int, mac: bytes) -> DrawnAnswers:
-    """Answers as an event says them."""
+    """The answers that an event describes."""
     item = facts["name"], facts["version"]
     return DrawnAnswers(item, event, mac, facts["persons"], facts["parts"], facts["root"])

@@ -1,7 +1,7 @@
-"""The ledger's key: where it comes from, and the keys derived from it.
+"""The ledger's key: where it is read from, and the keys derived from it.
 
-It appears in no message, log or repr, and in no local variable of a frame from which an error leaves: whoever reads a
-key gives a `Key` back, or the error for others to raise.
+A key appears in no message, log or repr, and in no local variable of a frame that an exception leaves: functions that
+read a key return a `Key`, or return the error for a caller to raise.
 """
 
 import hmac
@@ -20,7 +20,7 @@ OWNER_ONLY = 0o600
 
 
 def make_file(path: Path) -> None:
-    """Make an empty file of mode 0600, whatever the umask is; one that is there stays as it is."""
+    """Make an empty file of mode 0600, for any umask; leave an existing file unchanged."""
     try:
         file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, OWNER_ONLY)
     except FileExistsError:
@@ -37,7 +37,7 @@ def make_file(path: Path) -> None:
 
 
 def owner_only(file: int) -> None:
-    """Give an open file the mode 0600: a umask can take from the mode that it was created with."""
+    """Set the mode of an open file to 0600, since a umask can remove bits from the mode of its creation."""
     if os.name == "posix":
         os.fchmod(file, OWNER_ONLY)
 
@@ -45,16 +45,12 @@ def owner_only(file: int) -> None:
 KEY_BYTES = 32
 KEY_VARIABLE, FILE_VARIABLE = "UTMOST_LEDGER_KEY", "UTMOST_LEDGER_KEY_FILE"
 
-# Where access is not settled by mode bits, the directory's own protection must do.
+# Without mode bits, the protection of the directory must suffice.
 _HAS_MODES = os.name == "posix"
 
 
 class Key:
-    """Secret bytes; made by `given_key` and `found_key`. It cannot be printed, pickled or copied.
-
-    >>> Key(bytes(32))
-    Key(...)
-    """
+    """Secret bytes, which cannot be printed, pickled or copied; made by `given_key` and `found_key`."""
 
     __slots__ = ("_derived", "_secret")
 
@@ -63,7 +59,7 @@ class Key:
         self._derived: dict[tuple[str, ...], bytes] = {}
 
     def derived(self, *purpose: str) -> bytes:
-        """32 bytes for one purpose, by HKDF; nothing about the key or about another purpose follows from them."""
+        """32 bytes for one purpose, by HKDF; they reveal nothing about the key or other purposes."""
         derived = self._derived.get(purpose)
         if derived is None:
             # 32 bytes are the first block of HKDF-Expand.
@@ -74,7 +70,7 @@ class Key:
 
     @property
     def fingerprint(self) -> str:
-        """A public name of the key, by which a wrong one is distinguished from a damaged ledger."""
+        """A public digest of the key, which distinguishes a wrong key from a damaged ledger."""
         return self.derived("fingerprint")[:8].hex()
 
     def __repr__(self) -> str:
@@ -85,15 +81,11 @@ class Key:
 
 
 GivenKey = Key | Path | KeyRefused | None
-"""A key as a caller gives it: the key itself, its file, the reason why it is none, or nothing."""
+"""The argument ``key=`` after parsing: a key, the path of its file, the error to raise, or None if left out."""
 
 
 def given_key(key: object) -> GivenKey:
-    """The key in the argument ``key=``; errors are returned, not raised.
-
-    >>> given_key(bytes(32)), given_key("releases.key").name
-    (Key(...), 'releases.key')
-    """
+    """Parse the argument ``key=``; errors are returned, not raised."""
     if isinstance(key, bytes | bytearray):
         return _key_of(bytes(key), "key")
     if isinstance(key, str | Path) and str(key):
@@ -104,24 +96,19 @@ def given_key(key: object) -> GivenKey:
 
 
 def key_path(source: GivenKey) -> Path | None:
-    """The key file that was given, or that of the environment; None where the key is in no file."""
+    """The path of the key file, from the argument or the environment; None if the key is not in a file."""
     place = source if source is not None else _of_environment()
     return place if isinstance(place, Path) else None
 
 
 def key_file_of(source: GivenKey, beside: Path | None) -> Path | None:
-    """The key file, that beside the ledger where nothing else is said; None where the key is in no file."""
+    """The path of the key file, or ``beside`` if no key is given at all; None if the key is not in a file."""
     place = source if source is not None else _of_environment()
     return beside if place is None else place if isinstance(place, Path) else None
 
 
 def found_key(source: GivenKey, beside: Path | None, *, fresh: bool) -> Key:
-    """The key that was given, or that of the environment, or that of the file beside the ledger.
-
-    Args:
-        beside: the key file beside the ledger; None where there is no such place.
-        fresh: Whether the ledger is about to be made: only then is a key made, too.
-    """
+    """The key from the argument, the environment, or the file ``beside``; with ``fresh`` that file may be made."""
     key = source if source is not None else _of_environment()
     if key is None and beside is not None:
         if fresh and not beside.exists():
@@ -138,10 +125,7 @@ def found_key(source: GivenKey, beside: Path | None, *, fresh: bool) -> Key:
 
 
 def make_key_file(path: Path) -> None:
-    """Write a new key to a file that only its owner can read; one that is there stays.
-
-    The file appears whole or not at all, also where two processes make it at once.
-    """
+    """Write a new key to a file that only its owner can read, atomically; keep an existing file."""
     draft = path.with_name(f"{path.name}.{os.getpid()}.{entropy(4).hex()}")
     try:
         with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, OWNER_ONLY), "w") as file:

@@ -1,17 +1,16 @@
-"""The labels of a release: its public columns as they were published, so that a view says which row is which.
+"""The labels of a release: its public columns as they were published, which identify the rows of later answers.
 
-The event that publishes a release keeps them among its parts, block by block, and holds their digest, which every seal
-binds with the other facts: a recipient who reads a sealed level without the ledger's key knows that no label has been
-changed.
+The event that publishes a release stores the labels in blocks among its parts, and holds their digest, which every seal
+binds: a recipient who reads an encrypted level without the ledger's key knows that no label has been changed.
 
-**In a sealed ledger whoever has no key reads none of them.** They are sealed under a key of their own,
+**In an encrypted ledger nobody reads labels without a key.** They are encrypted under a key of their own,
 
     K_labels = HKDF(ledger key; identity, name, version, a random salt)
 
-and the event of each response keeps K_labels sealed under the key of its level: whoever may read a level reads the
-labels, and whoever holds the file and the witness cannot even test a guess, since the digest is that of sealed bytes. A
-block of them is filled up to 16 bytes a cell, or to twice as much so often as it takes, 1 KiB or more: a length that
-short labels do not change, and longer ones by doubling alone.
+and the event of each response holds K_labels encrypted under the key of its level. So whoever may read a level reads
+the labels, and whoever has only the file and the witness cannot even test a guess, since the digest is of encrypted
+bytes. A block is padded to 16 bytes a cell, at least 1 KiB, and doubled until the labels fit, so that its length
+reveals little.
 """
 
 import hmac
@@ -39,7 +38,7 @@ PublicCells = Mapping[str, list[Any]]
 """Public columns by name, as lists of plain values."""
 
 TableLabels = tuple[Sequence[str], PublicCells]
-"""The columns of a table in order, and the public ones among them; both empty where a ledger keeps no labels."""
+"""The names of a table's columns in order, and its public columns; both empty if the ledger stores no labels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +46,10 @@ class Labels:
     """The labels of a release, as its event describes them.
 
     Attributes:
-        order: the public and the released columns, in the order of the table.
+        order: Names of the public and the released columns, in the order of the table.
         digest: Digest of the parts that hold the cells.
         parts: Number of these parts.
-        salt: Salt of the key under which they are sealed; None where they lie in the clear.
+        salt: Salt of the key that encrypts the labels; None if they are not encrypted.
     """
 
     order: tuple[str, ...]
@@ -60,17 +59,15 @@ class Labels:
 
     @classmethod
     def of(cls, order: Sequence[str], blocks: Sequence[bytes], salt: str | None = None) -> "Labels":
-        """The labels in these parts."""
         return cls(tuple(order), parts_digest(blocks), len(blocks), salt)
 
     def facts(self) -> dict[str, Any]:
-        """The form in which an event keeps it."""
         salted = {} if self.salt is None else {"salt": self.salt}
         return {"order": list(self.order), "digest": self.digest, "parts": self.parts, **salted}
 
     @classmethod
     def of_facts(cls, facts: Any, rows: int) -> "Labels | None":
-        """The labels in an event of a table with so many rows."""
+        """The labels that an event of a table with ``rows`` rows describes."""
         if facts is None:
             return None
         order, digest, parts, salt = facts["order"], facts["digest"], facts["parts"], facts.get("salt")
@@ -82,38 +79,34 @@ class Labels:
 
 
 class Labelled(About, Protocol):
-    """A release, as far as its labels are concerned."""
+    """A release with its labels."""
 
     @property
     def labels(self) -> Labels | None:
-        """The labels that are kept; None for none."""
+        """The description of the stored labels; None if there are none."""
 
 
 _OPEN = Seal(None)
 
 
 def label_seal(key: Key, identity: str, about: Labelled) -> Seal:
-    """The seal of the labels of a release, for whoever holds the ledger's key."""
+    """The seal of the labels of a release, made from the ledger's key."""
     salt = None if about.labels is None else about.labels.salt
     return salted_seal(key, identity, about.name, about.version, salt)
 
 
 def salted_seal(key: Key, identity: str, name: str, version: int | None, salt: str | None) -> Seal:
-    """The seal of labels under a salt; without one they lie in the clear."""
+    """The seal of labels under a salt; without a salt, no encryption."""
     return _OPEN if salt is None else Seal(key.derived("labels", identity, name, str(version), salt), b"labels")
 
 
 def label_key_under(level: Seal, event: int, labels: Seal) -> str | None:
-    """The key of the labels sealed under that of a level, as the event of the response keeps it; None for no seal."""
+    """The key of the labels, encrypted under the key of a level, as an event stores it; None without encryption."""
     return None if labels.secret is None else _keyring(level).sealed(event, 0, labels.secret).hex()
 
 
 def opened_label_seal(level: Seal, event: int, sealed_salt: str | None) -> Seal:
-    """The seal of the labels, for whoever holds the key of a level.
-
-    Raises:
-        LedgerDamaged: where what the event keeps has been changed.
-    """
+    """The seal of the labels, made from the key of a level and the encrypted key of the labels."""
     return _OPEN if sealed_salt is None else Seal(_keyring(level).opened(event, 0, _bytes(sealed_salt)), b"labels")
 
 
@@ -131,18 +124,14 @@ def _bytes(text: str) -> bytes:
 def label_parts(
     columns: Mapping[str, Any], rows: int, seal: Seal = _OPEN, event: int = 0, first: int = 0
 ) -> tuple[bytes, ...]:
-    """The cells of public columns as an event keeps them, so many rows to a part.
-
-    Args:
-        event, first: Number of the event that keeps them, and the first of their parts in it.
-    """
+    """The cells of public columns in blocks, as an event stores them; ``first`` is the number of the first block."""
     try:
         cells = {name: _written_column(plain_cells(column)) for name, column in columns.items()}
         blocks = ({name: column[at : at + BLOCK] for name, column in cells.items()} for at in range(0, rows, BLOCK))
         texts = [json.dumps(block, separators=(",", ":")).encode("ascii") for block in blocks]
-    except ValueError:  # Python writes no integers of more
-        remedy = "Make it text."
-        raise BadTable("a public number must have at most 4300 digits", came="a longer one", remedy=remedy) from None
+    except ValueError:  # Python's limit for the conversion of integers to text
+        remedy = "Convert the column to text."
+        raise BadTable("a public integer must have at most 4300 digits", came="a longer one", remedy=remedy) from None
     if seal.secret is None:
         return tuple(zlib.compress(text, 6) for text in texts)
     size = max(_LEAST, _WORD * min(rows, BLOCK) * len(columns))
@@ -155,10 +144,10 @@ _WORD, _LEAST = 16, 1 << 10
 
 
 def stored_labels(rows: Rows, event: int, end: int, labels: Labels | None, seal: Seal = _OPEN) -> PublicCells:
-    """The public columns of a release; none where the ledger keeps no labels of it.
+    """The public columns of a release; empty if the ledger stores no labels.
 
     Args:
-        event, end: Number of the event that published the release, and the part that follows the labels.
+        event, end: Number of the event that published the release, and the number of the part after the labels.
         seal: Seal of the labels.
     """
     if labels is None:
@@ -179,12 +168,12 @@ def stored_labels(rows: Rows, event: int, end: int, labels: Labels | None, seal:
 
 
 def _written_column(cells: list[Any]) -> list[Any]:
-    """A column as JSON values; one of texts, as nearly all are, is one already."""
+    """A column as JSON values; a column of texts, the usual case, is returned as it is."""
     return cells if set(map(type, cells)) <= {str} else list(map(_written, cells))
 
 
 def _written(cell: Any) -> Any:
-    """A cell as a JSON value: what JSON cannot say comes with the name of its kind, or else as text."""
+    """A cell as a JSON value; values without a JSON form become {kind: text}, or else text."""
     if isinstance(cell, np.generic):
         cell = cell.item()
     if cell is None or type(cell) in (bool, int, str) or (type(cell) is float and isfinite(cell)):
@@ -212,7 +201,7 @@ _KINDS: Mapping[str, Callable[[str], Any]] = {
 
 
 def _read(cell: Any) -> Any:
-    """The cell that was written so."""
+    """The cell from a value that `_written` made."""
     if not isinstance(cell, dict):
         return cell
     ((kind, text),) = cell.items()

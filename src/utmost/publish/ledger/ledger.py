@@ -1,4 +1,4 @@
-"""The ledger: releases that can be relaxed for years, kept so that nothing is said twice and nothing is forgotten."""
+"""The ledger: a database of releases that can be relaxed later, with one joint distribution of all answers."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -55,17 +55,17 @@ from utmost.tables.frames.any_table import is_engine_table, published_names
 class Ledger(Responding, Accounts, Display):
     """Releases, their responses and their budgets in a database; made by `Ledger.open`.
 
-    A release is a table's columns under a name. It is published at one level. A noisier copy, at a smaller epsilon,
-    follows from what is stored; a more accurate answer, at a larger epsilon, needs the same values again. All answers
-    to a release have one joint distribution, in whatever order they were asked for, and together cost the largest of
-    their levels. A ledger also keeps one answer for each person who is asked: `respond`.
+    A release is a table's columns under a name. It is published at a first level. A noisier copy, at a smaller epsilon,
+    is computed from the stored response; a more accurate answer, at a larger epsilon, needs the same values again. All
+    answers to a release have one joint distribution, whatever the order of the calls, and together cost the largest of
+    their levels. A ledger can also answer single persons, once each: `respond`.
 
-    Each call is one transaction: checked, drawn, held by the witness, durable, then returned. The same request gets
-    the same answer, from any thread or process. A call that raises has spent nothing; where it was cut off after its
-    answer was drawn, the message says so, and the same call gives that answer.
+    Each call is one transaction: checked, drawn, written to the witness, committed, then returned. The same request
+    gets the same answer, from any thread or process. A call that raises has spent nothing; if it was interrupted after
+    its noise was drawn, the message says so, and the same call returns the drawn answer.
 
-    Promise: the releases of a dataset together keep the level `spent`, the sum of their largest levels. Choose each
-    level from answers, budgets and costs; a level chosen by looking at the true error is not covered.
+    Guarantee: the releases of a dataset together satisfy the level `spent`, the sum of their largest levels. Choose
+    each level from answers, budgets and costs; a level chosen by looking at the true error is not covered.
 
     Source: [koufogiannis2015], Theorems 1, 11 and 12; on the integers, the process of geometric noise.
 
@@ -101,30 +101,30 @@ class Ledger(Responding, Accounts, Display):
         timeout: float = 60.0,
         randomness: Randomness | None = None,
     ) -> "Ledger":
-        """Open a ledger; with ``create=True`` make one where there is none.
+        """Open a ledger; with ``create=True`` make it if it does not exist.
 
         Args:
             place: Path, "sqlite:///path", or "postgresql://user@host/database".
-            create: Whether a ledger may be made; without it a misspelt place is an error.
+            create: Whether a ledger may be made; if False, a misspelt place is an error.
             key: 32 bytes or more, or the path of a key file, or of a secret file of `utmost init` (.toml). If left out,
-                the environment's ``UTMOST_LEDGER_KEY`` (hexadecimal) or ``UTMOST_LEDGER_KEY_FILE``; else, for SQLite,
-                the file of the same name with ``.key`` behind it, made with mode 0600 when the ledger is made.
+                the environment's ``UTMOST_LEDGER_KEY`` (hexadecimal) or ``UTMOST_LEDGER_KEY_FILE``; otherwise, for
+                SQLite, the ledger's path with ``.key`` appended, made with mode 0600 when the ledger is made.
             witness: Path of the witness file, which detects that the ledger was replaced by an older copy. If left out,
-                the one that a secret file names; else for SQLite the file of the same name with ``.witness`` behind it,
-                for PostgreSQL a file beside the key file. Keep it where the store cannot reach it. False makes a new
-                ledger without a witness, for good.
-            sealed: Whether a new ledger encrypts its responses, each level under its own key; it does if left out.
-            derived: Whether a new ledger derives its noise from the key, so that an older copy of it repeats its
-                answers; noise keyed by identifier only where levels are asked for in the same order. Keep the key as
-                safe as the data then.
+                the one that a secret file names; otherwise, for SQLite, the ledger's path with ``.witness`` appended,
+                and for PostgreSQL a file beside the key file. Keep it where the store cannot write. False makes a new
+                ledger without a witness, permanently.
+            sealed: Whether a new ledger encrypts its responses, each level under its own key.
+            derived: Whether a new ledger derives its noise from the key, so that an older copy of the ledger repeats
+                its answers; with noise keyed by identifier only if levels are asked for in the same order. Protect the
+                key like the data then.
             timeout: Seconds to wait for other writers.
             randomness: Source of random bits, the operating system's if left out; a seeded source is refused.
 
         Raises:
-            KeyRefused: where the key is missing, wrong, or open to others.
-            LedgerDamaged: where what is stored is not what was written.
-            LedgerUnavailable: where there is no ledger, or the store is locked or cannot be reached.
-            OutOfRange: for ``witness=False`` where the ledger keeps a witness, and where it needs a place for one.
+            KeyRefused: if the key is missing, wrong, or readable by others.
+            LedgerDamaged: if the stored data were changed.
+            LedgerUnavailable: if there is no ledger, or the store is locked or cannot be reached.
+            OutOfRange: for ``witness=False`` if the ledger has a witness; or if the witness needs a path.
             Unsupported: for a ledger of a later version.
         """
         read_key = given_key(key)
@@ -136,7 +136,7 @@ class Ledger(Responding, Accounts, Display):
 
     @property
     def identity(self) -> str:
-        """Random name of the ledger, which it was given when it was made."""
+        """Random name of the ledger, assigned when it was made."""
         return self._log.seen.identity
 
     @progress_bar("Publishing")
@@ -153,37 +153,39 @@ class Ledger(Responding, Accounts, Display):
         independent: bool = False,
         progress: Progress | None = None,
     ) -> Answer[Any]:
-        """Publish columns of a table at a first level; by a promise with `within`, at the first one that is accurate.
+        """Publish columns of a table at a first level; with a promise with `within`, at the first accurate level.
 
-        Published again with the same values and promise, at a level that is stored, it gives the same answer.
+        A repeated call with the same values, promise and level returns the same answer.
 
         Args:
             name: Name of the release.
-            table: Table, as for `release`. The ledger keeps no answers of an engine's frame, and draws them again.
+            table: Table, as for `release`. For an engine's frame the ledger stores no answers; it draws them again.
             promise: Promise about the table, by `Promise.of_counted` for a counted one; or the plan of the sums to
                 measure. The ledger commits to identifiers and to the order of the rows; without identifiers to the
                 order alone.
             epsilon: Level that the whole release may spend. A promise with ``until`` needs a budget for all of it, and
-                spends what it has reached.
-            dataset: Dataset whose budget is spent; the release's own name if left out. Its releases add up.
-            independent: Whether no individual of these data is in another dataset. It is needed where another dataset
-                holds the same values, or where a limit waits for a dataset that no release names. No trace is kept.
-            version: Version of the data. A release whose data have changed is published as the next version, which
-                adds up; nothing else begins a version.
-            request: Name of this request: made again under it, with the same arguments, it gets the same answer.
-            progress: Function that is called with the number of cells done and of all cells.
+                spends the level that it has reached.
+            dataset: Dataset whose budget is spent; the name of the release if left out. Levels of its releases add up.
+            independent: Whether nobody in these data is in another dataset. It must be True if another dataset has the
+                same values, or if a limit was set on a dataset that no release names. It is not stored.
+            version: Version of the data. Publish a release whose data have changed as the next version, which adds to
+                the spent level; the version is never chosen automatically.
+            request: Name of this request: a repeated call with this name and the same arguments returns the same
+                answer.
+            progress: Function that is called with the number of finished cells and of all cells.
 
         Returns:
-            The answer at this level, for ever; its ``table`` is of the kind that came, with the released and the public
-            columns alone. Its ``release`` is the history, which holds the table.
+            The answer at this level, which never changes; its ``table`` is of the kind of the argument, with the
+            released and the public columns alone. Its ``release`` is the history of the release, and holds the table.
 
         Raises:
             NotDeclared: for a column that is neither released, nor public, nor dropped.
-            BadTable: for a missing column, and a cell that cannot be released, with its row and column.
-            DataChanged: where the release is there with other values.
-            AlreadyPublished: where it is there with another promise or level, or another dataset holds the same values.
-            BudgetExceeded: where the dataset's limit does not allow it.
-            NotALevel, NotANumber, OutOfRange: for a parameter that is no such thing.
+            BadTable: for a missing column, or a cell that cannot be released; the message names its row and column.
+            DataChanged: if the release exists with other values.
+            AlreadyPublished: if the release exists with another promise or level, or another dataset has the same
+                values.
+            BudgetExceeded: if the limit of the dataset does not allow the level.
+            NotALevel, NotANumber, OutOfRange: for an invalid argument.
         """
         own, promise = name if dataset is None else dataset, promise_for(promise, table)
         asked = PublishRequest(name, promise, level(epsilon), own, version, request, independent)
@@ -205,25 +207,25 @@ class Ledger(Responding, Accounts, Display):
         table_at: Number | Level | None = None,
         progress: Progress | None = None,
     ) -> Answer[Any]:
-        """Answer a release at a larger epsilon, from the same table; it costs the difference to what is spent.
+        """Answer a release at a larger epsilon, from the same table; the cost is the increase of the spent level.
 
         Args:
             name: Name of the release.
-            table: Table of the values that were published, and of the identifiers if there were any; columns that were
-                not declared public then are left out.
-            epsilon: Level.
+            table: Table of the published values, and of the identifiers if there were any; columns that were not
+                declared public at publication are left out.
+            epsilon: Level of the answer.
             version: Version of the data; the newest if left out.
-            table_at: Level of the answers in an engine's frame that holds these in place of the values.
-            progress: Function that is called with the number of cells done and of all cells.
+            table_at: Level of the answers in an engine's frame that holds answers instead of values.
+            progress: Function that is called with the number of finished cells and of all cells.
 
         Raises:
-            NotPublished: where there is none.
-            DataChanged: for other values than those published, or in another order.
-            BudgetExceeded: where the dataset's limit does not allow it.
-            Quarantined: in a ledger that was rolled back, and for a release that lost responses so.
+            NotPublished: if there is no such release.
+            DataChanged: if the values or their order are not those published.
+            BudgetExceeded: if the limit of the dataset does not allow the level.
+            Quarantined: if the ledger was rolled back, or the release lost responses in a rollback.
 
         Warns:
-            RowsRenamed: where texts beside the values are others than at the publication, without an ``id_column``.
+            RowsRenamed: if texts beside the values differ from those at publication, without an ``id_column``.
         """
         at = level(epsilon)
         if is_engine_table(table):
@@ -246,13 +248,14 @@ class Ledger(Responding, Accounts, Display):
                 newest = self.release(name, version)
                 if newest.version == release.version:
                     raise
-                release = newest  # published since the ledger was read last
+                release = newest  # another process has published it since the ledger was read
 
     def difference(self, name: str, table: Any, *, version: int | None = None) -> str | None:
-        """The first difference of a table from the one published, in words without a value; None for none.
+        """The first difference between a table and the published one, in words without a value; None if there is none.
 
-        For the curator's eyes alone: whoever may ask this of guesses finds every published value. A refusal
-        (`DataChanged`) says only that a table is another one, and the service never calls this.
+        For the curator alone: a caller who may test guesses finds every published value. The error `DataChanged` says
+            only
+        that the table is another one, and the service never calls this method.
 
         Args:
             name, version: Release; the newest version if left out.
@@ -281,13 +284,15 @@ class Ledger(Responding, Accounts, Display):
         table_at: Number | Level | None = None,
         progress: Progress | None = None,
     ) -> Answer[Any]:
-        """The released columns at any epsilon up to the largest that is stored; no data are needed, nothing is spent.
+        """The released columns at any epsilon up to the largest stored one; no data are needed, nothing is spent.
 
-        They come in the order published, as a table of that kind where it can be made here, else as a dict of arrays.
-        Of what an engine answers, pass ``table=``, a frame of the released columns at the level ``table_at``.
+        The rows come in the published order, as a table of the published kind if its package is installed, else as a
+        dict of arrays. For a frame that an engine answers, pass ``table=``, a frame of the answers at the level
+        ``table_at``.
 
         Raises:
-            NotPublished, NeedsTable: without such a release; for a larger epsilon; for points, at any level not stored.
+            NotPublished: if there is no such release.
+            NeedsTable: for an epsilon above the largest stored one; for points, for any epsilon that is not stored.
         """
         at = level(epsilon)
         if is_engine_table(table):
@@ -305,7 +310,7 @@ class Ledger(Responding, Accounts, Display):
         return replace(answer, _release=Release(self, release.name, release.version))
 
     def _engine_answer(self, release: Release, at: Level, frame: Any) -> Answer[Any]:
-        """A frame with the released columns as an answer; its values are drawn when the engine evaluates it."""
+        """The answer with an engine's frame, whose noise is drawn when the engine evaluates the frame."""
         known, names = self.release(release.name, release.version), published_names(frame)
         public = tuple(name for name in names if name in known.public)
         remembered = self._look(lambda state: state.ledger_facts(known, at))
@@ -313,22 +318,23 @@ class Ledger(Responding, Accounts, Display):
         return Answer(frame, promise, known.noise.at(at), known.rows, remembered, release)
 
     def publish_measures(self, requests: Sequence[PublishRequest], tables: Mapping[str, Any]) -> dict[str, Answer[Any]]:
-        """Publish several tables in one transaction, each by a promise and at a level of its own: all of them, or none.
+        """Publish several tables in one transaction, each by its own promise and level: all of them, or none.
 
-        Nobody sees some of them without the others, whatever is cut off and whenever. Made again, the requests get the
-        same answers; a table that was published alone before, by the same promise at the same level, keeps its own.
+        Nobody can see some of the answers without the others, even after an interruption. Repeated requests get the
+        same answers; a table that was published alone before, by the same promise at the same level, keeps its answer.
 
         Args:
-            requests: Requests with one dataset, and one word on whether it is of other individuals; `shared_requests`
-                makes those of measures that share a level.
+            requests: Requests with one dataset and the same ``independent``; `shared_requests` makes those of measures
+                that share a level.
             tables: Tables by the name of the release, as for `publish`.
 
         Returns:
             The answer to each request, by the name of the release.
 
         Raises:
-            OutOfRange: for requests with several datasets. Unsupported: for a frame of an engine. And all that
-                `publish` raises. Then nothing is spent.
+            OutOfRange: for requests with several datasets.
+            Unsupported: for a frame of an engine.
+            The errors of `publish`; then nothing is spent.
         """
         check_one_dataset(requests)
         wanted = list[tuple[PublishRequest, Any, Source]]()
@@ -342,7 +348,7 @@ class Ledger(Responding, Accounts, Display):
     def _published(
         self, wanted: Sequence[tuple[PublishRequest, Any, Source]], progress: Progress | None
     ) -> list[Answer[Any]]:
-        """The answers to requests, each with its table as it came and as it was read; all in one transaction."""
+        """The answers to requests, in one transaction; each request comes with its table and the parsed source."""
         for request, _, _ in wanted:
             warn_of_rows(request.promise.rows)
         loosest = max((request for request, _, _ in wanted), key=lambda request: request.level)
@@ -368,16 +374,17 @@ class Ledger(Responding, Accounts, Display):
         request: str | None = None,
         independent: bool = False,
     ) -> MeasuresTable:
-        """Publish counts, sums and means of several amounts as one table: each amount has an equal part of the level.
+        """Publish counts, sums and means of several amounts as one table, each amount at an equal share of the level.
 
         Args:
             name: Name of the table; the release of an amount is named "NAME: AMOUNT".
-            tables: For each amount, by its name, the table that `count_measures` gave for a measure of `mean`.
+            tables: Table of each amount, by its name, that `count_measures` returned for a measure of `mean`.
             epsilon: Level that all together may spend.
             dataset, version, request, independent: Arguments of `publish`.
 
         Raises:
-            AlreadyPublished: where a release has this name; and all that `publish` raises. Then nothing is spent.
+            AlreadyPublished: if a release has this name.
+            The errors of `publish`; then nothing is spent.
 
         >>> import utmost as ut
         >>> from tempfile import TemporaryDirectory
@@ -411,16 +418,17 @@ class Ledger(Responding, Accounts, Display):
         """Answer a table of several amounts at a larger level, from the same tables; see `publish_means`.
 
         Raises:
-            NotPublished: where there is none; and all that `relax` raises. Then nothing is spent.
+            NotPublished: if there is no such table.
+            The errors of `relax`; then nothing is spent.
         """
         requests = means_asked(self.releases, name, level(epsilon), version, tables)
         return table_of(name, self.relax_measures(requests, by_release(name, tables)))
 
     def view_means(self, name: str, *, epsilon: Number | Level, version: int | None = None) -> MeasuresTable:
-        """A table of several amounts at any level up to the largest that is stored; no data are needed.
+        """Answer a table of several amounts at any level up to the largest stored one; no data are needed.
 
         Raises:
-            NotPublished, NeedsTable: as `view`.
+            NotPublished, NeedsTable: as for `view`.
         """
         requests = means_asked(self.releases, name, level(epsilon), version, None)
         answers = {of.name: self.view(of.name, epsilon=of.level, version=of.version) for of in requests}
@@ -429,7 +437,7 @@ class Ledger(Responding, Accounts, Display):
     def relax_shared(
         self, tables: Mapping[str, CountedTable], shared: SharedLevel, *, epsilon: Number | Level | None = None
     ) -> dict[str, Answer[Any]]:
-        """Relax several measures, each to its share of one level, in one transaction: together they cost that level.
+        """Relax several measures, each to its share of one level, in one transaction; together they cost that level.
 
         Args:
             tables: Published tables by the name of the release.
@@ -437,8 +445,8 @@ class Ledger(Responding, Accounts, Display):
             epsilon: Level that all together may spend; the level of ``shared`` if left out.
 
         Raises:
-            OutOfRange: for other names than those of the plans, and for shares at which a measure has spent more
-                already; and all that `Ledger.relax` raises. Then nothing is spent.
+            OutOfRange: if the names are not those of the plans, or a measure has spent more than its share already.
+            The errors of `relax`; then nothing is spent.
         """
         requests = list[AnswerRequest]()
         for name, at in levels_of_tables(tables, shared, epsilon)[1].items():
@@ -453,14 +461,14 @@ class Ledger(Responding, Accounts, Display):
         return self.relax_measures(requests, tables)
 
     def relax_measures(self, requests: Sequence[AnswerRequest], tables: Mapping[str, Any]) -> dict[str, Answer[Any]]:
-        """Relax several releases, each to a level of its own, in one transaction.
+        """Relax several releases, each to its own level, in one transaction.
 
         Args:
-            requests: Requests; what each release promises is known.
+            requests: Name, level and version of each release.
             tables: Tables by the name of the release, as for `relax`.
 
         Raises:
-            NotPublished, DataChanged, BudgetExceeded, Quarantined: as `relax`. Then nothing is spent.
+            NotPublished, DataChanged, BudgetExceeded, Quarantined: as for `relax`; then nothing is spent.
         """
         wanted = list[Relaxation]()
         for request in requests:
@@ -470,7 +478,6 @@ class Ledger(Responding, Accounts, Display):
         return {request.name: answer for request, answer in zip(requests, answers, strict=True)}
 
     def _relaxed(self, wanted: Sequence[Relaxation], progress: Progress | None) -> list[Answer[Any]]:
-        """The answers to requests to relax, all in one transaction."""
         loosest = max(wanted, key=lambda relaxation: relaxation.request.level)
         loosest.release.promise.at(loosest.request.level).warn()
         for relaxation in wanted:
@@ -484,10 +491,10 @@ class Ledger(Responding, Accounts, Display):
         return answers
 
     def __getitem__(self, key: str | tuple[str, int]) -> Release:
-        """The history of a release: its newest version, or that of a pair (name, version). It has no level of its own.
+        """The history of a release: of its newest version, or of a pair (name, version).
 
         Raises:
-            NotPublished: where there is none.
+            NotPublished: if there is no such release.
         """
         name, version = key if isinstance(key, tuple) else (key, None)
         release = self.release(name, version)
@@ -495,19 +502,19 @@ class Ledger(Responding, Accounts, Display):
 
     @property
     def items(self) -> ItemLedger:
-        """The releases that an engine answers: the ledger keeps events and commitments, and no answers."""
+        """The releases that an engine answers; the ledger stores events and commitments, and no answers."""
         return ItemLedger(self._log)
 
     @property
     def cells_on_demand(self) -> CellLedger:
-        """The releases whose cells are answered when they are asked for: the ledger keeps events and commitments."""
+        """The releases whose cells are answered on demand; the ledger stores events and commitments, and no answers."""
         return CellLedger(self.items)
 
     def backup(self, path: StorePlace) -> None:
-        """A consistent copy of the ledger as an SQLite file, which must not be there yet; the key is not in it.
+        """Write a consistent copy of the ledger to a new SQLite file; the copy does not contain the key.
 
         Raises:
-            OutOfRange: where the file is there.
+            OutOfRange: if the file exists.
         """
         backed_up(self._log, Path(os.fsdecode(arguments.path(path, "path"))))
 
@@ -521,15 +528,15 @@ class Ledger(Responding, Accounts, Display):
         witness: StorePlace | bool | None = None,
         timeout: float = 60.0,
     ) -> "Ledger":
-        """Restore a ledger from a backup, at a place without a ledger. It is in quarantine until it is resumed.
+        """Restore a ledger from a backup to a place without a ledger. The ledger is in quarantine until `resume`.
 
         Args:
             backup: File that `backup` wrote.
-            place, key, witness, timeout: Arguments as for `open`. The key is that of the ledger that was backed up.
+            place, key, witness, timeout: Arguments of `open`. The key is the key of the ledger that was backed up.
 
         Raises:
-            OutOfRange: where there is a ledger already.
-            KeyRefused, LedgerDamaged: as for `open`; nothing is restored then.
+            OutOfRange: if the place has a ledger.
+            KeyRefused, LedgerDamaged: as for `open`; nothing is restored.
         """
         read_key = given_key(key)
         del key  # no frame of an error may show it
@@ -537,16 +544,17 @@ class Ledger(Responding, Accounts, Display):
         return cls(restored(file, place, key=read_key, witness=witness, timeout=timeout), secure(None))
 
     def resume(self, reason: str, missing: Mapping[str, Number | Level] | None = None) -> None:
-        """End a quarantine: from now on new answers may be given again.
+        """End a quarantine: new answers are allowed again.
 
-        Lost answers are charged for good. Releases that lost answers can be viewed, but not relaxed.
+        Lost answers are charged permanently. Releases that lost answers can be viewed, but not relaxed.
 
         Args:
             reason: Reason, for the record.
-            missing: {dataset: epsilon} of losses that the witness does not know; needed without a witness, {} for none.
+            missing: {dataset: epsilon} of losses that the witness cannot determine; required without a witness, {} if
+                nothing was lost.
 
         Raises:
-            OutOfRange: where there is no quarantine, or nobody knows what is missing.
+            OutOfRange: if there is no quarantine, or if ``missing`` is required.
         """
         resumed(self._log, reason, missing)
 
@@ -557,17 +565,18 @@ class Ledger(Responding, Accounts, Display):
         epsilon: Number | Level,
         version: int | None = None,
     ) -> bytes:
-        """The key to one level of a sealed release: whoever holds it reads that level with `read_sealed`, no other.
+        """The key to one level of an encrypted release: its holder reads that level, and no other, with `read_sealed`.
 
-        It is derived from the ledger's key and every public fact about the response, so that a file in which one of
-        these has been changed is not opened by it. Hand it to one recipient by a private way; it cannot be taken back.
+        It is derived from the ledger's key and every public fact about the response, so that it does not open a file in
+        which one of these facts has been changed. Send it to the recipient over a private channel; it cannot be
+        revoked.
 
         Returns:
             32 bytes.
 
         Raises:
-            NotPublished: where there is no such release.
-            Unsupported: where the ledger is not sealed, or nothing is stored at the level.
+            NotPublished: if there is no such release.
+            Unsupported: if the ledger is not encrypted, or nothing is stored at the level.
         """
         at = level(epsilon)
         return self._log.read(
@@ -575,11 +584,14 @@ class Ledger(Responding, Accounts, Display):
         )
 
     def beside(self, purpose: str) -> tuple[Store, bytes]:
-        """The store, and 32 bytes for one purpose, for a program that keeps records of its own; they tell no others."""
+        """The store, and 32 bytes derived from the key for one purpose, for a program that keeps its own records there.
+
+        The bytes reveal nothing about the key or about the bytes of other purposes.
+        """
         return self._log.store, self._log.key.derived("beside", check_name(purpose, "purpose"))
 
     def close(self) -> None:
-        """Let go of the store's connections."""
+        """Close the connections to the store."""
         self._log.store.close()
 
     def __enter__(self) -> "Ledger":

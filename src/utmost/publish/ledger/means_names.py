@@ -1,4 +1,4 @@
-"""The names of the releases of a table of several amounts: the table's and the amount's, "wages: income"."""
+"""The names of the releases of a table of several amounts: name of the table and of the amount, "wages: income"."""
 
 from collections.abc import Iterable
 
@@ -7,27 +7,18 @@ from utmost.publish.promises.sum_noise import SumNoise
 
 
 def release_name(name: str, amount: str) -> str:
-    """The name of the release of one amount of a table; so is that of a request.
-
-    >>> release_name("wages", "income")
-    'wages: income'
-    """
+    """The name of the release of one amount of a table; the names of requests are formed in the same way."""
     return f"{name}: {amount}"
 
 
 def releases_of_means(releases: Iterable[Published], name: str, version: int | None) -> dict[str, Published]:
-    """The releases of a table of several amounts, by amount; none where the ledger has no such table.
-
-    Args:
-        releases: Releases of the ledger, in the order published.
-        version: Version of the data; the newest where None.
-    """
+    """The releases of a table of several amounts, by amount; ``releases`` are all, in the order of publication."""
     found, beginning = dict[str, Published](), release_name(name, "")
-    # The promise of no other release is read.
+    # The promise of a release is parsed only if its name fits.
     for release in [release for release in releases if release.name.startswith(beginning)]:
         noise = release.noise
         amount = noise.unit.amount if isinstance(noise, SumNoise) and noise.unit.is_shared else None
         is_amount = amount is not None and release.name == release_name(name, amount.name)
         if amount is not None and is_amount and version in (None, release.version):
-            found[amount.name] = release  # a later version comes later
+            found[amount.name] = release  # later versions replace earlier ones
     return found

@@ -1,7 +1,8 @@
-"""Tables of several amounts in a ledger: counts, sums and means of each are a release of their own, at an equal share.
+"""Tables of several amounts in a ledger: counts, sums and means of each amount are one release, with an equal budget
+share.
 
-The release of an amount is named after the table and the amount, "wages: income". All are published in one transaction,
-spend one dataset, and are relaxed and seen together, so that each keeps an equal part of the level.
+The release of an amount is named after the table and the amount, "wages: income". All are published, relaxed and viewed
+together, and spend the budget of one dataset.
 """
 
 from collections.abc import Mapping, Sequence
@@ -36,7 +37,7 @@ def means_requests(
     request: str | None = None,
     independent: bool = False,
 ) -> list[PublishRequest]:
-    """The requests to publish a table of several amounts: one for each amount, at an equal part of the level."""
+    """The requests to publish a table of several amounts: one for each amount, at an equal share of the level."""
     check_tables(tables)
     return [
         PublishRequest(
@@ -55,15 +56,7 @@ def means_requests(
 def means_asked(
     releases: Sequence[Published], name: str, at: Level, version: int | None, tables: Mapping[str, CountedTable] | None
 ) -> list[AnswerRequest]:
-    """The requests that answer a table of several amounts at a level.
-
-    Args:
-        releases: Releases of the ledger.
-        tables: Tables that are brought again; None where a view needs none.
-
-    Raises:
-        NotPublished: where the ledger has no such table. OutOfRange: where other amounts are brought.
-    """
+    """The requests to answer a table of several amounts at a level; ``tables`` is None for a view."""
     found = releases_of_means(releases, name, version)
     if not found:
         required = "a table of several amounts must be in the ledger"
@@ -87,14 +80,14 @@ def by_release(name: str, tables: Mapping[str, CountedTable]) -> dict[str, Count
 
 
 def table_of(name: str, answers: Mapping[str, Answer[Any]]) -> MeasuresTable:
-    """The table of several amounts that the answers of their releases make."""
+    """The table of several amounts, from the answers of their releases."""
     return MeasuresTable({of.removeprefix(release_name(name, "")): answer.table for of, answer in answers.items()})
 
 
 def rehearsed_publication(
     log: EventLog, requests: Sequence[PublishRequest], tables: Mapping[str, CountedTable]
 ) -> Budget:
-    """The budget after several tables are published together; nothing is drawn, and everything is checked."""
+    """The budget as it would be after several tables are published together; check everything, draw nothing."""
     brought = [(tables[asked.name], asked.promise) for asked in requests]
     sources = [new_source(table, promise.rows_of(table), promise) for table, promise in brought]
 
@@ -111,7 +104,7 @@ def rehearsed_publication(
 def rehearsed_relaxation(
     log: EventLog, requests: Sequence[AnswerRequest], tables: Mapping[str, CountedTable]
 ) -> Budget:
-    """The budget after several releases are relaxed together; nothing is drawn, and everything is checked."""
+    """The budget as it would be after several releases are relaxed together; check everything, draw nothing."""
 
     def check(transaction: Transaction) -> Budget:
         spends, releases = list[Spends](), [transaction.state.release(of.name, of.version) for of in requests]

@@ -1,4 +1,4 @@
-"""Opening a ledger, backing it up and restoring it; and reading one level of a sealed copy with its key alone."""
+"""Opening, backup and restoration of a ledger; reading one level of an encrypted copy with its key alone."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -44,7 +44,7 @@ def opened_log(
     derived: bool,
     timeout: float,
 ) -> EventLog:
-    """The log at a place, made where there is none; see `Ledger.open`."""
+    """The log of the ledger at a place, created if ``create`` allows it; see `Ledger.open`."""
     for name, value in (("create", create), ("sealed", sealed), ("derived", derived)):
         if not isinstance(value, bool):
             raise OutOfRange(f"{name} must be true or false", came=value, remedy=f"Pass {name}=True, or leave it out.")
@@ -62,12 +62,12 @@ def opened_log(
 
     def checked_key(fresh: bool) -> Key:
         mark = mark_of(store, key_file_of(key, key_file)) if fresh else None
-        # Asked again: another process may have begun it in the meantime, and set the mark.
+        # The version is read again: another process may have created the ledger meanwhile, and set the mark.
         if mark is not None and mark.stands and not store.transact(lambda rows: rows.version(), write=False):
             raise mark.lost()
         read_key = found_key(key, key_file, fresh=fresh)
         if fresh and create:
-            # A new ledger that has no place for its witness is refused before the store has anything in it.
+            # A new ledger without a place for its witness is refused before anything is written to the store.
             watching(State(0, b"", identity=identity, has_witness=watched))
         return read_key
 
@@ -79,14 +79,13 @@ def opened_log(
 
 
 def mark_of(store: Store, key_file: Path | None) -> CreationMark | None:
-    """The mark of a ledger's creation; None where its key is in no file, beside which it could stand."""
+    """The mark of a ledger's creation; None if its key is not in a file, beside which the mark is kept."""
     if key_file is None:
         return None
     return CreationMark.of(key_file, store.path if isinstance(store, SqliteStore) else store.name_of_database())
 
 
 def set_mark(store: Store, key_file: Path | None) -> None:
-    """Mark beside the key that a ledger is there."""
     mark = mark_of(store, key_file)
     if mark is not None:
         mark.set()
@@ -94,7 +93,7 @@ def set_mark(store: Store, key_file: Path | None) -> None:
 
 @contextmanager
 def closed_on_error(store: Store) -> Iterator[None]:
-    """Let go of the store's connections where it turns out not to be usable."""
+    """Close the store if an exception leaves the block; report an OSError as LedgerUnavailable."""
     try:
         yield
     except OSError as error:
@@ -111,15 +110,11 @@ def closed_on_error(store: Store) -> Iterator[None]:
 
 
 def store_at(place: StorePlace, timeout: float) -> Store:
-    """The store that a place names.
-
-    >>> store_at("sqlite:///releases.db", 1).place
-    'releases.db'
-    """
+    """The store at a path or an address."""
     if isinstance(place, Path):
         return _file(place, timeout)
     if not isinstance(place, str) or not place:
-        came = place if place is None or isinstance(place, str) else type(place).__name__  # no key, in its place
+        came = place if place is None or isinstance(place, str) else type(place).__name__  # bytes may be a key
         remedy = 'Pass a path, "releases.db", or "postgresql://...".'
         raise OutOfRange("the place of a ledger must be a path or an address", came=came, remedy=remedy)
     if place.startswith(_POSTGRES):
@@ -158,7 +153,7 @@ def _postgres(address: str, timeout: float) -> Store:
 def watching_at(
     witness: StorePlace | bool | None, beside: Path | None, key_file: Path | None, timeout: float
 ) -> Callable[[State], Witness | None]:
-    """The witness of a ledger by its state: the one that was named, or the one beside the file or beside the key."""
+    """A function from a ledger's state to its witness, at the given path, or beside the ledger or its key file."""
     if witness not in (None, False) and not (isinstance(witness, str | Path) and str(witness)):
         raise OutOfRange("witness must be the path of a file", came=witness, remedy="Pass witness=False to keep none.")
 
@@ -189,18 +184,14 @@ RESTORED = "it was restored from a backup"
 
 
 def backed_up(log: EventLog, path: Path) -> None:
-    """Copy all that a ledger holds at one moment into a new SQLite file; the file appears whole or not at all.
-
-    Raises:
-        OutOfRange: where the file is there.
-    """
+    """Copy the ledger, as it is at one moment, into a new SQLite file; the file appears complete or not at all."""
     if path.exists():
         raise _taken(path)
-    # Its own name, so that two who back up at once are not in each other's way.
+    # A unique name, so that two simultaneous backups do not collide.
     draft = path.with_name(f"{path.name}.{os.getpid()}.{entropy(4).hex()}.part")
     store = SqliteStore(draft, 60.0)
     try:
-        # One reading transaction around the copy: what it holds is of one moment, whoever writes meanwhile.
+        # One reading transaction around the copy: the copy is of one moment, even if others write meanwhile.
         log.read(lambda transaction: store.transact(lambda to: copied(transaction.rows, to), write=True))
         _name_draft(draft, path)
         force(path.parent)
@@ -209,12 +200,12 @@ def backed_up(log: EventLog, path: Path) -> None:
 
 
 def _name_draft(draft: Path, path: Path) -> None:
-    """Give a file its name, where nothing has it by now."""
+    """Rename the draft, unless a file with the name exists."""
     try:
         os.link(draft, path)
     except FileExistsError:
         raise _taken(path) from None
-    # A link fails where the name is taken, and a rename would take it: two backups to one name lose nothing.
+    # A link fails if the name is taken; a rename would replace the other backup.
     except OSError:  # a file system without links
         draft.replace(path)
 
@@ -226,7 +217,7 @@ def _taken(path: Path) -> OutOfRange:
 def restored(
     backup: Path, place: StorePlace, *, key: GivenKey, witness: StorePlace | bool | None, timeout: float
 ) -> EventLog:
-    """Verify a backup, copy it to a place that holds no ledger, and put it in quarantine; one transaction."""
+    """Verify a backup, copy it to a place without a ledger, and put it in quarantine, in one transaction."""
     if not backup.exists():
         raise OutOfRange(
             "the backup must be a file that exists", came=str(backup), where="restore", remedy="Check its path."
@@ -246,10 +237,10 @@ def restored(
                 came=target.place,
                 remedy="Name a new file, or an empty database.",
             )
-        # Verified as it is copied, in one transaction: a backup cannot be exchanged between check and copy.
+        # Verified and copied in one transaction: the backup cannot be exchanged between check and copy.
         old.read(lambda transaction: _verified_copy(transaction, rows))
         transaction = EventLog(target, read_key, None).transaction(rows)
-        # What was said since the backup is not in it: nothing new is said until somebody has looked.
+        # The backup lacks the answers given after it: no new answers until somebody has assessed the loss.
         transaction.append("quarantined", {"reason": RESTORED})
         transaction.write_down()
 
@@ -267,7 +258,6 @@ def _verified_copy(transaction: Transaction, to: Rows) -> None:
 
 
 def copied(source: Rows, to: Rows) -> None:
-    """Copy every row."""
     to.create()
     head = source.head()
     if head is None:
@@ -284,32 +274,31 @@ def _parts(source: Rows) -> Iterator[EventPart]:
 
 
 def read_sealed(path: str | Path, name: str, key: bytes, *, version: int | None = None) -> Answer[Any]:
-    """The released columns at the level whose key this is, from a copy of a sealed ledger.
+    """The released columns at one level, from a copy of an encrypted ledger and the key of the level.
 
-    The key opens its level and no other, and opens it only where every public fact about the release is as it was
-    published: the names and the order of the columns, the rows, the grid, the unit of privacy, the level. A recipient
-    who may see a stricter level, too, can tighten for itself; to see the very response that others see there, it needs
-    that level's key.
+    The key opens its level and no other, and only if every public fact about the release is as published: the names and
+    order of the columns, the rows, the grid, the unit of privacy, the level. A recipient who may also read a smaller
+    epsilon can add noise to these values; to see the same response as others there, the key of that level is needed.
 
     Args:
-        path: an SQLite ledger or a backup of any ledger.
+        path: Path of an SQLite ledger, or of a backup of any ledger.
         name, version: Release; the newest version if left out.
-        key: Key that `Ledger.level_key` gave.
+        key: Key from `Ledger.level_key`.
 
     Returns:
-        The answer at that level, its table of the kind that was published, where that can be made here, else a dict of
-        arrays. It has no `Answer.release`: who holds one key sees one level.
+        The answer at the level, with a table of the published kind if its package is installed, else a dict of arrays.
+        It has no `Answer.release`, since one key reads one level.
 
     Raises:
-        KeyRefused: where the key opens nothing, or a fact or a block has been changed.
-        NotPublished: where there is no such release.
+        KeyRefused: if the key opens no level, or a public fact or a block has been changed.
+        NotPublished: if there is no such release.
     """
     if not isinstance(key, bytes):
         raise KeyRefused(
-            "key must be the bytes that level_key gave",
+            "key must be the bytes that level_key returned",
             came=type(key).__name__,
             where="read_sealed",
-            remedy="Pass bytes.fromhex(text) for a key that was written as text.",
+            remedy="For a key in hexadecimal text, pass bytes.fromhex(text).",
         )
     place = Path(os.fsdecode(arguments.path(path, "path")))
     if not place.exists():
@@ -323,7 +312,7 @@ def _read(rows: Rows, name: str, key: bytes, version: int | None) -> Answer[Any]
     events = [(read_event(number, body), mac) for number, body, mac in rows.events()]
     state = folded(State(0, START), events)
     release = state.release(name, version)
-    # A key does not say of which level it is: each is tried, and the wrong ones fail their authentication.
+    # A key does not name its level: it is tried on each level, and fails authentication on all but its own.
     for level in release.levels:
         try:
             return _opened(rows, state, release, level, key)

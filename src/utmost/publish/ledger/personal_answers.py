@@ -1,12 +1,12 @@
-"""One answer for each person: drawn once, kept under a name that only the key knows, and repeated ever after.
+"""One answer for each person: drawn once, stored under a keyed digest of the person's name, and repeated from then on.
 
-An answer is kept as a record, in the parts of the event that drew it:
+An answer is stored as a record, in the parts of the event that drew it:
 
     HMAC(K_persons; person), 16 bytes || number of the answer, in as many bytes as the number of outcomes needs
 
 with K_persons derived from the ledger's key, the mechanism's name and its version. Records are sorted by their first
-bytes, and sealed as the blocks of a release are: their length says how many persons were answered, and nothing else.
-Neither a secret nor the name of a person is stored.
+bytes, and encrypted like the blocks of a release: their length reveals the number of persons answered, and nothing
+else. Neither a secret nor the name of a person is stored.
 """
 
 import hmac
@@ -40,16 +40,12 @@ AnswerNumbers = dict[str, int]
 
 @dataclass(slots=True, eq=False, repr=False)
 class AnswerIndex:
-    """The answers that were read so far, by a person's tag; what is new is read when somebody asks."""
+    """The answers that were read so far, by a person's tag; new records are read when somebody asks."""
 
     _read: "dict[ReleaseKey, _Found]" = field(default_factory=dict)
 
     def found(self, transaction: Transaction, item: ReleaseKey, tags: Mapping[str, bytes]) -> AnswerNumbers:
-        """The answers that are kept for these persons, in the history of the transaction; the others are left out.
-
-        Raises:
-            LedgerDamaged: for answers that are not as they were written.
-        """
+        """The stored answers of these persons in the history of the transaction; the others are left out."""
         read, numbers = self._up_to_now(transaction, item), {}
         for person, tag in tags.items():
             where, number = read.get(tag, (None, 0))
@@ -59,12 +55,11 @@ class AnswerIndex:
         return numbers
 
     def _up_to_now(self, transaction: Transaction, item: ReleaseKey) -> Mapping[bytes, tuple[DrawnAnswers, int]]:
-        """All answers of a mechanism; where another thread has read further, some may be of a later history."""
+        """All answers of a mechanism; some may be of a later history, if another thread has read further."""
         draws, before = transaction.state.draws, self._read.get(item)
         if before is None or (before.last is not None and draws.get(before.last.event) != before.last):
-            # What was read may be of a history that was rolled back: its last event is no longer there, and all is read
-            # again.
-            before = _Found(None, {})  # another history, or an earlier one
+            # The last event that was read is not in this history, which may be rolled back: read everything again.
+            before = _Found(None, {})
         after = 0 if before.last is None else before.last.event
         new = takewhile(lambda event: event > after, reversed(draws))
         mechanism = transaction.state.mechanisms[item]
@@ -80,7 +75,7 @@ class AnswerIndex:
 
 @runtime_checkable
 class LocalMechanism(Protocol):
-    """A mechanism whose level has been checked, as `utmost.local` reads it."""
+    """A local mechanism whose level has been checked; implemented in `utmost.local`."""
 
     @property
     def level(self) -> Level:
@@ -88,30 +83,29 @@ class LocalMechanism(Protocol):
 
     @property
     def relation(self) -> str:
-        """Against what that protects: a distance in one space."""
+        """The neighbouring relation that the level protects: a distance in a space."""
 
     @property
     def digest(self) -> str:
-        """The SHA-256 of all on which an answer and its promise depend."""
+        """The SHA-256 of everything that determines an answer and its guarantee."""
 
     @property
-    def outcomes(self) -> int:
-        """Number of possible answers."""
+    def outcomes(self) -> int: ...
 
     @property
     def names(self) -> Sequence[Hashable]:
-        """Names of the possible answers."""
+        """The possible answers."""
 
     def rows(self, secrets: Sequence[Any]) -> list[int | None]:
-        """The row of each secret, None where none was given."""
+        """The row of each secret; None for a missing secret."""
 
     def drawn(self, rows: list[int], randomness: Randomness) -> list[int]:
-        """The number of an answer for each row, each drawn by itself, exactly."""
+        """The number of an answer for each row, drawn independently and exactly."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class _Found:
-    """The answers that were read up to an event."""
+    """The answers that were read up to the event ``last``."""
 
     last: DrawnAnswers | None
     answers: dict[bytes, tuple[DrawnAnswers, int]]
@@ -119,13 +113,13 @@ class _Found:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ResponseRequest:
-    """Persons to be answered, read and found sound by themselves.
+    """A checked request to answer persons.
 
     Attributes:
         name, dataset, version: Mechanism; None for the dataset that it is in, and for the newest version.
-        independent: Whether a dataset without a limit is meant where a limit waits for another one.
-        answering: the mechanism.
-        rows: person to row of the secret; None where none was given.
+        independent: Whether a dataset without a limit is allowed while a limit is set on an unused dataset.
+        answering: Mechanism that draws the answers.
+        rows: Row of the secret of each person; None for a missing secret.
         index: Index of the answers that were read from the ledger.
     """
 
@@ -149,11 +143,7 @@ class ResponseRequest:
         version: object,
         independent: bool,
     ) -> "ResponseRequest":
-        """A request, before anything is looked up.
-
-        Raises:
-            WrongKind, OutOfRange: for what is no name, no person or no secret; none of them is repeated.
-        """
+        """Parse and check a request; messages of errors repeat no name, person or secret."""
         if not isinstance(independent, bool):
             raise OutOfRange("independent must be true or false", came=independent, remedy="Leave it out.")
         rows = dict(zip(persons, answering.rows(list(persons.values())), strict=True))
@@ -163,24 +153,16 @@ class ResponseRequest:
         return cls(named, group, wanted, independent, answering, rows, index)
 
     def answers(self, transaction: Transaction, randomness: Randomness, *, may_draw: bool) -> AnswerNumbers | None:
-        """All answers, after drawing those that are not there; None where one is not there and none may be drawn.
-
-        Raises:
-            AlreadyPublished: where another mechanism, or a release, has the name.
-            BudgetExceeded, OutOfRange: where the dataset does not allow the mechanism, and for a version that cannot
-                come next.
-            NeedsTable: for a person without an answer whose secret was not given.
-            Quarantined: for a mechanism that lost answers.
-        """
+        """All answers, after drawing the missing ones; None if one is missing and ``may_draw`` is False."""
         mechanism = self._kept(transaction.state)
         stored = {} if mechanism is None else self._found(transaction, mechanism)
         if len(stored) == len(self.rows) or not may_draw:
             return stored if len(stored) == len(self.rows) else None
         new = {person: row for person, row in self.rows.items() if person not in stored}
-        # Before anything is drawn or charged, for all persons at once: a call answers everybody or nobody.
+        # Checked for all persons before anything is drawn or charged: a call answers everybody or nobody.
         missing = sum(row is None for row in new.values())
         if missing:
-            remedy = "Pass their secrets: only a person who was answered before may come without."
+            remedy = "Pass their secrets: only for a person who was answered before, the secret may be left out."
             raise NeedsTable(
                 "a person who was never answered needs a secret", came=f"{missing} without one", remedy=remedy
             )
@@ -188,7 +170,7 @@ class ResponseRequest:
             mechanism = self._offered(transaction)
         if not mechanism.open:
             raise Quarantined(
-                "a mechanism that lost answers in a rollback may answer nobody new",
+                "a mechanism that lost answers in a rollback cannot answer new persons",
                 came=f"{len(new)} persons",
                 where=f"{mechanism.name!r}, version {mechanism.version}",
                 remedy=f"Pass version={mechanism.version + 1}: it adds its epsilon.",
@@ -203,7 +185,7 @@ class ResponseRequest:
         return {person: stored[person] if person in stored else drawn[person] for person in self.rows}
 
     def _kept(self, state: State) -> KeptMechanism | None:
-        """The mechanism under the name; None where it is yet to be bound to it."""
+        """The mechanism of this name and version; None if it is not in the ledger yet."""
         if (self.name, 1) in state.releases:
             raise AlreadyPublished(
                 "a name must stand for one release or one mechanism",
@@ -217,7 +199,7 @@ class ResponseRequest:
         mechanism = state.mechanisms[self.name, meant]
         if mechanism.mechanism != self.answering.digest:
             following = len(state.versions(self.name)) + 1
-            remedy = f"Pass the design that came first under this name; or version={following}, which adds its epsilon."
+            remedy = f"Pass the design first used under this name; or version={following}, which adds its epsilon."
             where = f"{self.name!r}, version {meant}"
             raise AlreadyPublished("a name must keep its mechanism", came="another one", where=where, remedy=remedy)
         if self.dataset not in (None, mechanism.dataset):
@@ -231,7 +213,7 @@ class ResponseRequest:
         )
 
     def _offered(self, transaction: Transaction) -> KeptMechanism:
-        """The mechanism bound to the name, and its level charged."""
+        """Bind the mechanism to the name and charge its level."""
         state, answering = transaction.state, self.answering
         version = len(state.versions(self.name)) + 1
         dataset = self.dataset or (self.name if version == 1 else state.mechanisms[self.name, 1].dataset)
@@ -255,11 +237,7 @@ class ResponseRequest:
 
 
 def check_persons(persons: object) -> dict[str, Any]:
-    """Persons and their secrets, each person once, however the name is spelt in Unicode.
-
-    Args:
-        persons: a mapping to secrets, or persons alone.
-    """
+    """Return {person: secret or None}, from a mapping or a list, with each name in Unicode normal form NFC, once."""
     if isinstance(persons, str | bytes) or not isinstance(persons, Iterable) or getattr(persons, "ndim", 1) != 1:
         raise WrongKind("persons must be a mapping or a list", came=type(persons).__name__, where="persons")
     rows: dict[str, Any] = {}
@@ -277,7 +255,7 @@ def check_persons(persons: object) -> dict[str, Any]:
 
 
 def check_person(person: object, where: str) -> str:
-    """A person's name in the one way to spell it."""
+    """Return a person's name in Unicode normal form NFC."""
     if not isinstance(person, str):
         raise WrongKind(
             "a person's name must be text", came=type(person).__name__, where=where, remedy="Pass str(name)."
@@ -294,14 +272,14 @@ def check_person(person: object, where: str) -> str:
 
 
 def person_tags(key: Key, mechanism: KeptMechanism, persons: Mapping[str, Any]) -> dict[str, bytes]:
-    """Keyed digests by which persons are found again: without the key they say nothing, not even of another version."""
-    # By name and version, so that tags of two mechanisms cannot be matched, nor persons followed from one to another.
+    """Keyed digests by which persons are found again; without the key they cannot be linked to persons."""
+    # The key depends on name and version, so that nobody can follow a person from one mechanism to another.
     secret = key.derived("persons", mechanism.name, str(mechanism.version))
     return {person: hmac.digest(secret, person.encode("utf-8", "surrogatepass"), sha256)[:_TAG] for person in persons}
 
 
 def checked_answers(key: Key, rows: Rows, state: State) -> int:
-    """Check all answers: digests, seals, lengths, and that no person has two; returns how many there are."""
+    """Check the digests, seals and lengths of all answers, and that no person has two; return their number."""
     seen: dict[ReleaseKey, set[bytes]] = {}
     for event, draw in state.draws.items():
         mechanism, tags = state.mechanisms[draw.item], seen.setdefault(draw.item, set())
@@ -313,14 +291,14 @@ def checked_answers(key: Key, rows: Rows, state: State) -> int:
 
 
 def _keep(transaction: Transaction, mechanism: KeptMechanism, answers: Mapping[bytes, int]) -> None:
-    """Append one event whose parts are these answers."""
+    """Append one event whose parts hold these answers."""
     event, seal, width = (
         transaction.state.number + 1,
         _seal(transaction.key, transaction.state, mechanism),
         _width(mechanism),
     )
-    # In the order of their tags, which is chance to whoever has no key: the order of the call would say who came
-    # together.
+    # In the order of their tags, which is random without the key: the order of the call would reveal who was
+    # answered together.
     records = [tag + answers[tag].to_bytes(width, "big") for tag in sorted(answers)]
     parts = [
         seal.sealed(event, part, b"".join(records[start : start + BLOCK]))
@@ -331,7 +309,7 @@ def _keep(transaction: Transaction, mechanism: KeptMechanism, answers: Mapping[b
 
 
 def _records(rows: Rows, draw: DrawnAnswers, mechanism: KeptMechanism, seal: Seal) -> Iterator[tuple[bytes, int]]:
-    """Tags and numbers, once all of them are known to be what was written."""
+    """The tags and answer numbers of an event, after all its parts are verified."""
     parts = [
         seal.opened(draw.event, at, content)
         for at, content in enumerate(checked_parts(rows, draw.event, draw.parts, draw.root))
@@ -339,13 +317,14 @@ def _records(rows: Rows, draw: DrawnAnswers, mechanism: KeptMechanism, seal: Sea
     content, width = b"".join(parts), _TAG + _width(mechanism)
     records = [content[at : at + width] for at in range(0, len(content), width)]
     if len(content) != width * draw.persons:
-        raise LedgerDamaged("answers must be as long as they say", came=len(content), where=f"event {draw.event}")
+        required = "answers must have the length that their event states"
+        raise LedgerDamaged(required, came=len(content), where=f"event {draw.event}")
     return ((record[:_TAG], _number(record[_TAG:], mechanism, draw.event)) for record in records)
 
 
 def _number(content: bytes, mechanism: KeptMechanism, event: int) -> int:
     number = int.from_bytes(content, "big")
-    # Sealed bytes that open are as they were written; this is for a ledger that is not sealed.
+    # For ledgers without encryption: encrypted bytes that open are authentic.
     if number >= mechanism.outcomes:
         raise LedgerDamaged("an answer must be one of the outcomes", came="another", where=f"event {event}")
     return number
@@ -362,7 +341,7 @@ def _width(mechanism: KeptMechanism) -> int:
 def answered(
     transaction: Transaction, name: str, version: int | None, persons: Mapping[str, Any], index: AnswerIndex
 ) -> list[str]:
-    """The persons among these who have an answer under a name and a version, or the newest one."""
+    """The persons who have an answer from this version of a mechanism, or from the newest one."""
     wanted = max(transaction.state.versions(name), default=1) if version is None else version
     mechanism = transaction.state.mechanisms.get((name, wanted))
     return (
@@ -373,5 +352,4 @@ def answered(
 
 
 def named(numbers: AnswerNumbers, names: Sequence[Any]) -> dict[str, Any]:
-    """The answers as they are called."""
     return {person: names[number] for person, number in numbers.items()}

@@ -1,4 +1,4 @@
-"""A ledger in PostgreSQL 15 or later: serialisable transactions, retried where they collide."""
+"""A ledger in PostgreSQL 15 or later: serialisable transactions, repeated after a conflict."""
 
 import os
 import random
@@ -16,14 +16,14 @@ T = TypeVar("T")
 
 _OLDEST = 150000
 _ASKED = "SELECT tablename FROM pg_catalog.pg_tables WHERE schemaname = pg_catalog.current_schema()"
-# A number that no other program is likely to take, and the schema. The lock is taken ahead of the transaction: a
-# serialisable one that waited inside would look at the database as it was before the wait.
+# A number that no other program is likely to use, and the schema. The lock is taken before the transaction begins: a
+# serialisable transaction that waits for a lock reads the database as it was before the wait.
 _NUMBERS = "(731159012, hashtext(current_schema()))"
 _LOCK, _UNLOCK = f"SELECT pg_advisory_lock{_NUMBERS}", f"SELECT pg_advisory_unlock{_NUMBERS}"
 _COPY = "COPY utmost_parts (event, part, content) FROM STDIN (FORMAT BINARY)"
 _FIRST_WAIT, _LONGEST_WAIT = 0.002, 0.25
 
-# What a ledger's tables are like in the catalog: name, columns, constraints.
+# The tables of a ledger in the catalog: name, columns, constraints.
 _TABLES = {
     "utmost_schema": ("version integer not null", ""),
     "utmost_events": ("number bigint not null, body bytea not null, mac bytea not null", "PRIMARY KEY (number)"),
@@ -33,8 +33,8 @@ _TABLES = {
         "PRIMARY KEY (event, part)",
     ),
 }
-# Every table of a ledger's name that this session can see by that name or that stands in its schema, and what is odd
-# about it. Whatever is not listed in the catalog so would act on rows between a statement and the table.
+# Every table of the current schema with the name of a ledger's table, and everything in the catalog that would change
+# the effect of a statement on it.
 _CATALOG = """
 SELECT c.relname,
        (SELECT string_agg(a.attname || ' ' || pg_catalog.format_type(a.atttypid, a.atttypmod)
@@ -72,14 +72,14 @@ _inherited: list[Any] = []
 
 
 class PostgresStore:
-    """A database. A transaction takes an idle connection of this process, or a new one, and leaves it for the next.
+    """A ledger's tables in a database; a transaction uses an idle connection of this process, or a new one.
 
-    Writers wait for one another at a lock, so that under serialisable isolation they rarely collide; where they do, or
-    where the connection breaks, the transaction is done again, up to the timeout.
+    Writers wait for each other at a lock, so that serialisable transactions rarely conflict; after a conflict or a
+    broken connection the transaction is repeated, up to the timeout.
 
     Args:
-        address: postgresql://user:password@host:port/database; anything that libpq takes.
-        timeout: Number of seconds to wait for other writers, and to try again.
+        address: postgresql://user:password@host:port/database, or any other address that libpq accepts.
+        timeout: Number of seconds to wait for other writers, and to repeat.
     """
 
     __slots__ = ("_address", "_idle", "_timeout")
@@ -94,7 +94,7 @@ class PostgresStore:
         return _place(self._address)
 
     def name_of_database(self) -> str:
-        """Address of the tables as the server says it: host, port, database and schema, however it was addressed."""
+        """Host, port, database and schema as the server reports them: the same for every form of the address."""
         connection = self._taken()
         try:
             info = connection.info
@@ -104,12 +104,11 @@ class PostgresStore:
             self._left(connection, False)
 
     def transact(self, work: Callable[[Rows], T], *, write: bool) -> T:
-        """Do the work in one transaction, see `Store`.
-
-        A commit whose outcome a broken connection hides is done again: if it took place, the work finds its result.
-        """
+        """Do the work in one transaction, see `Store`."""
         import psycopg
 
+        # A commit whose outcome is unknown after a broken connection is repeated: if it succeeded, the work finds its
+        # result.
         last, wait = time.monotonic() + self._timeout, _FIRST_WAIT
         while True:
             connection, is_sound = None, False
@@ -121,13 +120,12 @@ class PostgresStore:
             except UtmostError:
                 is_sound = True
                 raise
-            # Two writers collided, which serialisable transactions report in place of waiting: nothing of ours was
-            # kept.
+            # Two writers conflicted: the server has rolled this transaction back.
             except (psycopg.errors.SerializationFailure, psycopg.errors.DeadlockDetected) as error:
                 again: psycopg.Error = error
             except psycopg.OperationalError as error:
-                # With a sound connection the server means what it says; a broken one may have committed, and the next
-                # turn finds out.
+                # On a sound connection the error is definite; a broken one may have committed, which the next attempt
+                # finds out.
                 if connection is not None and not connection.broken:
                     raise self._translated(error) from None
                 again = error
@@ -137,17 +135,16 @@ class PostgresStore:
                 self._left(connection, is_sound)
             if time.monotonic() + wait > last:
                 raise self._translated(again) from None
-            # When to try again is no secret.
+            # The time of the next attempt needs no secure randomness.
             time.sleep(wait * random.uniform(0.5, 1))  # noqa: S311
-            # Doubled, with a part of chance, so that writers who collided once do not collide in step.
+            # Doubled, with a random part, so that two writers do not conflict again at the same time.
             wait = min(2 * wait, _LONGEST_WAIT)
 
     def problems(self) -> list[str]:
-        """Oddities of the tables, see `Store`. Pages whose checksums fail cannot be read at all."""
+        """The problems of the tables, see `Store`; pages with wrong checksums cannot be read at all."""
         return self.transact(_odd, write=False)
 
     def close(self) -> None:
-        """Close this process's idle connections."""
         idle = self._own()
         while idle:
             idle.pop().close()
@@ -155,7 +152,7 @@ class PostgresStore:
     def _once(self, connection: Any, work: Callable[[Rows], T], *, write: bool) -> T:
         if not write:
             return self._in_transaction(connection, work)
-        # One writer at a time: without it those who draw for hours would collide at the end, and draw for nothing.
+        # One writer at a time: without a lock, writers that draw for hours would conflict at the end and lose the work.
         connection.execute(_LOCK)
         try:
             return self._in_transaction(connection, lambda rows: work(self._checked(rows)))
@@ -164,7 +161,7 @@ class PostgresStore:
                 connection.execute(_UNLOCK)
 
     def _checked(self, rows: Rows) -> Rows:
-        """The rows of an empty schema, or of tables as a ledger makes them."""
+        """Check that the schema is empty or has exactly the tables of a ledger; return the rows."""
         odd = _odd(rows)
         if odd:
             raise LedgerDamaged(CHANGED, came=odd[0], where=self.place, remedy=MEND_CHANGED)
@@ -177,7 +174,7 @@ class PostgresStore:
             return work(Rows(_query(connection), lambda: {row[0] for row in connection.execute(_ASKED)}, "BYTEA", load))
 
     def _own(self) -> list[Any]:
-        """The idle connections of this process. A parent's are left alone: closing one would end its session."""
+        """The idle connections of this process; those of a parent stay open: closing one would end its session."""
         process, idle = self._idle
         if process != os.getpid():
             _inherited.extend(idle)
@@ -191,10 +188,10 @@ class PostgresStore:
             return self._connect()
 
     def _left(self, connection: Any, is_sound: bool) -> None:
-        """Keep the connection for others; one whose transaction was cut off may still hold the lock, and is closed."""
+        """Keep a sound connection for reuse; close one whose transaction was interrupted: it may hold the lock."""
         if connection is None:
             return
-        # Only after a commit or a refusal of ours: anything else may have left it in the middle of a transaction.
+        # Sound only after a commit or an error of this package; other errors may leave a transaction open.
         if is_sound and not connection.broken:
             self._own().append(connection)
         else:
@@ -213,7 +210,7 @@ class PostgresStore:
         try:
             self._check_server(connection)
             connection.isolation_level = psycopg.IsolationLevel.SERIALIZABLE
-            # A database may be set to answer before it writes; this session's answers are on the disk.
+            # A database may be configured to confirm commits before they are on the disk; not in this session.
             connection.execute("SET synchronous_commit = on")
             connection.execute(f"SET lock_timeout = '{max(1, int(1000 * self._timeout))}ms'")
         except BaseException:
@@ -222,7 +219,7 @@ class PostgresStore:
         return connection
 
     def _check_server(self, connection: Any) -> None:
-        """Only a server of version 15 or later, that writes to its disk before it says so, can keep the promise."""
+        """Check the version of the server, and that it writes commits to its disk."""
         version = connection.info.server_version
         if version < _OLDEST:
             raise Unsupported("PostgreSQL must be version 15 or later", came=version // 10000, where=self.place)
@@ -230,10 +227,10 @@ class PostgresStore:
             raise Unsupported("the server must write to its disk first", came="fsync = off", where=self.place)
 
     def _translated(self, error: Any) -> LedgerError:
-        """psycopg's error as one of ours, without the statement and its values."""
+        """The error of this package for an error of psycopg, without the statement and its values."""
         import psycopg
 
-        # The kind alone: the server's words quote the statement, and with it what was to be kept.
+        # Only the class: the message of the server quotes the statement and its values.
         came = type(error).__name__
         if isinstance(error, psycopg.errors.DataCorrupted | psycopg.errors.UndefinedTable | psycopg.ProgrammingError):
             return LedgerDamaged("the database must hold the ledger's tables", came=came, where=self.place)
@@ -242,13 +239,13 @@ class PostgresStore:
 
 
 def _place(address: str) -> str:
-    """Host and database of an address, read as libpq reads it; nothing of one that may have a password elsewhere."""
+    """Host and database of an address, parsed as libpq does; empty if a password may stand elsewhere in it."""
     rest = re.sub(r"^[^@/]*@", "", address.partition("://")[2]).partition("?")[0]
     return "postgresql://" + ("" if "@" in rest else re.sub(r":\d+(?=[,/]|$)", "", rest))
 
 
 def _odd(rows: Rows) -> list[str]:
-    """Differences from the tables that a ledger makes; none for a schema without any."""
+    """The differences from the tables of a ledger; empty for a schema without any of them."""
     tables = {name: (columns, keys, odd) for name, columns, keys, odd in rows.ask(_CATALOG)}
     odd = [f"{name}: {what}" for name, (_, _, what) in sorted(tables.items()) if what]
     odd += [f"{name}: other columns" for name in sorted(tables) if tables[name][:2] != _TABLES[name]]
@@ -256,7 +253,7 @@ def _odd(rows: Rows) -> list[str]:
 
 
 def _copy(connection: Any, parts: Iterable[EventPart]) -> None:
-    """Write parts by COPY: one statement for all of them, their bytes as they are; none for no parts."""
+    """Write parts by one COPY statement in binary form; do nothing if there are none."""
     left = iter(parts)
     first = next(left, None)
     if first is None:

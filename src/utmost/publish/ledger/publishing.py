@@ -1,4 +1,4 @@
-"""Publishing a release inside its transaction: every check, then the draw, then the event."""
+"""Publishing a release in a transaction: every check, then the draw, then the event."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -44,11 +44,7 @@ from utmost.tables.frames.adapters import Column
 def publish_together(
     log: EventLog, wanted: Sequence[tuple[PublishRequest, Source]], randomness: Randomness, progress: Progress | None
 ) -> list[Answered]:
-    """Publish one table or several in one transaction: the answers that are stored, and the others drawn now.
-
-    Raises:
-        DataChanged, AlreadyPublished, BudgetExceeded, BadTable, OutOfRange: as `Ledger.publish`; then nothing is spent.
-    """
+    """Publish one or several tables in one transaction: return stored answers, and draw the others."""
 
     def answers(transaction: Transaction, may_draw: bool) -> list[Answered] | None:
         found = [stored_publication(transaction, request, source, progress) for request, source in wanted]
@@ -67,17 +63,13 @@ def publish_together(
 
 
 def check_publishable(log: EventLog, request: PublishRequest, source: Source) -> None:
-    """Check that a request would be answered, now or again; nothing is drawn or written.
-
-    Raises:
-        DataChanged, AlreadyPublished, BudgetExceeded, BadTable, OutOfRange, Quarantined: as `publish_together`.
-    """
+    """Check that a request would be answered; draw and write nothing."""
 
     log.read(lambda transaction: check_new_or_stored(log, transaction, request, source))
 
 
 def check_new_or_stored(log: EventLog, transaction: Transaction, request: PublishRequest, source: Source) -> bool:
-    """Check that a request would be answered; say whether its answer is stored."""
+    """Check that a request would be answered; return whether its answer is stored."""
     if stored_publication(transaction, request, source, None) is not None:
         return True
     log.check_writable(transaction)
@@ -89,25 +81,20 @@ def check_new_or_stored(log: EventLog, transaction: Transaction, request: Publis
 
 
 def kept_request(state: State, request: PublishRequest, source: Source) -> PublishRequest:
-    """A request as the ledger keeps it: the promise with its columns, and the version that is made."""
+    """A request as the ledger stores it: the promise with its columns, and the number of the new version."""
     version = len(state.versions(request.name)) + 1
     return replace(request, promise=source.promise, version=version, independent=False)
 
 
 def may_be_stored(state: State, request: PublishRequest) -> bool:
-    """Whether the answer is there, or a refusal that needs no writer, as far as a state tells."""
+    """Whether a request could be answered or refused without a writer, as far as a state shows."""
     return request.request in state.requests or (request.name, request.version or 1) in state.releases
 
 
 def stored_publication(
     transaction: Transaction, request: PublishRequest, source: Source, progress: Progress | None
 ) -> Answered | None:
-    """The answer to a request that was answered before; None for a release that is yet to be made.
-
-    Raises:
-        DataChanged, AlreadyPublished: where the release is there, and is not the requested one.
-        OutOfRange: for a version that cannot come next.
-    """
+    """The stored answer of a repeated request; None for a new release."""
     release = requested_version(transaction.state, request)
     if release is None:
         return None
@@ -128,13 +115,7 @@ def stored_publication(
 def draw_publication(
     transaction: Transaction, request: PublishRequest, source: Source, randomness: Randomness, progress: Progress | None
 ) -> Answered:
-    """The first answer of a new release, drawn and written; by a rule that stops, every answer up to it.
-
-    Raises:
-        BudgetExceeded, OutOfRange: where the dataset does not allow it.
-        AlreadyPublished: where another dataset holds the same values.
-        BadTable: for a value that is larger than declared, and a name that an error bar needs.
-    """
+    """Draw and write the first answer of a new release; with a stopping rule, every answer up to the accurate one."""
     check_new(source)
     key, state, name = transaction.key, transaction.state, request.name
     kept = kept_request(state, request, source)
@@ -186,21 +167,15 @@ def _climbed(
     randomness: Randomness,
     progress: Progress | None,
 ) -> Answered:
-    """Answer level after level of a ladder, up to the first one at which a rule is met; all in one transaction.
-
-    The budget has been checked for the last level. The state holds the level that is reached, and nothing of the rest.
-
-    Args:
-        item: The release, which was answered at the first level.
-        response: That answer.
-    """
+    """Answer level after level until the stopping rule is met, in one transaction; ``response`` is the first answer."""
+    # The budget was checked for the last level; the level that is reached is charged, and no more.
     promise, public, stop = source.promise, source.labels(), Stop(tuple(ladder), True, CONFIDENCE)
     for level in ladder:
         if level != ladder[0]:
             release = transaction.state.releases[item]
             response = answer_more(transaction, release, level, source.columns, randomness, progress)
         released = promise.lasting_noise.written(level, response)
-        # The rule is given what is published, and nothing else.
+        # The rule reads published values only.
         if promise.noise.is_by_plan:
             facts = LedgerFacts(item[0], item[1], (level,), level, stop)
             is_met = sums_in_one_column(promise, level, released, source.kind, facts).is_within(until)
@@ -225,7 +200,7 @@ def new_labels(
     rows: int,
     first: int,
 ) -> tuple[Labels | None, Sequence[bytes]]:
-    """The labels of a new release, and the parts that hold them from the first one on: sealed in a sealed ledger."""
+    """The labels of a new release, and their parts, numbered from ``first``; encrypted in an encrypted ledger."""
     if not public:
         return None, ()
     salt = entropy(_SALT).hex() if state.is_sealed else None
@@ -235,12 +210,7 @@ def new_labels(
 
 
 def check_new(source: Source) -> None:
-    """Check what no release that is there can be asked for any more: sizes, and names.
-
-    Raises:
-        BadTable, OutOfRange: for a value that is larger than declared, a name that an error bar needs, and a rule that
-            reads cells which are not there.
-    """
+    """Check the sizes and names of a new release, and that the stopping rule finds its cells."""
     source.check_sizes()
     source.promise.lasting_noise.check_names(source.promise.columns, source.promise.public)
     if source.promise.until is not None and not source.promise.noise.is_by_plan:
@@ -248,7 +218,7 @@ def check_new(source: Source) -> None:
 
 
 def requested_version(state: State, request: PublishRequest) -> Published | None:
-    """The release that is requested again; None for one that is yet to be made."""
+    """The existing release that a request repeats; None for a new release."""
     if (request.name, 1) in state.mechanisms:
         raise AlreadyPublished(
             "a name must stand for one release or one mechanism",
@@ -262,7 +232,7 @@ def requested_version(state: State, request: PublishRequest) -> Published | None
         (name, version), level = answered
         if name != request.name or level != request.level or request.version not in (None, version):
             remedy = "Repeat it with the same arguments; or give a new request another name, or none."
-            required = "a request under one name must be made again as it was"
+            required = "a request that is repeated under its name must have the same arguments"
             raise AlreadyPublished(required, came=request.request, where="request", remedy=remedy)
         wanted = version
     meant = state.version_meant(request.name, wanted)
@@ -277,12 +247,12 @@ def check_repeated(
     *,
     same_rows: bool,
 ) -> Level:
-    """The level of the answer to a request to publish, found to be one that was made before.
+    """Check that a request repeats an existing publication; return the level of its answer.
 
     Args:
-        request: The request, its promise with the columns as they stand in the table.
-        check: Checks that the values are those that were published.
-        same_rows: Whether noise goes by rows, or is keyed by identifier, as in the release.
+        request: Request, its promise with the columns as they stand in the table.
+        check: Function that checks that the values are the published ones.
+        same_rows: Whether noise is drawn by rows or keyed by identifier, as in the release.
     """
     where = f"{release.name!r}, version {release.version}"
     remedy = f"Call relax or view, or publish a new version: version={len(state.versions(release.name)) + 1}."
@@ -304,7 +274,7 @@ def check_repeated(
                 for promise in (request.promise, release.promise)
             )
             came = f"{said}, published with {own}"
-            remedy = f"Promise it with {own}; of a counted table a plan in place of the promise says it itself."
+            remedy = f"Promise it with {own}; for a counted table, pass the plan instead of the promise."
         raise AlreadyPublished(required, came=came, where=where, remedy=remedy)
     check()
     level = release.level_of_answer(request.level)
@@ -322,32 +292,22 @@ def check_repeated(
 
 
 _OF_ONE_CALL = ("promise", "level", "version", "request", "independent")
-"""The fields of a request that say how one call is made, and the promise, which is compared by its facts."""
+"""The fields of a request that are not stored, and the promise, which is compared by its facts."""
 
 
 def _lasting_facts(promise: Promise) -> dict[str, Any]:
-    """The facts that a release keeps: all but which columns were left out, and how identifiers key the noise."""
+    """The facts of a promise that a release keeps: all but the dropped columns and ``keyed_by_id``."""
     facts = {**promise.facts(), "noise": promise.lasting_noise.facts()}
     return {name: fact for name, fact in facts.items() if name not in ("drop", "keyed_by_id")}
 
 
-_SUM_OF_BOTH = "Where both datasets are of the same people, their loss is the sum of what both have spent."
+_SUM_OF_BOTH = "If both datasets are of the same people, their loss is the sum of both spent levels."
 
 
 def check_allowed(
     transaction: Transaction, request: PublishRequest, likeness: TableDigests, *, is_independent: bool
 ) -> None:
-    """Check that a dataset allows a new release.
-
-    Args:
-        request: The request as it will be kept, with the version that is to be made.
-        likeness: Digests by which its values are known again.
-        is_independent: Whether its individuals are declared to be in no other dataset.
-
-    Raises:
-        BudgetExceeded, OutOfRange: where it does not.
-        AlreadyPublished: where another dataset holds the same values.
-    """
+    """Check that a dataset allows a new release; ``request`` is as the ledger stores it."""
     state, dataset = transaction.state, request.dataset
     check_dataset(state, request)
     if not is_independent:
@@ -359,7 +319,7 @@ def check_allowed(
 
 
 def check_dataset(state: State, request: PublishRequest) -> None:
-    """All versions of a release spend one budget, and all that spend one budget protect against one relation."""
+    """Check that a release stays in its dataset, whose releases protect one relation, and at most one has a delta."""
     if releases_of_means(state.releases.values(), request.name, None):
         came, remedy = "a table of several amounts", "Take another name, and the dataset of that table."
         raise AlreadyPublished(
@@ -376,16 +336,14 @@ def check_dataset(state: State, request: PublishRequest) -> None:
     check_relation(state, request.dataset, request.promise.lasting_noise.relation, request.name)
     if request.promise.lasting_noise.delta is not None and request.dataset in state.accounts:
         required = "a dataset must hold one release with a delta, since no ledger adds deltas up"
-        remedy = "Pass another name, and dataset= of its own; the chances of both add up."
+        remedy = "Pass another name and another dataset=; the deltas of both add up."
         raise OutOfRange(required, came="another beside it", where=repr(request.name), remedy=remedy)
 
 
 def check_no_duplicate_data(transaction: Transaction, request: PublishRequest, likeness: TableDigests) -> None:
-    """The same values under two names spend twice; they must spend one budget.
-
-    Whoever is told which column of a guess is released elsewhere, and where, has it confirmed column by column; so a
-    refusal says yes or no for the whole table. `AlreadyPublished.known_as` is for whoever holds the ledger's key.
-    """
+    """Refuse values that another dataset has released: they must spend one budget."""
+    # The refusal names no column and no release: otherwise a caller could confirm guesses column by column.
+    # `AlreadyPublished.known_as` holds the names, for the holder of the ledger's key.
     for digest, column in zip(likeness.columns, request.promise.columns, strict=True):
         for other, at in transaction.digests.holders(transaction.key, transaction.state.releases, digest):
             if other.dataset != request.dataset:
@@ -393,8 +351,7 @@ def check_no_duplicate_data(transaction: Transaction, request: PublishRequest, l
                     "the same values must be released in one dataset, where their levels add up",
                     came="values that another dataset holds",
                     where=f"{request.name!r}, dataset {request.dataset!r}",
-                    remedy="Pass dataset= of the release that has them; or independent=True, for other individuals' "
-                    "data.",
+                    remedy="Pass dataset= of the release that has them; or independent=True, if nobody is in both.",
                 ).known(
                     f"column {column!r} holds the values of {other.columns[at]!r} in {other.name!r}, version "
                     f"{other.version}, of dataset {other.dataset!r}"

@@ -1,4 +1,4 @@
-"""Answering a release at one level more: by relaxing with the values at hand, or by what is stored alone."""
+"""Answering a release at a further level: from its values, or from stored responses alone."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -38,40 +38,36 @@ from utmost.publish.releases.source import Source, read_source
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Answered:
-    """A response at a level, and what the ledger adds to the statement of this answer."""
+    """A response at a level, and the facts that the ledger adds to its statement."""
 
     level: Level
     response: Response
     facts: LedgerFacts
 
     def in_table(self, source: Source) -> Answer[Any]:
-        """The answer as it is returned to whoever brought the table: that table, with released values in it."""
+        """The answer in the table of the caller, with released values in place of the true ones."""
         noise = source.promise.at_stop(self.level, self.facts.stop)
         written = source.promise.lasting_noise.written(self.level, self.response)
         return source.answer(noise, written, self.facts)
 
 
 StoredView = tuple[Published, Response, TableLabels, LedgerFacts]
-"""A release, a response of it, its labels, and what the ledger adds to the statement of this answer."""
+"""A release, one of its responses, its labels, and the facts that the ledger adds to the statement."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowPermutation:
-    """A map from the order of a table's rows to that in which the ledger stores them, and back.
+    """A map between the order of a table's rows and the order in which the ledger stores them.
 
     Attributes:
-        rows: Row ``rows[i]`` of the table is stored row i; None where the two orders are one.
+        rows: Row ``rows[i]`` of the table is stored row i; None if the two orders are equal.
     """
 
     rows: NDArray[np.intp] | None = None
 
     @classmethod
     def of(cls, transaction: Transaction, release: Published, source: Source, committed: bytes) -> "RowPermutation":
-        """The permutation of a table that has been found to be the one that was published.
-
-        Args:
-            committed: Commitment to the table.
-        """
+        """The permutation of a table that was checked to be the published one; ``committed`` is its commitment."""
         if source.items is None:
             return cls()
         mine = item_tags(noise_secret(transaction.key, release.name, release.version, committed), [source.items])
@@ -83,11 +79,9 @@ class RowPermutation:
         return cls(rows)
 
     def as_stored(self, columns: Mapping[str, Integers]) -> dict[str, Integers]:
-        """Columns of the table in the stored order."""
         return {name: column if self.rows is None else column[self.rows] for name, column in columns.items()}
 
     def as_in_table(self, columns: Mapping[str, Integers]) -> dict[str, Integers]:
-        """Stored columns in the order of the table."""
         return {name: column if self.rows is None else _placed(column, self.rows) for name, column in columns.items()}
 
 
@@ -103,14 +97,7 @@ def _placed(column: Integers, rows: NDArray[np.intp]) -> Integers:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Relaxation:
-    """A request to relax a release, with the values of the table that was brought again.
-
-    Attributes:
-        request: The request.
-        release: The release as it was read; what it promises never changes.
-        source: The values, read as the release promises.
-        commitment: The commitment to them.
-    """
+    """A request to relax a release, with the values of its table and the commitment to them."""
 
     request: AnswerRequest
     release: Published
@@ -119,25 +106,20 @@ class Relaxation:
 
     @classmethod
     def of(cls, key: Key, request: AnswerRequest, release: Published, table: Any) -> "Relaxation":
-        """The request, with the values of a table."""
         source = release_source(release, table)
         return cls(request, release, source, commitment(key, release.name, release.version, source))
 
     def now(self, transaction: Transaction) -> Published:
-        """The release as it is in this transaction.
-
-        Raises:
-            DataChanged: where the newest version is requested, and is another one by now.
-        """
+        """The release as it is in this transaction; refuse it if the newest version has changed since it was read."""
         release = transaction.state.release(self.request.name, self.request.version)
         if release.version != self.release.version:
             required, came = "the newest version must be the one that was read", f"version {release.version}"
-            raise DataChanged(required, came=came, where=repr(release.name), remedy="Call it again.")
+            raise DataChanged(required, came=came, where=repr(release.name), remedy="Make the same call again.")
         return release
 
 
 def release_source(release: Published, table: Any) -> Source:
-    """The values of a table that is brought again for a release that is there."""
+    """The values of the table of an existing release."""
     noise = release.noise
     rows, _ = noise.measured(noise.rows_of(table, release.columns))
     by_item = release.items is not None
@@ -145,7 +127,7 @@ def release_source(release: Published, table: Any) -> Source:
 
 
 def known_release(state: State, request: AnswerRequest) -> Published | None:
-    """The release that is meant, as far as a state tells; None where it is not known there."""
+    """The release that a request names; None if the state does not have it."""
     versions = state.versions(request.name)
     version = max(versions, default=0) if request.version is None else request.version
     return state.releases.get((request.name, version))
@@ -154,11 +136,7 @@ def known_release(state: State, request: AnswerRequest) -> Published | None:
 def relax_together(
     log: EventLog, wanted: Sequence[Relaxation], randomness: Randomness, progress: Progress | None
 ) -> list[Answered]:
-    """Answer one release or several in one transaction: the answers that are stored, and the others drawn now.
-
-    Raises:
-        DataChanged, BudgetExceeded, Quarantined: as `Ledger.relax`; then nothing is spent.
-    """
+    """Answer one or several releases in one transaction: return stored answers, and draw the others."""
 
     def answers(transaction: Transaction, may_draw: bool) -> list[Answered] | None:
         found, spends = [stored_relaxation(transaction, relaxation, progress) for relaxation in wanted], list[Spends]()
@@ -175,7 +153,7 @@ def relax_together(
             for relaxation, answer in zip(wanted, found, strict=True)
         ]
 
-    # What is refused, or stored, as far as the release is known, needs no writer.
+    # A request that is stored, or will be refused for changed values, needs no writer.
     look = all(
         relaxation.request.level in relaxation.release.responses
         or sha256(relaxation.commitment).hexdigest() != relaxation.release.commitment
@@ -185,11 +163,7 @@ def relax_together(
 
 
 def stored_relaxation(transaction: Transaction, relaxation: Relaxation, progress: Progress | None) -> Answered | None:
-    """The answer that is there; None for a level that is yet to be answered.
-
-    Raises:
-        DataChanged: for other values than those published.
-    """
+    """The stored answer; None if the level was not answered. Check the values first."""
     release, level, source = relaxation.now(transaction), relaxation.request.level, relaxation.source
     release.check_kept()
     check_values(transaction, release, relaxation.commitment, source)
@@ -201,17 +175,13 @@ def stored_relaxation(transaction: Transaction, relaxation: Relaxation, progress
 
 
 def check_relaxable(log: EventLog, request: AnswerRequest, table: Any) -> None:
-    """Check that a table would relax its release, as `relax_together` does; nothing is drawn or written.
-
-    Raises:
-        NotPublished, DataChanged, BadTable, BudgetExceeded, Quarantined: as `Ledger.relax`.
-    """
+    """Check that a table would relax its release; draw and write nothing."""
 
     log.read(lambda transaction: check_relaxable_in(log, transaction, request, table))
 
 
 def check_relaxable_in(log: EventLog, transaction: Transaction, request: AnswerRequest, table: Any) -> bool:
-    """Check that a table would relax its release; say whether the answer is stored."""
+    """Check that a table would relax its release; return whether the answer is stored."""
     release = transaction.state.release(request.name, request.version)
     relaxation = Relaxation.of(transaction.key, request, release, table)
     if stored_relaxation(transaction, relaxation, None) is not None:
@@ -224,11 +194,7 @@ def check_relaxable_in(log: EventLog, transaction: Transaction, request: AnswerR
 def draw_relaxation(
     transaction: Transaction, relaxation: Relaxation, randomness: Randomness, progress: Progress | None
 ) -> Answered:
-    """A new answer from values that were found to be those published, drawn and written.
-
-    Raises:
-        BudgetExceeded, Quarantined: as for `answer_more`.
-    """
+    """Draw and write a new answer, from values that were checked to be the published ones."""
     release, level, source = relaxation.now(transaction), relaxation.request.level, relaxation.source
     order = RowPermutation.of(transaction, release, source, relaxation.commitment)
     response = answer_more(transaction, release, level, order.as_stored(source.columns), randomness, progress)
@@ -245,11 +211,7 @@ def view_release(
     *,
     may_draw: bool,
 ) -> StoredView | None:
-    """The answer at a level, stored or made of the stored responses; None where it may not be made and is not stored.
-
-    Raises:
-        NeedsTable: for a level beyond the loosest, and for noise that leads to none.
-    """
+    """The answer at a level, stored or computed from stored ones; None if not stored and ``may_draw`` is False."""
     state, level, where = transaction.state, request.level, repr(request.name)
     release = state.release(request.name, request.version)
     release.check_kept()
@@ -277,12 +239,7 @@ def answer_more(
     randomness: Randomness,
     progress: Progress | None,
 ) -> Response:
-    """Draw the response of a release at one level more, and write it.
-
-    Raises:
-        BudgetExceeded: where the dataset does not allow it.
-        Quarantined: for a release that has lost responses, beyond its loosest level.
-    """
+    """Draw and write the response of a release at a further level."""
     check_answerable(transaction, release, level)
     facts = {"name": release.name, "version": release.version}
     return draw_response(
@@ -291,11 +248,7 @@ def answer_more(
 
 
 def check_answerable(transaction: Transaction, release: Published, level: Level) -> None:
-    """Check that a release may be answered at one level more.
-
-    Raises:
-        BudgetExceeded, Quarantined: as for `answer_more`.
-    """
+    """Check that a release may be answered at a further level."""
     if release.spent < level:
         if not release.relaxable:
             raise Quarantined(
@@ -310,28 +263,21 @@ def check_answerable(transaction: Transaction, release: Published, level: Level)
 
 
 def check_values(transaction: Transaction, release: Published, now: bytes, source: Source) -> None:
-    """Check that these are the values that were published.
-
-    Args:
-        now: the commitment to them.
-
-    Raises:
-        DataChanged: where they are not.
-    """
+    """Check that a commitment is to the published values."""
     remedy = other_data_remedy(transaction, release)
     where = f"{release.name!r}, version {release.version}"
     check_unchanged(stored_commitment(transaction, release), now, source, release.rows, where, remedy)
 
 
 def other_data_remedy(transaction: Transaction, release: Published) -> str:
-    """The ways on for data that are not those published; whether they are an earlier version's is not told."""
-    earlier = "If they are an earlier version's, name it: version=1. " if release.version > 1 else ""
+    """The remedies for changed data; they do not reveal whether the data are those of an earlier version."""
+    earlier = "If the data are of an earlier version, pass it: version=1. " if release.version > 1 else ""
     new = len(transaction.state.versions(release.name)) + 1
     return f"{earlier}Publish changed data as a new version: version={new}."
 
 
 def where_changed(transaction: Transaction, release: Published, source: Source) -> str | None:
-    """The first difference of a table from the one that was published, for whoever holds the key; None for none."""
+    """The first difference between a table and the published one, for the holder of the key; None if there is none."""
     committed, now = (
         stored_commitment(transaction, release),
         commitment(transaction.key, release.name, release.version, source),
@@ -342,25 +288,18 @@ def where_changed(transaction: Transaction, release: Published, source: Source) 
 
 
 def warn_of_names(key: Key, release: Published, source: Source) -> None:
-    """Warn where the rows seem to be other ones than at the publication.
-
-    Warns:
-        RowsRenamed: for other texts beside the values, see `rows_are_renamed`.
-    """
+    """Warn (RowsRenamed) if the texts beside the values differ from those at publication."""
     if rows_are_renamed(key, release, source):
         warning = (
             f"{release.name!r}, version {release.version}: texts beside the values are not those that were published; "
-            "without id_column= the ledger goes by the order of the rows alone, and puts released values in that order"
+            "without id_column= the ledger identifies rows by their order, and returns released values in that order"
         )
         warn(warning, RowsRenamed)
 
 
 def rows_are_renamed(key: Key, release: Published, source: Source) -> bool:
-    """Whether the texts beside the values are others than at the publication, in columns of the same names.
-
-    Where there is an ``id_column`` the commitment itself covers the rows' names, and this is False.
-    """
-    if release.promise.id_column:
+    """Whether the texts beside the values, in columns of the same names, differ from those at publication."""
+    if release.promise.id_column:  # the commitment covers the identifiers
         return False
     then = TableDigests.opened(key, release.values, release.name, release.version)
     labels, texts = text_digests(key, source.texts(source.labels()))

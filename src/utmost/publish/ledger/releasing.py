@@ -1,4 +1,4 @@
-"""Releasing a table as it is promised: remembered by this process, in a ledger that lasts as long as it; or once."""
+"""`release`: release a table under a promise; the history lasts as long as the process, or there is none."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -96,41 +96,40 @@ def release(
     confidence: Number = DEFAULT_CONFIDENCE,
     randomness: Randomness | None = None,
 ) -> Answer[Any]:
-    """Release a table under a promise, at an epsilon. Everything is checked before anything is drawn.
+    """Release a table under a promise, at an epsilon. Everything is checked before noise is drawn.
 
-    This process remembers answer and table as long as it runs: ``answer.release.at`` gives answers at other levels, and
-    all answers together cost the largest level. `Ledger.publish` remembers them for years.
+    The process remembers the answer and the table while it runs: ``answer.release.at`` gives answers at other levels,
+    and all answers together cost the largest level. `Ledger.publish` remembers them permanently.
 
     Args:
         table: Dict of columns, dataframe of any library, table read from a file, or counted table, whose unit is proved
             and whose labels are public. A frame that an engine evaluates (Polars' lazy frames, DuckDB's relations,
-            Spark's dataframes) needs an ``id_column`` and gives a frame of its kind. A file in pieces is drawn while
-            the released one is written. For a plan also an array of integers, one for each cell of its domain.
-        promise: Promise of everything that is decided beforehand, by `Promise.of_counted` for a counted table; or the
-            plan of the sums to measure of a counted table; or the sums that are wanted of one, for which `choose_plan`
-            makes the plan.
+            Spark's dataframes) needs an ``id_column`` and gives a frame of its kind. A file in blocks is drawn while
+            the released file is written. For a plan also an array of integers, one for each cell of its domain.
+        promise: Promise with everything that is decided beforehand, by `Promise.of_counted` for a counted table; or the
+            plan of the sums to measure of a counted table; or a workload, for which `choose_plan` makes the plan.
         epsilon: Privacy level that the whole table may spend. With `within` in the promise it is the largest: the
             release stops at the first level that is accurate enough.
-        once: Whether to take the least noise for this one level. Then nothing is remembered, and ``answer.release`` is
-            refused. Of wanted sums the cells, or all one-way tables, are released as one table where that has less
+        once: Whether to add the least noise for this one level. Then nothing is remembered, and ``answer.release`` is
+            refused. For a workload, the cells or all one-way tables are released as one table if that has a smaller
             error than a plan (`Plan.once_errors`).
         confidence: Confidence of the margins.
         randomness: Source of random bits, the operating system's if left out; a seeded source is refused.
 
     Returns:
-        The answer. Its table is of the kind that came in, with released values, and margins behind them.
+        The answer. Its table is of the kind of the argument, with released values, and margins in additional columns.
 
     Raises:
         NotDeclared: for a column that is neither released, nor public, nor dropped.
-        BadTable: for a column that is missing, a cell that cannot be released, with its row and column, a table without
-            rows, and a public column that repeats a released one.
-        OutOfRange: for a promise that does not fit the table, such as a unit smaller than counting proved.
-        NotALevel, NotANumber, WrongKind: for an argument that is no such thing.
-        Unsupported: without ``once``, for noise that is made for a single level.
+        BadTable: for a missing column, a cell that cannot be released, with its row and column, a table without rows,
+            or a public column that repeats a released one.
+        OutOfRange: for a promise that does not fit the table, such as a unit smaller than the proved one.
+        NotALevel, NotANumber, WrongKind: for an invalid argument.
+        Unsupported: without ``once``, for noise that exists for a single level only.
         PromiseBroken: for a source of randomness that is not secure.
 
     Warns:
-        LittleProtection: at a level so large that practically nobody is protected.
+        LittleProtection: at a level so large that it protects practically nobody.
         RowsObserved: for rows that were observed in the data.
 
     Source: [koufogiannis2015], Theorems 1, 11 and 12; with ``once`` [geng2012], Theorems 4, 6, 11 and 12.
@@ -153,7 +152,7 @@ def release(
     >>> answer["department"]["margin"].tolist(), answer.total({"sex": "men"}).margin
     ([4, 4], 4)
 
-    Or by the sums that are wanted of it:
+    Or by a workload, the sums that it should be accurate for:
 
     >>> from utmost.counting import CountedTable
     >>> counted = CountedTable(domain, np.array([[512, 89], [353, 17]]), Unit(1, 1))
@@ -177,14 +176,14 @@ def release(
 
 
 def promised_statement(table: Any, promise: Promise, at: Level) -> dict[str, Any]:
-    """The statement of a release by a rule that stops, as if it went up to its last level; nothing is drawn."""
+    """The statement of a release with a stopping rule, as if it went up to its last level; draw nothing."""
     check_release(table, promise, at)
     source = new_source(table, promise.rows_of(table), promise)
     return Statement(source.promise, source.promise.at(at), source.rows, None, None).facts()
 
 
 def check_release(table: Any, promise: Promise, at: Level) -> None:
-    """Everything that `release` and `Ledger.publish` check of a table before they draw."""
+    """Check a table as `release` and `Ledger.publish` do before they draw."""
     promise.check(table)
     native = promise.rows_of(table)
     if is_engine_frame(native):

@@ -1,7 +1,7 @@
-"""Requests to a memory of releases: to publish a table, and to answer a release at another level.
+"""Requests to a ledger: to publish a table, and to answer a release at another level.
 
-A field of a request is written here, with its form, and where a caller gives it. Its JSON, its reading, the digest
-that a second person approves, the event that a ledger keeps, the fields of the API and the rows of pages follow.
+A field of a request is defined here, with its form. Its JSON, its parsing, the digest that a second person approves,
+the event of the ledger, the fields of the API and the rows of pages are derived from this definition.
 """
 
 from collections.abc import Mapping, Sequence
@@ -36,15 +36,15 @@ _VERSION = form("version of the data", hint="Empty for the first; 2 for correcte
 
 @dataclass(frozen=True, slots=True)
 class PublishRequest:
-    """Everything that is asked for when a table is published, except the table; checked when it is made.
+    """A request to publish a table, without the table; checked when it is made.
 
     Attributes:
         name: Name of the release.
         promise: Promise about the table.
         level: Level of the first answer.
-        dataset: Dataset whose budget is spent; all releases of one dataset add up.
+        dataset: Dataset whose budget is spent; the levels of all its releases add up.
         version: Version of the data; None for the newest one.
-        request: Name under which the same request may be made again; None for no name.
+        request: Name under which the same request may be repeated; None for no name.
         independent: Whether no individual of these data is in another dataset of the ledger.
 
     Raises:
@@ -72,23 +72,23 @@ class PublishRequest:
         object.__setattr__(self, "independent", truth(self.independent, "independent"))
 
     def facts(self) -> dict[str, Any]:
-        """The request as JSON values; a field that is None is left out. `of_facts` reads them."""
+        """The request as JSON values, without fields that are None; `of_facts` reads them."""
         return facts_of(self)
 
     @classmethod
     def of_facts(cls, facts: Mapping[str, Any]) -> "PublishRequest":
-        """The request that JSON values describe; a field that is missing or null has its default.
+        """The request that JSON values describe; a missing or null field has its default.
 
         Raises:
-            OutOfRange: for a field that no request has, and one that is missing and has no default.
-            UtmostError: for a value that its field does not take.
+            OutOfRange: for an unknown field, or a missing field without a default.
+            UtmostError: for an invalid value.
         """
         return cls(**_arguments(cls, facts, {"dataset": mapping(facts, "request").get("name")}))
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerRequest:
-    """Everything that is asked for when a release is answered at another level, except a table; checked when made.
+    """A request to answer a release at another level, without a table; checked when it is made.
 
     Attributes:
         name: Name of the release.
@@ -110,17 +110,17 @@ class AnswerRequest:
             object.__setattr__(self, "version", natural(self.version, "version", 1, MOST_VERSIONS))
 
     def facts(self) -> dict[str, Any]:
-        """The request as JSON values; a field that is None is left out. `of_facts` reads them."""
+        """The request as JSON values, without fields that are None; `of_facts` reads them."""
         return facts_of(self)
 
     @classmethod
     def of_facts(cls, facts: Mapping[str, Any]) -> "AnswerRequest":
-        """The request that JSON values describe, as `PublishRequest.of_facts`."""
+        """The request that JSON values describe, as for `PublishRequest.of_facts`."""
         return cls(**_arguments(cls, facts, {}))
 
 
 def _arguments(kind: type, facts: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of a request that JSON values describe, all that have no default among them."""
+    """The arguments of a request that JSON values describe; refuse a missing one."""
     arguments = {**defaults, **arguments_of(kind, facts, "request")}
     needed = (each.name for each in fields(kind) if each.default is MISSING)
     if missing := [name for name in needed if arguments.get(name) is None]:
@@ -129,7 +129,7 @@ def _arguments(kind: type, facts: Mapping[str, Any], defaults: Mapping[str, Any]
 
 
 def check_one_dataset(requests: Sequence[PublishRequest]) -> None:
-    """Check that all requests spend one dataset, and declare alike whether it is of other individuals."""
+    """Check that all requests have the same dataset and the same ``independent``."""
     if len({(request.dataset, request.independent) for request in requests}) != 1:
         remedy = "Pass the same dataset= and the same independent= for all."
         raise OutOfRange("measures that are published together must name one dataset", came="several", remedy=remedy)

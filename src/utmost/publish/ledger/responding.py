@@ -1,4 +1,4 @@
-"""The door of a ledger through which persons are answered."""
+"""The methods of a ledger that answer single persons."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -20,7 +20,7 @@ from utmost.publish.ledger.personal_answers import (
 
 
 class Responding:
-    """The verbs of a ledger that answer persons, once each; `Ledger` inherits them."""
+    """The methods of `Ledger` that answer single persons, once each."""
 
     __slots__ = ()
 
@@ -38,36 +38,38 @@ class Responding:
         independent: bool = False,
         version: int | None = None,
     ) -> dict[str, Any]:
-        """One answer for each person, drawn from a mechanism: kept, and repeated whatever the secret is by then.
+        """Return one answer for each person, drawn from a mechanism, stored, and repeated even if the secret changes.
 
-        The mechanism is bound to the name: another one under it is refused. Answers of all persons cost
-        the dataset the mechanism's level once, since each person has one. Who asks about somebody who was answered gets
-        that answer again, from any thread or process, and after any crash.
+        The mechanism is bound to the name: another mechanism under the same name is refused. The answers of all persons
+            cost
+        the dataset the mechanism's level once, since each person has one answer. A person who was answered gets that
+        answer again, from any thread or process, and after any crash.
 
-        Promise: whatever is asked, in whatever order, the answers of one version tell two secrets of one person at
-        distance d apart by at most e^(epsilon d). Another version, and another name, adds up.
+        Guarantee: for any sequence of calls, the answers of one version distinguish two secrets of a person at distance
+            d by a
+        factor of at most e^(epsilon d). Levels of other versions and names add up.
 
         Args:
-            name: Name under which the answers are kept.
+            name: Name under which the answers are stored.
             mechanism: Mechanism with a checked level: `utmost.local.read_mechanism` of a design, or of a channel of
                 Fractions and its space.
-            secrets: person to secret, by number or by name; None for a person who has an answer.
+            secrets: Secret of each person, by number or by name; None for a person who has an answer.
             dataset: Dataset whose budget is spent; the name if left out. All designs in it must be over one space.
-            independent: Confirmation of a dataset without a limit, where a limit waits for one that nothing names.
-            version: the newest if left out. The next number begins a version, in which everybody is answered anew.
+            independent: Whether a dataset without a limit is intended while a limit is set on an unused dataset.
+            version: Version; the newest if left out. The next number begins a version, in which everybody is answered
+                anew.
 
         Returns:
-            Person to answer, by name where the mechanism's answers have names.
+            The answer of each person, by name if the mechanism's answers have names.
 
         Raises:
-            AlreadyPublished: where another mechanism, or a release, stands under the name.
-            BudgetExceeded: where the dataset's limit does not allow the mechanism's level.
+            AlreadyPublished: if the name belongs to another mechanism or to a release.
+            BudgetExceeded: if the limit of the dataset does not allow the mechanism's level.
             NeedsTable: for a person without an answer whose secret is None.
-            OutOfRange, WrongKind: for what is no mechanism, person, secret, name or version; no person and no secret is
-                repeated.
-            Quarantined: in a ledger that was rolled back, and for a mechanism that lost answers so.
+            OutOfRange, WrongKind: for an invalid argument; the message repeats no person and no secret.
+            Quarantined: if the ledger was rolled back, or the mechanism lost answers in a rollback.
 
-        Cost: the first call of a process reads the answers of the version once; then those that are new.
+        Cost: the first call of a process reads all answers of the version; later calls read the new ones.
 
         >>> from tempfile import TemporaryDirectory
         >>> from utmost.ledger import Ledger
@@ -83,7 +85,7 @@ class Responding:
         (True, level(alpha='1/2'), 2)
         """
         if not isinstance(mechanism, LocalMechanism):
-            raise wrong_kind("mechanism", "one that keeps a level, as utmost.local.read_mechanism reads it", mechanism)
+            raise wrong_kind("mechanism", "a mechanism from utmost.local.read_mechanism", mechanism)
         persons = check_persons(mapping(secrets, "secrets"))
         if not persons:
             return {}
@@ -96,10 +98,10 @@ class Responding:
         return named(numbers, mechanism.names)
 
     def answered(self, name: str, persons: Iterable[str], *, version: int | None = None) -> list[str]:
-        """The persons among these who have an answer under a name; nothing is drawn, and no answer is shown.
+        """The persons in the argument who have an answer under a name; nothing is drawn, and no answer is shown.
 
         Raises:
-            OutOfRange, WrongKind: for what is no name, person or version.
+            OutOfRange, WrongKind: for an invalid name, person or version.
         """
         rows = check_persons(persons)
         wanted = None if version is None else exact_integer(version, "version")
@@ -109,5 +111,5 @@ class Responding:
 
     @property
     def mechanisms(self) -> tuple[KeptMechanism, ...]:
-        """Every version of every mechanism from which persons are answered, in the order bound."""
+        """Every version of every mechanism that answers single persons, in the order of their first use."""
         return self._log.read(lambda transaction: tuple(transaction.state.mechanisms.values()))

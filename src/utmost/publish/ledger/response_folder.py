@@ -1,7 +1,7 @@
-"""Responses of releases by item, kept as Parquet files beside a ledger, whose database keeps events and commitments.
+"""Responses of releases with keyed noise, as Parquet files beside a ledger that stores events and commitments.
 
-A level of a release is one folder of files, with a manifest that says what is in them. It is written aside, read back
-and found to be what was answered, and only then named: one that was cut off half-way is not there, and is made again,
+A level of a release is a folder of files with a manifest that lists them. The folder is written under a temporary name,
+read back, compared with the commitment, and then renamed: an interrupted folder has no final name, and is written again
 with the same values, since they are a function of the key.
 """
 
@@ -43,23 +43,24 @@ def check_responses(
     epsilon: Number | Level,
     version: int | None = None,
 ) -> int:
-    """Check that an engine's frame holds what was answered at a level: a table of a warehouse, files of a lake.
+    """Check that an engine's frame, such as a table in a warehouse, holds exactly the answers at a level.
 
     Args:
         ledger: Ledger that answered.
         name, version: Release; the newest version if left out.
-        table: the identifiers and the released columns, in any order of the rows; no other column is looked at.
-        epsilon: the level.
+        table: Frame with the identifiers and the released columns, in any order of the rows; other columns are ignored.
+        epsilon: Level of the answers.
 
     Returns:
-        how many rows it has.
+        Number of rows.
 
     Raises:
-        WrongKind: for what is no ledger.
-        DataChanged: for a frame of anything else.
-        NotPublished, Unsupported: where nothing was answered so, and for a release whose noise goes by rows.
+        WrongKind: if ``ledger`` is not a ledger.
+        DataChanged: if the frame holds other values.
+        NotPublished: if there is no such release or level.
+        Unsupported: if the noise of the release is not keyed by identifier.
 
-    Cost: an aggregate of the engine and one pass; nothing is gathered.
+    Cost: one aggregate of the engine and one pass; the rows are never collected.
     """
     from utmost.publish.ledger.engine_ledger import checked_responses, known_by_item
 
@@ -74,12 +75,12 @@ def check_responses(
 class ResponseFolder:
     """Responses beside a ledger, a folder of Parquet files for each level.
 
-    Whoever holds the ledger's key and such files has the true values: those of a level are for its recipients, and the
-    whole is kept as the data are. A place must be a folder of this machine, on which a rename is atomic.
+    With the ledger's key and these files one can compute the true values: give the files of a level to its recipients
+    alone, and protect the folder like the data. It must be on a file system of this machine with atomic renaming.
 
     Attributes:
-        ledger: Ledger whose responses these are.
-        path: the folder, a path or its text; made when the first are kept.
+        ledger: Ledger of the responses.
+        path: Path of the folder, or its text; the folder is made when the first responses are stored.
 
     >>> from utmost import Unit
     >>> from tempfile import TemporaryDirectory
@@ -117,22 +118,23 @@ class ResponseFolder:
         epsilon: Number | Level,
         version: int | None = None,
     ) -> Path:
-        """Keep what was answered at a level; where it is kept already, nothing is written.
+        """Store the responses at a level; do nothing if they are stored already.
 
         Args:
             name, version: Release; the newest version if left out.
             frame: Answer of `publish`, `relax` or `view` of the ledger; an `Answer`, or its table.
-            epsilon: Level.
+            epsilon: Level of the answer.
 
         Returns:
-            the folder of its files.
+            The folder of the files of the level.
 
         Raises:
-            DataChanged: for a frame with any other content or column; nothing of it is kept. Public
-                columns are taken as they are.
-            NeedsTable: for a level that was not answered.
-            LedgerDamaged: for a folder of the level whose manifest is gone.
-            NotPublished, Unsupported: without such a release, and for one whose noise goes by rows.
+            DataChanged: if the frame has other values or other columns; nothing is stored. Public columns are not
+                checked.
+            NeedsTable: if the level was not answered.
+            LedgerDamaged: if the folder of the level has no manifest.
+            NotPublished: if there is no such release.
+            Unsupported: if the noise of the release is not keyed by identifier.
         """
         release, at = self._answered(name, level(epsilon), version)
         place = self._place(release, at)
@@ -142,15 +144,15 @@ class ResponseFolder:
             aside = Path(mkdtemp(prefix=f".{place.name}.", suffix=".part", dir=place.parent))
             try:
                 self._write_aside(release, at, frame, aside)
-                # One name for the whole folder: whoever finds it finds all files, found to be what was answered.
+                # One rename for the whole folder: readers find all files, already checked, or none.
                 os.replace(aside, place)
             except OSError:
-                if self._manifest(release, at) is None:  # else another writer was first, with the same values
+                if self._manifest(release, at) is None:  # else another writer was first, with equal values
                     _check_gone(place)
                     raise
             finally:
                 shutil.rmtree(aside, ignore_errors=True)
-            # The name itself is on the disk now, and a power cut leaves it or nothing.
+            # Forces the name to the disk: after a power cut the folder is complete or absent.
             force(place.parent)
         for left in place.parent.glob(f".{place.name}.*.part"):
             shutil.rmtree(left, ignore_errors=True)
@@ -163,33 +165,33 @@ class ResponseFolder:
         epsilon: Number | Level,
         version: int | None = None,
     ) -> list[str]:
-        """The Parquet files of a level, for an engine to read.
+        """The paths of the Parquet files of a level, for an engine to read.
 
         Raises:
-            NeedsTable: where it is not kept.
-            LedgerDamaged: for a manifest of another release.
+            NeedsTable: if the level is not stored here.
+            LedgerDamaged: if the manifest is of another release.
         """
         release, at = self._answered(name, level(epsilon), version)
         manifest = self._manifest(release, at)
         if manifest is None:
-            remedy = "Answer it again, and call keep: the same call gives the same values."
+            remedy = "Answer the level again, and call keep: the same call gives the same values."
             raise NeedsTable("the responses of a level must have been kept", came=at, where=repr(name), remedy=remedy)
         return [str(self._place(release, at) / file["name"]) for file in manifest["files"]]
 
     def missing(self) -> tuple[tuple[str, int, Level], ...]:
-        """The answers of engines that are not kept here, by name, version and level, where a keep was cut off."""
+        """The answered levels that are not stored here, as (name, version, level)."""
         return tuple(
             (release.name, release.version, at) for release, at in self._levels() if self._manifest(release, at) is None
         )
 
     def verify(self) -> int:
-        """Read every file that is kept, a batch at a time, and find it to be what was written and answered.
+        """Read every stored file in batches; check that its bytes are those written, and its rows those answered.
 
         Returns:
-            how many rows there are in all levels.
+            Number of rows in all levels.
 
         Raises:
-            LedgerDamaged: for a file that is missing or of other bytes.
+            LedgerDamaged: for a missing or changed file.
             DataChanged: for rows that were not answered.
         """
         rows = 0
@@ -223,7 +225,7 @@ class ResponseFolder:
         return self.path / _named(release.name) / f"v{release.version}" / _named(level_text(at))
 
     def _manifest(self, release: "Published", at: Level) -> Any:
-        """The file of a level; None where none is kept."""
+        """The manifest of a level; None if the level is not stored."""
         path = self._place(release, at) / _MANIFEST
         if not path.is_file():
             return None
@@ -240,7 +242,7 @@ class ResponseFolder:
         return manifest
 
     def _write_aside(self, release: "Published", at: Level, frame: Any, aside: Path) -> None:
-        """Write, force to the disk, read back, and say what it is."""
+        """Write the frame and its manifest into the folder ``aside``, checked and forced to the disk."""
         answered = engine_frame(frame)
         _check_columns(release, answered.schema().names)
         answered.written(aside)
@@ -250,12 +252,12 @@ class ResponseFolder:
         facts = {"form": _FORM, "name": release.name, "version": release.version, "release": release.bound.hex()}
         facts |= {"level": level_text(at), "rows": release.rows, "files": listed}
         (aside / _MANIFEST).write_text(json.dumps(facts, indent=1, sort_keys=True) + "\n", encoding="ascii")
-        # Files before the manifest that names them, and the folder last.
+        # The files before the manifest that lists them, and the folder last.
         for path in (*files, aside / _MANIFEST, aside):
             force(path)
 
     def _check(self, release: "Published", at: Level, files: list[Path]) -> None:
-        """Check that files hold what was answered at a level."""
+        """Check that files hold exactly the answers at a level."""
         assert release.items is not None
         items = self.ledger.items
         key = items.commitment_key(release.name, version=release.version)
@@ -270,26 +272,26 @@ class ResponseFolder:
 
 
 def _margins(release: "Published") -> list[str]:
-    """The columns of error bars."""
+    """The names of the columns of margins."""
     return [f"{name}_margin" for name in release.columns]
 
 
 def _check_columns(release: "Published", names: list[str]) -> None:
-    """Check that there is no column but those of an answer: what is kept is for recipients."""
+    """Check that there are no columns besides those of an answer, since files go to recipients."""
     assert release.items is not None
     answered = {*release.promise.id_column, *release.columns, *release.public, *_margins(release)}
     other = [name for name in names if name not in answered]
     if other:
         raise DataChanged(
-            "a frame must have the columns of an answer alone",
+            "a frame must have only the columns of an answer",
             came=", ".join(map(repr, other)),
             where=repr(release.name),
-            remedy="Pass what publish, relax or view gave, or drop the others.",
+            remedy="Pass the answer of publish, relax or view, or drop the other columns.",
         )
 
 
 def _check_margins(files: list[Path], release: "Published", at: Level) -> None:
-    """Check that a column of margins holds the one margin of a level, and so nothing of the data."""
+    """Check that a column of margins holds the margin of the level in every row, and so no information on the data."""
     from utmost.publish.ledger.engine_ledger import margin_of
 
     compute, margin = extra("pyarrow.compute", "tables"), margin_of(release, at)
@@ -304,7 +306,7 @@ def _check_margins(files: list[Path], release: "Published", at: Level) -> None:
 
 def _check_gone(place: Path) -> None:
     if place.exists():
-        remedy = "Remove it: it is made again, with the same values."
+        remedy = "Remove the folder: keep writes it again, with the same values."
         raise LedgerDamaged("a level's folder must have a manifest", came="none", where=str(place), remedy=remedy)
 
 
@@ -312,12 +314,14 @@ def _batches(files: list[Path], columns: list[str]) -> Iterator[Any]:
     for path in files:
         file = parquet.opened(path)
         with parquet.well_formed(path):
-            for group in range(file.num_row_groups):  # all at once, Arrow holds on to what was read
+            for group in range(
+                file.num_row_groups
+            ):  # one group at a time: Arrow keeps all groups of one read in memory
                 yield from file.iter_batches(batch_size=_READ, row_groups=[group], columns=columns)
 
 
 def _named(text: str) -> str:
-    """A name of a folder for any text: what of it is plain, and its digest."""
+    """A folder name for a text: its first plain characters, and its digest."""
     plain = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in text)
     return f"{plain[:40]}-{sha256(text.encode()).hexdigest()[:16]}"
 

@@ -1,4 +1,4 @@
-"""Reading and drawing the responses of a release inside one transaction."""
+"""Reading and drawing the responses of a release in a transaction."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -39,14 +39,14 @@ from utmost.tables.frames.any_table import adapter_of, table_of
 
 @dataclass(frozen=True, slots=True)
 class LedgerResponse:
-    """A new response of a release, and where its noise comes from; see `Drawing`.
+    """A new response of a release, with the source of its noise; implements `Drawing`.
 
     Attributes:
-        transaction: The transaction in which it is drawn.
-        release: The release; one that is about to be published has no response yet.
-        commitment: The commitment to its values.
-        tags: Tags of the identifiers of the rows; None where noise goes by rows.
-        step: The step from the stored levels to the new one.
+        transaction: Transaction in which the response is drawn.
+        release: Release; it has no response yet if it is about to be published.
+        commitment: Commitment to the values of the release.
+        tags: Tags of the identifiers of the rows; None if noise is drawn by rows.
+        step: Step from the stored levels to the new one.
         randomness: Source of random bits.
     """
 
@@ -59,14 +59,13 @@ class LedgerResponse:
 
     @classmethod
     def of(cls, transaction: Transaction, release: Published, level: Level, randomness: Randomness) -> "LedgerResponse":
-        """A new response of a release that is there."""
+        """A new response of a release that is stored already."""
         tags = None if release.items is None else stored_tags(transaction, release)
         step = Step.from_known(release.responses, level)
         return cls(transaction, release, stored_commitment(transaction, release), tags, step, randomness)
 
     @property
     def level(self) -> Level:
-        """The new level."""
         return self.step.to
 
     @property
@@ -76,15 +75,14 @@ class LedgerResponse:
 
     @property
     def cells(self) -> int:
-        """Number of cells of the response."""
         return self.release.rows * len(self.release.columns)
 
     def derived(self, *purpose: str) -> bytes:
-        """32 bytes for one purpose, from the ledger's key."""
+        """32 bytes for one purpose, derived from the ledger's key."""
         return self.transaction.key.derived(*purpose)
 
     def bits(self, *run: str) -> Randomness:
-        """Random bits from the source, or in a ledger of derived noise from the key."""
+        """Random bits from the source, or, in a ledger with derived noise, from the key."""
         if not self.transaction.state.is_derived:
             return self.randomness
         name, version, committed = self.about
@@ -92,7 +90,7 @@ class LedgerResponse:
         return KeyedRandomness(self.transaction.key.derived("bits", *about))
 
     def on(self, lattice: Lattice, *run: str) -> ResponseNoise:
-        """Keyed by identifier for a release that is published so; else derived, or drawn, as the ledger was made."""
+        """The noise on a lattice: keyed by identifier if the release is, else derived from the key, or drawn."""
         transaction, release, step = self.transaction, self.release, self.step
         if self.tags is not None:
             noise = item_release(transaction.key, release, self.commitment, (*release.path, self.level), self.level)
@@ -107,11 +105,7 @@ class LedgerResponse:
 
 
 def stored_commitment(transaction: Transaction, release: Published) -> bytes:
-    """The commitment to the values of a release that is there.
-
-    Raises:
-        LedgerDamaged: where it is not as it was written.
-    """
+    """The commitment to the values of a stored release, verified by its digest."""
     first = min(response.event for response in release.responses.values())
     committed = transaction.part(first, 0)
     if committed is None or sha256(committed).hexdigest() != release.commitment:
@@ -122,11 +116,7 @@ def stored_commitment(transaction: Transaction, release: Published) -> bytes:
 def stored_response(
     transaction: Transaction, release: Published, level: Level, progress: Progress | None
 ) -> dict[str, Integers]:
-    """A response that is there, in steps, by column.
-
-    Raises:
-        LedgerDamaged: where it is not as it was written.
-    """
+    """The stored response at a level, by column, in steps."""
     transaction.repeated.add(release.responses[level].event)
     blocks = _kept_blocks(transaction, release, level)
     done, size, columns = 0, release.rows * len(release.columns), {}
@@ -149,18 +139,13 @@ def draw_response(
     facts: Mapping[str, Any],
     before: Sequence[bytes] = (),
 ) -> dict[str, Integers]:
-    """Draw a response at a new level, seal its blocks, and append the event that holds them.
+    """Draw a response at a new level, encrypt its blocks, append the event that holds them; return it by column, in
+    steps.
 
     Args:
-        values: True values by column, in steps; needed only beyond the loosest level, and for points.
-        kind, facts: Kind of the event, and what it says beside the response.
-        before: Parts that the event keeps ahead of the response.
-
-    Returns:
-        The response in steps, by column.
-
-    Raises:
-        OutOfRange: for a level so strict that its answers would have no error bar.
+        values: True values by column, in steps; needed only above the largest stored level, and for points.
+        kind, facts: Kind of the event, and its facts beside the response.
+        before: Parts of the event ahead of the response.
     """
     transaction, release, level, step = drawing.transaction, drawing.release, drawing.level, drawing.step
     release.noise.check_level(level)
@@ -189,10 +174,7 @@ def draw_response(
 
 
 def _by_column(transaction: Transaction, release: Published, level: Level) -> Blocks:
-    """The blocks of a stored response, column after column: each column must be read to its end before the next.
-
-    Asked for a column that is none, it reads on to the end, where the digest is compared.
-    """
+    """The blocks of a stored response by column; read each column to its end, and "" last, for the digest."""
     blocks = _kept_blocks(transaction, release, level)
     return lambda column: blocks
 
@@ -205,7 +187,7 @@ def _kept_blocks(transaction: Transaction, release: Published, level: Level) -> 
 
 
 def stored_blocks(rows: PartReader, release: Published, level: Level, seal: Seal) -> Iterator[Integers]:
-    """The blocks of a stored response, column after column; at the end they are known to be what was written."""
+    """The blocks of a stored response, column after column; after the last block the digest is verified."""
     response, each = release.responses[level], -(-release.rows // BLOCK)
     if response.parts != response.first + each * len(release.columns):
         raise LedgerDamaged("a response must have all blocks", came=response.parts, where=f"event {response.event}")
@@ -219,16 +201,12 @@ def stored_blocks(rows: PartReader, release: Published, level: Level, seal: Seal
 
 
 def labels_kept(transaction: Transaction, release: Published) -> TableLabels:
-    """`labels_of`, for whoever holds the ledger's key."""
+    """`labels_of`, with the ledger's key."""
     return labels_of(transaction.rows, release, label_seal(transaction.key, transaction.state.identity, release))
 
 
 def labels_of(rows: Rows, release: Published, seal: Seal) -> TableLabels:
-    """The columns of a release in order, and its public ones, where the ledger keeps them.
-
-    Args:
-        seal: Seal of the labels.
-    """
+    """The names of a release's columns in order, and its public columns; both empty if the ledger stores no labels."""
     if release.labels is None:
         return (), {}
     first = min(release.responses.values(), key=lambda response: response.event)
@@ -238,12 +216,7 @@ def labels_of(rows: Rows, release: Published, seal: Seal) -> TableLabels:
 def answer_alone(
     release: Published, level: Level, response: Response, labels: TableLabels, remembered: LedgerFacts
 ) -> Answer[Any]:
-    """A response as it is handed to whoever brings no table: with the labels of its rows, and error bars.
-
-    Args:
-        labels: the columns of the table in order, and the public ones among them.
-        remembered: Facts that the ledger adds to the statement of the answer.
-    """
+    """The answer with a response for a caller without a table: with the labels of its rows, and margins."""
     (order, public), at_level = labels, release.promise.at_stop(level, remembered.stop)
     promise = release.promise.as_read(tuple(response), [name for name in order if name in public])
     written = release.noise.written(level, response)
@@ -257,12 +230,12 @@ def answer_alone(
 
 
 def key_of_level(transaction: Transaction, release: Published, level: Level) -> bytes:
-    """The key of one response, as a recipient gets it."""
+    """The key of one response, for its recipient."""
     state = transaction.state
     secret = level_seal(transaction.key, state.identity, release, level, is_sealed=state.is_sealed).secret
     if secret is None or level not in release.responses:
         where = repr(release.name)
-        raise Unsupported("only a level that is stored and sealed has a key", came=level, where=where)
+        raise Unsupported("only a stored level of an encrypted ledger has a key", came=level, where=where)
     return secret
 
 

@@ -1,4 +1,4 @@
-"""Several measures of the same individuals at one level that they share, as requests to a ledger."""
+"""Requests to a ledger for several measures of the same individuals that share one level."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,10 +14,10 @@ from utmost.tables.frames.any_table import is_engine_table
 
 
 def at_hand(table: Any) -> Any:
-    """A table whose noise the ledger draws itself."""
+    """Return the table; refuse an engine's frame, whose noise the ledger does not draw itself."""
     if is_engine_table(table):
-        remedy = "Count it by ut.count_table, which the engine does where the rows are."
-        raise Unsupported("measures are published of tables at hand", came="an engine's frame", remedy=remedy)
+        remedy = "Count it by ut.count_table: the engine counts the rows."
+        raise Unsupported("measures must be published from tables in memory", came="an engine's frame", remedy=remedy)
     return table
 
 
@@ -31,18 +31,18 @@ def shared_requests(
 ) -> list[PublishRequest]:
     """Requests to publish several measures of the same individuals, each by its plan at its share of one level.
 
-    `Ledger.publish_measures` publishes them in one transaction, all or none; a service does, too, and `RemoteLedger`
+    `Ledger.publish_measures` publishes them in one transaction, all or none; so does a service, and `RemoteLedger`
     proposes each of them to a second person.
 
     Args:
-        tables: Tables by the name of the release, as `count_measures` gives them.
+        tables: Tables by the name of the release, as `count_measures` returns them.
         shared: Plans and their shares, by the same names.
         dataset: Dataset whose budget all of them spend.
         epsilon: Level that all together may spend; the level of ``shared`` if left out.
         independent: Whether no individual of these data is in another dataset of the ledger.
 
     Raises:
-        OutOfRange, WrongKind: for other names than those of the plans, and for an argument of another kind.
+        OutOfRange, WrongKind: if the names are not those of the plans, or an argument has the wrong kind.
 
     Source: composition; proofs/theory/counting.md, "One level for several measures".
 

@@ -1,4 +1,4 @@
-"""Sums of levels: their epsilons added up, exact where the sum can be written, and the rest of a limit."""
+"""Sums of epsilons, exact if the sum has a finite form, and the remainder of a limit."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -11,13 +11,13 @@ from utmost.core.exact.intervals import Interval, is_lower, round_down, round_up
 from utmost.core.exact.levels import Level
 from utmost.publish.counting.counted_facts import Part
 
-# Two sums that agree to so many bits and are written differently are taken for unequal, to the spender's disadvantage.
+# Two sums of different form that agree to so many bits are treated as unequal, in favour of privacy.
 _MOST_BITS = 1 << 12
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Spending(Display):
-    """A sum of epsilons, as powers of bases: sum over bases b of power * (-log b), where None stands for 1/e.
+    """A sum of epsilons, as powers of bases: sum over bases b of power * (-log b), where the base None stands for 1/e.
 
     Attributes:
         powers: (base, power) with power > 0, each base once.
@@ -29,12 +29,6 @@ class Spending(Display):
 
     @classmethod
     def of(cls, levels: Iterable[Level]) -> "Spending":
-        """The sum of these levels.
-
-        >>> from utmost.exact import level
-        >>> Spending.of([level(1), level("1/2"), level(alpha="1/4"), level(alpha="1/2")]).powers
-        ((None, Fraction(3, 2)), (Fraction(1, 2), Fraction(3, 1)))
-        """
         sums: dict[Fraction | None, Fraction] = {}
         for level in iterable(levels, "levels"):
             if not isinstance(level, Level):
@@ -49,14 +43,14 @@ class Spending(Display):
 
     @property
     def level(self) -> Level | None:
-        """The sum as one level: exactly, where it has one base; else rounded up. None for nothing."""
+        """The sum as one level: exact if it has one base, else rounded up; None for an empty sum."""
         if len(self.powers) > 1:
             return Level(None, Fraction(round_up(settled(self._around))))
         return next(iter(self.levels), None)
 
     @property
     def epsilon(self) -> Fraction | float:
-        """The sum as a Fraction where it is rational, else as a float rounded up."""
+        """The sum as a Fraction if it is rational, else as a float rounded up."""
         level = self.level
         return Fraction(0) if level is None else level.epsilon
 
@@ -64,24 +58,18 @@ class Spending(Display):
         return Spending.of((*self.levels, *other.levels))
 
     def plus(self, level: Level) -> "Spending":
-        """The sum with a level more."""
         powers = dict(self.powers)
         powers[level.base] = powers.get(level.base, 0) + level.power
         return Spending(tuple(sorted(powers.items(), key=_by_base)))
 
     def minus(self, level: Level) -> "Spending":
-        """The sum without a level that is one of its summands."""
+        """The sum without ``level``, which must be one of its summands."""
         powers = dict(self.powers)
         powers[level.base] -= level.power
         return Spending(tuple((base, power) for base, power in powers.items() if power))
 
     def larger(self, other: "Spending") -> "Spending":
-        """The larger of two sums; where that cannot be settled in 2^12 bits, a number above both.
-
-        >>> from utmost.exact import level
-        >>> Spending.of([level(1)]).larger(Spending.of([level(alpha="1/2")])).epsilon
-        Fraction(1, 1)
-        """
+        """The larger of two sums; a number above both if 2^12 bits do not decide."""
         if not other.powers or self.powers == other.powers:
             return self
         is_less = is_lower(self._around, other._around, _MOST_BITS)
@@ -91,13 +79,13 @@ class Spending(Display):
         return Spending(((None, max(tops)),))
 
     def exceeds(self, limit: Level) -> bool:
-        """Whether the sum is larger than a limit; yes where that cannot be settled in 2^12 bits."""
+        """Whether the sum is larger than a limit; True if 2^12 bits do not decide."""
         if self.powers == ((limit.base, limit.power),):
             return False
         return is_lower(limit.epsilon_interval, self._around, _MOST_BITS) is not False
 
     def left(self, limit: Level) -> Fraction | float:
-        """The rest of a limit: a Fraction where it is rational, else a float rounded down; 0 where nothing is left."""
+        """The limit minus the sum: a Fraction if it is rational, else a float rounded down; at least 0."""
         if all(base is None for base, _ in (*self.powers, (limit.base, limit.power))):
             return max(Fraction(0), limit.power - sum((power for _, power in self.powers), Fraction(0)))
 
@@ -116,28 +104,21 @@ def _by_base(item: tuple[Fraction | None, Fraction]) -> tuple[bool, Fraction | i
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """The cost of releases of one dataset together, kept as a sum that grows release by release.
+    """The spending of one dataset, as a sum that grows with each release.
 
-    Releases of all individuals add up. Of releases of the parts of one partition, which share nobody, each individual
-    meets those of its own part alone, so they cost what the part that costs most does; partitions add up.
+    Releases of all individuals add up. Releases of the parts of one partition share no individual, so that together
+    they cost as much as the most expensive part; partitions add up (parallel composition: [mcsherry2009], Theorem 4).
 
     Attributes:
         whole: Sum of the largest levels of the releases of all individuals.
-        parts: The same of each part, by partition and part.
-
-    Source: parallel composition: [mcsherry2009], Theorem 4.
-
-    >>> from utmost.exact import level
-    >>> account = Account().plus(level(1)).plus(level(1), ("by country", "A")).plus(level("1/5"), ("by country", "B"))
-    >>> account.spending.epsilon, account.minus(level(1)).spending.epsilon
-    (Fraction(2, 1), Fraction(1, 1))
+        parts: Sum of the largest levels of the releases of each part, by partition and part.
     """
 
     whole: Spending = Spending()
     parts: Mapping[str, Mapping[str, Spending]] = field(default_factory=dict)
 
     def plus(self, level: Level, part: Part | None = None) -> "Account":
-        """The account with a release at this largest level more."""
+        """The account with one more release, at this largest level."""
         return self._changed(lambda spent: spent.plus(level), part)
 
     def minus(self, level: Level, part: Part | None = None) -> "Account":
@@ -146,7 +127,7 @@ class Account:
 
     @property
     def spending(self) -> Spending:
-        """The cost of all of them."""
+        """The cost of all releases together."""
         return sum((reduce(Spending.larger, parts.values()) for parts in self.parts.values()), self.whole)
 
     def _changed(self, change: Callable[[Spending], Spending], part: Part | None) -> "Account":
@@ -164,7 +145,7 @@ class Budget(Display):
     Attributes:
         dataset: Name of the dataset.
         limit: Level that may be spent; None for no limit.
-        spending: Sum that is spent, exactly.
+        spending: Exact sum that is spent.
     """
 
     _shown = ("dataset", "limit", "spent", "remaining")
@@ -175,10 +156,10 @@ class Budget(Display):
 
     @property
     def spent(self) -> Fraction | float:
-        """The epsilon that is spent; rounded up where it is irrational."""
+        """The epsilon that is spent, rounded up if it is irrational."""
         return self.spending.epsilon
 
     @property
     def remaining(self) -> Fraction | float | None:
-        """The epsilon that is left; rounded down where it is irrational, None without a limit."""
+        """The epsilon that is left, rounded down if it is irrational; None without a limit."""
         return None if self.limit is None else self.spending.left(self.limit)

@@ -1,7 +1,7 @@
-"""A ledger in SQLite: in one file, where every commit is synced; or in the memory of a process, which ends with it.
+"""A ledger in SQLite: in a file, where every commit is synced; or in the memory of a process, which ends with it.
 
-A file has a rollback journal; a connection that is done with it serves the next transaction while nobody else changes
-the file. A memory has one connection, which no fork nor copy shares.
+A file has a rollback journal; a finished connection is reused for the next transaction while nobody else changes the
+file. A store in memory has one connection, which is shared with no fork and no copy.
 """
 
 import atexit
@@ -23,40 +23,39 @@ from utmost.publish.ledger.store import CHANGED, MEND_CHANGED, TABLES, Rows
 
 T = TypeVar("T")
 
-# The primary result codes of SQLite that say nothing about the content: busy, locked, out of memory, read-only,
+# The primary result codes of SQLite that do not depend on the content: busy, locked, out of memory, read-only,
 # interrupted, I/O error, full, cannot open, locking protocol, permission, authorisation.
 _UNAVAILABLE = {5, 6, 7, 8, 9, 10, 13, 14, 15, 3, 23}
-# A schema that somebody else wrote must call no function, and a damaged page must end in an error, not in a value.
+# A foreign schema must not call functions, and a damaged page must raise an error instead of giving a value.
 _READER = ("trusted_schema=OFF", "cell_size_check=ON")
-# No write-ahead log: SQLite before 3.51.3 could damage a file by it. EXTRA forces the folder to the disk, too, once the
-# journal is gone: a commit that was answered is still there after a power cut.
-# Responses are blocks of a mebibyte: on pages four times SQLite's own they are written and read back in half the time.
-# A file that is there keeps the pages it has.
+# No write-ahead log: with it, SQLite before 3.51.3 could damage a file. EXTRA also syncs the folder after the journal
+# is removed, so that a commit survives a power cut. Responses are blocks of a mebibyte: with pages of four times
+# SQLite's default, writing and reading take half the time. An existing file keeps its page size.
 _WRITER = (*_READER, "page_size=16384", "journal_mode=DELETE", "synchronous=EXTRA")
-# Numbers in the file's header that a ledger leaves alone.
+# Numbers in the file's header that must be 0 in a ledger.
 _UNUSED = ("user_version", "application_id", "auto_vacuum")
 _ASKED = "SELECT name FROM sqlite_master WHERE type = 'table'"
 
 FileMark = tuple[int, ...]
-"""Marks by which a file is known to be changed, or another one: device, inode, size, and times of change in ns."""
+"""Device, inode, size and times of change in ns of a file: they differ if the file was changed or replaced."""
 
-# Connections that wait for the next reader or writer of a file; how many of them, and for how many such places.
+# Idle connections for the next reader or writer of a file; their largest number, and the largest number of files.
 _idle: dict[tuple[str, float, bool], list[tuple[int, FileMark, sqlite3.Connection]]] = {}
 _MOST_IDLE, _MOST_FILES = 4, 32
-# A change just after the last one may bear its time, since clocks of files tick: so long files must have been quiet for
-# readers. Who writes has the lock, and SQLite compares the file's own counter of changes with that of its last commit.
+# Two changes within one tick of the file clock have the same time: a reader reuses a connection only if the file was
+# unchanged for longer. A writer has the lock, and SQLite compares the file's change counter with its last commit.
 _QUIET = 50_000_000
 _inherited: list[sqlite3.Connection] = []
 """Connections of a parent process: never used, and never closed, by the child of a fork."""
 
 
 class SqliteStore:
-    """A file. A connection serves one transaction at a time, and the next one while nobody else changes the file.
+    """A ledger's file; a connection serves one transaction at a time, and is reused while nobody else changes the file.
 
     ``journal_mode=DELETE`` and ``synchronous=EXTRA`` make a commit durable, directory entry included, when it returns.
 
     Args:
-        path: Path of the file; made with mode 0600 where there is none, when something is written.
+        path: Path of the file; the first write makes it, with mode 0600.
         timeout: Number of seconds to wait for other writers.
     """
 
@@ -68,31 +67,28 @@ class SqliteStore:
 
     @property
     def place(self) -> str:
-        """The path."""
         return str(self._path)
 
     @property
     def path(self) -> Path:
-        """The path."""
         return self._path
 
     def name_of_database(self) -> str:
-        """The path, however it was named."""
+        """The absolute path."""
         return os.fspath(self._path.absolute())
 
     def transact(self, work: Callable[[Rows], T], *, write: bool) -> T:
         """Do the work in one transaction, see `Store`."""
         if not write:
             return in_transaction(self._path, lambda connection: work(rows_on(connection)), self._timeout, write=False)
-        # SQLite opens what is there alone (mode=rw): the file is made here, with the rights of a ledger's.
+        # SQLite opens existing files only (mode=rw): the file is made here, with the mode of a ledger's file.
         make_file(self._path)
-        # Threads take turns here: SQLite's own wait polls, and may pass over one of them until its time is up.
+        # Threads queue here: SQLite waits by polling, and one thread could starve until its timeout.
         lock = self._lock()
         if not lock.acquire(timeout=self._timeout):
             raise LedgerUnavailable("the ledger must be free to write", came="other writers", where=self.place)
 
-        # Looked at inside the transaction that writes: a trigger or another index that somebody adds would act on our
-        # rows.
+        # Checked in the writing transaction: a trigger or another index that somebody adds would change the rows.
         def checked(connection: sqlite3.Connection) -> T:
             if odd := _odd(connection):
                 raise LedgerDamaged(CHANGED, came=odd[0], where=self.place, remedy=MEND_CHANGED)
@@ -104,16 +100,15 @@ class SqliteStore:
             lock.release()
 
     def problems(self) -> list[str]:
-        """The faults that SQLite's own check of all pages and indices finds."""
+        """The faults that SQLite's check of pages and indices finds, and differences from the tables of a ledger."""
         lines = in_transaction(self._path, _integrity, self._timeout, write=False)
         return [line for line in lines if line != "ok"] + in_transaction(self._path, _odd, self._timeout, write=False)
 
     def close(self) -> None:
-        """Give the connections back that wait."""
         forget_idle()
 
     def _lock(self) -> threading.Lock:
-        """The turn of this process's threads; a forked child must not wait for a thread that it does not have."""
+        """The lock of this process's threads; a forked child gets a new one."""
         pid, lock = self._turn
         if pid != os.getpid():
             # A lock that was held at the fork stays held for ever in the child.
@@ -122,10 +117,7 @@ class SqliteStore:
 
 
 class VolatileStore(ProcessMemory):
-    """One connection to a database that is nowhere but here; transactions follow one another.
-
-    What is there can be read in a forked child; nothing is written by one.
-    """
+    """A database in the memory of this process, with one connection; a forked child can read it, but not write."""
 
     __slots__ = ("__weakref__", "_connection")
 
@@ -135,19 +127,13 @@ class VolatileStore(ProcessMemory):
 
     @property
     def place(self) -> str:
-        """This process."""
         return "the memory of this process"
 
     def name_of_database(self) -> str:
-        """This process's memory."""
         return self.place
 
     def transact(self, work: Callable[[Rows], T], *, write: bool) -> T:
-        """Do the work in one transaction, see `Store`.
-
-        Raises:
-            Unsupported: for writing in a forked child.
-        """
+        """Do the work in one transaction, see `Store`; refuse to write in a forked child."""
         with self._alone():
             if write:
                 self._check_owner()
@@ -161,26 +147,20 @@ class VolatileStore(ProcessMemory):
             return result
 
     def problems(self) -> list[str]:
-        """None: nobody else has this memory."""
         return []
 
     def close(self) -> None:
-        """Forget everything."""
         self._connection.close()
 
 
 def in_transaction(path: Path, work: Callable[[sqlite3.Connection], T], timeout: float, *, write: bool) -> T:
-    """Do the work on a connection that nobody else has, in one transaction that is durable when this returns.
-
-    Raises:
-        LedgerUnavailable, LedgerDamaged: for what SQLite reports.
-    """
+    """Do the work on an exclusive connection, in one transaction that is durable when the function returns."""
     mark = _mark(path, write=write)
     try:
         connection = _waiting((str(path), timeout, write), mark) or _connected(path, timeout, write=write)
         try:
-            # isolation_level=None left all of this to us: Python's own BEGIN would come late, before the first write.
-            # Who writes takes the lock before reading: what the work has read is still so when it commits.
+            # isolation_level=None: Python's own BEGIN would come late, before the first write. A writer takes the lock
+            # before it reads, so that its reads are still valid when it commits.
             connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
             answer = work(connection)
             connection.execute("COMMIT")
@@ -197,7 +177,7 @@ def in_transaction(path: Path, work: Callable[[sqlite3.Connection], T], timeout:
 
 
 def _mark(path: Path, *, write: bool) -> FileMark | None:
-    """The mark of a file as it is now; None where there is none, and for readers where it was changed a moment ago."""
+    """The mark of a file; None if there is no file, or, for a reader, if it was changed a moment ago."""
     try:
         facts = os.stat(path)
     except OSError:
@@ -208,11 +188,9 @@ def _mark(path: Path, *, write: bool) -> FileMark | None:
 
 
 def _waiting(place: tuple[str, float, bool], mark: FileMark | None) -> sqlite3.Connection | None:
-    """A connection that has this very file, of this process, since when nothing was written to it by anybody else.
-
-    So it sees what a new one would, which reads and parses the schema first: a third of what a stored view takes, and a
-    quarter of a publication.
-    """
+    """An idle connection of this process to the unchanged file; None if there is none."""
+    # A new connection reads and parses the schema first: a third of the time of a stored view, a quarter of a
+    # publication.
     for before, connection in _taken(_idle.get(place, [])):
         if before == mark:
             return connection
@@ -221,7 +199,7 @@ def _waiting(place: tuple[str, float, bool], mark: FileMark | None) -> sqlite3.C
 
 
 def _taken(waiting: list[tuple[int, FileMark, sqlite3.Connection]]) -> Iterator[tuple[FileMark, sqlite3.Connection]]:
-    """The connections that wait, each for one thread alone; none that a parent process made."""
+    """Yield idle connections of this process, each to one thread only."""
     while waiting:
         try:
             process, before, connection = waiting.pop()
@@ -234,7 +212,7 @@ def _taken(waiting: list[tuple[int, FileMark, sqlite3.Connection]]) -> Iterator[
 
 
 def _keep(place: tuple[str, float, bool], mark: FileMark | None, connection: sqlite3.Connection) -> bool:
-    """Keep a connection for the next transaction, by how the file was before it was read, or after it was written."""
+    """Keep a connection for reuse under the file's mark; return False if there are too many."""
     if mark is None or os.name != "posix":
         return False
     if place not in _idle and len(_idle) >= _MOST_FILES:
@@ -247,7 +225,7 @@ def _keep(place: tuple[str, float, bool], mark: FileMark | None, connection: sql
 
 
 def forget_idle() -> None:
-    """Close the connections that wait, of all files."""
+    """Close the idle connections to all files."""
     for waiting in list(_idle.values()):
         for _, connection in _taken(waiting):
             connection.close()
@@ -262,7 +240,7 @@ def _integrity(connection: sqlite3.Connection) -> list[str]:
 
 
 def _odd(connection: sqlite3.Connection) -> list[str]:
-    """Differences from the tables that a ledger makes: triggers, views, columns and indices included."""
+    """The differences from the tables of a ledger, with triggers, views, columns and indices."""
     schema = _schema(connection)
     expected = _expected() if b"utmost_schema" in schema else {}
     odd = [f"schema: {name.decode('utf-8', 'replace')}" for name in sorted(schema.keys() ^ expected.keys())]
@@ -274,7 +252,7 @@ def _odd(connection: sqlite3.Connection) -> list[str]:
 @lru_cache
 def _expected() -> dict[bytes, Any]:
     """The schema of a ledger's tables."""
-    # Made by the statements that make a ledger, so that its definition is written in one place.
+    # From the statements that create a ledger, so that the schema is defined once.
     model = sqlite3.connect(":memory:")
     try:
         for statement in TABLES:
@@ -285,7 +263,7 @@ def _expected() -> dict[bytes, Any]:
 
 
 def _schema(connection: sqlite3.Connection) -> dict[bytes, Any]:
-    """Each object's definition; as bytes, since a damaged name need not be text."""
+    """The definition of each object, by name; in bytes, since a damaged name need not be text."""
     query = (
         "SELECT CAST(name AS BLOB), CAST(type AS BLOB), CAST(tbl_name AS BLOB), CAST(sql AS BLOB) FROM sqlite_master"
     )
@@ -293,17 +271,16 @@ def _schema(connection: sqlite3.Connection) -> dict[bytes, Any]:
 
 
 def rows_on(connection: sqlite3.Connection) -> Rows:
-    """The rows that a connection reads and writes."""
     return Rows(connection.execute, lambda: {row[0] for row in connection.execute(_ASKED)}, "BLOB")
 
 
 def _connected(path: Path, timeout: float, *, write: bool) -> sqlite3.Connection:
-    """A connection; to nothing at all where a file that is to be read is not there. None is made here."""
+    """A new connection; for reading a missing file, to an empty database in memory."""
     if path.is_dir():
-        remedy = "Nothing was spent; name the file, ledger.db in that directory, say."
+        remedy = "Nothing was spent; pass a file in that directory, for example ledger.db."
         raise LedgerUnavailable("a ledger must be a file", came="a directory", where=str(path), remedy=remedy)
     there = write or path.exists()
-    # A path is quoted whole: a name with ? or # would otherwise be read as options of the address.
+    # The path is quoted: ? and # in it would otherwise start options of the address.
     address = f"file:{quote(str(path.absolute()))}?mode=rw" if there else ":memory:"
     connection = sqlite3.connect(address, uri=there, timeout=timeout, isolation_level=None, check_same_thread=False)
     try:
@@ -316,7 +293,7 @@ def _connected(path: Path, timeout: float, *, write: bool) -> sqlite3.Connection
 
 
 def _translated(error: sqlite3.Error, place: str) -> LedgerError:
-    """SQLite's error as one of ours. Python's own messages hold no content of the ledger."""
+    """The error of this package for an error of SQLite, whose messages contain no stored values."""
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code in _UNAVAILABLE:
         remedy = "Nothing was spent; make the same call again once the cause is removed."

@@ -1,4 +1,4 @@
-"""The state of a ledger: a function of the list of its events, and of nothing else."""
+"""The state of a ledger: a function of the list of its events."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -31,12 +31,12 @@ ReleaseKey = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class ItemFacts:
-    """Facts about a release whose noise is keyed by identifier.
+    """Facts of a release whose noise is keyed by identifier.
 
     Attributes:
-        tags: Digest of the tags of the rows, in the order in which the responses are kept; None where the ledger keeps
-            no responses, as for a release that an engine answers.
-        universe: The declared universe of cells on demand, see `universe_facts`; None for all other releases.
+        tags: Digest of the tags of the rows, in their stored order; None if the ledger stores no responses, as for an
+            engine's release.
+        universe: Declared universe of cells on demand, see `universe_facts`; None for all other releases.
     """
 
     tags: str | None
@@ -44,16 +44,14 @@ class ItemFacts:
 
     @property
     def is_kept(self) -> bool:
-        """Whether the ledger keeps the responses."""
+        """Whether the ledger stores the responses."""
         return self.tags is not None
 
     def facts(self) -> dict[str, Any]:
-        """The form in which an event keeps it."""
         return {"tags": self.tags, "universe": None if self.universe is None else dict(self.universe)}
 
     @classmethod
     def of_facts(cls, facts: Mapping[str, Any]) -> "ItemFacts":
-        """The facts that an event keeps."""
         tags, universe = facts["tags"], facts["universe"]
         if tags is not None and type(tags) is not str:
             raise TypeError("tags")
@@ -64,7 +62,7 @@ class ItemFacts:
 
 @dataclass(frozen=True, slots=True)
 class Stopped:
-    """The level at which the rule of a release stopped, and the facts of that."""
+    """The level at which the stopping rule of a release stopped, with the facts of the stop."""
 
     level: Level
     stop: Stop
@@ -75,11 +73,11 @@ class StoredResponse:
     """The place of the response at one level: the parts of an event, from ``first`` on.
 
     Attributes:
-        event: the number of the event.
-        first: the part with which the response begins; before it are commitment, tags and labels.
+        event: Number of the event.
+        first: Number of the first part of the response; commitment, tags and labels come before it.
         parts: Number of parts of the event.
-        root: the digest of them all.
-        label_key: the key of the labels under that of the level; None where they are not sealed.
+        root: Digest of all parts.
+        label_key: Key of the labels, encrypted under the key of the level; None if labels are not encrypted.
     """
 
     event: int
@@ -91,23 +89,23 @@ class StoredResponse:
 
 @dataclass(frozen=True, repr=False)
 class Published(Display):
-    """One version of a release. Its request and promise are read from the event when they are first asked for.
+    """One version of a release. Its request and promise are parsed from the event on first use.
 
     Attributes:
         name: Name of the release.
         version: Version of the data: 1, 2, ...
-        dataset: Dataset whose budget it spends.
+        dataset: Dataset whose budget the release spends.
         rows: Number of rows of each released column.
         kind: Kind of table that was published.
         commitment: Digest of the commitment to the values.
-        values: Sealed digests by which the values are known again, see `TableDigests`.
-        items: Facts about noise that is keyed by identifier; None where it goes by rows.
-        labels: Facts about the public columns that the ledger keeps; None where there are none.
-        part: Partition, and which of its parts the data are, where individuals were counted in parts.
-        facts: Facts of the event that published it.
+        values: Encrypted digests by which the values are recognised, see `TableDigests`.
+        items: Facts of noise keyed by identifier; None if noise is drawn by rows.
+        labels: Facts of the stored public columns; None if there are none.
+        part: Partition and part of the individuals, if they were counted in parts.
+        facts: Facts of the event that published the release.
         responses: Stored responses by level.
-        stopped: The level at which its rule stopped, and the facts of that; None without a rule.
-        relaxable: False once a rollback has lost responses of it, see `folded`.
+        stopped: Level at which its stopping rule stopped, and the facts of the stop; None without a rule.
+        relaxable: False if a rollback has lost responses of the release, see `folded`.
     """
 
     _shown = ("name", "version", "dataset", "columns", "rows", "levels")
@@ -129,12 +127,12 @@ class Published(Display):
 
     @cached_property
     def request(self) -> PublishRequest:
-        """The request that published it, with the version that it made, and its columns as they stood in the table.
+        """The request that published the release, with the version that was made, and the columns as in the table.
 
-        Whether the data were declared independent is not kept.
+        Whether the data were declared independent is not stored.
 
         Raises:
-            LedgerDamaged: where the event holds no request; a ledger writes none of these.
+            LedgerDamaged: if the event holds no valid request.
         """
         try:
             return PublishRequest.of_facts({name: self.facts[name] for name in _REQUESTED if name in self.facts})
@@ -150,22 +148,22 @@ class Published(Display):
 
     @property
     def promise(self) -> Promise:
-        """Promise about the table, with the columns as they stood there."""
+        """The promise about the table, with the columns as in the table."""
         return self.request.promise
 
     @property
     def noise(self) -> Noise:
-        """Noise that is added, whatever the level."""
+        """The noise of the release, for any level."""
         return self.request.promise.lasting_noise
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The released columns, in order."""
+        """The names of the released columns, in order."""
         return self.request.promise.columns
 
     @property
     def public(self) -> tuple[str, ...]:
-        """The columns that were declared public when it was published."""
+        """The names of the columns that were declared public at publication."""
         return self.request.promise.public
 
     @property
@@ -175,48 +173,49 @@ class Published(Display):
 
     @property
     def levels(self) -> tuple[Level, ...]:
-        """The levels with a stored response, strictest first."""
+        """The levels with a stored response, smallest epsilon first."""
         return tuple(sorted(self.responses))
 
     @cached_property
     def spent(self) -> Level:
-        """The largest of them: what all responses together cost."""
+        """The largest answered level, which is the cost of all responses together."""
         return max(self.responses)
 
     def level_of_answer(self, epsilon: Level) -> Level | None:
-        """The level of the answer to a request to publish at an epsilon; None where it was not so published."""
+        """The level of the answer to a request to publish at an epsilon; None if the release was not published so."""
         if self.stopped is not None:
             return self.stopped.level if self.stopped.stop.promised == epsilon else None
         return epsilon if epsilon in self.responses else None
 
     def margin(self, level: Level, confidence: Number) -> int | float:
-        """The margin that an answer at a level has, or would have; on a ladder the one that holds where it stops."""
+        """The margin of error of an answer at a level; with a stopping rule, the margin at which it stopped."""
         if (stop := self.stop_at(level)) is None:
             return self.noise.margin(level, confidence)
         return self.promise.at_stop(level, replace(stop, confidence=read_confidence(confidence))).margin
 
     def stop_at(self, level: Level) -> Stop | None:
-        """The facts of the ladder that an answer at a level has; None where no rule has stopped, and off the ladder."""
+        """The facts of the stopping rule at a level; None without a rule, or if it did not try the level."""
         if self.stopped is None or level not in self.stopped.stop.levels:
             return None
         return self.stopped.stop if level == self.stopped.level else replace(self.stopped.stop, is_met=None)
 
     @property
     def relation(self) -> str:
-        """Against what its levels protect: those of one relation add up."""
+        """The neighbouring relation that its levels protect; levels of one relation add up."""
         return self.noise.relation
 
     def with_response(self, level: Level, response: StoredResponse) -> "Published":
-        """The same with one more response; what was read of the event already is not read again."""
+        """The release with one more response, without parsing the event again."""
         more = self._with(responses={**self.responses, level: response})
         more.__dict__["spent"] = max(self.spent, level)
         return more
 
     def stopped_at(self, level: Level, promised: Level, *, is_met: bool) -> "Published":
-        """The same, once its rule has stopped.
+        """The release after its stopping rule has stopped.
 
         Raises:
-            LedgerDamaged: for a level that was not answered, or another than the last one without having met the rule.
+            LedgerDamaged: for a level that was not answered, or an earlier than the last one at which the rule is not
+                met.
         """
         until = self.promise.until
         levels = () if until is None else until.levels(promised)
@@ -227,50 +226,50 @@ class Published(Display):
         return self._with(stopped=Stopped(level, Stop(levels, is_met, CONFIDENCE)))
 
     def _with(self, **changed: Any) -> "Published":
-        """The same with other values of fields; what was read of the event already is not read again."""
+        """The release with other values of fields, without parsing the event again."""
         other = replace(self, **changed)
         other.__dict__.update((name, self.__dict__[name]) for name in ("request", "bound") if name in self.__dict__)
         return other
 
     def spent_by(self, event: int) -> Level | None:
-        """The largest level that had been answered by an event; None where none had."""
+        """The largest level that was answered up to an event; None if there is none."""
         return max((level for level, response in self.responses.items() if response.event <= event), default=None)
 
     def check_kept(self) -> None:
-        """Check that the ledger keeps its responses.
+        """Check that the ledger stores the responses of the release.
 
         Raises:
-            Unsupported: where an engine answers for it.
+            Unsupported: if an engine answers the release.
         """
         if self.items is not None and not self.items.is_kept:
             raise Unsupported(
-                "only a release whose responses the ledger keeps is answered here",
+                "the ledger must store the responses of a release to answer it without an engine",
                 came="one for which an engine answers",
                 where=repr(self.name),
-                remedy="Bring its frame: at() of the release, or ledger.items, answers by the engine, which writes it.",
+                remedy="Pass its frame to at() of the release, or use ledger.items: the engine answers.",
             )
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """Everything that the events up to one of them say.
+    """The state of a ledger after an event.
 
     Attributes:
         number, mac: Number and mac of the last event.
-        identity: a random name of the ledger; its copies share it.
+        identity: Random name of the ledger; its copies share it.
         fingerprint: Fingerprint of the key.
         is_sealed, is_derived: Whether responses are encrypted, and whether noise is derived from the key.
         has_witness: Whether the ledger was made with a witness.
         releases: Releases by name and version.
         accounts: Spending of each dataset that a release, a mechanism or a charge names.
-        first: The first release or mechanism of each of these datasets.
-        limits: dataset to limit.
-        charges: Levels that other tools spent, by dataset and by what they were spent on; they are in the accounts.
-        missing: dataset to what releases cost that a rollback has lost.
-        quarantine: Reason why nothing new may be answered; None where it may.
-        requests: the request's name to the release that it made.
-        mechanisms: Mechanisms from which persons are answered, by name and version.
-        draws: Places of their answers, by the number of the event.
+        first: First release or mechanism of each of these datasets.
+        limits: Limit of each dataset that has one.
+        charges: Levels that other tools spent, by dataset and description; the accounts include them.
+        missing: Cost of the releases that a rollback has lost, by dataset.
+        quarantine: Reason for refusing new answers; None if they are allowed.
+        requests: Release and level of each named request.
+        mechanisms: Mechanisms that answer single persons, by name and version.
+        draws: Places of the persons' answers, by the number of the event.
     """
 
     number: int
@@ -292,11 +291,7 @@ class State:
     draws: dict[int, DrawnAnswers] = field(default_factory=dict)
 
     def versions(self, name: str) -> list[int]:
-        """The versions of a release, or of a mechanism, in order: 1, 2, ...
-
-        Raises:
-            OutOfRange: for what is no name.
-        """
+        """The versions of a release or a mechanism, in order: 1, 2, ..."""
         check_name(name, "name")
         count, known = 0, self.releases if (name, 1) in self.releases else self.mechanisms
         while (name, count + 1) in known:
@@ -304,11 +299,7 @@ class State:
         return list(range(1, count + 1))
 
     def version_meant(self, name: str, wanted: int | None) -> int | None:
-        """The version of a release or a mechanism that is meant, the newest where none is said; None for one to come.
-
-        Raises:
-            OutOfRange: for a version that cannot come next.
-        """
+        """The version of a release or mechanism: ``wanted``, or the newest; None if it is the next one."""
         there = len(self.versions(name))
         meant = max(there, 1) if wanted is None else wanted
         if 1 <= meant <= there:
@@ -319,12 +310,7 @@ class State:
         return None
 
     def release(self, name: str, version: int | None) -> Published:
-        """One version of a release, or the newest.
-
-        Raises:
-            NotPublished: where there is none.
-            OutOfRange, NotANumber: for what is no name, or no version.
-        """
+        """One version of a release; the newest if ``version`` is None."""
         newest = max(self.versions(name), default=1)
         wanted = newest if version is None else exact_integer(version, "version")
         published = self.releases.get((name, wanted))
@@ -338,29 +324,25 @@ class State:
         return published
 
     def named(self, name: str) -> list[Published | KeptMechanism]:
-        """All versions under a name."""
+        """All versions of a release or mechanism."""
         return [self.releases.get((name, k)) or self.mechanisms[name, k] for k in self.versions(name)]
 
     def relation(self, dataset: str) -> str | None:
-        """Against what all levels of a dataset protect; None where nothing spends its budget yet."""
+        """The neighbouring relation that the levels of a dataset protect; None if its budget is unspent."""
         item = self.first.get(dataset)
-        # Each release was checked against the first one: all of a dataset protect against one relation.
+        # Each release was checked against the first one, so that all have the same relation.
         return None if item is None else (self.releases.get(item) or self.mechanisms[item]).relation
 
     def spending(self, dataset: str) -> Spending:
-        """The cost of a dataset's releases together, each at its largest level, with what a rollback lost."""
+        """The cost of a dataset's releases together, each at its largest level, with the levels lost in rollbacks."""
         return self.accounts.get(dataset, Account()).spending + self.missing.get(dataset, Spending())
 
     @property
     def datasets(self) -> list[str]:
-        """Every dataset that has a release, a charge, a limit or a loss."""
         return sorted({*self.accounts, *self.limits, *self.missing})
 
     def ledger_facts(self, release: Published, at: Level) -> LedgerFacts:
-        """The facts that the ledger adds to the statement of an answer that is there.
-
-        They go by the event of the answer, so that whoever asks again later is told the same, whatever came after it.
-        """
+        """The facts that the ledger adds to the statement of a stored answer, as of the event of that answer."""
         event = release.responses[at].event
         levels = tuple(level for level in release.levels if release.responses[level].event <= event)
         versions = (self.releases[release.name, version] for version in self.versions(release.name))
@@ -370,13 +352,11 @@ class State:
 
 
 def folded(state: State, events: Iterable[tuple[Event, bytes]]) -> State:
-    """The state after more events; each comes with its mac.
-
-    A rollback loses responses. Other responses of the same release, drawn anew, would not have one joint law with
-    those that were lost, and the two together would cost more than their larger level. So the event that ends a
-    quarantine charges the dataset with what was lost, and closes the releases that lost something: what is stored of
-    them can be viewed and tightened, which needs no data and costs nothing, but never again relaxed.
-    """
+    """The state after more events; each event comes with its mac."""
+    # A rollback loses responses. If a release were answered again, the new responses would have no joint distribution
+    # with the lost ones, and both together would cost more than the larger level. So the event that ends a quarantine
+    # charges the dataset with the lost levels and closes the releases that lost responses: their stored responses can
+    # be viewed, and noise can be added, but they can never be relaxed.
     releases, limits, requests = dict(state.releases), dict(state.limits), dict(state.requests)
     missing, mechanisms, draws, folding = dict(state.missing), dict(state.mechanisms), dict(state.draws), state
     accounts, first, charges = dict(state.accounts), dict(state.first), dict(state.charges)
@@ -465,7 +445,7 @@ def folded(state: State, events: Iterable[tuple[Event, bytes]]) -> State:
 
 
 _UNREADABLE = (KeyError, TypeError, ValueError, AttributeError)
-"""The errors of reading facts that are not those of an event."""
+"""The exceptions that parsing invalid facts can raise."""
 
 _TEXT, _NUMBER = (str,), (int,)
 _OF_RESPONSE: Mapping[str, tuple[type, ...]] = {
@@ -497,11 +477,11 @@ _TYPES: Mapping[str, Mapping[str, tuple[type, ...]]] = {
     "quarantined": {"reason": _TEXT},
     "resumed": {"missing": (dict,), "closed": (list,)},
 }
-"""The types of the facts of an event: whoever reads a ledger without its key reads what anyone may have written."""
+"""The types of the facts of an event; they are checked, since a ledger read without its key may be forged."""
 
 
 def _check_types(kind: str, facts: Mapping[str, Any]) -> None:
-    """Raise for facts that are missing or of another type, or numbers that count nothing."""
+    """Raise for facts that are missing, have another type, or are numbers out of range."""
     for name, types in _TYPES.get(kind, {}).items():
         fact = facts[name]
         if type(fact) not in types or (type(fact) is int and not 0 <= fact < 1 << 62):
@@ -510,16 +490,12 @@ def _check_types(kind: str, facts: Mapping[str, Any]) -> None:
 
 _REQUESTED = json_forms(PublishRequest)
 
-# The facts that a recipient does not go by: the curator's own, and those of one response, which its seal binds.
+# The facts that the digest leaves out: those for the curator alone, and those of one response, which its seal binds.
 _UNBOUND = {"request", "values", *_OF_RESPONSE} - {"name", "version"}
 
 
 def bound_facts(facts: Mapping[str, Any]) -> bytes:
-    """The digest of what an event says of a release at all levels: the seals of its responses bind it.
-
-    The names and the order of the columns, the number of rows, the grid, the unit of privacy: whoever changes one of
-    them changes the digest, and with it every key under which a level is sealed.
-    """
+    """The digest of the public facts of a release, which the keys of all its levels are derived from."""
     bound = {name: fact for name, fact in facts.items() if name not in _UNBOUND}
     return sha256(json.dumps(bound, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode("ascii")).digest()
 
@@ -545,15 +521,9 @@ def published_facts(
     items: ItemFacts | None,
     labels: Labels | None,
 ) -> dict[str, Any]:
-    """The facts of a release that an event keeps, for all levels; `release_of_facts` reads them.
-
-    Args:
-        request: The request, with the version and the columns as `Published.request` has them.
-        commitment: The commitment to the values.
-        rows, kind, values, items, labels: Facts as in `Published`.
-    """
+    """The facts of a release that an event stores, for all levels; `release_of_facts` parses them."""
     facts = request.facts()
-    # A declaration of independent data is made where equal values are in another dataset: kept, it would say so.
+    # Not stored: it would reveal that another dataset has the same values.
     del facts["independent"]
     return facts | {
         "rows": rows,
@@ -568,7 +538,7 @@ def published_facts(
 def release_of_facts(
     facts: Mapping[str, Any], responses: Mapping[Level, StoredResponse], request: PublishRequest | None = None
 ) -> Published:
-    """The release of an event at all levels, with these responses; its request is read where it is not known."""
+    """The release that an event describes, with these responses; its request is parsed on first use if not given."""
     check_name(facts["name"], "name")
     check_name(facts["dataset"], "dataset")
     if not 1 <= facts["version"] <= MOST_VERSIONS:

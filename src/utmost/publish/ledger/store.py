@@ -1,4 +1,4 @@
-"""The interface between a ledger and a database: one transaction at a time over a few rows, and their tables."""
+"""The interface between a ledger and a database: tables, rows, and one transaction at a time."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import sha256
@@ -21,11 +21,7 @@ TABLES = (
 
 
 def check_version(version: int) -> None:
-    """Check that a store is empty, which is version 0, or has the tables of this version.
-
-    Raises:
-        Unsupported: for tables of another version.
-    """
+    """Check that the tables have this version, or version 0, which stands for an empty store."""
     if version not in (0, VERSION):
         raise Unsupported(
             f"the ledger's tables must be of version {VERSION}",
@@ -37,63 +33,63 @@ def check_version(version: int) -> None:
 
 T = TypeVar("T")
 Query = Callable[[str, Sequence[Any]], Any]
-"""Runs one statement, with ``?`` for each value; the result has fetchone and fetchall, and iterates."""
+"""A function that runs one statement, with ``?`` for each value; the result has fetchone, fetchall, and __iter__."""
 
 StoredRow = tuple[int, bytes, bytes]
-"""An event as it is stored: number, body, mac."""
+"""A stored event: number, body, mac."""
 
 EventPart = tuple[int, int, bytes]
-"""A part of an event as it is stored: the event's number, the part's, the content."""
+"""A stored part of an event: number of the event, number of the part, content."""
 
 
-CHANGED = "the tables must be those that a ledger makes, and nothing may act on them"
-MEND_CHANGED = "Nothing was said. Somebody changed the database: take the change away, and see the runbook."
+CHANGED = "the tables must be those that a ledger makes, without triggers or other additions"
+MEND_CHANGED = "No answer was given. Somebody changed the database: undo the change, and see the runbook."
 
 
 class Store(Protocol):
-    """A database. `SqliteStore` and `PostgresStore` are stores."""
+    """A database; `SqliteStore` and `PostgresStore` implement it."""
 
     @property
     def place(self) -> str:
         """Address of the database, without any secret."""
 
     def name_of_database(self) -> str:
-        """Identity of the database, however it was addressed, without any secret."""
+        """Identity of the database, the same for every form of its address, without any secret."""
 
     def transact(self, work: "Callable[[Rows], T]", *, write: bool) -> T:
-        """Do the work in one transaction: all of it durable when this returns, or nothing of it done.
+        """Do the work in one transaction: it is durable when this method returns, or has no effect.
 
-        Writers follow one another; the work may be done more than once before it is done for good. Before anything is
+        Only one writer is active at a time; the work may be called more than once, and takes effect once. Before
+        anything is
         written the tables are compared with those that a ledger makes: see `problems`.
 
         Raises:
-            LedgerUnavailable: where the store is locked, full or out of reach.
-            LedgerDamaged: where it is no longer a database, or has other tables, or anything that acts on them.
+            LedgerUnavailable: if the store is locked, full or cannot be reached.
+            LedgerDamaged: if it is not a database, or has other tables, or triggers or similar additions.
         """
 
     def problems(self) -> list[str]:
-        """Faults that the database finds in its files, and what is not as a ledger made it: tables, columns, indices;
-        triggers, rules, views, row security, tables that are not logged or that hide others."""
+        """The faults of the database's files, and every difference from the tables, columns and indices of a ledger."""
 
     def close(self) -> None:
-        """Let go of connections."""
+        """Close the connections."""
 
 
 class PartReader(Protocol):
-    """Whatever gives the parts of events: the rows of a store, or a transaction with what is appended in it."""
+    """A reader of the parts of events: the rows of a store, or a transaction with its appended events."""
 
     def part(self, event: int, part: int) -> bytes | None:
-        """One part of an event."""
+        """The part of an event; None if there is none."""
 
 
 class Rows:
-    """The rows of a ledger inside one transaction.
+    """The rows of a ledger in a transaction.
 
     Args:
-        run: runs one statement.
-        tables: the names of all tables that the store holds.
-        bytes_type: the store's name for byte strings.
-        load: writes many parts; statements one by one if left out.
+        run: Function that runs one statement.
+        tables: Function that returns the names of all tables of the store.
+        bytes_type: Name of the store's type of byte strings.
+        load: Function that writes many parts; if left out, one statement for each.
     """
 
     __slots__ = ("_bytes_type", "_load", "_run", "_tables")
@@ -109,19 +105,19 @@ class Rows:
         self._load = self._insert if load is None else load
 
     def ask(self, query: str, values: Sequence[Any] = ()) -> list[Any]:
-        """All rows of a query: what the database says about itself, or what tables hold that are not a ledger's."""
+        """All rows of a query on the database's catalog, or on tables that are not the ledger's."""
         rows: list[Any] = self._run(query, values).fetchall()
         return rows
 
     def run(self, statement: str, values: Sequence[Any] = ()) -> None:
-        """Run a statement on tables that are not a ledger's."""
+        """Run a statement on tables that are not the ledger's."""
         self._run(statement.replace("BYTES", self._bytes_type), values)
 
     def version(self) -> int:
         """The version of the tables; 0 for an empty store."""
         tables = self._tables()
         if "utmost_schema" not in tables:
-            return 0  # where there are other tables of a ledger, making them fails
+            return 0  # if some of the other tables exist, creating them fails
         return _integral(_one(self._run("SELECT version FROM utmost_schema", ()).fetchall(), "utmost_schema")[0])
 
     def create(self) -> None:
@@ -130,7 +126,7 @@ class Rows:
             self._run(statement.replace("BYTES", self._bytes_type), ())
 
     def head(self) -> tuple[int, bytes] | None:
-        """The number of the last event and its seal; None before the first."""
+        """The number of the last event and its seal; None before the first event."""
         rows = self._run("SELECT number, seal FROM utmost_head", ()).fetchall()
         if not rows:
             return None
@@ -143,21 +139,21 @@ class Rows:
         return [(_integral(number), _bytes(body), _bytes(mac)) for number, body, mac in rows.fetchall()]
 
     def event(self, number: int) -> StoredRow | None:
-        """One event; None where there is no such event."""
+        """The event of this number; None if there is none."""
         row = self._run("SELECT body, mac FROM utmost_events WHERE number = ?", (number,)).fetchone()
         return None if row is None else (number, _bytes(row[0]), _bytes(row[1]))
 
     def body(self, number: int) -> bytes | None:
-        """The body of one event; None where there is no such event."""
+        """The body of an event; None if there is none."""
         return self._found("SELECT body FROM utmost_events WHERE number = ?", number)
 
     def mac(self, number: int) -> bytes | None:
-        """The mac of one event; None where there is no such event."""
+        """The mac of an event; None if there is none."""
         return self._found("SELECT mac FROM utmost_events WHERE number = ?", number)
 
     def write(self, events: Sequence[StoredRow], seal: bytes, parts: Iterable[EventPart]) -> None:
-        """Events more with their parts, and the head moved on; read back, as a store may swallow what it is given."""
-        # Of parts that are streamed digests alone are kept: those of a large ledger are never in memory at once.
+        """Write events with their parts and the new head; read them back, since a damaged store may drop writes."""
+        # Only digests of streamed parts stay in memory: the parts of a large ledger would not fit.
         mark = (lambda content: content) if isinstance(parts, list) else (lambda content: sha256(content).digest())
         written = []
 
@@ -166,13 +162,13 @@ class Rows:
                 written.append((event, part, mark(content)))
                 yield event, part, content
 
-        # Parts first: the event that names them is there only if they are.
+        # Parts first, so that no event refers to missing parts.
         self._load(noted())
         for row in events:
             self._run("INSERT INTO utmost_events VALUES (?, ?, ?)", row)
         self._run("DELETE FROM utmost_head", ())
         self._run("INSERT INTO utmost_head VALUES (?, ?)", (events[-1][0], seal))
-        # Read back inside the transaction, which a trigger or a rule of somebody else's could have redirected.
+        # Read back in the transaction: a trigger or a rule that somebody added could have redirected the writes.
         wrong = None
         if self.head() != (events[-1][0], seal):
             wrong = "utmost_head"
@@ -185,15 +181,15 @@ class Rows:
                 "the store must hold what was just written",
                 came="something else",
                 where=wrong,
-                remedy="Nothing was said. Somebody changed the database: run verify, and see the runbook.",
+                remedy="No answer was given. Somebody changed the database: run verify, and see the runbook.",
             )
 
     def part(self, event: int, part: int) -> bytes | None:
-        """One part of an event."""
+        """The part of an event; None if there is none."""
         return self._found("SELECT content FROM utmost_parts WHERE event = ? AND part = ?", event, part)
 
     def parts(self) -> Iterator[tuple[int, int]]:
-        """The places of all parts, in order."""
+        """The numbers (event, part) of all parts, in order."""
         rows = self._run("SELECT event, part FROM utmost_parts ORDER BY event, part", ())
         return ((_integral(event), _integral(part)) for event, part in rows.fetchall())
 

@@ -1,4 +1,4 @@
-"""Status, receipts and verification of a ledger, from all that can be computed again; and the end of a quarantine."""
+"""Status, receipts and verification of a ledger, by recomputing its checks; and the end of a quarantine."""
 
 import hmac
 from collections.abc import Mapping
@@ -28,14 +28,14 @@ from utmost.publish.promises.level_steps import Step
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Status(Display):
-    """A ledger at a glance.
+    """The condition of a ledger.
 
     Attributes:
         place: Address of the ledger.
-        identity: its random name, which its copies share.
+        identity: Random name of the ledger, which its copies share.
         events, releases: Number of events, and of releases.
-        datasets: the budget of each.
-        quarantine: Reason why nothing new may be answered; None where all is well.
+        datasets: Budget of each dataset.
+        quarantine: Reason for refusing new answers; None if they are allowed.
         sealed, derived: Whether responses are encrypted, and whether noise is derived from the key.
     """
 
@@ -50,7 +50,6 @@ class Status(Display):
 
 
 def status_of(place: str, state: State, quarantine: str | None) -> Status:
-    """The status of a ledger in a state."""
     return Status(
         place=place,
         identity=state.identity,
@@ -65,13 +64,14 @@ def status_of(place: str, state: State, quarantine: str | None) -> Status:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Verification(Display):
-    """The parts of a ledger that were found sound.
+    """The result of a verification that found no damage.
 
     Attributes:
         events: Number of events of the chain.
-        responses: Number of stored responses, and ``cells`` the number of their cells.
-        spent: dataset to what it has spent.
-        answers: Number of persons' answers that are kept.
+        responses: Number of stored responses.
+        cells: Number of cells of all stored responses.
+        spent: Spent sum of each dataset.
+        answers: Number of stored answers of single persons.
     """
 
     events: int
@@ -82,7 +82,7 @@ class Verification(Display):
 
 
 def verified(key: Key, transaction: Transaction) -> Verification:
-    """Recompute the chain, every response's digest and length, the order of levels, and the budgets."""
+    """Recompute the chain, the digest and length of every response, the order of levels, and the budgets."""
     rows = transaction.rows
     if rows.version() != VERSION:
         raise LedgerDamaged(f"the tables must be of version {VERSION}", came=rows.version(), where="utmost_schema")
@@ -90,7 +90,7 @@ def verified(key: Key, transaction: Transaction) -> Verification:
     last = check_chain(key, 0, START, chain)
     check_seal(key, rows.head(), len(chain), last)
     state, events = State(0, START), []
-    # Step by step, as it was written: whether a level was allowed depends on what was known then, not on what is now.
+    # Event by event: whether a level was allowed depends on the state at that time, not on the present one.
     for number, body, mac in chain:
         events.append(read_event(number, body))
         _check_step(state, events[-1])
@@ -104,7 +104,7 @@ def verified(key: Key, transaction: Transaction) -> Verification:
 
 
 def verified_with_witness(log: EventLog) -> Verification:
-    """`verified` after the database's own check, and the check of the chain that the witness holds."""
+    """Check the database's files and the chain of the witness, then everything that `verified` checks."""
     problems = log.store.problems()
     if problems:
         raise LedgerDamaged("the database must be sound", came=problems[0], where=log.store.place)
@@ -113,14 +113,14 @@ def verified_with_witness(log: EventLog) -> Verification:
 
 
 def history(transaction: Transaction, name: str | None, dataset: str | None) -> tuple[Event, ...]:
-    """The events, oldest first: all, or those of a release or a dataset."""
+    """The events, oldest first: all of them, or those of one release or one dataset."""
     state = transaction.state
     if dataset is not None:
         check_known(state, dataset)
     if name is not None and (name, 1) not in state.mechanisms:
-        state.release(name, None)  # a name that nothing has is refused
+        state.release(name, None)  # raises for an unknown name
     if name is not None and (name, 1) in state.releases:
-        # Only those of the release, each under its mac: what a page shows takes as long however many others there are.
+        # Only the events of the release, each verified by its mac: the time does not depend on the other releases.
         releases = [state.releases[name, version] for version in state.versions(name)]
         numbers = sorted(response.event for release in releases for response in release.responses.values())
         events = [_event(transaction, number) for number in numbers]
@@ -132,7 +132,7 @@ def history(transaction: Transaction, name: str | None, dataset: str | None) -> 
 
 
 def _event(transaction: Transaction, number: int) -> Event:
-    """One event, which follows the one before it under the ledger's key."""
+    """The event of this number, verified as the successor of the one before."""
     row = transaction.rows.event(number)
     check_chain(transaction.key, number - 1, transaction.rows.mac(number - 1) or START, [] if row is None else [row])
     if row is None:
@@ -141,7 +141,7 @@ def _event(transaction: Transaction, number: int) -> Event:
 
 
 def _concerns(event: Event, name: str | None, dataset: str | None, state: State) -> bool:
-    """Whether an event is of this release, if one is named, and of this dataset, if one is."""
+    """Whether an event concerns this release, if one is given, and this dataset, if one is given."""
     facts = event.facts
     if name is not None and facts.get("name") != name:
         return False
@@ -154,7 +154,7 @@ def _concerns(event: Event, name: str | None, dataset: str | None, state: State)
 
 
 def _check_step(state: State, event: Event) -> None:
-    """A response was drawn from the law that the levels known then ask for."""
+    """Check that the steps to a response's level are those that the earlier levels require."""
     if event.kind not in ("published", "answered"):
         return
     release = state.releases.get((event.facts["name"], event.facts["version"]))
@@ -164,7 +164,7 @@ def _check_step(state: State, event: Event) -> None:
 
 
 def _check_limits(state: State, event: Event) -> None:
-    """No event that spends may have been written beyond the limit that held then."""
+    """Check that an event that spends has not exceeded the limit of its time."""
     if event.kind not in ("published", "answered", "offered", "charged"):
         return
     if event.kind == "charged":
@@ -178,7 +178,7 @@ def _check_limits(state: State, event: Event) -> None:
 
 
 def _check_places(transaction: Transaction, events: list[Event]) -> None:
-    """Exactly the parts that the events name are stored."""
+    """Check that the stored parts are exactly those that the events name."""
     named = [(event.number, part) for event in events for part in range(event.facts.get("parts", 0))]
     stored = list(transaction.rows.parts())
     if stored != named:
@@ -191,7 +191,7 @@ def _check_places(transaction: Transaction, events: list[Event]) -> None:
 
 
 def _check_responses(key: Key, transaction: Transaction, state: State, release: Published) -> int:
-    """Digests, seals and lengths of all responses of a release; how many cells they have."""
+    """Check the digests, seals and lengths of all responses of a release; return their number of cells."""
     if release.items is not None and not release.items.is_kept:
         return 0
     labels = label_seal(key, state.identity, release)
@@ -210,15 +210,15 @@ _MEND_MISSING = "Pass missing={dataset: epsilon}, or missing={} if it is certain
 
 
 def receipt(key: Key, state: State) -> str:
-    """A line that says how far the ledger had come: identity, number and mac of the last event, and a mac of these."""
+    """A line with the identity, the number and mac of the last event, and a mac of these under the ledger's key."""
     text = f"utmost-receipt:{state.identity}:{state.number}:{state.mac.hex()}"
     return f"{text}:{_signed(key, text)}"
 
 
 def check_receipt(log: EventLog, line: str) -> None:
-    """Find out whether a ledger still holds what it held; if not, it is in quarantine from now on."""
+    """Check that a ledger still holds everything it held at the receipt; put it in quarantine if not."""
     text, _, signed = line.strip().rpartition(":") if isinstance(line, str) and line.isascii() else ("", "", "")
-    # In constant time: whoever may try receipts must not find a mac byte by byte.
+    # In constant time: a caller who tries receipts must not find a mac byte by byte.
     if not hmac.compare_digest(signed.encode(), _signed(log.key, text).encode()):
         raise KeyRefused(
             "a receipt must be this ledger's, unchanged",
@@ -241,7 +241,7 @@ def check_receipt(log: EventLog, line: str) -> None:
 
 
 def resumed(log: EventLog, reason: str, missing: Mapping[str, Number | Level] | None) -> None:
-    """Write the event that ends a quarantine, and let the witness start over."""
+    """Write the event that ends a quarantine; the witness starts over."""
     check_name(reason, "reason")
     if missing is not None and not isinstance(missing, Mapping):
         raise wrong_kind("missing", "a mapping of datasets to levels", missing)
@@ -260,9 +260,12 @@ def resumed(log: EventLog, reason: str, missing: Mapping[str, Number | Level] | 
         known = log.loss(transaction)
         if known is None and missing is None:
             raise OutOfRange(
-                "somebody must know what is missing", came="no witness", where="resume", remedy=_MEND_MISSING
+                "the lost levels must be given, since there is no witness",
+                came="no witness",
+                where="resume",
+                remedy=_MEND_MISSING,
             )
-        # The limits that a rollback forgot hold again before anything else is charged.
+        # Limits that the rollback has lost are restored before anything else is charged.
         for dataset, limit in ({} if known is None else known.limits).items():
             transaction.append("budgeted", {"dataset": dataset, "limit": level_text(limit)})
         transaction.append("resumed", _facts(reason, transaction.state, known, levels_missing))
@@ -273,16 +276,13 @@ def resumed(log: EventLog, reason: str, missing: Mapping[str, Number | Level] | 
 def _facts(
     reason: str, state: State, known: RollbackLoss | None, levels_missing: Mapping[str, Level]
 ) -> dict[str, object]:
-    """Close all releases where no witness says which of them lost something.
-
-    Derived noise repeats itself in any order of levels, but noise by item in the same order alone.
-    """
+    """The facts of the event that ends a quarantine; without a witness it closes all releases."""
     missing = {} if known is None else {dataset: list(levels) for dataset, levels in known.missing.items()}
     for dataset, spent in levels_missing.items():
         missing.setdefault(dataset, []).append(spent)
     closed = (*state.releases, *state.mechanisms) if known is None else known.closed
-    # Derived noise is repeated by a ledger that was put back, so what is said again is the same; but by item it goes by
-    # the order of levels.
+    # A ledger with derived noise repeats lost answers exactly, so that its releases stay open; noise keyed by
+    # identifier repeats only if levels are asked for in the same order.
     if state.is_derived:
         closed = tuple(item for item in closed if item in state.mechanisms or state.releases[item].items is not None)
     return {

@@ -1,32 +1,31 @@
-"""The witness: a copy of the events that knows when the ledger has been put back, and what that lost.
+"""The witness: a copy of the events, kept elsewhere, that detects a rollback of the ledger and what it lost.
 
-A witness: a copy of the events, kept elsewhere, that fixes each event before the ledger's store ever sees it.
+A ledger's seal cannot distinguish an old copy of the ledger from the present one, since both were sealed. So every
+event is written to the witness before the ledger's store sees it. The witness holds one event of each number. Its last
+events may be *pending*:
 
-A ledger's own seal cannot distinguish an old ledger from the present one: the old one was sealed, too. So the witness
-hears it first. It holds the events one after another, one of each number, and of the last ones whether they are
-*settled*:
+    pending   drawn, and held by the witness with its responses; nobody has the answer, the store may or may not hold it
+    settled   the store has reported that it holds the event; from then on the answer may be returned
 
-    pending   drawn, and kept here with its responses; nobody has been answered, and the store may hold it or not
-    settled   the store has reported that it holds it; from then on it may be said
+A ledger that lacks a settled event, or has another one in its place, was rolled back or restored, or its store lies. A
+ledger that lacks a pending event was interrupted during a commit: the next writer finishes the event as it was drawn.
 
-A ledger that lacks a settled event, or has another in its place, was rolled back, restored, or kept by a store that
-lies. A ledger that lacks a pending one was cut off in mid-commit: whoever writes next carries it out as it was drawn.
+**The cost of a rollback, from the events of the witness and of the ledger.**
 
-**What a rollback has lost, and what it costs: from what the witness saw, and what the ledger still knows.**
+Let p be the last event that both have. Let c be the level of a release at p, w its level in the witness, and s its
+level in the ledger after new answers (s = c for a ledger that was quarantined at once). The cost is
 
-Let p be the last event that both have. A release had the level c then, got the level w in what the witness saw later,
-and the level s in what the ledger wrote since (s = c for a ledger that was quarantined at once). Then
-
-    published after p          w          all that was said of it is lost
-    w = c                      0          only views are lost: functions of what is stored, and of coins
-    w > c, s = c               w - c      so that with c, which the books still have, it comes to w
+    published after p          w          all answers are lost
+    w = c                      0          only views are lost: functions of stored responses and random bits
+    w > c, s = c               w - c      together with c, which is charged already, this is w
     w > c, s > c               w + c      two continuations of one response
 
-The last line: f(v_c, v_w) f(v_c, v_s) / f(v_c) is the law of the common response and its two continuations, and one
-individual changes the factors by at most exp(w), exp(s) and exp(c); s is in the books already.
+The last line: f(v_c, v_w) f(v_c, v_s) / f(v_c) is the distribution of the common response and its two continuations,
+and one individual changes the factors by at most exp(w), exp(s) and exp(c); s is charged already.
 
-A mechanism that answers each person once and lost answers is closed: who is kept is repeated, and nobody is answered a
-second time, which costs nothing. Where the ledger has answered since, a person may have two answers: its level again.
+A mechanism that answers each person once and lost answers is closed: it repeats stored answers and answers no new
+person, which costs nothing. If the ledger has answered persons since p, a person may have two answers: its level is
+charged again.
 """
 
 import sqlite3
@@ -55,16 +54,16 @@ _TABLES = (
 )
 _MADE = "SELECT name FROM sqlite_master WHERE name = 'utmost_witness'"
 
-KEPT = "No answer was given. What was drawn is kept and counts: the same call, once the cause is removed, gives it."
+KEPT = "No answer was given. The draw is stored and its level is spent: remove the cause, and make the same call again."
 
 
 @dataclass(frozen=True, slots=True)
 class WitnessRecord:
-    """The record of a witness, in short.
+    """The last settled event of a witness, and its pending events.
 
     Attributes:
-        last: number and mac of the last settled event; None before the first.
-        pending: the events after it.
+        last: Number and mac of the last settled event; None before the first.
+        pending: Events after the last settled one.
     """
 
     last: tuple[int, bytes] | None
@@ -76,10 +75,9 @@ class Witness:
     """A file that holds the events of one ledger.
 
     Attributes:
-        path: Path of the file. Keep it where no backup of the ledger is restored over it.
-        timeout: Number of seconds to wait for others who write it.
-        is_sealed: Whether responses come sealed, as the ledger's own store keeps them. Those that do not are
-            overwritten when they are settled; of sealed ones the pages are let go.
+        path: Path of the file. Backups of the ledger must not restore this file.
+        timeout: Number of seconds to wait for other writers.
+        is_sealed: Whether responses are encrypted. If not, their pages are overwritten when they are settled.
     """
 
     path: Path
@@ -87,18 +85,18 @@ class Witness:
     is_sealed: bool = False
 
     def record(self) -> WitnessRecord:
-        """The last event that is settled, and those that are pending."""
+        """The last settled event, and the pending ones."""
         return self._read(
             lambda connection: WitnessRecord(_last(connection), tuple(_rows(connection, "utmost_pending"))),
             WitnessRecord(None, ()),
         )
 
     def last(self) -> tuple[int, bytes] | None:
-        """The number and mac of the last event that is settled; None where none is."""
+        """The number and mac of the last settled event; None if there is none."""
         return self._read(_last, None)
 
     def mac(self, number: int) -> bytes | None:
-        """The mac of a settled event; None where it has none of this number."""
+        """The mac of a settled event; None if there is none of this number."""
 
         def work(connection: sqlite3.Connection) -> bytes | None:
             row = connection.execute("SELECT mac FROM utmost_witness WHERE number = ?", (number,)).fetchone()
@@ -107,7 +105,7 @@ class Witness:
         return self._read(work, None)
 
     def rows(self) -> list[StoredRow]:
-        """All events that it holds, the pending ones last."""
+        """All events of the witness, the pending ones last."""
         return self._read(lambda connection: [row for name in _EVENTS for row in _rows(connection, name)], [])
 
     def parts(self, number: int) -> list[EventPart]:
@@ -120,19 +118,13 @@ class Witness:
         return self._read(work, [])
 
     def intend(self, after: tuple[int, bytes], rows: list[StoredRow], parts: list[EventPart]) -> None:
-        """Hold events that are about to be given to the store, if the last one held is the one that they follow.
-
-        Raises:
-            LedgerUnavailable: where they could not be written; its remedy says whether they may have been, all the
-                same.
-            Quarantined: where another event is held in their place: the store let two write at once.
-        """
+        """Store events as pending, before the ledger's store sees them; refuse them unless they follow the last one."""
         reached = False
 
         def work(connection: sqlite3.Connection) -> None:
             nonlocal reached
             pending = _rows(connection, "utmost_pending")
-            # Compared and added in one transaction: two processes that draw at once cannot both follow the same event.
+            # Compared and added in one transaction: two processes cannot both add a successor of the same event.
             if ((pending[-1][0], pending[-1][2]) if pending else _last(connection)) != after:
                 raise self._another()
             _write(connection, "utmost_pending", rows, parts)
@@ -141,25 +133,18 @@ class Witness:
         try:
             self._write(work)
         except LedgerUnavailable as error:
-            # A commit may fail after its work was done: then what was drawn may be held, and counts.
+            # The commit may have failed after it took effect: then the draw may be stored, and its level is spent.
             raise kept(error) if reached and self._may_hold(rows[-1]) else error from None
 
     def settle(self, rows: list[StoredRow]) -> None:
-        """The store holds these events: they may be said.
+        """Mark events as settled, once the store holds them: their answers may then be returned."""
 
-        They are pending here; or the first of them is settled, so that they are seen to follow it; or there are none
-        here at all.
-
-        Raises:
-            Quarantined: where they are not of the history that is held here, also where others are pending under their
-                numbers: these may have been drawn, and somebody has written to the ledger without this witness.
-        """
-
+        # The events are pending here; or the first one is settled, so that the others follow it; or the witness is
+        # empty. Otherwise somebody has written to the ledger without this witness.
         def work(connection: sqlite3.Connection) -> None:
             settled = [_at(connection, row[0]) for row in rows]
             pending = {row[0]: row for row in _rows(connection, "utmost_pending")}
-            # What is not pending is taken over where it follows something that is settled, or where the witness is
-            # empty.
+            # An event that is not pending is added if it follows a settled one, or if the witness is empty.
             follow = settled[0] is not None or _last(connection) is None
             for row, there in zip(rows, settled, strict=True):
                 if (there or pending.get(row[0], row if follow else None)) != row:
@@ -167,14 +152,14 @@ class Witness:
             # OR IGNORE: another process may have settled the same events, found equal above.
             connection.executemany("INSERT OR IGNORE INTO utmost_witness VALUES (?, ?, ?)", rows)
             end = rows[-1][0]
-            # The responses go with them: the witness keeps no more of what was said than it must.
+            # The responses are deleted: the witness keeps only what it needs.
             connection.execute("DELETE FROM utmost_pending WHERE number <= ?", (end,))
             connection.execute("DELETE FROM utmost_pending_parts WHERE event <= ?", (end,))
 
         self._write(work)
 
     def start_over(self, settled: list[StoredRow], rows: list[StoredRow], parts: list[EventPart]) -> None:
-        """Take a new history in the place of all that it has, the last events of it pending."""
+        """Replace all events by a new history, whose last events are pending."""
 
         def work(connection: sqlite3.Connection) -> None:
             connection.execute("PRAGMA secure_delete=ON")
@@ -196,11 +181,11 @@ class Witness:
             "the ledger and its witness must have one history",
             came="another event in the witness",
             where=str(self.path),
-            remedy="Nothing was said. Open the ledger again; its status says more.",
+            remedy="No answer was given. Open the ledger again; its status names the difference.",
         )
 
     def _read(self, work: Callable[[sqlite3.Connection], T], without: T) -> T:
-        """Do the work in one transaction; where nothing was ever written, the answer is ``without``."""
+        """Do the work in one transaction; return ``without`` if the witness was never written."""
 
         def look(connection: sqlite3.Connection) -> T:
             return without if connection.execute(_MADE).fetchone() is None else work(connection)
@@ -211,8 +196,8 @@ class Witness:
         def whole(connection: sqlite3.Connection) -> None:
             for table in _TABLES:
                 connection.execute(table)
-            # What was pending of an open ledger is a response, and is not left in unused pages. Sealed ones the store
-            # keeps just so, and to overwrite them took a sixth of a large publication.
+            # Unencrypted pending responses must not stay in unused pages. Encrypted ones may, as in the ledger's store;
+            # overwriting them took a sixth of the time of a large publication.
             connection.execute(f"PRAGMA secure_delete={'OFF' if self.is_sealed else 'ON'}")
             work(connection)
 
@@ -224,16 +209,12 @@ _EVENTS = ("utmost_witness", "utmost_pending")
 
 
 def kept(error: LedgerUnavailable) -> LedgerUnavailable:
-    """The same error, where the witness holds what was drawn and nobody has been answered."""
+    """The same error with the remedy for a draw that the witness holds."""
     return LedgerUnavailable(error.required, came=error.came, where=error.where, remedy=KEPT)
 
 
 def state_of(key: Key, rows: list[StoredRow]) -> State:
-    """The state that the events of a whole chain lead to.
-
-    Raises:
-        LedgerDamaged: for events that were not written under this key.
-    """
+    """The state after all events of a chain, verified under the key."""
     check_chain(key, 0, START, rows)
     return folded(State(0, START), [(read_event(number, body), mac) for number, body, mac in rows])
 
@@ -265,12 +246,12 @@ def _write(connection: sqlite3.Connection, table: str, rows: list[StoredRow], pa
 
 @dataclass(frozen=True, slots=True)
 class RollbackLoss:
-    """The loss of a rollback.
+    """The loss that a rollback caused.
 
     Attributes:
-        missing: dataset to levels that its budget must bear.
-        closed: releases that must not be relaxed any more.
-        limits: budgets that were set and forgotten: of two, the smaller.
+        missing: Lost levels of each dataset, to charge to its budget.
+        closed: Releases and mechanisms that lost answers and must not be relaxed.
+        limits: Lost limits of datasets; the smaller one, if the ledger has another.
     """
 
     missing: Mapping[str, tuple[Level, ...]]
@@ -279,13 +260,7 @@ class RollbackLoss:
 
 
 def rollback_loss(common: State, witness: State, ledger: State) -> RollbackLoss:
-    """The loss that the witness can see and the ledger cannot.
-
-    Args:
-        common: the state up to the last event that both have.
-        witness: State that the witness has seen.
-        ledger: State of the ledger now.
-    """
+    """The loss of a rollback: from the states at the last common event, of the witness, and of the ledger now."""
     missing: dict[str, list[Level]] = {}
     closed: list[ReleaseKey] = []
     for item, seen in witness.releases.items():
@@ -337,12 +312,12 @@ def _is_closed_since(item: ReleaseKey, relaxable: bool, ledger: State) -> bool:
 
 
 def _difference(large: Level, small: Level) -> Level:
-    """The level with the epsilon that is left, rounded up where it is irrational in another base."""
+    """A level whose epsilon is the difference, rounded up if it is irrational."""
     if large.base == small.base:
         return Level(large.base, large.power - small.power)
     bits = 256
-    # In another base the difference is irrational: upwards, and so fine that it is not 0.
-    while True:  # ends: the levels differ
+    # With different bases the difference is irrational: rounded up, at a precision at which it is not 0.
+    while True:  # terminates, since the levels differ
         between = large.epsilon_interval(bits) - small.epsilon_interval(bits)
         if between.lower > 0:
             return Level(None, Fraction(round_up(between)))

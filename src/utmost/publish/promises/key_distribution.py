@@ -209,9 +209,9 @@ def read_delta(delta: Number, least: Fraction = _LEAST_DELTA) -> Fraction:
     """A delta, strictly between 0 and 1, read exactly."""
     value = written_number(delta, "delta")
     if not 0 < value < 1:
-        raise OutOfRange("delta must lie strictly between 0 and 1", came=delta, where="select_keys")
+        raise OutOfRange("delta must lie strictly between 0 and 1", came=delta, where="delta")
     if value < least:
-        raise OutOfRange("delta must be at least 1e-300", came="less", where="select_keys")
+        raise OutOfRange("delta must be at least 1e-300", came="less", where="delta")
     return value
 
 
@@ -247,7 +247,7 @@ def _apart(base: Fraction, bits: int) -> bool:
 
 def _is_power_within(base: Fraction, n: int, bound: Fraction) -> bool:
     if n * base.numerator.bit_length() > _MOST_BITS:
-        raise Unsupported("the chances must differ from each other before 2^24 bits", where="select_keys")
+        raise Unsupported("the chances must differ from each other before 2^24 bits", where="delta")
     return base**n <= bound
 
 

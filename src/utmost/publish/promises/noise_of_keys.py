@@ -17,14 +17,13 @@ from numpy.typing import NDArray
 
 from utmost.core.exact.arrays import objects, plain_cells
 from utmost.core.exact.field_forms import form
-from utmost.core.exact.levels import Level, level
+from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, first_integer, read_confidence
-from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.exact.written_levels import level_name
 from utmost.core.noise.geometric import Geometric
 from utmost.core.privacy.unit import Unit
 from utmost.core.sampling.integers import Integers
-from utmost.core.sampling.random_bits import Randomness, secure
+from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import BadTable, LedgerDamaged, NeedsTable, OutOfRange, Unsupported
 from utmost.publish.counting.key_counts import counts_in_shares
 from utmost.publish.promises.declared_columns import listed_names
@@ -32,13 +31,11 @@ from utmost.publish.promises.drawing import NewResponse, Responder
 from utmost.publish.promises.key_distribution import NamingLaw, naming_law, read_delta
 from utmost.publish.promises.noise_at_level import warn_of_level
 from utmost.publish.promises.partition_selection import (
-    SelectedKeys,
     counted_keys,
     key_columns,
     keys_held,
     keys_of_one,
     promise_of_keys,
-    selected,
     shares_of_one,
 )
 from utmost.publish.promises.promised_noise import Noise, Response
@@ -251,12 +248,10 @@ class KeyNoise(NamingNoise):
 
     def named(self, counts: Sequence[tuple[Any, int]], level: Level, bits: Randomness) -> KeysAndCounts:
         """The keys, each with its noisy count."""
-        keys = self.selected(counts, level, bits)
-        return keys.keys, keys.noisy
-
-    def selected(self, counts: Sequence[tuple[Any, int]], level: Level, bits: Randomness) -> SelectedKeys:
-        """The result of `select_keys` for keys in order."""
-        return selected(counts, level, self.delta, self.unit.cells, bits, self.shares)
+        law = self.law(level)
+        drawn = law.thresholds(len(counts), bits)
+        named = [(key, n + law.turn - least) for (key, n), least in zip(counts, drawn, strict=True) if n >= least]
+        return [key for key, _ in named], [noisy for _, noisy in named]
 
     def margin(self, level: Level, confidence: Number) -> int:
         """The distance within which count and noise of one key lie of the count, whether it is named or not."""
@@ -298,79 +293,44 @@ class KeyNoise(NamingNoise):
 
 
 def key_noise(columns: Sequence[str] = KEYS, *, delta: Number, keys: int = 1, shares: int | None = None) -> KeyNoise:
-    """The noise of keys that nobody listed beforehand, named at epsilon and delta: see `select_keys`.
+    """Name keys that nobody listed beforehand: words, addresses, diagnoses; each with a noisy count at no further cost.
+
+    A key is named when its count plus noise exceeds a threshold. The noise has the law for which the chance of naming a
+    key is, at every count, the largest that any (epsilon/k, delta/k)-private choice on one key has; the noisy count
+    comes along within the same promise. A key that nobody holds is never named. Noisy counts are above the threshold,
+    since a key is named only then: rare keys look more frequent than they are.
 
     Args:
-        columns: Columns of the key, or of its parts, and last that of the number of individuals who hold it.
-        delta: the chance of naming a key that one individual alone holds, of all keys together.
+        columns: Columns of the key, or of its parts, and last that of the number of individuals who hold it, as
+            `count_keys` gives them. Keys are text, integers or dates.
+        delta: the chance of naming a key that one individual alone holds, of all keys together, strictly between 0 and
+            1.
         keys: Most keys that one individual may hold, adding at most 1 to the count of each.
-        shares: counts are in shares, of which one individual divides so many among their keys, as
-            `count_keys(shares=...)` does: who holds few keys gives each more.
+        shares: Number of shares that one individual divides among the keys they hold, in any way; ``keys`` to 10^6. The
+            counts are then sums of shares, as ``count_keys(..., shares=...)`` gives them. Who holds few keys gives
+            each more, so that with ten keys at most, fourteen who hold one key name it as readily as with one.
 
     Raises:
         OutOfRange, NotANumber: for what is no such thing, and for fewer shares than keys.
 
-    Cost: some 50 microseconds a key, most of it to recognise the table.
-    Source: [desfontaines2022]; proofs/theory/unknown-keys.md.
+    Promise: (epsilon, delta) for one individual added or removed. Where one is replaced by another, up to 2k keys
+        change: pass keys=2*k, and twice the shares.
+    Cost: some 50 microseconds a key, most of it to recognise the table; a millisecond each where epsilon/keys, or
+        epsilon/shares, is below 1/200 or so.
+    Source: [desfontaines2022]; the noisy count: proofs/theory/unknown-keys.md.
 
+    >>> from utmost import Promise, release
     >>> from utmost.exact import level
-    >>> key_noise(["word", "n"], delta="1e-9").margin(level(1), "0.95")
-    3
+    >>> noise = key_noise(["word", "n"], delta="1e-9")
+    >>> release({"word": ["flu", "measles", "plague"], "n": [800, 650, 1]}, Promise(noise=noise), epsilon=1)["word"]
+    ['flu', 'measles']
+    >>> noise.law(level(1)).threshold, noise.law(level(1)).chance(1), noise.margin(level(1), "0.95")
+    (19, Fraction(1, 1000000000), 3)
     """
     most = keys_of_one(keys)
     divided = None if shares is None else shares_of_one(shares, most)
     unit = Unit(1, most) if divided is None else Unit(divided, most, in_all=divided)
     return KeyNoise(unit, named_columns(columns), read_delta(delta), divided)
-
-
-@progress_bar("Naming keys")
-def select_keys(
-    counts: Any,
-    *,
-    epsilon: Number | Level,
-    delta: Number,
-    keys: int = 1,
-    shares: int | None = None,
-    randomness: Randomness | None = None,
-) -> SelectedKeys:
-    """Name keys that nobody listed beforehand: words, addresses, diagnoses; each with a noisy count at no further cost.
-
-    A key is named when its count plus noise exceeds a threshold. The noise has the law for which the chance of naming a
-    key is, at every count, the largest that any (epsilon/k, delta/k)-private choice on one key has; the noisy count
-    comes along within the same promise. A key that nobody holds is never named.
-
-    Args:
-        counts: Number of individuals who hold each key, by key; or a table of two columns, keys and counts. Keys
-            are text, integers, dates, or tuples of them.
-        epsilon: Privacy level of all keys together.
-        delta: the chance of naming a key that one individual alone holds, of all keys together, strictly between 0 and
-            1, see `SelectedKeys.statement`.
-        keys: Most keys that one individual may hold, adding at most 1 to the count of each.
-        shares: Number of shares that one individual divides among the keys they hold, in any way; ``keys`` to 10^6. The
-            ``counts`` are then sums of shares, as ``count_keys(..., shares=...)`` gives them. Who holds few keys gives
-            each more, so that with ten keys at most, fourteen who hold one key name it as readily as with one.
-        randomness: the operating system's when None; a seeded source is refused.
-
-    Raises:
-        BadTable: for a table that is not of two columns, and a key that stands in two rows.
-        NotANumber, OutOfRange, WrongKind: for counts that are no numbers of individuals, and keys of no such kind; by
-            their place, never by what they are.
-        NotALevel, PromiseBroken: for an invalid level, and a source of randomness that is not secure.
-
-    Promise: (epsilon, delta) for one individual added or removed. Where one is replaced by another, up to 2k keys
-        change: pass keys=2*k, and twice the shares.
-    Cost: two microseconds a key; a millisecond each where epsilon/keys, or epsilon/shares, is below 1/200 or so.
-    Source: [desfontaines2022]; the noisy count: proofs/theory/unknown-keys.md.
-
-    >>> found = select_keys({"flu": 800, "measles": 650, "plague": 1}, epsilon=1, delta="1e-9")
-    >>> found.keys, found.threshold, found.chance(1)
-    (('flu', 'measles'), 19, Fraction(1, 1000000000))
-    >>> shared = select_keys({"flu": 60 * 40, "measles": 6}, epsilon=1, delta="1e-9", keys=10, shares=60)
-    >>> shared.keys, 60 * 20 < shared.threshold < 60 * 21
-    (('flu',), True)
-    """
-    noise = key_noise(delta=delta, keys=keys, shares=shares)
-    return noise.selected(counted_keys(counts, noise.shares), level(epsilon), secure(randomness))
 
 
 def named_columns(columns: Sequence[str]) -> tuple[str, ...]:

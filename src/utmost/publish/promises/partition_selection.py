@@ -4,35 +4,29 @@ A key is named when its count reaches a random threshold T with P(T <= n) = pi(n
 any (epsilon, delta)-private choice on one key has: see proofs/theory/unknown-keys.md. This is the one use of a delta.
 """
 
-import json
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from fractions import Fraction
-from hashlib import sha256
 from itertools import chain
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from utmost.core.exact.arguments import is_integer, text
+from utmost.core.exact.arguments import is_integer
 from utmost.core.exact.arrays import plain_cells
 from utmost.core.exact.display import Display
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, natural
-from utmost.core.exact.written_levels import factor_text, level_facts, level_from_facts
+from utmost.core.exact.written_levels import factor_text
 from utmost.core.sampling.categorical import Thresholds
 from utmost.core.sampling.process_memory import ProcessMemory
 from utmost.core.sampling.random_bits import Randomness, secure
 from utmost.errors import BadTable, NotANumber, OutOfRange, Unsupported, WrongKind
 from utmost.publish.counting.key_counts import counts_in_shares
-from utmost.publish.promises.codec import StatementForm, does_not_follow, stated_field
-from utmost.publish.promises.key_distribution import NamingLaw, appearing, naming_law, read_delta
-from utmost.publish.promises.statement_kinds import KEYS_KIND
+from utmost.publish.promises.key_distribution import appearing, naming_law, read_delta
 from utmost.tables.cells.cell_values import integer_cells
-from utmost.tables.files.saving import Digest, SavedContent, check_destination_free, saved
 from utmost.tables.frames.any_table import adapter_of
 
 _MOST_KEYS = 10**9
@@ -41,134 +35,8 @@ _MOST_SHARES = 10**6
 _LARGEST_KEY = 10**4000
 
 
-class _ListedKeys(Display):
-    """A list of named keys: what was promised of it, and how it is written."""
-
-    __slots__ = ()
-
-    keys: tuple[Any, ...]
-    level: Level
-    delta: Fraction
-    per_individual: int
-
-    @property
-    def statement(self) -> str:
-        """The promise in words."""
-        return promise_of_keys(self.level, self.delta, self.per_individual, self._divided())
-
-    def said(self, digest: Digest | None = None, column: str = "key") -> dict[str, Any]:
-        """The statement as plain data, with the keys and their noisy counts."""
-        return KEYS_FORM.statement((self, column), digest)
-
-    def fields(self, column: str) -> dict[str, Any]:
-        """The fields of the statement: the promise, and the keys themselves with their noisy counts, if any."""
-        named = [list(map(_plain_key, key)) if isinstance(key, tuple) else _plain_key(key) for key in self.keys]
-        counted, shares = self._counted(), self._divided()
-        return {
-            "column": column,
-            "guarantee": self.statement,
-            **level_facts(self.level),
-            "delta": str(self.delta),
-            "keys_of_one_individual": self.per_individual,
-            **({} if shares is None else {"shares_of_one_individual": shares}),
-            "relaxable": False,
-            "keys": named,
-            **counted,
-            "named": {"of": "keys and noisy counts", "sha256": _named_digest(named, counted.get("noisy"))},
-        }
-
-    def save(
-        self,
-        path: Path | str,
-        *,
-        column: str = "key",
-        format: str | None = None,
-        sign: Path | str | None = None,
-        overwrite: bool = False,
-    ) -> dict[str, Any]:
-        """Write the keys, with their noisy counts if any, and beside them the statement: both appear, or none.
-
-        Args:
-            path: Path of a table, or of one document, which ends in .json.
-            column: Name of the column of the keys; keys that are tuples have a column for each part.
-            format, sign, overwrite: Arguments of `saved`.
-
-        Raises:
-            Unsupported, OutOfRange, KeyRefused: as `saved`.
-        """
-        table = key_columns(self.keys, text(column, "column")) | {
-            name: it for name, it in self._counted().items() if name == "noisy"
-        }
-        publication = SavedContent(table, lambda digest: self.said(digest, column), lambda: self.said(None, column))
-        return saved(publication, path, format=format, sign=sign, overwrite=overwrite)
-
-    def _counted(self) -> dict[str, Any]:
-        """The part of a statement beyond the keys: of noisy counts, where there are any."""
-        return {}
-
-    def _divided(self) -> int | None:
-        """How many shares one individual divides among keys; None where each key counts once."""
-        return None
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class SelectedKeys(_ListedKeys):
-    """The keys that were named, and what was promised.
-
-    Attributes:
-        keys: Keys in the order of their texts, which says nothing about the counts.
-        noisy: Counts of the keys plus noise. They are above ``threshold``, since a key is named only then: rare
-            keys look more frequent than they are. Counts without that bias are a release of their own on these keys.
-        level: epsilon of all keys together.
-        delta: Chance for all keys together; after several lists, for everything that was named at smaller deltas, too.
-        per_individual: Most keys that one individual may hold.
-        law: Law of one key.
-        shares: Number that one individual divides among their keys; ``noisy`` and ``threshold`` are in shares; None
-            where each key of one individual counts once.
-    """
-
-    keys: tuple[Any, ...] = field(repr=False)
-    noisy: tuple[int, ...] = field(repr=False)
-    level: Level
-    delta: Fraction
-    per_individual: int
-    law: NamingLaw = field(repr=False)
-    shares: int | None = None
-
-    @property
-    def threshold(self) -> int:
-        """The number that a count and its noise must exceed together; it depends on epsilon, delta and keys alone."""
-        return self.law.threshold
-
-    def chance(self, n: int) -> Fraction:
-        """The exact chance that a key of n individuals is named, or of n shares."""
-        return self.law.chance(n)
-
-    def _counted(self) -> dict[str, Any]:
-        return {"threshold": self.threshold, "noisy": list(self.noisy)}
-
-    def _divided(self) -> int | None:
-        return self.shares
-
-
-def selected(
-    counts: Sequence[tuple[Any, int]],
-    total: Level,
-    delta: Fraction,
-    keys: int,
-    randomness: Randomness,
-    shares: int | None = None,
-) -> SelectedKeys:
-    """Do as `select_keys` for keys in order, with whatever randomness is given."""
-    law = naming_law(total, delta, keys, shares)
-    drawn = law.thresholds(len(counts), randomness)
-    named = [(key, n + law.turn - least) for (key, n), least in zip(counts, drawn, strict=True) if n >= least]
-    names, noisy = tuple(key for key, _ in named), tuple(noisy for _, noisy in named)
-    return SelectedKeys(names, noisy, total, delta, keys, law, shares)
-
-
 @dataclass(frozen=True, slots=True, repr=False)
-class NamedKeys(_ListedKeys):
+class NamedKeys(Display):
     """The keys named at one delta.
 
     Attributes:
@@ -183,6 +51,11 @@ class NamedKeys(_ListedKeys):
     delta: Fraction
     per_individual: int
 
+    @property
+    def statement(self) -> str:
+        """The promise in words."""
+        return promise_of_keys(self.level, self.delta, self.per_individual)
+
 
 class KeySelection(Display, ProcessMemory):
     """Keys named at growing deltas and one epsilon, without counts: nothing is lost by having been careful first.
@@ -192,7 +65,11 @@ class KeySelection(Display, ProcessMemory):
     named is kept in memory alone: a new object for the same data is another release, and the promises of both add up.
 
     Args:
-        counts, epsilon, keys, randomness: Arguments of `select_keys`.
+        counts: Number of individuals who hold each key, by key; or a table of two columns, keys and counts. Keys
+            are text, integers, dates, or tuples of them.
+        epsilon: Privacy level of all keys together, at every delta.
+        keys: Most keys that one individual may hold, adding at most 1 to the count of each.
+        randomness: the operating system's when None; a seeded source is refused.
 
     >>> selection = KeySelection({"flu": 800, "measles": 650, "plague": 1}, epsilon=1)
     >>> selection.at("1e-9").keys, selection.at("1e-8").delta
@@ -257,23 +134,6 @@ class KeySelection(Display, ProcessMemory):
                     fresh.add(key)
         self._names |= fresh
 
-    def save(
-        self,
-        path: Path | str,
-        delta: Number,
-        *,
-        format: str | None = None,
-        sign: Path | str | None = None,
-        overwrite: bool = False,
-    ) -> dict[str, Any]:
-        """Write the keys named at this delta, as `NamedKeys.save`.
-
-        Raises:
-            OutOfRange: as `at`. Others: as `saved`; nothing is named then.
-        """
-        check_destination_free(path, is_document=format is None, format=format, sign=sign, overwrite=overwrite)
-        return self.at(delta).save(path, format=format, sign=sign, overwrite=overwrite)
-
     def __repr__(self) -> str:
         return f"KeySelection({self._level}, keys={self._each}, at {len(self._answers)} deltas)"
 
@@ -310,35 +170,6 @@ def keys_held(keys: int, shares: int | None = None) -> str:
     if shares is not None:
         return f"{keys} key{'s' * (keys > 1)} and gives {'them' if keys > 1 else 'it'} at most {shares} shares in all"
     return "1 key, counted once" if keys == 1 else f"{keys} keys, each counted once"
-
-
-def stated_keys(statement: Mapping[str, Any]) -> tuple[_ListedKeys, str]:
-    """The keys of which a statement tells, and the name of their column."""
-    total, delta = level_from_facts(statement), read_delta(stated_field(statement, "delta", str))
-    each = natural(stated_field(statement, "keys_of_one_individual", int), "keys_of_one_individual", least=1)
-    keys = tuple(tuple(key) if isinstance(key, list) else key for key in stated_field(statement, "keys", list))
-    parts = [part for key in keys for part in (key if isinstance(key, tuple) else (key,))]
-    if not all(type(part) in (str, int) for part in parts) or () in keys or len(set(keys)) != len(keys):
-        raise does_not_follow("keys")
-    column = stated_field(statement, "column", str)
-    if "noisy" not in statement:
-        return NamedKeys(keys, total, delta, each), column
-    stated = "shares_of_one_individual" in statement
-    shares = shares_of_one(stated_field(statement, "shares_of_one_individual", int), each) if stated else None
-    law, noisy = naming_law(total, delta, each, shares), stated_field(statement, "noisy", list)
-    if len(noisy) != len(keys) or not all(type(count) is int and count > law.threshold for count in noisy):
-        raise does_not_follow("noisy")
-    return SelectedKeys(keys, tuple(noisy), total, delta, each, law, shares), column
-
-
-KEYS_FORM = StatementForm(KEYS_KIND, "a statement of keys", lambda keys: keys[0].fields(keys[1]), stated_keys)
-"""Statements of named keys: epsilon, delta, the bounds of one individual, keys and counts decide every field."""
-
-
-def _named_digest(named: Sequence[Any], noisy: Sequence[int] | None) -> str:
-    """The SHA-256 of the UTF-8 text of a JSON list, without spaces: the keys, and their noisy counts or null."""
-    text = json.dumps([named, None if noisy is None else list(noisy)], separators=(",", ":"), ensure_ascii=False)
-    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _plain_key(part: Any) -> Any:

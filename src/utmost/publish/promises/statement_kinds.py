@@ -18,7 +18,6 @@ MEASURES_KIND = "utmost table of measures"
 DETAILED_KIND = "utmost release in two stages"
 CLEAN_KIND = "utmost clean table"
 WITHHELD_KIND = "utmost withheld table"
-KEYS_KIND = "utmost named keys"
 ANSWERS_KIND = "utmost answers"
 
 KINDS_BESIDE_TABLES = frozenset(
@@ -28,7 +27,6 @@ KINDS_BESIDE_TABLES = frozenset(
         MEASURES_KIND,
         CLEAN_KIND,
         WITHHELD_KIND,
-        KEYS_KIND,
         ANSWERS_KIND,
     }
 )
@@ -52,10 +50,10 @@ def is_of_sums(document: Mapping[str, Any]) -> bool:
 
 
 def is_whole(document: Any) -> bool:
-    """Whether a document is a release in itself, and needs no table beside it: sums of a plan, two stages, keys."""
+    """Whether a document is a release in itself, and needs no table beside it: sums of a plan, or two stages."""
     if not isinstance(document, Mapping):
         return False
-    return document.get("kind") in (DETAILED_KIND, KEYS_KIND) or (is_of_sums(document) and "sums" in document)
+    return document.get("kind") in (DETAILED_KIND,) or (is_of_sums(document) and "sums" in document)
 
 
 VERSION = re.compile(r"[0-9]+(\.[0-9]+){1,3}((a|b|rc|\.dev|\.post)[0-9]+)*(\+[0-9a-z]{1,20})?")

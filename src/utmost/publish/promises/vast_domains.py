@@ -260,7 +260,8 @@ def name_cells(
     cells that noise names.
 
     Args:
-        counts: Arguments of `select_keys`; every key with a count must be one of the universe.
+        counts: Number of individuals who hold each key, by key; or a table of two columns, keys and counts. Every key
+            with a count must be one of the universe.
         universe: `Texts`, `Tuples`, or any `Universe`; it must be chosen without looking at the data.
         epsilon: Privacy level of the whole list.
         keys: Most keys that one individual may hold, adding at most 1 to the count of each.
@@ -268,7 +269,10 @@ def name_cells(
         randomness: the operating system's when None; a seeded source is refused.
 
     Raises:
-        BadTable, NotANumber, WrongKind, NotALevel, PromiseBroken: as `select_keys`.
+        BadTable: for a table that is not of two columns, and a key that stands in two rows.
+        NotANumber, WrongKind: for counts that are no numbers of individuals, and keys that are neither text, integers,
+            dates nor tuples of them; by their place, never by what they are.
+        NotALevel, PromiseBroken: for an invalid level, and a source of randomness that is not secure.
         OutOfRange: for a key outside of the universe, which is not named here; and a wish that is not positive.
 
     Promise: epsilon for one individual added or removed. Where one is replaced by another: pass keys=2*k.

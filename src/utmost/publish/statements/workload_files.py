@@ -28,7 +28,7 @@ def trust_of_sums(promise: Promise) -> tuple[str, ...]:
 
 
 def whole_document(path: Path) -> Mapping[str, Any] | None:
-    """The release that a JSON file is in itself: by a plan, in two stages, or named keys; None for any other file."""
+    """The release that a JSON file is in itself: by a plan, or in two stages; None for any other file."""
     if path.suffix.lower() != ".json":
         return None
     document = read_json(path, "a release must")

@@ -24,8 +24,11 @@ STEPS = (
     ),
     (
         "2. Release. Publish the counts at a small level, in a ledger, so that they can be sharpened later.",
-        "release counted.json --columns count --epsilon 1/4 --ledger releases.db --create --name admissions "
-        "--out early.csv",
+        "ledger create releases.db",
+    ),
+    (
+        "",
+        "release counted.json --columns count --epsilon 1/4 --ledger releases.db --name admissions --out early.csv",
     ),
     (
         "3. Read. What a reader of the file knows of each cell, and what a larger level would buy.",

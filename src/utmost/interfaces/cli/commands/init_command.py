@@ -1,6 +1,7 @@
 """`utmost init`: write a recipe, which holds everything about a release but the data."""
 
 import os
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
@@ -30,7 +31,7 @@ AS_IN = {
     "utmost release": (
         *("--each-row", "--person", "--at-most", "--domain", "--by", "--mean", "--leave-out", "--want", "--columns"),
         *("--public", "--drop", "--sensitivity", "--cells", "--promise", "--plan", "--epsilon", "--ledger"),
-        *("--create", "--name", "--until"),
+        *("--name", "--until"),
     )
 }
 RARE = (
@@ -90,7 +91,7 @@ def init(
     given, domain = _checked(choices, options_given, folder) if options_given else asked_recipe()
     secrets = _secrets_to_write(given, file, folder)
     if secrets is not None:
-        given |= {"create": True, "key-file": secrets.name}
+        given |= {"key-file": secrets.name}
     text = recipe_text("release.toml" if file is None else file.name, given, domain)
     if secrets is not None:
         witness = f"{given['ledger']}.witness"
@@ -107,6 +108,9 @@ def init(
         rows["secrets"] = f"{secrets}: keep it as safe as the data, and out of version control"
     request = ' --request "$(date +%F)"' if "ledger" in given else ""
     name = ' --name "NAME-$(date +%F)"' if request and "name" not in given else ""
+    if secrets is not None:
+        command = ["utmost", "ledger", "create", os.path.relpath(folder / given["ledger"]), "--key-file", str(secrets)]
+        rows["once"] = shlex.join(command)
     rows["try it"] = f"utmost release DATA.csv --recipe {file}{name} --dry-run"
     rows["release"] = f"utmost release DATA.csv --recipe {file}{name}{request} --out released.csv"
     screen().print(ScreenGroup(ScreenText("A recipe, with everything but the data.", style="bold"), facts(rows)))

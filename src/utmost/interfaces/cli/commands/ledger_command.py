@@ -95,7 +95,6 @@ def _cell(value: Any) -> str:
 
 
 DatasetFilter = Annotated[str | None, option("NAME", "Dataset whose events are listed.")]
-Create = Annotated[bool, flag("New ledger with key and witness, if there is none.")]
 NameFilter = Annotated[str | None, option("NAME", "Release whose events are listed.")]
 
 
@@ -103,6 +102,30 @@ def status(*, place: LedgerPlaceOptions, answer: options.Output) -> None:
     """Show what the ledger holds: its releases, their levels, and what each dataset has spent."""
     with place.opened() as opened:
         _give_status(opened, answer)
+
+
+def create(
+    ledger: Annotated[str, argument("PLACE", "New SQLite file, or postgresql://HOST/DATABASE.")],
+    *,
+    key_file: options.KeyFile = None,
+    witness: options.WitnessFile = None,
+    answer: options.Output,
+) -> None:
+    """Create an empty ledger, with its key and witness. No other command makes one.
+
+    utmost ledger create releases.db
+    """
+    with LedgerPlaceOptions(ledger, key_file, witness).opened(create=True) as opened:
+        events = opened.status().events
+        if events > 1:  # the first event is the creation
+            raise OutOfRange(
+                "there must be no ledger yet",
+                came=f"one with {events} events",
+                where=ledger,
+                remedy="Use it as it is, or name another place.",
+            )
+        told = "An empty ledger. Keep its key as safe as the data."
+        _give_status(opened, answer, told)
 
 
 def verify(*, place: LedgerPlaceOptions, answer: options.Output) -> None:
@@ -139,16 +162,13 @@ def budget(
     place: LedgerPlaceOptions,
     dataset: Annotated[str, option("NAME", "Dataset in the ledger.")],
     limit: Annotated[str | None, option("NUMBER", "Limit to set: epsilon that all its releases may spend.")] = None,
-    create: Create = False,
     answer: options.Output,
 ) -> None:
     """Show what a dataset has spent and may still spend, or set its limit.
 
-    utmost ledger budget --ledger releases.db --dataset students --limit 2 --create
+    utmost ledger budget --ledger releases.db --dataset students --limit 2
     """
-    if create and limit is None:
-        raise OutOfRange("--create needs --limit", came="none", remedy="Add --limit 2, say.")
-    with place.opened(create=create) as opened:
+    with place.opened() as opened:
         report = ledger_answers.budget_report(opened.budget(dataset, None if limit is None else _limit(limit)))
     answer.give(report, lambda: screen().print(facts(ledger_answers.budget_rows(report))))
 
@@ -160,14 +180,13 @@ def charge(
     level: options.AskedLevel,
     what: Annotated[str, option("TEXT", "Purpose, in words that no other charge has.")],
     independent: Annotated[bool, flag("A new dataset, of other people than all others.")] = False,
-    create: Create = False,
     answer: options.Output,
 ) -> None:
     """Charge a dataset with what another tool has spent: one budget for all. Made again, it is charged once.
 
     utmost ledger charge --ledger releases.db --dataset students --epsilon 1/2 --what "OpenDP, mean age, 2025"
     """
-    with place.opened(create=create) as opened:
+    with place.opened() as opened:
         budget = opened.charge(dataset, epsilon=level.read(), what=what, independent=independent)
     report = ledger_answers.budget_report(budget)
     answer.give(report, lambda: screen().print(facts(ledger_answers.budget_rows(report))))
@@ -243,10 +262,18 @@ def receipt(
     answer.give({"receipt": line, "checked": check is not None}, lambda: click.echo(told))
 
 
-ELSEWHERE = {"list": "status", "show": "status", "log": "history", "spent": "budget", "limit": "budget"}
+ELSEWHERE = {
+    "new": "create",
+    "init": "create",
+    "list": "status",
+    "show": "status",
+    "log": "history",
+    "spent": "budget",
+    "limit": "budget",
+}
 """The parts that people look for under another word."""
 
-PARTS = (status, verify, history, budget, charge, backup, restore, resume, receipt)
+PARTS = (create, status, verify, history, budget, charge, backup, restore, resume, receipt)
 """The parts of `utmost ledger`, in the order in which people meet them."""
 
 

@@ -25,7 +25,7 @@ MechanismFile = Annotated[
     file_options.file_argument("DESIGN", "Design of `utmost design --out`, or a channel (.csv, .json)."),
 ]
 
-RARE = ("--create", "--dataset", "--independent", "--data-version", "--drop", "--space")
+RARE = ("--dataset", "--independent", "--data-version", "--drop", "--space")
 
 
 def respond(

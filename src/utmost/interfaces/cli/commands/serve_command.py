@@ -158,7 +158,8 @@ def serve(
         tokens = first_tokens(service)
         if new_admin_token and not tokens:
             tokens = {"admin": new_admin(service)}
-        _greet(tokens, settings.address or f"http://{settings.host}:{settings.port}", settings.approvals)
+        at = f"{settings.ledger} (new)" if is_new else settings.ledger
+        _greet(tokens, at, settings.address or f"http://{settings.host}:{settings.port}", settings.approvals)
         _warn_of_admins(service.bearers.last_admin_until())
     # Workers are processes of their own, which know the settings by the environment alone.
     os.environ.update(settings.environment())
@@ -221,12 +222,11 @@ def _path(text: str) -> Path | None:
     return Path(text) if text else None
 
 
-def _greet(tokens: dict[str, str], address: str, approvals: bool) -> None:
+def _greet(tokens: dict[str, str], ledger: str, address: str, approvals: bool) -> None:
     """Say where the service is, and its first tokens."""
     second = "confirms what cannot be undone" if approvals else "is not asked"
-    screen(stderr=True).print(
-        ScreenGroup(ScreenText("Serving.", style="bold"), facts({"address": address, "a second person": second}))
-    )
+    rows = {"ledger": ledger, "address": address, "a second person": second}
+    screen(stderr=True).print(ScreenGroup(ScreenText("Serving.", style="bold"), facts(rows)))
     if tokens:
         _say("These tokens are said once. Keep them as you keep passwords; each is valid for 90 days.")
     for role, presented in tokens.items():

@@ -33,7 +33,7 @@ from utmost.publish.workloads.sums_in_words import TOTAL
 from utmost.tables.files.atomic import Writer, write_together
 from utmost.tables.files.signatures import signer_of
 
-RARE = ("--create", "--dataset", "--independent", "--yes")
+RARE = ("--dataset", "--independent", "--yes")
 
 
 def share(
@@ -153,9 +153,9 @@ def _publish(
     releases: dict[str, Any]
     if memory.ledger is not None:
         there = [path for path in paths.values() if path.is_file()]
-        if there and not (memory.place.is_there and _are_answered(memory.place, shared.levels(shared.level))):
+        if there and not _are_answered(memory.place, shared.levels(shared.level)):
             check_document(there[0], written.sign)  # a file that no ledger answered
-        with memory.place.opened(create=memory.create) as ledger:
+        with memory.place.opened() as ledger:
             dataset = memory.dataset or publish_as
             requests = shared_requests(tables, shared, dataset=dataset, independent=memory.independent)
             answers = ledger.publish_measures(requests, tables)

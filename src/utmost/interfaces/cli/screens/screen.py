@@ -21,11 +21,12 @@ DRY = "Nothing was drawn. This is what a release would promise."
 
 NOT_REMEMBERED = (
     "Nothing remembers this release: every other release of the same people adds its epsilon to this one. In a ledger "
-    "(--ledger FILE --create --name N) a more accurate one, later, costs the larger epsilon alone."
+    "(utmost ledger create FILE, then --ledger FILE --name N) a more accurate one costs the larger epsilon alone."
 )
 NOT_REMEMBERED_OF_PEOPLE = (
-    f"{NOT_REMEMBERED} Where --person or --each-row counts, write `utmost init` in place of `utmost release TABLE`, "
-    "with the same options and these; then utmost release TABLE --recipe release.toml."
+    "Nothing remembers this release: every other release of the same people adds its epsilon to this one. In a ledger "
+    "a more accurate one costs the larger epsilon alone: write `utmost init` in place of `utmost release TABLE`, "
+    "with the same options and --ledger FILE --name N; it prints the lines to run then."
 )
 ADDS_UP = "This release is not remembered: another release of the same people adds its epsilon."
 _IN_STATEMENT = frozenset({"level", "noise", "how it was drawn", "why this noise"})
