@@ -202,7 +202,7 @@ def test_a_release_is_never_written_over_anything(run, file, tmp_path):
         (tmp_path / "out.csv.json").touch()
         code, _, err = run("release", path, *PROMISE, "--out", out)
         assert code == 2
-        assert "nothing is written over another file" in err
+        assert "no existing file is overwritten" in err
     assert path.read_text() == "admitted\n1\n"
 
 

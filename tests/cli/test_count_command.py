@@ -100,7 +100,7 @@ def test_a_csv_of_counts_is_for_its_owner_too(run, files, tmp_path):
         assert stat.S_IMODE(out.stat().st_mode) == 0o600
     code, _, err = run("count", events, *SAY, "--domain", domain, "--out", out)
     assert code == 2
-    assert "nothing is written over another file" in err
+    assert "no existing file is overwritten" in err
 
 
 def test_programs_are_told_the_unit(run, files, tmp_path):
@@ -141,7 +141,7 @@ def test_nothing_is_counted_that_cannot_be_written(run, files, monkeypatch):
     events, domain = files
     monkeypatch.setattr("utmost.publish.counting.counted_events.count_table", None)
     say = ["release", events, *SAY, "--domain", domain]
-    assert "nothing is written over another file" in run(*say, "--epsilon", 1, "--out", events)[2]
+    assert "no existing file is overwritten" in run(*say, "--epsilon", 1, "--out", events)[2]
     assert "--epsilon must be given" in run(*say)[2]
 
 

@@ -352,7 +352,12 @@ WRONG_AS_JSON = {
     "a missing option": (["view", "--epsilon", 1, "--json"], "MissingParameter", 2, None),
     "another command": (["relese", "--json"], "NoSuchCommand", 2, None),
     "a table": (["release", "t.csv", *SILENT, "--json"], "BadTable", 1, "missing"),
-    "no folder": (["release", "t.csv", *SILENT, "--json", "--out", "no/o.csv"], "Unsupported", 2, "Make it first."),
+    "no folder": (
+        ["release", "t.csv", *SILENT, "--json", "--out", "no/o.csv"],
+        "Unsupported",
+        2,
+        "Create the folder first.",
+    ),
     "no ledger": (["ledger", "status", "--ledger", "no.db", "--json"], "LedgerUnavailable", 1, "create no.db"),
 }
 

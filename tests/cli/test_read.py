@@ -210,7 +210,7 @@ def test_misuse_ends_with_code_2(run, arguments, message):
 
 
 BAD_TABLES = {
-    "no such column": ("released\n4\n", "9", "there is no column 'admitted'"),
+    "no column": ("released\n4\n", "9", "there is no column 'admitted'"),
     "a missing cell": ("admitted,x\n4,1\n,2\n", "9", r"row 2 \(line 3\), column 'admitted'"),
     "a fraction": ("admitted\n4.5\n", "9", r"row 1 \(line 2\), column 'admitted'"),
     "a taken name": ("admitted,low\n4,1\n", "9", "must leave the name 'low' free"),

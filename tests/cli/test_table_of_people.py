@@ -157,7 +157,7 @@ def test_a_request_that_is_made_again_gives_the_table_that_is_there(run, tmp_pat
     assert (tmp_path / "a.csv").read_bytes() == first
     (tmp_path / "a.csv").write_bytes(first + b"\n")
     code, _, err = run(*with_recipe("release", *words))
-    assert (code, "Move it away and run again: in a ledger this spends nothing" in err) == (2, True)
+    assert (code, "Move the file away and run again: in a ledger this spends nothing" in err) == (2, True)
     (tmp_path / "a.csv").rename(tmp_path / "away.csv")
     (tmp_path / "a.csv.json").rename(tmp_path / "away.csv.json")
     assert run(*with_recipe("release", *words))[0] == 0

@@ -351,7 +351,7 @@ def test_a_job_reads_the_report_as_json(run, tmp_path):
     facts = json.loads(path.read_text())
     assert facts | REPORT == facts
     assert path.stat().st_mode & 0o077 == 0
-    assert run(*asked, "--dry-run", "--report", path)[0] == 2  # nothing is written over
+    assert run(*asked, "--dry-run", "--report", path)[0] == 2  # no existing file is overwritten
 
 
 def test_a_table_of_cells_has_no_report(run, tmp_path):

@@ -312,7 +312,7 @@ class Unit(PickledByFields):
         if part is not None and self.leaves_totals:
             raise OutOfRange(
                 "parts of a dataset need a unit without nonnegative=, because a replaced record may move between parts",
-                came="both",
+                came="nonnegative=True",
                 remedy="Plan for a unit with nonnegative=False.",
             )
 
