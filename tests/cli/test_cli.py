@@ -261,7 +261,7 @@ def test_a_folder_that_is_not_there_is_named_before_anything_is_drawn(run, tmp_p
     folder = tmp_path / "nowhere"
     code, _, err = run("release", BERKELEY, *OTHERS, *PROMISE, "--out", folder / "out.csv")
     assert code == 2
-    assert f"{folder}: a file must go into an existing folder. Make it first." in " ".join(err.split())
+    assert f"{folder}: a file must go into an existing folder. Create the folder first." in " ".join(err.split())
 
 
 def test_noise_of_any_sensitivity_on_the_reals_is_shown(run):

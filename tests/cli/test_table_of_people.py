@@ -356,7 +356,7 @@ def test_an_array_of_records_is_a_table(run, tmp_path):
     kept = ["--ledger", new_ledger(tmp_path / "l.db"), "--name", "cars"]
     assert run(*with_recipe("release", records, *columns, *kept))[0] == 0
     assert run(*with_recipe("relax", records, *kept, "--epsilon", 2))[0] == 0
-    for text, said in (('{"a": 1}', "got an object"), ("[]", "got an empty one"), ('[{"a": 1}, 2]', "record 2")):
+    for text, said in (('{"a": 1}', "got an object"), ("[]", "got an empty array"), ('[{"a": 1}, 2]', "record 2")):
         records.write_text(text)
         code, _, err = run("count", records, *count, "--out", tmp_path / "c.json")
         assert (code, said in err) == (1, True)

@@ -296,7 +296,7 @@ class Unit(PickledByFields):
     def check_each_cell(self, came: str) -> None:
         """Check that each cell may have its own noise of any distribution: no bound over all cells together."""
         if self.needs_sizes:
-            what = "sums and counts with the same noise" if self.is_shared else "cells with a bound in all"
+            what = "sums and counts with the same noise" if self.is_shared else "cells with a bound over all of them"
             remedy = (
                 "Release the counted table by a plan: with ut.release(table, plan), in a ledger with noise=plan, on "
                 "the command line with utmost plan and --plan."

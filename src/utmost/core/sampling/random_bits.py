@@ -229,13 +229,16 @@ class KeyedRandomness:
 
     @property
     def word(self) -> WordSource:
+        """A function that returns single words of 64 bits."""
         return self._stream.word
 
     @property
     def ahead(self) -> dict[Any, Any]:
+        """Draws made before their use."""
         return self._stream.ahead
 
     def words(self, count: int, bits: int) -> NDArray[np.unsignedinteger[Any]]:
+        """``count`` words of ``bits`` = 8, 16, 32 or 64 bits."""
         return self._stream.words(count, bits)
 
     def __reduce__(self) -> NoReturn:

@@ -162,7 +162,7 @@ def unzipped(content: bytes, where: str) -> bytes:
 
 
 def ending_of_content(content: bytes) -> str:
-    r"""The usual ending for content without a file name. JSON lines are several objects, one on each line.
+    """The usual ending for content without a file name. JSON lines are several objects, one on each line.
 
     >>> ending_of_content(b"ward,n"), ending_of_content(b"PAR1..."), ending_of_content(b'{"n": 1}\\n{"n": 2}\\n')
     ('.csv', '.parquet', '.jsonl')
@@ -215,7 +215,7 @@ class _Utf8(io.RawIOBase):
 
 
 def read_separator(text: str) -> str:
-    r"""Read a separator: one character, or a name for it.
+    """Read a separator: one character, or a name for it.
 
     >>> read_separator("tab"), read_separator(";")
     ('\\t', ';')
