@@ -78,6 +78,7 @@ JSON = {
     "domain propose": "book.csv",
     "ledger charge": "--ledger l.db --dataset d --epsilon 1/8 --what other",
     "ledger create": "l4.db",
+    "declare": "t.csv --noise n=discrete-laplace:scale=2 --source OpenDP --out declared.csv",
 }
 """Every command that has --json, in words that it takes."""
 

@@ -199,7 +199,7 @@ def test_a_statement_that_was_edited_is_not_read(run, released):
     path.write_text(json.dumps(said))
     for command in (["verify", out], ["read", "--response", 4, "--statement", path, "--n", 9, "--prior", "uniform"]):
         code, _, err = run(*command)
-        assert (code, "noise.per_cell.epsilon: what a statement says must follow" in err) == (1, True)
+        assert (code, "noise.per_cell.epsilon: every field of a statement must follow" in err) == (1, True)
 
 
 @pytest.mark.parametrize(("numbers", "options"), [("integers", []), ("reals", ["--numbers", "reals"])])

@@ -285,7 +285,7 @@ FOUND_OUT = [
 
 @pytest.mark.parametrize(("name", "path", "value", "field"), FOUND_OUT)
 def test_a_check_names_the_field_that_does_not_follow(name, path, value, field):
-    with pytest.raises(BadTable, match=f"x.json, '{field}': what .* says must follow from the rest of it"):
+    with pytest.raises(BadTable, match=f"x.json, '{field}': every field of .* must follow from the other fields"):
         vouched(changed(honest(name), path, value))
 
 
@@ -294,7 +294,7 @@ def test_a_capacity_that_is_stated_a_little_larger_is_refused():
     document = honest("capacities of a line")
     exactly = Fraction(document["capacities"][0]["value"])
     for value in (exactly + Fraction(1, 1100), exactly + Fraction(1, 10**30)):
-        with pytest.raises(BadTable, match="'capacities': what"):
+        with pytest.raises(BadTable, match="'capacities': every field"):
             vouched(changed(document, ["capacities", 0, "value"], str(value)))
     twice = document | {"capacities": [*document["capacities"], document["capacities"][0]]}
     with pytest.raises(BadTable, match="each capacity once"):

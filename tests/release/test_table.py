@@ -178,7 +178,7 @@ def test_the_statement_says_where_the_rows_come_from():
     assert said["guarantee"].endswith(
         "The promise also assumes that the list of rows would be the same without any one individual."
     )
-    with pytest.warns(RowsObserved, match="does not cover which rows there are"):
+    with pytest.warns(RowsObserved, match="does not cover the list of rows"):
         said = ut.release({"n": [1, 2]}, **asked(rows="observed", **promise), once=True).statement
     assert said["promise"]["rows"] == "observed"
     assert "Which rows there are was found in the data: the promise does not cover it." in said["guarantee"]

@@ -320,7 +320,7 @@ def test_changes_between_stopped_answers_allow_for_both_ladders():
 def test_a_rule_that_is_given_the_data_is_refused():
     with pytest.raises(WrongKind, match="released values"):
         Promise("n", unit=UNIT, until=lambda table: table["n"][0] > 10)
-    with pytest.raises(WrongKind, match="never of the data"):
+    with pytest.raises(WrongKind, match="a share of the released value, not a function"):
         ut.within(lambda answer: True)
 
 

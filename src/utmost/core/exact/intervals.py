@@ -290,6 +290,15 @@ def _at(bits: int, function: Callable[[arb], arb], x: fmpq | arb) -> arb:
         return function(arb(x))
 
 
+def normal_tail_interval(square: Fraction, bits: int) -> Interval:
+    """An interval around P(N^2 > square) for a standard normal N: erfc(sqrt(square / 2)).
+
+    >>> round(float(normal_tail_interval(Fraction(1), 64).middle), 6)
+    0.317311
+    """
+    return ball_interval(_at(bits + _GUARD, lambda ball: (ball / 2).sqrt().erfc(), _ratio(square)), bits)
+
+
 def ball_between(low: Fraction, high: Fraction) -> arb:
     """The ball of Arb around all numbers between two rationals, at the working precision."""
     return arb(_ratio(low)).union(arb(_ratio(high)))

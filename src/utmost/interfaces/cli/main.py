@@ -62,6 +62,7 @@ GROUPS = {
         "statement": "Print a statement in words; write a page or a registry entry.",
     },
     "Read": {
+        "declare": "Add margins to a table that another tool released, by its declared noise.",
         "verify": "Check a published table against its statement.",
         "total": "Compute a sum, a ratio or a mean from a release, with its margin.",
         "read": "Read a release: cells, sums, ratios and best answers, with margins.",

@@ -28,6 +28,7 @@ from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.answer_cells import AnswerCells
 from utmost.publish.releases.measures_table import MeasuresTable
 from utmost.publish.releases.noisy_sums import NoisySums
+from utmost.publish.releases.noisy_table import NoisyCells, NoisyTable
 from utmost.publish.workloads.sums_in_words import selected
 from utmost.tables.files import files
 from utmost.tables.files.atomic import write_together
@@ -133,18 +134,29 @@ def read_cells(file: Path, statement: Path | None, all_asked: CellsAsked, *, to_
     if isinstance(release, MeasuresTable) and question.ask_a_sum and not question.mean:
         question = question.one_by_one(release)
         return _read_people(release.with_confidence(sure), replace(all_asked, cells=question), as_json=as_json)
-    if not isinstance(release, Answer) or not (release.is_by_plan or isinstance(release.noise, CellNoiseAtLevel)):
+    if isinstance(release, NoisyTable):
+        if question.at or plot is not None:
+            remedy = "Leave out --at and --plot: nobody can draw this noise again."
+            came = "a table of declared noise"
+            raise OutOfRange("other levels need a release of utmost", came=came, remedy=remedy)
+    elif not isinstance(release, Answer) or not (release.is_by_plan or isinstance(release.noise, CellNoiseAtLevel)):
         _check_whole(plot is None and path is None and not (question.ask_a_sum or question.at))
         return show_published(release, as_json=as_json)
     question = question.one_by_one(release)
-    reader: _Table | _Sums = (
-        _Sums(release.table, sure, None) if release.is_by_plan else _Table(AnswerCells.of(release), sure, column)
-    )
+    reader: _Table | _Sums
+    if isinstance(release, NoisyTable):
+        reader = _Table(release.cells, sure, column)
+    elif release.is_by_plan:
+        reader = _Sums(release.table, sure, None)
+    else:
+        reader = _Table(AnswerCells.of(release), sure, column)
     report = reader.sum(question) if question.ask_a_sum else reader.whole(question)
     report["not_counted"] = uncounted(release) or None
-    report["levels"] = (
-        [reader.bought(at) for at in _levels(question, reader.level)] if not question.ask_a_sum or question.at else []
-    )
+    if isinstance(release, NoisyTable):
+        report |= {"levels": [], "guarantee": release.guarantee}
+    else:
+        shows_levels = not question.ask_a_sum or question.at
+        report["levels"] = [reader.bought(at) for at in _levels(question, reader.level)] if shows_levels else []
     if plot is not None:
         curves = [reader.bought(reader.level.scaled(share)) for share in _CURVE]
         write_together({plot: lambda target: _plot(curves, target, plot)})
@@ -162,7 +174,7 @@ def read_cells(file: Path, statement: Path | None, all_asked: CellsAsked, *, to_
         return table_options.give_table(reader.release.with_bars(sure), all_asked.form)
     if as_json or (to_pipe and path is None):
         return print_json(report)
-    if release.is_by_plan and not question.ask_a_sum:
+    if isinstance(release, Answer) and release.is_by_plan and not question.ask_a_sum:
         screen().print(*shown_tables(with_confidence(release.table, sure)))
     amount = reader.release.unit.amount if isinstance(reader, _Sums) else None
     amount = None if question.ask_a_sum and isinstance(reader, _Sums) and reader.release.unit.is_shared else amount
@@ -204,12 +216,13 @@ def _levels(cells: CellSelection, own: Level) -> list[Level]:
 class _Table:
     """A released table as it is asked."""
 
-    release: AnswerCells
+    release: AnswerCells | NoisyCells
     sure: Fraction
     column: str | None
 
     @property
     def level(self) -> Level:
+        assert isinstance(self.release, AnswerCells), "noise of others has no level"
         return self.release.noise.level
 
     def whole(self, cells: CellSelection) -> dict[str, Any]:
@@ -222,7 +235,8 @@ class _Table:
             "margin": release.alone(self.sure),
             "cells": release.rows * len(release.cells),
             "margin_together": release.together(self.sure),
-            "relaxable": release.noise.relaxable or release.answer.ledger_facts is not None,
+            "relaxable": isinstance(release, AnswerCells)
+            and (release.noise.relaxable or release.answer.ledger_facts is not None),
             "columns": names,
             "labels": release.labels,
             "values": {name: [_plain(cell) for cell in release.cells[name]] for name in names},
@@ -231,11 +245,11 @@ class _Table:
     def sum(self, cells: CellSelection) -> dict[str, Any]:
         """One sum, difference, ratio or mean of cells."""
         release = self.release
-        if "count" in release.cells:  # the cells of a counted table
+        if "count" in release.cells and release.counted:  # the cells of a counted table
             check_counted(release.labels, [*(cells.where or ()), *(cells.over or ()), *(cells.minus or ())])
         rows, sure = release.chosen(cells.where or ()), self.sure
         column = release.column(self.column)
-        counted = release.answer.unit.counted if column == "count" else ""
+        counted = release.counted if column == "count" else ""
         question = _question(cells, f"number of {counted}" if counted else column)
         if cells.over is not None or cells.over_column is not None:
             over = rows if cells.over is None else release.chosen([text for text in cells.over if text != "all"])
@@ -247,6 +261,7 @@ class _Table:
 
     def bought(self, at: Level) -> dict[str, Any]:
         """The bar at a level."""
+        assert isinstance(self.release, AnswerCells), "noise of others cannot be drawn again"
         noise = self.release.at(at)
         bars = type(self.release.bars)(noise)
         together = bars.together(self.release.rows * len(self.release.cells), self.sure)
@@ -396,6 +411,8 @@ def _show(report: dict[str, Any], written: Path | None, beyond: str | None, clip
         console.print(facts({"not counted": beyond}))
     if clipped is not None:
         console.print(facts({"amounts": clipped}))
+    if "guarantee" in report:
+        console.print(ScreenText(report["guarantee"]))
     if report["levels"]:
         console.print(_prices(report))
     if written is not None:

@@ -11,6 +11,7 @@ from utmost.publish.releases.answer_cells import AnswerCells
 from utmost.publish.releases.detailed_release import DetailedSums
 from utmost.publish.releases.measures_table import MeasuresTable
 from utmost.publish.releases.noisy_sums import NoisySums
+from utmost.publish.releases.noisy_table import NoisyTable
 from utmost.publish.statements.table_words import beyond_unit
 from utmost.publish.workloads.sums_in_words import read_selection
 from utmost.tables.axes.axes import label_text
@@ -32,6 +33,8 @@ def conditions(published: Any, texts: Iterable[str] | None) -> list[str]:
     if isinstance(published, NoisySums):
         axes = published.domain.axes
         labels = [label_text(label) for axis in axes for listed in axis.labels for label in listed]
+    elif isinstance(published, NoisyTable):
+        labels = [label for listed in published.cells.labels.values() for label in listed]
     elif not isinstance(published, Answer):
         return found  # it is refused later
     else:

@@ -19,11 +19,12 @@ from utmost.core.exact.numbers import exact
 from utmost.errors import BadTable, OutOfRange, Unsupported, UtmostError
 from utmost.interfaces.documents.statement_readers import READERS, stated_release
 from utmost.publish.promises.statement import read_statement
-from utmost.publish.promises.statement_kinds import CLEAN_KIND, STATEMENT_KIND, is_whole
+from utmost.publish.promises.statement_kinds import CLEAN_KIND, NOISY_TABLE_KIND, STATEMENT_KIND, is_whole
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.detailed_release import DetailedSums, whole_release
 from utmost.publish.releases.measures_table import MeasuresTable
 from utmost.publish.releases.noisy_sums import NoisySums
+from utmost.publish.releases.noisy_table import NoisyTable, check_noisy_table
 from utmost.publish.releases.release_facts import ReleaseFacts
 from utmost.publish.releases.withheld import WithheldTable
 from utmost.tables.files import files, sidecars
@@ -60,7 +61,7 @@ class PublishedTable(Display):
         return str(self.statement["kind"])
 
 
-ReadRelease = Answer[Any] | DetailedSums | MeasuresTable | WithheldTable[Any] | PublishedTable
+ReadRelease = Answer[Any] | DetailedSums | MeasuresTable | WithheldTable[Any] | NoisyTable | PublishedTable
 """The results of `read_release`."""
 
 
@@ -78,7 +79,8 @@ def read_release(
     Returns:
         An `Answer` without history for a released table, and for a release by a plan or any table of it. Otherwise a
         `DetailedSums` for a release in two stages, a `MeasuresTable` for a table of several amounts, a `WithheldTable`
-        for a table with withheld cells, and a `PublishedTable` for anything else.
+        for a table with withheld cells, a `NoisyTable` for a table that another tool noised, and a `PublishedTable` for
+        anything else.
 
     Raises:
         BadTable: where a statement does not follow from itself, or is about another table.
@@ -123,6 +125,8 @@ def read_release(
         sidecars.check_unchanged(file, facts)
     if facts["kind"] == STATEMENT_KIND:
         return _with_numbers(Answer.of_statement(files.read(spelled), facts))
+    if facts["kind"] == NOISY_TABLE_KIND:
+        return check_noisy_table(facts, files.read(spelled))
     if facts["kind"] == CLEAN_KIND:
         return PublishedTable(files.read(spelled), facts, None)
     known = READERS[facts["kind"]].check(facts, spelled)

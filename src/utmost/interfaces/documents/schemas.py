@@ -34,6 +34,7 @@ DocumentKind = Literal[
     "release-in-two-stages",
     "clean-table",
     "withheld-table",
+    "noisy-table",
     "answers",
     "promise",
     "plan",
@@ -354,6 +355,26 @@ _STATEMENT = _document(
 )
 
 
+_DECLARED = {"kind": _TEXT, "column": _or_null(_TEXT)}
+_NOISY_TABLE = _document(
+    "utmost table of declared noise",
+    {
+        "guarantee": _TEXT,
+        "source": _TEXT,
+        "claim": _or_null(_TEXT),
+        "noise": _by_name(
+            {"anyOf": [_object({**_DECLARED, "scale": _EXACT}), _object({**_DECLARED, "variance": _EXACT})]}
+        ),
+        "public": _list(_TEXT),
+        "rows": _COUNT,
+        "confidence_exactly": _EXACT,
+        "margins": _by_name(_or_null(_NUMBER)),
+        "on_trust": _list(_TEXT),
+        "table": _part("digest"),
+    },
+)
+
+
 def _noise_part(kind: str) -> str:
     return f"noise_{kind.replace(' ', '_').replace('-', '_')}"
 
@@ -396,6 +417,7 @@ def _parts() -> dict[str, Schema]:
         "noise": {"anyOf": [_part(_noise_part(kind)) for kind in KINDS]},
         **{_noise_part(kind): _record(kind_named(kind), {"kind": {"const": kind}}) for kind in KINDS},
         "statement": _STATEMENT,
+        "declared_noise": _NOISY_TABLE,
         "space": {
             "anyOf": [
                 _object({"kind": {"enum": _SPACE_KINDS}, "sizes": _list(_COUNT)}),
@@ -508,11 +530,12 @@ def _documents() -> dict[str, Schema]:
                 "cells": _COUNT,
                 "shown": _COUNT,
                 "bias": _list(_object({"true": _EXACT, "chance_shown": _NUMBER, "bias": _NUMBER})),
-                "release": _part("statement"),
+                "release": {"anyOf": [_part("statement"), _part("declared_noise")]},
                 "table": _part("digest"),
             },
             {"family": _FAMILY, "families": _list(_TEXT)},
         ),
+        "noisy-table": _NOISY_TABLE,
         "answers": _document(
             "utmost answers",
             {

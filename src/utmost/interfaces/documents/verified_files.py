@@ -9,11 +9,18 @@ from utmost.interfaces.documents.published_files import read_release
 from utmost.interfaces.documents.statement_readers import READERS, stated_release
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.statement import read_statement
-from utmost.publish.promises.statement_kinds import CLEAN_KIND, DETAILED_KIND, STATEMENT_KIND, WITHHELD_KIND
+from utmost.publish.promises.statement_kinds import (
+    CLEAN_KIND,
+    DETAILED_KIND,
+    NOISY_TABLE_KIND,
+    STATEMENT_KIND,
+    WITHHELD_KIND,
+)
 from utmost.publish.promises.table_statements import cells_digest, promise_line
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.detailed_release import DetailedSums, whole_release
 from utmost.publish.releases.noisy_sums import NoisySums
+from utmost.publish.releases.noisy_table import NOISY_TABLE_FORM, NoiseDeclaration, NoisyTable, check_noisy_table
 from utmost.publish.releases.release_facts import UNSIGNED, UNSIGNED_TRUST, ReleaseFacts
 from utmost.publish.statements.clean_check import check_clean
 from utmost.publish.statements.stated_words import sums_in_words
@@ -61,6 +68,11 @@ def verified(
         return _WHOLE[document["kind"]](release, document, public_key)
     path = statement or sidecars.statement_beside(release)
     facts, spelled = read_statement(path), spelled or release
+    if facts["kind"] == NOISY_TABLE_KIND:
+        if of is not None:
+            remedy = "Leave out --release: it is for clean and withheld tables."
+            raise OutOfRange("a noisy table must be verified by itself", came="--release", remedy=remedy)
+        return _of_noisy(release, spelled, path, facts, public_key)
     if facts["kind"] == WITHHELD_KIND:
         _check_unchanged(release, spelled, facts)
         return _of_withheld(release, spelled, path, facts, of, public_key)
@@ -92,11 +104,11 @@ def verified(
 def verified_in_words(report: Mapping[str, Any]) -> dict[str, str]:
     """The parts that were made again and compared, and those that could not be, in words."""
     of_sums = "sums" in report
-    follows = "unit, domain, shares and sums" if of_sums else "unit, cost and domain"
+    follows = "level, unit, domain, shares and sums" if of_sums else "level, unit, cost and domain"
     return {
         **({"released": report["released"]} if "released" in report else {}),
         **report.get("texts", {}),
-        "statement": f"every number and sentence follows from level, {follows}",
+        "statement": f"every number and sentence follows from {report.get('follows', follows)}",
         **(
             {"sums": "as stated: their SHA-256, and the weights by which tables are computed from them"}
             if of_sums
@@ -155,20 +167,47 @@ def _of_table(
     return _report(release, compared, _signature(path, public_key), promised, stated.on_trust, stated.promise)
 
 
+def _of_noisy(
+    release: Path, spelled: Path, path: Path, facts: dict[str, Any], public_key: Path | None
+) -> dict[str, Any]:
+    """The findings on a table that another tool noised: its margins are checked, and nothing about privacy."""
+    _check_unchanged(release, spelled, facts)
+    return _noisy_report(check_noisy_table(facts, files.read(spelled)).declaration, release, facts, path, public_key)
+
+
+def _noisy_report(
+    declared: NoiseDeclaration, release: Path, facts: Mapping[str, Any], path: Path, public_key: Path | None
+) -> dict[str, Any]:
+    law = "; ".join(f"{name}: {noise.words}" for name, noise in declared.noise.items())
+    promised = "no promise by utmost", declared.guarantee, f"{law}, as declared by {declared.source}"
+    compared = {
+        "format": facts["format"],
+        "released": ", ".join(declared.noise),
+        "follows": "the declared noise; nothing about privacy was checked",
+        "table": "unchanged",
+        "sha256": facts["table"]["sha256"],
+    }
+    return _report(release, compared, _signature(path, public_key), promised, declared.on_trust, None)
+
+
 def _of_withheld(
     table: Path, spelled: Path, path: Path, facts: dict[str, Any], of: Path | None, public_key: Path | None
 ) -> dict[str, Any]:
     """The findings on a table with withheld cells, beside the whole release where it is at hand."""
     whole = None if of is None else read_release(of)
-    if whole is not None and not isinstance(whole, Answer):
+    if whole is not None and not isinstance(whole, Answer | NoisyTable):
         raise OutOfRange(
             "--release must name a released table or a release by a plan",
             came=type(whole).__name__,
             remedy="Name the release from which cells were withheld.",
         )
     described = check_withheld(facts, files.read(spelled), whole)
-    stated = stated_release(facts)
     verdict = f"no shown cell breaks it; {described.shown} of {described.cells} are shown"
+    if described.release["kind"] == NOISY_TABLE_KIND:
+        declared = NOISY_TABLE_FORM.checked(described.release)
+        rule = verdict if of is None else f"{verdict}, and just the right ones are missing of {of}"
+        return {**_noisy_report(declared, table, facts, path, public_key), "rule": rule}
+    stated = stated_release(facts)
     return {
         **_of_table(table, facts, stated, path, public_key),
         "rule": verdict if of is None else f"{verdict}, and just the right ones are missing of {of}",
@@ -180,6 +219,14 @@ def _of_clean(
     table: Path, spelled: Path, path: Path, facts: dict[str, Any], of: Path, public_key: Path | None
 ) -> dict[str, Any]:
     """The findings on a clean table, whose certificate proves how near it is to its release."""
+    if of.suffix.lower() != ".json":
+        noisy = read_release(of)
+        if not isinstance(noisy, NoisyTable):
+            remedy = "Name the .json file of the release by a plan."
+            raise OutOfRange("--release must name what the table was made of", came=str(of), remedy=remedy)
+        check_clean(facts, files.read(spelled), noisy)
+        report = _noisy_report(noisy.declaration, table, facts, path, public_key)
+        return report | {"table": "as near to the release as it says: its certificate proves it", "made_of": str(of)}
     document = read_json(of, "a release must")
     clean = check_clean(facts, files.read(spelled), document)
     # Of several tables that are as near the choice could tell something: no certificate shows what it was made by.

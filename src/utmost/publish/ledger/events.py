@@ -9,8 +9,7 @@ The state of a ledger is a function of the list of its events, see `utmost.publi
 
 Without the key nobody can change, add, reorder or drop an event. The seal of the last event, made under a key of its
 own, prevents that the chain is cut back to an earlier event. The chain does not detect that a whole ledger was put back
-to an
-earlier copy: witnesses detect it.
+to an earlier copy: witnesses detect it.
 """
 
 import hmac

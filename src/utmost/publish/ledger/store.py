@@ -60,8 +60,7 @@ class Store(Protocol):
         """Do the work in one transaction: it is durable when this method returns, or has no effect.
 
         Only one writer is active at a time; the work may be called more than once, and takes effect once. Before
-        anything is
-        written the tables are compared with those that a ledger makes: see `problems`.
+        anything is written the tables are compared with those that a ledger makes: see `problems`.
 
         Raises:
             LedgerUnavailable: if the store is locked, full or cannot be reached.

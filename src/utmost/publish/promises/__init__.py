@@ -1,1 +1,1 @@
-"""Promises: all that is decided before anybody looks at the data, and the kinds of noise that keep them."""
+"""Promises: everything that is decided before anybody looks at the data, and the kinds of noise that satisfy them."""

@@ -1,11 +1,12 @@
-"""The level for a wanted accuracy: the least epsilon whose error bar is short enough.
+"""The level for a required accuracy: the least epsilon whose margin of error is small enough.
 
-Whatever the noise X, if it is e-private for shifts by D, the window |x| <= t and its shifts by multiples of m D, with m
-the least integer for which they do not overlap, have masses at least p exp(-m e |j|), which sum to at most 1. Hence
+For any noise X that is e-private for shifts by D, take the window |x| <= t and its shifts by multiples of m D, with m
+the least integer for which they do not overlap. If the window has mass p, the shifts have masses at least p exp(-m e
+|j|), which sum to at most 1. Hence
 
     P(|X| <= t) <= tanh(m e / 2),
 
-and no smaller level than 2 artanh(confidence) / m can do. The search starts there.
+and no epsilon below 2 artanh(confidence) / m suffices. The search starts there.
 """
 
 import math
@@ -25,7 +26,7 @@ from utmost.core.privacy.unit import Unit
 from utmost.errors import Infeasible, OutOfRange
 from utmost.publish.promises.noise_at_level import CellNoiseAtLevel, cell_noise_at
 
-# A wider staircase changes its step in strides too fine to show in three digits, so its error bar falls evenly.
+# The step of a wider staircase changes too often to show in three digits: its margin decreases smoothly.
 _FEW_STEPS = 1000
 _LARGEST = 1_000
 _LITTLE = Fraction(1, 1 << 20)
@@ -45,16 +46,17 @@ def epsilon_for(
     relaxable: bool = False,
     grid: Number | None = None,
 ) -> Fraction:
-    """The least epsilon, to ``digits`` significant digits, at which a release's error bar is at most ``margin``.
+    """The least epsilon, to ``digits`` significant digits, at which a release's margin of error is at most ``margin``.
 
-    The margin is that of the noise which `release` takes with ``once=True``, so the answer always meets it. The search
-    bisects, so the answer is the least epsilon if margins never rise with epsilon. That is proved for geometric and
-    Laplace noise. The margin of a staircase jumps up where its step changes, so for few steps each interval of one step
-    is bisected by itself; that the step never grows with epsilon is proved for the cost |x|, and supposed for others.
-    For staircases on the reals, or of more than a thousand steps, the least is not proved.
+    The margin is that of the noise which `release` uses with ``once=True``, so the returned epsilon always satisfies
+    it. The search bisects: it returns the least epsilon if the margin never increases with epsilon, which is proved for
+        geometric
+    and Laplace noise. The margin of a staircase jumps up where its step changes, so for few steps each interval with
+    one step is bisected on its own; that the step never increases with epsilon is proved for the cost |x|, and assumed
+    for others. For staircases on the reals, or with more than a thousand steps, the result may not be the least.
 
     Args:
-        margin: the wanted distance between released and true cell, >= 0; > 0 on the reals.
+        margin: Required distance between released and true cell, >= 0; > 0 on the reals.
         confidence: Probability of the margin.
         unit: Unit of privacy, what one individual changes.
         digits: Number of significant digits, 1 to 12.
@@ -62,7 +64,7 @@ def epsilon_for(
 
     Raises:
         OutOfRange: for a negative margin, and for parameters that `release` refuses.
-        Infeasible: where not even epsilon = 1000 for each cell suffices.
+        Infeasible: if epsilon = 1000 for each cell does not suffice.
 
     >>> epsilon_for(10, 0.95, unit=Unit(1, 1))
     Fraction(57, 200)
@@ -102,13 +104,7 @@ def epsilon_for_in_all(
     neighbours: str = "add-remove",
     digits: int = 3,
 ) -> Fraction:
-    """The least epsilon at which a cell has this margin, where a person's events are bounded in all cells together.
-
-    The noise of each cell is geometric, whatever the number of cells; so the margin falls as epsilon grows.
-
-    >>> epsilon_for_in_all(33, in_all=20)
-    Fraction(179, 100)
-    """
+    """The least epsilon with this margin of a cell, if a person's events are bounded over all cells together."""
     wanted, unit, sure = exact(margin, "margin"), Unit(in_all, 1, neighbours), read_confidence(confidence)
     if wanted < 0:
         raise OutOfRange("margin must be positive, or zero", came=margin, remedy="Pass 10, say.")
@@ -123,12 +119,12 @@ def epsilon_for_in_all(
 
 
 def in_all_noise(epsilon: Fraction, unit: Unit) -> Geometric:
-    """The noise of a cell where a person's events are bounded in all cells together."""
+    """The noise of a cell, if a person's events are bounded over all cells together."""
     return Geometric(unit.per_cell(level(epsilon)), unit.sensitivity)
 
 
 def _lower_bound(noise: CellNoiseAtLevel, wanted: Fraction) -> float:
-    """The epsilon of the whole release below which no noise at all meets the wanted margin."""
+    """An epsilon of the whole release below which no noise has the required margin."""
     window = 2 * math.floor(wanted) + 1 if noise.law.numbers == "integers" else 2 * wanted
     overlapping = math.ceil(window / noise.unit.sensitivity)
     if overlapping > _MOST_OVERLAPS:
@@ -136,7 +132,7 @@ def _lower_bound(noise: CellNoiseAtLevel, wanted: Fraction) -> float:
             "margin must be at most 1e100 times the sensitivity", came="more", remedy="Pass a smaller one."
         )
     odds = (1 + noise.confidence) / (1 - noise.confidence)
-    # 2 artanh(c) = log((1 + c) / (1 - c)); a thousandth is given away for its rounding.
+    # 2 artanh(c) = log((1 + c) / (1 - c)); reduced by a thousandth, for rounding.
     least = math.log(odds.numerator) - math.log(odds.denominator)
     if noise.confidence < _LITTLE:
         least = 2 * float(noise.confidence)  # below 2 artanh(c), where the logarithms cancel
@@ -151,19 +147,14 @@ def _lower_bound(noise: CellNoiseAtLevel, wanted: Fraction) -> float:
 
 
 def least_decimal(is_met: Callable[[Fraction], bool], bound: float, digits: int) -> Fraction:
-    """The least decimal of so many digits where a condition holds that, once it holds, holds on.
-
-    Args:
-        is_met: the condition.
-        bound: a positive number below which it does not hold; it does at a million times the bound.
-    """
+    """The least decimal with ``digits`` digits, in ``bound`` to 10^6 ``bound``, that satisfies a monotone condition."""
     check_digits(digits)
     place = _bisected(_place(bound, digits), _place(bound * 1e6, digits), lambda place: is_met(_decimal(place, digits)))
     return _decimal(place, digits)
 
 
 def check_digits(digits: int) -> None:
-    """Check how many digits are asked for."""
+    """Check that the number of digits is from 1 to 12."""
     if not 1 <= integer(digits, "digits") <= _MOST_DIGITS:
         raise OutOfRange(f"digits must lie in 1..{_MOST_DIGITS}", came=digits, remedy="Pass digits=3, say.")
 
@@ -178,7 +169,7 @@ def _step_of(noise: CellNoiseAtLevel) -> int:
 
 
 def _by_steps(first: int, last: int, is_met: Callable[[int], bool], step: Callable[[int], int]) -> int:
-    """The first place where a condition holds that holds on while a step stays, for a step that never grows."""
+    """The first place that satisfies a condition, which is monotone while the step stays, for a nonincreasing step."""
     place = first
     while place <= last:
         if is_met(place):
@@ -191,7 +182,7 @@ def _by_steps(first: int, last: int, is_met: Callable[[int], bool], step: Callab
 
 
 def _last_alike(place: int, last: int, step: Callable[[int], int]) -> int:
-    """The last place up to ``last`` with the step of this one, for a step that does not come back."""
+    """The last place up to ``last`` with the same step as ``place``, for a step that never returns to a value."""
     here, end, stride = step(place), place, 1
     while end < last:
         far = min(end + stride, last)
@@ -202,7 +193,7 @@ def _last_alike(place: int, last: int, step: Callable[[int], int]) -> int:
 
 
 def _bisected(first: int, last: int, is_met: Callable[[int], bool]) -> int:
-    """The first place where a condition holds that, once it holds, holds on."""
+    """The first place that satisfies a monotone condition."""
     low, high, stride = first - 1, first, 1
     while not is_met(high):
         if high == last:
@@ -216,18 +207,14 @@ def _infeasible() -> Infeasible:
 
 
 def _decimal(place: int, digits: int) -> Fraction:
-    """The decimals of so many significant digits in order: places 0..899 are 1.00 to 9.99 for three digits.
-
-    >>> _decimal(0, 3), _decimal(-1, 3), _decimal(901, 3)
-    (Fraction(1, 1), Fraction(999, 1000), Fraction(101, 10))
-    """
+    """The decimal at a place in the list of all decimals with ``digits`` significant digits; place 0 is 1."""
     smallest: int = 10 ** (digits - 1)
     power, above = divmod(place, 9 * smallest)
     return Fraction(smallest + above, smallest) * _power(power)
 
 
 def _place(value: float, digits: int) -> int:
-    """The place of the last decimal that is not above the value, or the one before."""
+    """The place of the largest decimal that is at most the value, or the place before."""
     smallest: int = 10 ** (digits - 1)
     power = math.floor(math.log10(value))
     return 9 * smallest * power + math.floor(Fraction(value) / _power(power) * smallest) - smallest

@@ -1,12 +1,12 @@
-"""The one form of documents: how evidence is written as JSON, and read back as what it says and nothing more.
+"""The format of all documents: writing evidence as JSON, and reading it with every field checked.
 
-A document is a JSON object with its kind, the number of its format and the version that wrote it, and then the fields
-of its kind. Exact numbers stand as text, floats as JSON numbers, which give the same float back. A document
-of another format is refused.
+A document is a JSON object with its kind, the number of its format, the version that wrote it, and the fields of its
+kind. Exact numbers are text; floats are JSON numbers, which round-trip exactly. A document of another format is
+refused.
 
-A reader takes from a document what does not follow from the rest of it, computes the rest again, writes the document
-of what it found, and compares: a field that is missing, unknown, or says something else is refused. Designs, plans and
-promises are a `Form`, every statement of something published is a `StatementForm`: no other code compares fields.
+A reader takes from a document the facts that do not follow from others, computes the rest again, writes the document of
+the result, and compares: a missing, unknown or different field is refused. Designs, plans and promises are a `Form`,
+every statement of a publication is a `StatementForm`: no other code compares fields.
 """
 
 import json
@@ -30,20 +30,21 @@ from utmost.version import __version__
 Value = TypeVar("Value")
 
 _WRONG_FIELDS = (ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
-# Another machine may round another way in the last places; what is further off was not written by a computation.
+# Another machine may round the last digits differently; a larger difference is not a rounding error.
 _ROUNDING = 2.0**-46
 
 
 @dataclass(frozen=True, slots=True)
 class Form(Generic[Value]):
-    """How the documents of one kind are written and read.
+    """The writer and the reader of documents of one kind.
 
     Attributes:
         kind: Text of the field ``kind``.
         noun: Name of the kind in messages: "a design".
         facts: Function from a value to the fields of its kind.
-        value: Function from the fields of a document to the value, with everything that can be computed computed again.
-        rounded: the names of computed floats, which another machine may round another way in the last places.
+        value: Function from the fields of a document to the value, which computes again everything that can be
+            computed.
+        rounded: Names of computed floats, whose last digits may be rounded differently on another machine.
     """
 
     kind: str
@@ -61,39 +62,27 @@ class Form(Generic[Value]):
         return self.of(read_json(path, f"{self.noun} must"), str(path))
 
     def of(self, document: Any, where: str) -> Value:
-        """The value of which a document tells.
-
-        Raises:
-            BadTable: for another kind, and naming a field that is missing, unknown, or does not follow from the others.
-            Unsupported: for another format.
-            PromiseBroken: for evidence that proves nothing.
-        """
+        """The value that a document describes; refuse a field that does not follow from the others."""
         check_header(document, self.kind, self.noun, where=where)
         with fields(self.noun, where):
             value = self.value(document)
             expected = self.document(value) | {"utmost": str(document["utmost"])}
         for name in differing(document, expected, self.rounded):
-            required = f"what {self.noun} says must follow from the rest of it"
+            required = f"every field of {self.noun} must follow from the other fields"
             raise BadTable(required, came="something else", where=f"{where}, {name!r}")
         return value
 
 
 @dataclass(frozen=True, slots=True)
 class StatementForm(Form[Value]):
-    """How the statements of one kind are written and read: documents that have the digest of a table, or null."""
+    """The writer and the reader of statements of one kind: documents with the digest of a table, or null."""
 
     def statement(self, value: Value, digest: Digest | None) -> dict[str, Any]:
         """The statement of a value, as plain data, with the digest of its table."""
         return table_statement(self.kind, self.facts(value), digest)
 
     def checked(self, statement: Any) -> Value:
-        """The value of which a statement tells, once it was written again and every field was found equal.
-
-        Raises:
-            BadTable: naming the first field that does not follow from the others.
-            Unsupported: for a format or a cost that is not known.
-            WrongKind: for what is no mapping.
-        """
+        """The value that a statement describes; refuse a field that does not follow from the others."""
         if not isinstance(statement, Mapping):
             raise wrong_kind("statement", f"{self.noun}, as a mapping", statement)
         check_header(statement, self.kind, self.noun)
@@ -107,12 +96,12 @@ class StatementForm(Form[Value]):
 
 
 def table_statement(kind: str, facts: Mapping[str, Any], digest: Digest | None) -> dict[str, Any]:
-    """The statement of a kind: header, fields, and the digest of the table, where there is one."""
+    """The statement of a kind: header, fields, and the digest of the table or null."""
     return {**header(kind), **facts, "table": None if digest is None else dict(digest)}
 
 
 def written_by(expected: Any, statement: Any) -> Any:
-    """A statement as the version would have written it that wrote another one, and those inside it."""
+    """An expected statement with the version of a given one, also in the documents inside it."""
     if not isinstance(expected, dict) or not isinstance(statement, dict):
         return expected
     again = {name: written_by(fact, statement.get(name)) for name, fact in expected.items()}
@@ -122,7 +111,7 @@ def written_by(expected: Any, statement: Any) -> Any:
 
 @contextmanager
 def _promise_that_holds() -> Iterator[None]:
-    """Whatever a promise that cannot be made raises is a `BadTable`, but for what is not supported."""
+    """Raise BadTable for any error of parsing a promise, except Unsupported."""
     try:
         yield
     except (BadTable, Unsupported):
@@ -133,7 +122,7 @@ def _promise_that_holds() -> Iterator[None]:
 
 
 def _first_difference(stated: Mapping[str, Any], expected: Mapping[str, Any], rounded: frozenset[str]) -> list[str]:
-    """The names that lead to the first field in which two documents differ; none where they are alike."""
+    """The names that lead to the first field in which two documents differ; empty if they are equal."""
     for name in differing(stated, expected, rounded):
         value, other = stated.get(name), expected.get(name)
         inner = _first_difference(value, other, rounded) if isinstance(value, dict) and isinstance(other, dict) else []
@@ -142,7 +131,7 @@ def _first_difference(stated: Mapping[str, Any], expected: Mapping[str, Any], ro
 
 
 def digest_of(statement: Mapping[str, Any]) -> Digest | None:
-    """The digest of the table, where the statement has one."""
+    """The digest of the table in a statement; None if the field is null."""
     if statement.get("table") is None:
         return None
     digest: Digest = stated_field(statement, "table", dict)
@@ -160,7 +149,7 @@ _MOST_ROWS = 1 << 63
 
 
 def names_of(statement: Mapping[str, Any], field: str) -> list[str]:
-    """The names of different columns, or texts, in a field."""
+    """The names of columns, or texts, in a field; check that they differ."""
     names: list[str] = stated_field(statement, field, list)
     if not all(isinstance(name, str) for name in names) or len(set(names)) != len(names):
         raise does_not_follow(field)
@@ -168,7 +157,7 @@ def names_of(statement: Mapping[str, Any], field: str) -> list[str]:
 
 
 def stated_field(statement: Mapping[str, Any], field: str, kind: type) -> Any:
-    """The value of a field, found to be of this very kind."""
+    """The value of a field; check that it has exactly this type."""
     value = statement.get(field)
     if type(value) is not kind:
         raise BadTable(f"a statement must hold its {field}", came=type(value).__name__, where=field)
@@ -176,7 +165,7 @@ def stated_field(statement: Mapping[str, Any], field: str, kind: type) -> Any:
 
 
 def stated_rows(statement: Mapping[str, Any]) -> int:
-    """Number of rows of a table, which can be compared with the table alone."""
+    """The number of rows that a statement names."""
     rows: int = stated_field(statement, "rows", int)
     if not 0 <= rows < _MOST_ROWS:
         raise does_not_follow("rows")
@@ -184,19 +173,19 @@ def stated_rows(statement: Mapping[str, Any]) -> int:
 
 
 def does_not_follow(field: str) -> BadTable:
-    """The refusal of a field that says something else."""
+    """The refusal of a field that does not follow from the others."""
     remedy = "Ask the curator for the statement as it was published."
-    required = "what a statement says must follow from its promise and level"
+    required = "every field of a statement must follow from its promise and level"
     return BadTable(required, came="something else", where=field, remedy=remedy)
 
 
 def header(kind: str) -> dict[str, Any]:
-    """The fields with which every document begins."""
+    """The first fields of every document."""
     return {"kind": kind, "format": FORMAT, "utmost": __version__}
 
 
 def check_header(document: Any, kind: str, noun: str, where: str = "") -> None:
-    """Check that this is a document of a kind, in the format that is read."""
+    """Check the kind, format and version of a document."""
     known_kind = document.get("kind") if isinstance(document, Mapping) else None
     if known_kind != kind:
         raise BadTable(
@@ -215,11 +204,7 @@ def check_header(document: Any, kind: str, noun: str, where: str = "") -> None:
 def differing(
     document: Mapping[str, Any], expected: Mapping[str, Any], rounded: frozenset[str] = frozenset()
 ) -> list[str]:
-    """The names of the fields that two documents do not both have, or in which they are not alike.
-
-    >>> differing({"a": 1, "b": "1/2", "x": 0}, {"a": True, "b": "1/2", "y": 0})
-    ['a', 'y', 'x']
-    """
+    """The names of the fields that only one of two documents has, or in which they differ."""
     return [
         name
         for name in dict.fromkeys([*expected, *document])
@@ -228,7 +213,7 @@ def differing(
 
 
 def _alike(value: Any, other: Any, rounded: frozenset[str], name: str) -> bool:
-    """Equal, and of the same kinds: 1, 1.0 and true are three things."""
+    """Whether two JSON values are equal with equal types: 1, 1.0 and true are different."""
     if type(value) is not type(other):
         return False
     if isinstance(value, dict):
@@ -241,7 +226,7 @@ def _alike(value: Any, other: Any, rounded: frozenset[str], name: str) -> bool:
 
 
 def plain(value: Any) -> Any:
-    """Numbers, and arrays of them, as JSON has them: Fractions as text, arrays as nested lists.
+    """A value in JSON form: Fractions as text, arrays as nested lists.
 
     >>> plain(np.array([[Fraction(1, 3), Fraction(2)]], dtype=object)), plain(0.5)
     ([['1/3', '2']], 0.5)
@@ -255,7 +240,7 @@ def plain(value: Any) -> Any:
 
 @contextmanager
 def fields(noun: str, where: str) -> Iterator[None]:
-    """Whatever is not as it should be in the fields of a document is a `BadTable` or `PromiseBroken` that names it."""
+    """Raise BadTable or PromiseBroken, naming the document, for any error of parsing its fields."""
     try:
         yield
     except PromiseBroken as error:

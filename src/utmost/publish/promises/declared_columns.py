@@ -1,4 +1,4 @@
-"""Which columns a promise names: every column of a table is released, declared public or dropped."""
+"""The columns that a promise names: every column of a table is released, public or dropped."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -16,11 +16,7 @@ from utmost.tables.frames.adapters import Column, check_columns_exist, named
 
 
 def check_released(columns: Sequence[str], names: Sequence[str], id_column: str | None) -> None:
-    """Check the columns to release: at least one, each in the table, none twice, none an identifier.
-
-    Raises:
-        BadTable, OutOfRange: for columns that are not so.
-    """
+    """Check the columns to release: at least one, each in the table, none twice, no identifier."""
     if not columns:
         raise OutOfRange("columns must name at least one column", came="none", remedy='Pass columns=["n"], say.')
     check_columns_exist((*columns, *(() if id_column is None else (id_column,))), names)
@@ -38,16 +34,7 @@ def check_released(columns: Sequence[str], names: Sequence[str], id_column: str 
 def declared_columns(
     names: Sequence[str], columns: Sequence[str], public: Sequence[str], drop: Sequence[str]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The public columns and the dropped ones, in the table's order: together with the released ones, all there are.
-
-    Raises:
-        NotDeclared: for a column that is in none of the three lists.
-        OutOfRange: for one that is in two.
-        BadTable: for one that is not in the table.
-
-    >>> declared_columns(["ward", "name", "visits"], ["visits"], ["ward"], ["name"])
-    (('ward',), ('name',))
-    """
+    """The public and the dropped columns in the table's order; refuse a column that is in none or several lists."""
     check_columns_exist((*public, *drop), names)
     for name in names:
         lists = [said for said, of in (("columns", columns), ("public", public), ("drop", drop)) if name in of]
@@ -70,23 +57,23 @@ def declared_columns(
 
 
 RowsFrom = Literal["declared", "observed"]
-"""Origin of a list of rows: it was fixed before anybody was counted, or it was found in the data."""
+"""Origin of a list of rows: declared before the data were seen, or observed in the data."""
 
 
 def rows_origin(value: str) -> RowsFrom:
-    """The origin of the list of rows, by its name."""
+    """Check the origin of the list of rows."""
     origin: RowsFrom = one_of(value, RowsFrom, "rows")
     return origin
 
 
 def read_numbers(numbers: object) -> IntegersOrReals:
-    """The numbers by its name."""
+    """Check the kind of the numbers, "integers" or "reals"."""
     read: IntegersOrReals = one_of(numbers, IntegersOrReals, "numbers")
     return read
 
 
 def check_size(unit: Unit, rows: int, columns: int) -> None:
-    """Check that there is something to release, and that one individual changes no more cells than there are."""
+    """Check that the table has rows, and that one individual changes no more cells than there are."""
     if rows == 0:
         raise BadTable(
             "a table must have at least one row", came="none", remedy="Release it once there is something in it."
@@ -101,7 +88,7 @@ def check_size(unit: Unit, rows: int, columns: int) -> None:
 
 
 def listed_names(names: str | Sequence[str], where: str) -> tuple[str, ...]:
-    """One name of a column, or several; numbers and tuples of names as frames write them."""
+    """The names of columns, given as one name or several; integers and tuples, as in dataframes, become text."""
     if isinstance(names, str | int) and not isinstance(names, bool):
         names = (str(names),)
     listed = tuple(map(_as_text, names)) if hasattr(names, "__iter__") else (None,)
@@ -113,18 +100,12 @@ def listed_names(names: str | Sequence[str], where: str) -> tuple[str, ...]:
 
 
 def _as_text(name: Any) -> Any:
-    """The name of a column as text, where it is an integer or a tuple of names; anything else as it is."""
+    """The name of a column as text if it is an integer or a tuple of names; other values are returned unchanged."""
     return named(name) if isinstance(name, Integral | tuple) and not isinstance(name, bool) else name
 
 
 def check_margins_free(margins: Mapping[str, str], names: Iterable[str], *, folds_case: bool = False) -> None:
-    """Check that the columns of margins have names of their own.
-
-    Args:
-        margins: their names, each with the column that it stands behind.
-        names: Names of the columns that there are.
-        folds_case: whether N is n where the table is, as in SQL.
-    """
+    """Check that no column has the name of a column of margins; ``folds_case`` as in SQL."""
     names = [name.casefold() for name in names] if folds_case else list(names)
     for margin, name in margins.items():
         if (margin.casefold() if folds_case else margin) in names:
@@ -137,16 +118,7 @@ _CODE = re.compile(r"\s*0[0-9]")
 
 
 def check_no_copy(name: str, column: Callable[..., Column], cells: Mapping[str, Column]) -> None:
-    """Check that a public column does not hold the true values of a released one.
-
-    Args:
-        name: the public column.
-        column: gives its cells, or the first ``most`` of them: most columns differ there, and are not read on.
-        cells: the true values of each released column.
-
-    Raises:
-        BadTable: where it does in every row.
-    """
+    """Refuse a public column that holds the true values of a released one; ``column(most)`` returns its first cells."""
     first = plain_cells(column(most=_FIRST))
     for released, true in cells.items():
         if all(map(_same, first, plain_cells(true[:_FIRST]))) and same_cells(column(), true):
@@ -171,7 +143,7 @@ def same_cells(column: Column, true: Column) -> bool:
 
 
 def _same(cell: Any, value: Any) -> bool:
-    """Whether two cells are one number, or one text; text that spells a number is it, but "01" is a code."""
+    """Whether two cells are the same number or the same text; "01" is a code, not the number 1."""
     if isinstance(cell, str) and isinstance(value, str):
         return cell.strip() == value.strip()
     if isinstance(cell, str) or isinstance(value, str):

@@ -1,4 +1,4 @@
-"""The protocol between a noise and a memory: how a response is drawn, and in how many bytes it is stored."""
+"""The protocol between a kind of noise and a ledger: drawing and storing a response."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Protocol
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from utmost.publish.promises.level_steps import Step
 
 BLOCK = 1 << 16
-"""How many cells are stored together."""
+"""The number of cells in a stored block."""
 
 Blocks = Callable[[str], Iterator[Integers]]
 """A function from a column's name to the blocks of a stored response."""
@@ -22,21 +22,21 @@ class ResponseNoise(Protocol):
     """The noise of one step, block by block, in steps of the geometric part."""
 
     def place(self, column: str, block: int, count: int) -> Integers | None:
-        """Places in the uniform block, for a release that has none yet; None where there are no blocks."""
+        """Positions in the uniform block of the lattice, for a new release; None if the lattice has no blocks."""
 
     def beyond(self, column: str, block: int, count: int, below: Integers | None) -> Integers:
-        """The noise at the new level, given that at the stricter neighbour, if there is one."""
+        """The noise at the new level, given the noise at the next smaller level, if there is one."""
 
     def within(self, column: str, block: int, count: int, apart: Integers | None) -> Integers:
-        """V_to - V_loose, given V_strict - V_loose if there is a stricter neighbour."""
+        """V_to - V_loose, given V_strict - V_loose if there is a smaller level."""
 
 
 class Responder(Protocol):
-    """How the blocks of a new response are made, from the stored ones at the neighbours of its level."""
+    """A method that computes the blocks of a new response from the stored responses at the neighbouring levels."""
 
     @property
     def known(self) -> tuple[Level | None, Level | None]:
-        """The stricter and the looser level whose responses are looked at."""
+        """The next smaller and the next larger level whose responses are read."""
 
     def blocks(
         self, column: str, values: Mapping[str, Integers] | None, below: Blocks | None, above: Blocks | None, rows: int
@@ -45,21 +45,21 @@ class Responder(Protocol):
 
 
 class NewResponse(Protocol):
-    """One new response of a release, and where its noise comes from."""
+    """A new response of a release, with the source of its noise."""
 
     @property
     def step(self) -> "Step":
-        """The step from the levels that are stored to the new one."""
+        """The step from the stored levels to the new one."""
 
     def derived(self, *purpose: str) -> bytes:
-        """32 bytes for one purpose, from the key of whatever remembers the release."""
+        """32 bytes for one purpose, derived from the ledger's key."""
 
     @property
     def about(self) -> tuple[str, int, bytes]:
         """The release's name and version, and the commitment to its values."""
 
     def bits(self, *run: str) -> Randomness:
-        """Random bits of its own: drawn, or derived from the key, as the ledger says."""
+        """Random bits for this response: drawn, or derived from the key."""
 
     def on(self, lattice: Lattice, *run: str) -> ResponseNoise:
-        """Noise on a lattice: drawn, or derived from the key or from each row's item, as ledger and release say."""
+        """The noise on a lattice: drawn, derived from the key, or keyed by identifier."""

@@ -1,4 +1,4 @@
-"""The best law by which a key is named: pi(n) in closed form, in rationals and in intervals, and exact draws of it."""
+"""The optimal probability of naming a key: pi(n) in closed form, in rationals and in intervals, and exact draws."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -17,39 +17,33 @@ from utmost.core.sampling.categorical import Categorical
 from utmost.core.sampling.random_bits import Randomness, WordSource
 from utmost.errors import OutOfRange, Unsupported
 
-# e^epsilon is taken with so many digits of e^epsilon - 1, rounded down; the loss is less than a millionth of one user.
+# e^epsilon - 1 is rounded down to so many binary digits; the loss is less than a millionth of one individual.
 _DIGITS = 48
 _LARGEST_EPSILON = 700
 _LEAST_DELTA = Fraction(1, 10**300)
 _LEAST_SHARE = Fraction(1, 10**800)
-# Rationals of more bits than these are not written out.
+# Rationals with more bits are not computed.
 _MOST_BITS = 1 << 24
-# Thresholds that have so many values at most are drawn from a table.
+# Thresholds with at most so many values are drawn from a table.
 _TABLE = 1 << 12
 
 
 @dataclass(frozen=True, eq=False)
 class NamingLaw:
-    """The best chance pi(n) of naming a key that n individuals hold; the law of a threshold T, P(T <= n) = pi(n).
+    """The largest probability pi(n) of naming a key of n individuals; the distribution of a threshold T, P(T <= n) =
+    pi(n).
 
     pi(0) = 0 and pi(n+1) = min(a pi(n) + delta, 1 - (1 - pi(n) - delta)/a, 1), with a = e^epsilon for one key. The
-    first of the three is the least as long as a^n <= 1 + (1 - delta)(a - 1)/((a + 1) delta), which gives
+    first term is the least as long as a^n <= 1 + (1 - delta)(a - 1)/((a + 1) delta), which gives
 
         pi(n) = delta (a^n - 1)/(a - 1)                                    for n <= turn,
         1 - pi(turn + j) = (1 - pi(turn)) a^-j - delta (1 - a^-j)/(a - 1)  after it, until that is negative.
 
     Attributes:
         ratio: a, a rational above 1, at most e^epsilon.
-        delta: Chance for one key, strictly between 0 and 1.
-
-    Raises:
-        NotANumber, OutOfRange: for numbers outside these ranges.
+        delta: Delta of one key, strictly between 0 and 1.
 
     Source: [desfontaines2022], Theorem 1.
-
-    >>> law = NamingLaw(Fraction(2), Fraction(1, 10))
-    >>> [str(law.chance(n)) for n in range(6)]
-    ['0', '1/10', '3/10', '7/10', '9/10', '1']
     """
 
     ratio: Fraction
@@ -70,16 +64,16 @@ class NamingLaw:
 
     @property
     def threshold(self) -> int:
-        """The m such that a key is named when its count and the noise turn - T exceed m."""
+        """The m such that a key is named if its count plus the noise turn - T exceeds m."""
         return self.turn - 1
 
     @cached_property
     def certain(self) -> int:
-        """A number of individuals from which on pi(n) = 1; the least one, or a few more."""
+        """A number n with pi(n) = 1; the least one, or slightly more."""
         return self.turn + _power_beyond(self.ratio, 1 + (self.ratio - 1) / self.delta)
 
     def chance(self, n: int) -> Fraction:
-        """pi(n) as a fraction."""
+        """pi(n) as a Fraction."""
         n = max(0, min(integer(n, "n"), self.certain))
         if n * self.ratio.numerator.bit_length() > _MOST_BITS:
             raise Unsupported(
@@ -89,7 +83,7 @@ class NamingLaw:
         return chance
 
     def chance_interval(self, n: int, bits: int = 128) -> Interval:
-        """An interval around pi(n), some units of 2^-bits wide, whatever n and the size of the fraction."""
+        """An interval around pi(n), some units of 2^-bits wide; fast for every n."""
         n = max(0, min(integer(n, "n"), self.certain))
         inner = precision(bits) + 16 + 2 * self._lost_bits + n.bit_length()
         certain = Interval.of(1, inner)
@@ -111,13 +105,13 @@ class NamingLaw:
 
     @cached_property
     def _lost_bits(self) -> int:
-        """The cost of the largest power and of the quotient."""
+        """The number of bits that the largest power and the quotient lose."""
         slope = self.delta / (self.ratio - 1)
         largest = 1 / self.delta
         return sum(max(0, math.ceil(_log2(x))) for x in (slope, 1 / slope, largest, self.ratio)) + 8
 
     def thresholds(self, count: int, randomness: Randomness) -> Iterator[int]:
-        """``count`` independent draws of T, exact."""
+        """``count`` independent exact draws of T."""
         if self.certain <= _TABLE:
             yield from (self._table.draw(count, randomness) + np.int64(1)).tolist()
         else:
@@ -132,7 +126,7 @@ class NamingLaw:
         return Categorical(cuts, word_bits=16, lookup=True)
 
     def _drawn(self, word: WordSource) -> int:
-        """T for U drawn bit by bit: how many n >= 1 have pi(n) <= U, and 1 more; by halving, each decision certain."""
+        """T for uniform U in [0, 1), drawn bit by bit: 1 plus the number of n >= 1 with pi(n) <= U."""
         drawn, bits = word(), 64
         while True:
             place = self._placed(drawn, bits)
@@ -141,7 +135,7 @@ class NamingLaw:
             drawn, bits = (drawn << 64) | word(), bits + 64
 
     def _placed(self, drawn: int, bits: int) -> int | None:
-        """The least n with pi(n) above every number of the cell, if pi(n - 1) is below every one; else None."""
+        """The least n with pi(n) above the cell of U, if pi(n - 1) is below the cell; else None."""
         below, above = 0, self.certain
         while above - below > 1:
             middle = (below + above) // 2
@@ -156,28 +150,19 @@ class NamingLaw:
 
 
 def naming_law(total: Level, delta: Fraction, keys: int, shares: int | None = None) -> NamingLaw:
-    """The law for each of the k keys that one individual may hold: epsilon/k and delta/k, e^(epsilon/k) rounded down.
-
-    With K shares that one individual divides among the keys they hold, the law of a share, epsilon/K: K shares on one
-    key move its chance from 0 to delta, and no division of them costs more; see proofs/theory/unknown-keys.md.
-
-    >>> law = naming_law(Level.of_epsilon(1), Fraction(1, 10**6), 1)
-    >>> [next(n for n in range(99) if law.chance(n) >= Fraction(p, 100)) for p in (50, 99)]
-    [14, 18]
-    >>> shared = naming_law(Level.of_epsilon(1), Fraction(1, 10**6), 10, shares=60)
-    >>> [next(n for n in range(99) if shared.chance(60 * n) >= Fraction(p, 100)) for p in (50, 99)]
-    [14, 18]
-    """
+    """The distribution for each of k keys of one individual, at epsilon/k and delta/k; or for each of K shares."""
+    # With K shares that one individual divides among keys, the distribution of one share has epsilon/K: K shares on one
+    # key move its probability from 0 to delta, and no division costs more; see proofs/theory/unknown-keys.md.
     if shares is None:
         return NamingLaw(_ratio_below(total.scaled(Fraction(1, keys))), delta / keys)
-    # A level beyond the largest is taken for it, which keeps a smaller promise: a^K must stay within the rationals.
+    # A larger level is replaced by the largest one, which is more private: a^K must stay computable.
     level = total if total.epsilon_float <= _LARGEST_EPSILON else Level.of_epsilon(_LARGEST_EPSILON)
     ratio = _ratio_below(level.scaled(Fraction(1, shares)))
     return NamingLaw(ratio, _delta_of_a_share(delta, ratio, shares))
 
 
 def _delta_of_a_share(delta: Fraction, ratio: Fraction, shares: int) -> Fraction:
-    """A short rational at most delta (a - 1)/(a^K - 1), and within 2^-90 of it: K steps of a share add up to delta."""
+    """A rational of few bits, at most delta (a - 1)/(a^K - 1) and within 2^-90 of it: K shares add up to delta."""
     bits = 256 + shares.bit_length()
     while True:
         shrunk = Interval.of(1 / ratio, bits) ** shares
@@ -189,13 +174,13 @@ def _delta_of_a_share(delta: Fraction, ratio: Fraction, shares: int) -> Fraction
 
 
 def appearing(before: NamingLaw | None, after: NamingLaw, n: int) -> Callable[[int], list[Interval]]:
-    """The chance (pi_2 - pi_1)/(1 - pi_1) that a key of n individuals appears if it has not been named, as a cut."""
+    """The probability (pi_2 - pi_1)/(1 - pi_1) that a key of n individuals, not named before, is named now."""
 
     def cut(bits: int) -> list[Interval]:
         if before is None:
             return [after.chance_interval(n, bits)]
         inner = 2 * bits + 64
-        while True:  # ends: a key that has not been named has pi_1 below 1
+        while True:  # terminates: pi_1 < 1 for a key that was not named
             first, second = before.chance_interval(n, inner), after.chance_interval(n, inner)
             if (1 - first).low > 1 << (inner - inner // 4):
                 conditional = (second - first) / (1 - first)
@@ -206,7 +191,7 @@ def appearing(before: NamingLaw | None, after: NamingLaw, n: int) -> Callable[[i
 
 
 def read_delta(delta: Number, least: Fraction = _LEAST_DELTA) -> Fraction:
-    """A delta, strictly between 0 and 1, read exactly."""
+    """Check a delta, strictly between 0 and 1; return it exactly."""
     value = written_number(delta, "delta")
     if not 0 < value < 1:
         raise OutOfRange("delta must lie strictly between 0 and 1", came=delta, where="delta")
@@ -216,7 +201,7 @@ def read_delta(delta: Number, least: Fraction = _LEAST_DELTA) -> Fraction:
 
 
 def _ratio_below(of: Level) -> Fraction:
-    """A rational above 1 and at most e^epsilon, near to it."""
+    """A rational above 1 and slightly below e^epsilon."""
     if of.is_rational and of.alpha_fraction().denominator.bit_length() <= 2 * _DIGITS:
         return 1 / of.alpha_fraction()
     if of.epsilon_float > _LARGEST_EPSILON:
@@ -236,7 +221,7 @@ def _power_beyond(base: Fraction, bound: Fraction) -> int:
             low, high = quotient.low >> bits, quotient.high >> bits
             if low == high:
                 return low + 1
-            if bits > 1 << 12 and high == low + 1:  # the quotient is high, or very near to it
+            if bits > 1 << 12 and high == low + 1:  # the quotient equals high, or nearly
                 return high + 1 if _is_power_within(base, high, bound) else high
         bits *= 2
 
@@ -252,7 +237,7 @@ def _is_power_within(base: Fraction, n: int, bound: Fraction) -> bool:
 
 
 def _within_one(chance: Interval) -> Interval:
-    """The part of the interval between 0 and 1; the nearer end where it lies beyond."""
+    """The interval clipped to [0, 1]."""
     whole = 1 << chance.bits
     return Interval(min(max(0, chance.low), whole), min(max(0, chance.high), whole), chance.bits)
 

@@ -1,4 +1,4 @@
-"""The lattice of gradual noise: in which steps a release lives, and what a level means for one of them."""
+"""The lattice of gradual noise: the steps of a release, and the level of one step."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -17,10 +17,10 @@ from utmost.errors import NotANumber, OutOfRange
 from utmost.publish.promises.declared_columns import read_numbers
 from utmost.tables.cells.cell_values import CellValues, integer_cells, real_cells
 
-_LARGEST = 10**100  # each digit costs doublings, and the laws take no more
+_LARGEST = 10**100  # the running time grows with the digits, and distributions allow no more
 
 
-# The grid is chosen once, before anyone knows how far the level will be relaxed; so fine a one serves up to epsilon 16.
+# The grid is chosen once, before the largest later level is known; a grid for epsilon 16 is fine enough below it.
 _FINE = level(epsilon=16)
 
 
@@ -28,16 +28,16 @@ _FINE = level(epsilon=16)
 class Lattice:
     """Noise that is a uniform block of ``block`` integers plus ``block`` times two-sided geometric noise.
 
-    For ``block`` 1 this is geometric noise; for ``block`` the (odd) sensitivity it is the half-step staircase. One
-    individual moves ``cells`` values by at most ``sensitivity`` steps each, which is ``cells * sensitivity / block``
-    steps of the geometric part, so that part has the level scaled by block / (cells * sensitivity).
+    For ``block`` 1 this is geometric noise; for ``block`` equal to the (odd) sensitivity it is the half-step staircase.
+    One individual moves ``cells`` values by at most ``sensitivity`` steps each, that is ``cells * sensitivity / block``
+    steps of the geometric part, so that this part has the level scaled by block / (cells * sensitivity).
 
     Attributes:
         sensitivity: Sensitivity of one cell, in steps.
-        cells: Number of cells that one individual changes; a fraction where all cells together are bounded.
-        block: a divisor of the sensitivity.
-        exponent: the steps are of width 2^-exponent; None for integers.
-        share: Share of the level that this noise spends; the rest is spent by noise on other sums of the same data.
+        cells: Number of cells that one individual changes; a fraction if all cells together are bounded.
+        block: Divisor of the sensitivity.
+        exponent: k of the width 2^-k of a step; None for integers.
+        share: Budget share of this noise; the rest of the level is spent by noise on other sums of the same data.
     """
 
     sensitivity: int
@@ -48,7 +48,7 @@ class Lattice:
 
     @property
     def name_in_keys(self) -> str:
-        """How the keys of derived noise name this lattice: a text that must never change."""
+        """The name of the lattice in the keys of derived noise, a text that must never change."""
         numbers = f"sensitivity={self.sensitivity}, cells={self.cells}, block={self.block}, exponent={self.exponent}"
         return f"Unit({numbers})" if self.share == 1 else f"Unit({numbers}, share={self.share})"
 
@@ -57,31 +57,26 @@ class Lattice:
         return level.scaled(self.share * self.block / (self.cells * self.sensitivity))
 
     def read(self, values: Any) -> CellValues:
-        """The values in steps."""
+        """Check the values and convert them to steps."""
         return integer_cells(values) if self.exponent is None else real_cells(values, self.exponent)
 
     @staticmethod
     def steps(cells: CellValues) -> Integers:
-        """The values read, in a row of int64 or of Python ints; the row is a copy."""
+        """A copy of the values as one row of int64 or Python integers."""
         row = cells.integers(0, cells.size)
         return row.copy() if row.dtype == object else row.astype(np.int64)
 
     def write(self, shape: tuple[int, ...] | None, released: Integers) -> Any:
-        """The released values, in a shape; the shape None is that of a bare number.
-
-        On the reals these are floats. On the integers they are int64, or Python ints where one of them exceeds int64:
-        the type, like every digit, is a function of what was released.
-        """
+        """The released values in a shape; the shape None stands for a single number."""
+        # Floats on the reals; else int64, or Python integers if one exceeds int64: the type depends on released values
+        # only.
         if shape is None:
             one = released.tolist()[0]
             return one if self.exponent is None else unsnapped_one(one, self.exponent)
         return (narrowed(released) if self.exponent is None else unsnapped(released, self.exponent)).reshape(shape)
 
     def split(self, noise: Integers) -> tuple[Integers | None, Integers]:
-        """Noise as (place in the block, steps of the geometric part): noise = place + block * steps.
-
-        The place is None where there are no blocks.
-        """
+        """Split noise = position + block * steps into (position, steps); the position is None without blocks."""
         if self.block == 1:
             return None, noise
         half = self.block // 2
@@ -90,20 +85,20 @@ class Lattice:
         return narrowed(wide - coarse * self.block), narrowed(coarse)
 
     def _leaves_room(self, noise: Integers, half: int) -> bool:
-        """Whether int64 holds the block, and the noise with half a block added or taken away."""
+        """Whether int64 holds the block, and the noise plus or minus half a block."""
         if noise.dtype == object or not noise.size:
             return self.block < 1 << 63
         most = largest_size(noise) + half
         return max(most, self.block) < 1 << 63
 
     def place(self, count: int, randomness: Randomness) -> Integers | None:
-        """Places in the uniform block, drawn once and kept at every level; None where there are no blocks."""
+        """Uniform positions in the block, drawn once and used at every level; None without blocks."""
         if self.block == 1:
             return None
         return minus(uniform_integers(self.block, count, randomness), np.array([self.block // 2]))
 
     def times(self, coarse: Integers) -> Integers:
-        """block * steps, never wrapped."""
+        """The product block * steps, without overflow."""
         if self.block == 1:
             return coarse
         largest = largest_size(coarse)
@@ -111,14 +106,7 @@ class Lattice:
 
 
 def whole_sensitivity(sensitivity: Fraction) -> int:
-    """A sensitivity of integers, as an integer.
-
-    Raises:
-        NotANumber: where it is none.
-
-    >>> whole_sensitivity(Fraction(3))
-    3
-    """
+    """The sensitivity as an integer; refuse a fraction."""
     if sensitivity.denominator != 1:
         raise NotANumber(
             'sensitivity must be an integer with numbers="integers"',
@@ -129,26 +117,13 @@ def whole_sensitivity(sensitivity: Fraction) -> int:
 
 
 def lattice_of(numbers: str, unit: Unit, grid: Number | None = None, half_step: bool = False) -> Lattice:
-    """The lattice on which noise for a unit of privacy lives.
-
-    Args:
-        numbers: "integers", or "reals", which live on a grid.
-        unit: Unit of privacy; each cell gets its share of the level.
-        grid: Grid of reals, a power of two; if left out, it depends on the sensitivity alone.
-        half_step: half-step staircase noise instead of geometric noise.
-
-    Raises:
-        OutOfRange: for an unknown ``numbers``, a grid for integers, a sensitivity below 1 step, and for half-step noise
-            with an even number of steps.
-        Unsupported: for amounts in steps.
-        NotANumber: for integers, where the sensitivity is none.
-    """
+    """The lattice of noise for a unit of privacy; half-step noise needs an odd number of steps."""
     unit.check_plain()
     return lattice_of_cells(read_numbers(numbers), unit, grid, half_step)
 
 
 def lattice_of_cells(numbers: IntegersOrReals, unit: Unit, grid: Number | None, half_step: bool) -> Lattice:
-    """`lattice_of`, where the values are in steps of the unit already, and all cells together may be bounded."""
+    """`lattice_of`, for values in steps of the unit, and for units that bound all cells together."""
     real = numbers == "reals"
     if grid is not None and not real:
         raise OutOfRange(
@@ -161,7 +136,7 @@ def lattice_of_cells(numbers: IntegersOrReals, unit: Unit, grid: Number | None, 
     else:
         exponent = chosen_exponent(unit.sensitivity, _FINE) if grid is None else declared_exponent(grid)
         D = steps(unit.sensitivity, exponent)
-        D += half_step and D % 2 == 0  # a sensitivity of one step more is true as well
+        D += half_step and D % 2 == 0  # a bound that is one step larger also holds
     if D > _LARGEST:
         raise OutOfRange("sensitivity must be at most 1e100 steps", came="more", remedy="Count in larger units.")
     if half_step and D % 2 == 0:
@@ -173,9 +148,5 @@ WORD_WIDTHS = (1, 2, 4, 8)
 
 
 def width_of(bits: int) -> int:
-    """The bytes of a word for so many bits: 1, 2, 4, or a multiple of 8.
-
-    >>> [width_of(bits) for bits in (8, 9, 33, 64, 65)]
-    [1, 2, 8, 8, 16]
-    """
+    """The number of bytes of a word for so many bits: 1, 2, 4, or a multiple of 8."""
     return next((width for width in WORD_WIDTHS if bits <= 8 * width), -(-bits // 64) * 8)

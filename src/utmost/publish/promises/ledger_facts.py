@@ -1,4 +1,4 @@
-"""Facts that a memory adds to the statement of an answer: its name, its version, and the other answers there."""
+"""The facts that a ledger adds to the statement of an answer: name, version, and the other answered levels."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,20 +14,20 @@ from utmost.publish.promises.until import Stop
 _MOST_VERSIONS = 1 << 31
 
 PROCESS_NAME = "release"
-"""Name of the one release that a process remembers without a ledger."""
+"""Name of the release of `ut.release`, which a process remembers without a ledger."""
 
 
 @dataclass(frozen=True, slots=True)
 class LedgerFacts:
-    """Which release of a memory an answer is of, and what was answered by the time that it was given.
+    """The release of an answer, and the levels that were answered when the answer was given.
 
-    An answer never changes, and neither does what is stated of it: answers that came later are in their own statements.
+    A statement never changes: later answers appear in their own statements.
 
     Attributes:
         name, data_version: Name and data version of the release.
-        levels: Levels that had been answered, this answer's among them, smallest epsilon first.
-        together: Cost of these levels together, with other versions of the release; None where nothing is spent.
-        stop: Facts of the ladder, where the rule of the promise has one and this level is of it.
+        levels: Answered levels, including the level of this answer, smallest epsilon first.
+        together: Cost of these levels together, with other versions of the release; None if nothing is spent.
+        stop: Facts of the stopping rule; None if the promise has none, or it did not try this level.
     """
 
     name: str
@@ -37,7 +37,6 @@ class LedgerFacts:
     stop: Stop | None
 
     def facts(self) -> dict[str, Any]:
-        """The fields of a statement."""
         return {
             "name": self.name,
             "data_version": self.data_version,
@@ -47,18 +46,14 @@ class LedgerFacts:
         }
 
     def up_to(self, level: Level) -> "LedgerFacts":
-        """These facts for whoever may not know of larger levels than that of the answer."""
+        """The facts for a recipient who may not see levels above ``level``."""
         seen = tuple(answered for answered in self.levels if not answered > level)
         return replace(self, levels=seen, together=level)
 
     @classmethod
     def of_statement(cls, statement: Mapping[str, Any], level: Level) -> "LedgerFacts | None":
-        """The facts in a statement of an answer at a level, found to fit it; None in one that no memory gave.
-
-        Raises:
-            BadTable: naming the first field that does not follow from the others.
-        """
-        # a statement without a name has no other of these fields either, or the comparison of all fields finds it
+        """The facts in a statement of an answer at ``level``, checked; None if the statement has none."""
+        # without a name: other fields of a ledger are found when all fields are compared
         if "name" not in statement:
             return None
         name, version, texts, total = (statement.get(each) for each in ("name", "data_version", "levels", "together"))
@@ -82,23 +77,19 @@ class LedgerFacts:
 
 
 def _stated_levels(texts: Any) -> Sequence[Level]:
-    """The levels in a statement, each written once and as a ledger writes it."""
+    """The levels in a statement; check that each is written once and in its normal form."""
     try:
         levels = [level_from_text(text) for text in texts]
     except (UtmostError, TypeError, AttributeError):
         raise _does_not_follow("levels") from None
-    # Spelled otherwise, one level would be there twice.
+    # Other spellings are refused: one level could appear twice.
     if not isinstance(texts, list) or list(map(level_text, levels)) != texts or len(set(levels)) < len(levels):
         raise _does_not_follow("levels")
     return levels
 
 
 def stated_stop(facts: Any) -> Stop:
-    """The facts of a stop in a statement; `Statement` compares them with its promise and its level.
-
-    Raises:
-        BadTable: for what are no such facts.
-    """
+    """The facts of a stop in a statement; `Statement` compares them with its promise and level."""
     if not isinstance(facts, Mapping) or type(facts.get("met", 0)) not in (bool, NoneType):
         raise _does_not_follow("stopped")
     try:

@@ -1,4 +1,4 @@
-"""One step between two levels, for whoever holds what it takes: a response, a noise, or two responses."""
+"""One step from known levels to a new one: of responses, or of noise."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -28,12 +28,12 @@ StepLaw = Geometric | Relaxing | Tightening | Bridge
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """The step from the levels known to one level more, which lies strictly between its two neighbours.
+    """The step from the known levels to a new level between its two neighbours.
 
     Attributes:
-        to: the new level.
-        strict: the loosest known level below it, or None.
-        loose: the strictest known level above it, or None.
+        to: New level.
+        strict: Largest known level below the new one, or None.
+        loose: Smallest known level above the new one, or None.
     """
 
     to: Level
@@ -42,12 +42,7 @@ class Step:
 
     @classmethod
     def from_known(cls, known: Iterable[Level], to: Level) -> "Step":
-        """The step that the known levels leave to a new one.
-
-        >>> from utmost.exact import level
-        >>> Step.from_known([level(1), level(3), level(4)], level(2)).how
-        'bridge'
-        """
+        """The step from the known levels to a new one."""
         levels = list(known)
         if to in levels:
             raise OutOfRange("a new level must not be known already", came=to)
@@ -57,17 +52,14 @@ class Step:
 
     @property
     def how(self) -> str:
-        """Forward beyond the loosest level, backward below the strictest, a bridge in between, fresh where none is."""
+        """The kind of the step: "relax" upwards, "tighten" downwards, "bridge" between two levels, or "fresh"."""
         if self.loose is None:
             return "fresh" if self.strict is None else "relax"
         return "tighten" if self.strict is None else "bridge"
 
     def law(self, lattice: Lattice) -> StepLaw:
-        """The law of one step of noise at the new level, given the noise at the neighbours.
-
-        A relaxing law is the law of V_to given V_strict; a tightening that of V_to - V_loose; a bridge that of
-        V_to - V_loose given V_strict - V_loose.
-        """
+        """The conditional distribution of the noise V_to at the new level."""
+        # Relaxing: V_to given V_strict. Tightening: V_to - V_loose. Bridge: V_to - V_loose given V_strict - V_loose.
         to = lattice.of(self.to)
         if self.loose is None:
             return Geometric(to) if self.strict is None else Relaxing(lattice.of(self.strict), to)
@@ -84,13 +76,9 @@ class Step:
         randomness: Randomness,
         method: DrawMethod | None,
     ) -> Integers:
-        """The noise at the new level, in steps of the geometric part.
-
-        Args:
-            below: the noise at ``strict``, shape (count,).
-            above: the noise at ``loose``, shape (count,). A common shift of both moves the result along with them, so
-                below the loosest level responses do as well as noise.
-        """
+        """The noise at the new level, in geometric steps, from the noise (or the response) below and above."""
+        # If ``above`` is given, a common shift of ``below`` and ``above`` shifts the result: responses can replace
+        # noise.
         law = self.law(lattice)
         if isinstance(law, Geometric):
             return joined(draws(law, count, randomness=randomness, method=method), count)
@@ -114,22 +102,22 @@ def tighten(
     randomness: Randomness | None = None,
     method: DrawMethod | None = None,
 ) -> Any:
-    """A response at the level ``strict`` from a response at the level ``loose``, without the data.
+    """Compute a response at the smaller level ``strict`` from a response at the level ``loose``, without the data.
 
     Args:
         response: Response at ``loose``, as it was released: a number, list or array.
-        strict, loose: epsilons, or levels such as ``ut.level(alpha="1/2")``; ``strict`` at most ``loose``.
-        cell_noise: Noise with which the response was released; that of integers where one individual changes one value
-            by 1, if left out.
-        randomness: the operating system's if left out.
+        strict, loose: Epsilons, or levels such as ``ut.level(alpha="1/2")``; ``strict`` at most ``loose``.
+        cell_noise: Noise of the release; if left out, that of integers of which one individual changes one by 1.
+        randomness: Source of random bits, the operating system's if left out.
         method: "constant" or "table".
 
     Returns:
-        The shape of ``response``; ints on the integers, floats on the reals, as `GradualRelease.at` gives them.
+        The new response in the shape of ``response``; ints on the integers, floats on the reals, as from
+        `GradualRelease.at`.
 
     Raises:
-        OutOfRange: when ``strict`` is looser than ``loose``.
-        NotANumber: where a response is no number.
+        OutOfRange: if ``strict`` is above ``loose``.
+        NotANumber: if a response is not a number.
 
     Source: [koufogiannis2015], Section 3.1.2.
 
@@ -152,17 +140,17 @@ def relax(
     randomness: Randomness | None = None,
     method: DrawMethod | None = None,
 ) -> Any:
-    """The noise at the level ``loose``, given the noise at the level ``strict``.
+    """Draw the noise at the larger level ``loose``, given the noise at the level ``strict``.
 
-    The new response is the value plus this noise; the two responses together are private at ``loose``.
+    The new response is the value plus this noise; both responses together are private at ``loose``.
 
     Args:
-        noise: response minus value, at ``strict``; a number, list or array.
-        strict, loose: epsilons or levels; ``strict`` at most ``loose``.
+        noise: Response minus value, at ``strict``; a number, list or array.
+        strict, loose: Epsilons or levels; ``strict`` at most ``loose``.
         cell_noise, randomness, method: Arguments of `tighten`.
 
     Raises:
-        OutOfRange: when ``strict`` is looser than ``loose``, and for noise that is not on the grid.
+        OutOfRange: if ``strict`` is above ``loose``, or the noise is not on the grid.
 
     Source: [koufogiannis2015], Algorithm 1.
 
@@ -187,19 +175,18 @@ def bridge(
     cell_noise: "CellNoise | None" = None,
     randomness: Randomness | None = None,
 ) -> Any:
-    """A response at the level ``at``, between ``strict`` and ``loose``, given the responses at these two; no data.
+    """Draw a response at a level between two levels, given the responses there, without the data.
 
     Args:
-        low: the response at ``strict`` (or the noise there).
-        high: the response at ``loose`` (or the noise there).
-        strict, at, loose: epsilons or levels, with strict <= at <= loose.
+        low: Response, or noise, at ``strict``.
+        high: Response, or noise, at ``loose``.
+        strict, at, loose: Epsilons or levels, with strict <= at <= loose.
         cell_noise, randomness: Arguments of `tighten`.
 
     Raises:
-        OutOfRange: when the levels are out of order, the two responses differ in shape, or cannot come from one
-            release.
+        OutOfRange: if the levels are out of order, or the responses differ in shape or cannot come from one release.
 
-    Source: [koufogiannis2015], Theorem 12: the responses of one release are one Markov chain.
+    Source: [koufogiannis2015], Theorem 12: the responses of one release are a Markov chain.
 
     >>> int(bridge(17, 12, strict=1, at=2, loose=2))
     12
@@ -231,25 +218,25 @@ def _lattice_of(cell_noise: "CellNoise | None") -> Lattice:
 
 
 def relaxed(noise: Integers, start: Level, to: Level, randomness: Randomness, method: DrawMethod | None) -> Integers:
-    """Geometric noise at the level ``to`` of one step, given the noise at ``start``."""
+    """The geometric noise at the level ``to``, given the noise at ``start``, per step."""
     if start == to:
         return noise
     if to < start:
-        raise OutOfRange(f"to relax, the level must be looser than {start}", came=to, remedy="Tighten instead.")
+        raise OutOfRange(f"to relax, the level must be above {start}", came=to, remedy="Call tighten instead.")
     return bridge_noise(Bridge(start, to, None), noise, randomness=randomness, method=method)
 
 
 def bridged(
     apart: Integers, start: Level, at: Level, to: Level, randomness: Randomness, method: DrawMethod | None
 ) -> Integers:
-    """How far the noise at ``at`` is from that at ``to``, given how far the noise at ``start`` is."""
+    """V_at - V_to given ``apart`` = V_start - V_to."""
     if at in (start, to):
         return apart if at == start else np.zeros_like(apart)
     return bridge_noise(Bridge(start, at, to), apart, randomness=randomness, method=method)
 
 
 def _on_grid(lattice: Lattice, read: CellValues, values: Any) -> Integers:
-    """The values in steps, all of which must lie on the grid."""
+    """The values in steps; refuse values off the grid."""
     integers = lattice.steps(read)
     if lattice.exponent is not None:
         back = np.asarray(lattice.write(read.shape, integers), dtype=object).reshape(-1)

@@ -1,4 +1,4 @@
-"""The noise of an answer at its level: distribution and margins, settled before anything is read or drawn."""
+"""The noise of an answer at its level: distribution and margins, determined before anything is read or drawn."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -41,7 +41,7 @@ if TYPE_CHECKING:  # few releases are in one draw
 
 
 def optimal_law(level: Level, sensitivity: Fraction, cost: Cost, numbers: str) -> Law:
-    """The law with the least expected cost of all noise that can be added to one cell at this level."""
+    """The distribution with the least expected cost of all noise that can be added to one cell at this level."""
     if numbers == "integers":
         units = whole_sensitivity(sensitivity)
         return Geometric(level, units) if units == 1 else DiscreteStaircase(level, units, cost)
@@ -49,34 +49,27 @@ def optimal_law(level: Level, sensitivity: Fraction, cost: Cost, numbers: str) -
 
 
 def relaxable_law(level: Level, sensitivity: Fraction, cost: Cost, numbers: str) -> Law:
-    """`relaxable_noise` for a release: the cheapest law that can be relaxed without loss, with the release's refusals.
-
-    Source: [koufogiannis2015], Theorem 9, and its discrete counterpart.
-    """
+    """The least expensive distribution that can be relaxed without loss: [koufogiannis2015, Theorem 9]."""
     if numbers == "integers":
         return relaxable_noise(level, whole_sensitivity(sensitivity), cost)
     return relaxable_noise(level, sensitivity, cost, "reals")
 
 
-# A cost that is a function is summed step by step; on finer grids nothing is claimed for it.
+# The expected cost of a function is a sum over steps; on finer grids optimality is not claimed.
 _MOST_STEPS = 1_000_000
 
 
 Margin = int | float | tuple[int | float, ...]
-"""The margin of a column; several, one for each row, where cells have several distributions."""
+"""The margin of a column; or a tuple with one for each row, if cells have different distributions."""
 
 
 def bar_column(bar: Margin, rows: int) -> NDArray[Any]:
-    """A margin, or one for each row, as a column.
-
-    >>> bar_column(3, 2).tolist(), bar_column((3, 4), 2).tolist()
-    ([3, 3], [3, 4])
-    """
+    """The margins of a column as an array, from one margin or one for each row."""
     return np.array(bar) if isinstance(bar, tuple) else np.full(rows, bar)
 
 
 class NoiseAtLevel(Protocol):
-    """The noise of an answer at its level, known before anything is drawn: distribution, margins, way to draw it."""
+    """The noise of an answer at its level: distribution, margins, and the drawing method."""
 
     @property
     def level(self) -> Level:
@@ -88,34 +81,30 @@ class NoiseAtLevel(Protocol):
 
     @property
     def law(self) -> Any:
-        """The noise."""
+        """The distribution of the noise."""
 
     @property
     def margin(self) -> int | float:
-        """The distance within which a released value lies of the true one; the largest of all columns."""
+        """The margin of error: released values lie this close to the true ones; the largest of all columns."""
 
     @property
     def confidence(self) -> Fraction:
-        """The probability with which it does."""
+        """The probability of the margin."""
 
     def with_confidence(self, confidence: Fraction) -> "NoiseAtLevel":
-        """This noise with margins of another confidence."""
+        """The same noise with margins of another confidence."""
 
     def bars(self, columns: Sequence[str]) -> Mapping[str, tuple[str, "Margin"]]:
-        """The columns of margins, with the column that each stands behind, and the margin."""
+        """The columns of margins by name, each with the column that it belongs to, and the margin."""
 
     def warn(self) -> None:
-        """Warn of a level at which practically nobody is protected, see `warn_of_level`."""
+        """Warn of a level that protects practically nobody, see `warn_of_level`."""
 
     def read(self, column: Any, name: str, place: RowName) -> NDArray[Any]:
-        """The values of a column as `noised` takes them.
-
-        Raises:
-            BadTable: for a cell that cannot be released.
-        """
+        """The values of a column in the form that `noised` takes; BadTable for a cell that cannot be released."""
 
     def noised(self, cells: Mapping[str, NDArray[Any]], randomness: Randomness) -> dict[str, Any]:
-        """The columns with noise, each as it is published; of cells as `read` reads them."""
+        """The columns with noise in their published form, from cells that `read` returned."""
 
     def facts(self) -> dict[str, Any]:
         """The noise as JSON values, for a statement: "drawn", "theorem", and the numbers of its kind."""
@@ -123,26 +112,27 @@ class NoiseAtLevel(Protocol):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class CellNoiseAtLevel(Display):
-    """The level, the individual it protects, and the one law that noises every released cell; made by `cell_noise_at`.
+    """The noise of every released cell at a level, with the unit that it protects; made by `cell_noise_at`.
 
-    Its law is compared with the level and the unit whoever makes it, and its margin follows from the law.
+    The distribution is checked against the level and the unit on construction, and the margin follows from it.
 
     Attributes:
         level: Level of the whole release.
         unit: Unit of privacy.
-        law: the noise of one cell, at ``unit.per_cell(level)``; on the reals, what it is on an endlessly fine grid.
-        drawn: the law of the integers that are drawn: the law itself, or in steps of the grid the one that is used
-            there. Level, error bar, cost and claim are those of what is drawn.
-        cost: Cost for which the law is optimal.
-        relaxable: whether the law was chosen so that the release can later be relaxed without loss.
-        confidence: the probability with which a released cell lies within ``margin`` of the true one.
-        margin: the least such distance, in the amounts' own unit; on a grid, the half step that rounding to it may add
-            is in it.
-        grid: the width of the grid on which reals are released, None for integers.
+        law: Distribution of the noise of one cell, at ``unit.per_cell(level)``; on the reals, its limit for a fine
+            grid.
+        drawn: Distribution of the integers that are drawn: ``law`` itself, or the one in steps of the grid. Level,
+            margin, cost and theorem are those of ``drawn``.
+        cost: Cost for which the distribution is optimal.
+        relaxable: Whether the distribution was chosen so that the release can later be relaxed without loss.
+        confidence: Probability with which a released cell lies within ``margin`` of the true one.
+        margin: Least such distance, in the amounts' own unit; on a grid, including the half step of rounding.
+        grid: Width of the grid of reals; None for integers.
 
     Raises:
-        PromiseBroken: for a law that does not keep the cell's share of the level for the unit's sensitivity.
-        Unsupported: for a law that is not geometric, where all cells together are bounded.
+        PromiseBroken: for a distribution that does not satisfy the cell's share of the level for the unit's
+            sensitivity.
+        Unsupported: for a distribution that is not geometric, if all cells together are bounded.
     """
 
     level: Level
@@ -157,7 +147,7 @@ class CellNoiseAtLevel(Display):
 
     def __post_init__(self) -> None:
         unit, grid = self.unit, self.grid
-        if not isinstance(self.drawn, Geometric):  # a bound over all cells together is kept by geometric noise alone
+        if not isinstance(self.drawn, Geometric):  # only geometric noise satisfies a bound over all cells together
             unit.check_each_cell(type(self.drawn).__name__)
         _check_kept(self.drawn, self.level, unit, unit.sensitivity if grid is None else unit.sensitivity / grid)
         if self.law is not self.drawn:
@@ -165,11 +155,11 @@ class CellNoiseAtLevel(Display):
         object.__setattr__(self, "margin", _margin(unit, self.drawn, grid, self.confidence))
 
     def read(self, column: Any, name: str, place: RowName) -> NDArray[Any]:
-        """The values of a column: reals where there is a grid, whatever the law of its steps; else integers."""
+        """The values of a column: reals if there is a grid, else integers."""
         return (integer_column if self.grid is None else real_column)(column, name, place)
 
     def with_confidence(self, confidence: Fraction) -> "CellNoiseAtLevel":
-        """This noise with a margin of another confidence.
+        """The same noise with a margin of another confidence.
 
         >>> cell_noise_at(epsilon=1, unit=Unit(1, 2)).with_confidence(Fraction(1, 2)).margin
         1
@@ -177,11 +167,11 @@ class CellNoiseAtLevel(Display):
         return replace(self, confidence=confidence)
 
     def bars(self, columns: Sequence[str]) -> dict[str, tuple[str, int | float]]:
-        """One margin behind each column."""
+        """The column of margins of each released column, with the margin."""
         return {f"{name}_margin": (name, self.margin) for name in columns}
 
     def warn(self) -> None:
-        """Warn of a level at which practically nobody is protected."""
+        """Warn of a level that protects practically nobody."""
         warn_of_level(self.level, self.law)
 
     def facts(self) -> dict[str, Any]:
@@ -200,7 +190,7 @@ class CellNoiseAtLevel(Display):
         }
 
     def noised(self, cells: Mapping[str, NDArray[Any]], randomness: Randomness) -> dict[str, Any]:
-        """Each cell with noise of its own."""
+        """The columns with independent noise in each cell."""
         noisy = {
             name: noised_by(column, self.drawn, self.exponent, randomness=randomness) for name, column in cells.items()
         }
@@ -208,10 +198,12 @@ class CellNoiseAtLevel(Display):
 
     @property
     def theorem(self) -> str:
-        """The theorem about the drawn noise, and its scope: for all cells only where an individual changes one.
+        """The optimality theorem of the drawn noise, with its scope.
 
-        Then the noise of any mechanism on any one cell is private at the whole level, so that the sum over all cells is
-        least where each of them is. Where an individual changes more cells, noise that is not independent may be less.
+        It covers all cells only if an individual changes one cell: then the noise of any mechanism on any cell is
+            private at
+        the whole level, so that the sum of costs is least if each cell's is. If an individual changes more cells,
+        dependent noise may have a smaller cost.
 
         >>> cell_noise_at(epsilon=2, unit=Unit(1, 1), numbers="reals", grid=8).theorem
         'in steps of 8, no other noise that is added to integers has a smaller expected cost, whatever an error costs
@@ -238,7 +230,7 @@ class CellNoiseAtLevel(Display):
 
     @property
     def width(self) -> Fraction | None:
-        """How wide the steps are in which noise is drawn: of the grid, or of amounts; None where they are 1."""
+        """The width of the steps in which noise is drawn, of the grid or of amounts; None for width 1."""
         return self.grid if self.grid is not None or self.unit.step == 1 else self.unit.step
 
     @property
@@ -248,7 +240,7 @@ class CellNoiseAtLevel(Display):
 
     @property
     def expected_cost(self) -> float:
-        """E L(noise), of the noise that is drawn; on a grid, the rounding of the value itself is not in it.
+        """E L(noise) of the drawn noise; on a grid, without the rounding of the value itself.
 
         >>> noise = cell_noise_at(epsilon=2, unit=Unit(1, 1), numbers="reals", grid=8)
         >>> float(noise.law.expected_cost(noise.cost)), noise.expected_cost
@@ -260,7 +252,7 @@ class CellNoiseAtLevel(Display):
         return float(self.drawn.expected_cost(in_steps(self.cost, self.width)))
 
     def _drawn_for(self, cost: Cost) -> IntegerLaw:
-        """The law drawn, made for this cost, so that its theorem speaks of it where that can be checked."""
+        """The drawn distribution, constructed for this cost, so that its theorem names the cost if possible."""
         if not isinstance(self.drawn, DiscreteStaircase) or not _can_be_summed(cost, self.drawn.sensitivity):
             return self.drawn
         made_for = in_steps(cost, self.width)
@@ -278,13 +270,13 @@ class CellNoiseAtLevel(Display):
 
 @lru_cache(maxsize=512)
 def _is_least(drawn: IntegerLaw, sensitivity: Fraction, cost: Cost) -> bool:
-    """Whether no noise that is known to be relaxed without loss costs less; every statement says it again."""
+    """Whether no noise that is known to be relaxable without loss has a smaller cost; cached for statements."""
     least = relaxable_law(drawn.level, sensitivity, cost, "integers")
     return float(drawn.expected_cost(cost)) <= float(least.expected_cost(cost))
 
 
 def in_steps(cost: Cost, width: Fraction | None) -> Cost:
-    """The cost of so many steps of a width. That of a moment is the same up to a factor, so it stays."""
+    """The cost as a function of the number of steps; a moment is returned unchanged: it only changes by a factor."""
     if width is None or isinstance(cost, Moment):
         return cost
 
@@ -309,20 +301,20 @@ def cell_noise_at(
     confidence: Number = DEFAULT_CONFIDENCE,
     grid: Number | None = None,
 ) -> CellNoiseAtLevel:
-    """Choose the law that a release at this level uses; draws nothing and reads nothing.
+    """Choose the noise of a release at a level, without drawing and reading anything.
 
     Args:
         epsilon: Privacy level of the whole release.
         unit: Unit of privacy, what one individual changes.
         cost: "absolute", "squared", "moment:3" or any even function nondecreasing in |x|.
         numbers: "integers" or "reals".
-        relaxable: choose a law that can later be relaxed without loss, at some cost now.
-        confidence: Confidence of the stated margin.
+        relaxable: Whether to choose noise that can later be relaxed without loss, at a larger cost now.
+        confidence: Confidence of the margin.
         grid: Width of the grid for reals, a power of two; chosen by level and sensitivity when None.
 
     Raises:
-        NotALevel, NotANumber, OutOfRange: for a parameter that is no such thing.
-        Unsupported: for sums and counts that are noised together and cells that are bounded in all: by a plan.
+        NotALevel, NotANumber, OutOfRange: for an invalid argument.
+        Unsupported: for sums and counts with shared noise, and for cells that are bounded together: use a plan.
 
     >>> noise = cell_noise_at(epsilon=1, unit=Unit(1, 2))
     >>> noise.law, noise.margin
@@ -341,17 +333,13 @@ def cell_noise_at(
     width = None if exponent is None else Fraction(2) ** -exponent
     if width is not None and not relaxable and _can_be_summed(goal, drawn.sensitivity):
         best = optimal_law(drawn.level, Fraction(drawn.sensitivity), in_steps(goal, width), "integers")
-        assert isinstance(best, IntegerLaw), "the optimal law on the integers is one on the integers"
+        assert isinstance(best, IntegerLaw), "the optimal distribution is on the integers"
         drawn = best
     return CellNoiseAtLevel(spent, protected, law, drawn, goal, relaxable, sure, width)
 
 
 def _check_kept(law: Law, level: Level, unit: Unit, sensitivity: Fraction) -> None:
-    """Check that the noise of one cell keeps the cell's share of a level for a sensitivity, both compared exactly.
-
-    Raises:
-        PromiseBroken: where it does not, or where the level that the law states is not the one of its probabilities.
-    """
+    """Check exactly that the noise of one cell satisfies the cell's share of a level for a sensitivity."""
     where, share = type(law).__name__, unit.per_cell(level)
     if law.level > share:
         remedy = "Make the law with the level unit.per_cell(level)."
@@ -369,7 +357,7 @@ def _check_kept(law: Law, level: Level, unit: Unit, sensitivity: Fraction) -> No
 
 
 def _margin(unit: Unit, drawn: IntegerLaw, grid: Fraction | None, confidence: Fraction) -> int | float:
-    """The margin of a cell, in the amounts' own unit; on a grid with the half step that rounding may add."""
+    """The margin of a cell, in the amounts' own unit; on a grid, including the half step of rounding."""
     if grid is None:
         return unit.margin(drawn.margin(confidence))
     return round_up((drawn.margin(confidence) + FARTHEST) * grid)
@@ -377,14 +365,7 @@ def _margin(unit: Unit, drawn: IntegerLaw, grid: Fraction | None, confidence: Fr
 
 @lru_cache(maxsize=512)
 def cell_noise_of_answer(unit: Unit, lattice: Lattice, at: Level, confidence: Fraction) -> CellNoiseAtLevel:
-    """The noise of an answer at this level, whatever other levels were answered.
-
-    >>> from utmost.publish.promises.lattice import lattice_of
-    >>> unit = Unit(1, 2)
-    >>> noise = cell_noise_of_answer(unit, lattice_of("integers", unit), level(1), Fraction(19, 20))
-    >>> noise.law, noise.margin
-    (Geometric(epsilon='1/2', sensitivity=1), 6)
-    """
+    """The noise of an answer at a level; it does not depend on other answers."""
     here, steps = unit.per_cell(at), lattice.sensitivity
     is_staircase = lattice.block > 1
     drawn: IntegerLaw = DiscreteStaircase.half_step(here, steps) if is_staircase else Geometric(here, steps)
@@ -398,15 +379,7 @@ _SURE = Fraction(19, 20)
 
 
 def warn_of_level(level: Level, law: "Law | DrawLaw") -> None:
-    """Warn of a level at which practically nobody is protected.
-
-    Args:
-        level: Level of the whole release.
-        law: the noise of one cell.
-
-    Warns:
-        LittleProtection: for epsilon above 10, and where 19 in 20 released cells are the true ones.
-    """
+    """Warn (LittleProtection) if epsilon is above 10, or if 19 in 20 released cells are the true ones."""
     if level.epsilon_interval(64).lower > _WEAK:
         said = f"epsilon is above {_WEAK}, so the odds of any guess about an individual may grow more than 22 000-fold"
     elif law.numbers == "integers" and law.margin(_SURE) == 0:
@@ -417,12 +390,8 @@ def warn_of_level(level: Level, law: "Law | DrawLaw") -> None:
 
 
 def warn_of_rows(rows_from: str) -> None:
-    """Warn where the list of rows reveals individuals.
-
-    Warns:
-        RowsObserved: for rows that were observed in the data.
-    """
+    """Warn (RowsObserved) if the list of rows was observed in the data, which reveals individuals."""
     if rows_from == "observed":
-        said = "The promise does not cover which rows there are: one individual may be the reason that a row is there."
-        remedy = "List the rows before you look at the data, with zero where nobody is counted."
+        said = "The promise does not cover the list of rows: a row may exist because of one individual."
+        remedy = "List the rows before you look at the data, with zero for rows without individuals."
         warn(f"{said} {remedy}", RowsObserved)

@@ -1,6 +1,6 @@
-"""The kinds of noise that a promise can have, and how one is read from JSON.
+"""The kinds of noise of a promise, and reading one from JSON.
 
-Whoever adds a kind writes its class in one file and enters it here. The file of a kind is loaded when it is asked for.
+To add a kind, write its class in a file and enter it here. The file of a kind is imported when the kind is first used.
 """
 
 from collections.abc import Callable
@@ -83,23 +83,15 @@ KINDS: dict[str, Callable[[], type[PlannedNoise]]] = {
     "one draw": _one_draw,
     "one-way tables in one draw": _one_way_draw,
 }
-"""The class of each kind, by its name in JSON; its file is loaded when the kind is first met."""
+"""Functions that import and return the class of each kind, by its name in JSON."""
 
 
 def kind_named(name: str) -> type[PlannedNoise]:
-    """The class of a kind."""
     return KINDS[name]()
 
 
 def noise_of_facts(facts: Any) -> PlannedNoise:
-    """The noise that `Noise.facts` wrote: a mapping with its kind, and the fields of that kind.
-
-    Raises:
-        OutOfRange, NotANumber, WrongKind: for what describes none.
-
-    >>> noise_of_facts({"kind": "cells", "sensitivity": 1, "cells": "2"}).unit
-    Unit(1, cells=2)
-    """
+    """The noise that `Noise.facts` wrote: a mapping with its kind, and the fields of that kind."""
     kind = mapping(facts, "noise").get("kind")
     if not isinstance(kind, str) or kind not in KINDS:
         raise OutOfRange(f"the kind of a noise is one of {', '.join(sorted(KINDS))}", came=str(kind), where="noise")
@@ -108,4 +100,4 @@ def noise_of_facts(facts: Any) -> PlannedNoise:
     except UtmostError:
         raise
     except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError):
-        raise OutOfRange("the facts of a noise must be as its kind writes them", came="others", where="noise") from None
+        raise OutOfRange("the fields of a noise must be those of its kind", came="others", where="noise") from None

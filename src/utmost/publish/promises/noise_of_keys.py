@@ -1,8 +1,8 @@
-"""Keys that nobody listed beforehand, as a kind of noise: which keys are named, with noisy counts, is the answer.
+"""Selection of unlisted keys as a kind of noise: the answer is the list of selected keys, with noisy counts.
 
-A table of keys and counts is one value of two columns or more, so that nothing of how many keys there are shows: what
-an event says, and how long its parts are, depends on the keys that were named alone. A response is once and for all:
-named at another epsilon the keys lose what the first list said of them, and more could be told than both cost.
+A table of keys and counts is one value of two columns or more, so that the number of keys stays hidden: the event and
+the length of its parts depend on the selected keys alone. A response has one level: if the keys were selected again at
+another epsilon, both lists together would reveal more than either level allows.
 """
 
 import json
@@ -43,10 +43,10 @@ from utmost.tables.cells.columns import integer_column
 from utmost.tables.frames.any_table import adapter_of
 
 MOST_SERVED = 10_000
-"""Most keys, and most false names, that a service computes with."""
+"""The largest number of keys of one individual, and of false keys, that a service accepts."""
 
 KEYS = "key", "count"
-"""The columns of a table of keys that nobody named."""
+"""The default columns of a table of keys."""
 
 _LEAST_SERVED = Fraction(1, 10**30)
 
@@ -56,10 +56,10 @@ KeysAndCounts = tuple[Sequence[Any], Sequence[int]]
 
 @dataclass(frozen=True, slots=True)
 class NamingNoise(Noise):
-    """The common part of kinds that name keys: a table of keys is one value, and so is the list that comes of it.
+    """The common part of kinds of noise that select keys: a table of keys is one value, and so is the resulting list.
 
     Attributes:
-        columns: Columns of the key, or of its parts, and last that of the number of individuals who hold it.
+        columns: Columns of the key, or of its parts, and last the column of the number of individuals who hold it.
     """
 
     is_charted: ClassVar[bool] = False
@@ -70,49 +70,44 @@ class NamingNoise(Noise):
 
     @abstractmethod
     def named(self, counts: Sequence[tuple[Any, int]], level: Level, bits: Randomness) -> KeysAndCounts:
-        """The keys that are named, of keys in order with their counts."""
+        """The selected keys with noisy counts, from keys in order with their counts."""
 
     @property
     def divided(self) -> int | None:
-        """How many shares one individual divides among their keys; None where each key counts once."""
+        """The number of shares that one individual divides among keys; None if each key counts once."""
         return None
 
     def check_counts(self, counts: Sequence[tuple[Any, int]]) -> None:
-        """Check that the keys may be named.
-
-        Raises:
-            OutOfRange: for a key that nobody declared.
-        """
+        """Check that the keys may be selected; OutOfRange for a key that was not declared."""
 
     @property
     def whom(self) -> str:
-        """Who holds keys."""
+        """The individual and their largest number of keys, in words."""
         return f"one individual, who holds at most {keys_held(self.unit.cells, self.divided)}"
 
     def check_served(self) -> None:
-        """Check that no individual may hold so many keys that a level takes long to work out."""
+        """Check that a service can compute the noise in short time."""
         if self.unit.cells > MOST_SERVED:
             required = f"in a service one individual may hold at most {MOST_SERVED} keys"
             remedy = "Count with a smaller at_most, or name the keys on the machine that has the ledger."
             raise OutOfRange(required, came=self.unit.cells, where="terms", remedy=remedy)
 
     def check_size(self, rows: int, columns: int) -> None:
-        """Nothing: there may be no key."""
+        """Accept every size: a table may have no key."""
 
     def check_tightened(self, level: Level, where: str) -> None:
-        """Refused: keys must be named at one level."""
+        """Refuse: keys are selected at one level."""
         raise _once(level, where)
 
     def bound(self) -> tuple[float, str]:
-        """A table of keys is as large as it is."""
+        """A table of keys has no bound."""
         return float("inf"), "any"
 
     def word(self, level: Level) -> int:
-        """The bytes of a list that names nothing; a longer one takes what it takes, as it is told in full."""
+        """The number of bytes of an empty list; a longer list takes more, since its content is public."""
         return 16
 
     def warn(self, level: Level) -> None:
-        """Warn of a level at which practically nobody is protected."""
         warn_of_level(level, Geometric(level.scaled(Fraction(1, self.unit.cells))))
 
     def released(self, columns: tuple[str, ...]) -> tuple[str, ...]:
@@ -123,7 +118,7 @@ class NamingNoise(Noise):
         return self.columns
 
     def measured(self, rows: Any) -> tuple[Any, str | None]:
-        """The keys in the order of their texts, and their counts, each as one number of one row."""
+        """The keys in the order of their texts, and their counts, each column as one integer in one row."""
         adapter = adapter_of(rows)
         if sorted(adapter.names(rows)) != sorted(self.columns):
             required = f"a table of keys must have the columns {', '.join(self.columns)}, and no other"
@@ -141,11 +136,11 @@ class NamingNoise(Noise):
         return {name: objects([_number_of(column)]) for name, column in held.items()}, adapter.kind(rows, self.columns)
 
     def cells(self, column: Any, name: str, place: Callable[[int], str]) -> NDArray[Any]:
-        """The one number that a column is."""
+        """The one integer that encodes a column."""
         return objects([int(number) for number in column])
 
     def _as_columns(self, keys: Sequence[Any], counts: Sequence[int]) -> dict[str, list[Any]]:
-        """Keys and counts, column by column; also where there is none."""
+        """Keys and counts by column; also for an empty list."""
         if not keys:
             return {name: [] for name in self.columns}
         parts = list(key_columns(keys, "key").values())
@@ -156,7 +151,7 @@ class NamingNoise(Noise):
         return dict(zip(self.columns, [*parts, list(counts)], strict=True))
 
     def responder(self, response: NewResponse, values: Mapping[str, NDArray[Any]] | None) -> Responder:
-        """The list that is drawn, once."""
+        """The method that draws the list, once."""
         step = response.step
         if step.strict is not None or step.loose is not None:
             raise _once(step.to, response.about[0])
@@ -168,43 +163,42 @@ class NamingNoise(Noise):
         return NamedOnce({name: objects([_number_of(column)]) for name, column in listed.items()})
 
     def written(self, level: Level, response: Response) -> dict[str, NDArray[Any]]:
-        """The keys that were named, and their noisy counts."""
+        """The columns of selected keys and noisy counts."""
         return {name: _column_of(_list_of(cells[0])) for name, cells in response.items()}
 
     def column_bars(
         self, level: Level, columns: Sequence[str], confidence: Number
     ) -> dict[str, tuple[str, int | float]]:
-        """No margin in the table: that a key is named says that its noisy count is large."""
+        """No columns of margins: a selected key has a large noisy count by selection."""
         return {}
 
 
 @dataclass(frozen=True, slots=True)
 class NamedOnce:
-    """A list that was drawn, to be stored.
+    """A drawn list, to be stored.
 
     Attributes:
-        columns: each as one number.
+        columns: Each column as one integer.
     """
 
     columns: Mapping[str, Integers]
 
     @property
     def known(self) -> tuple[None, None]:
-        """No stored response is looked at."""
+        """No stored response is read."""
         return None, None
 
     def blocks(self, column: str, values: object, below: object, above: object, rows: int) -> Iterator[Integers]:
-        """The one number of a column."""
         yield self.columns[column]
 
 
 @dataclass(frozen=True, slots=True)
 class KeyNoise(NamingNoise):
-    """The best choice of keys at epsilon and delta: a key is named when its count reaches a random threshold.
+    """The optimal selection of keys at epsilon and delta: a key is selected if its count reaches a random threshold.
 
     Attributes:
-        chance: delta, of all keys together.
-        shares: Number of shares that one individual divides among their keys, in which counts are; None where each key
+        chance: Delta of all keys together.
+        shares: Number of shares that one individual divides among keys, if counts are in shares; None if each key
             counts once.
     """
 
@@ -218,43 +212,40 @@ class KeyNoise(NamingNoise):
 
     @property
     def divided(self) -> int | None:
-        """How many shares one individual divides among their keys; None where each key counts once."""
         return self.shares
 
     @property
     def delta(self) -> Fraction:
-        """The chance that the bound of epsilon does not cover."""
+        """The delta of all keys together."""
         return self.chance
 
     @property
     def subject(self) -> str:
-        """Keys that nobody listed."""
         return "keys that nobody listed"
 
     @property
     def relation(self) -> str:
-        """One individual more or less, but for a chance: such levels add up with those of the same chance alone."""
+        """The neighbouring relation with its delta: levels add up only for the same delta."""
         return f"{self.unit.neighbours}, but for a chance of {self.delta}"
 
     def check_served(self) -> None:
-        """Check that delta is none that takes long to work out."""
+        """Check that a service can compute the noise in short time, also for this delta."""
         NamingNoise.check_served(self)
         if self.delta < _LEAST_SERVED:
             raise OutOfRange("a service names keys with a delta of 1e-30 at least", came="less", where="terms")
 
     def law(self, level: Level) -> NamingLaw:
-        """The noise of one key, or of one share."""
+        """The distribution of the threshold of one key, or of one share."""
         return naming_law(level, self.delta, self.unit.cells, self.shares)
 
     def named(self, counts: Sequence[tuple[Any, int]], level: Level, bits: Randomness) -> KeysAndCounts:
-        """The keys, each with its noisy count."""
         law = self.law(level)
         drawn = law.thresholds(len(counts), bits)
         named = [(key, n + law.turn - least) for (key, n), least in zip(counts, drawn, strict=True) if n >= least]
         return [key for key, _ in named], [noisy for _, noisy in named]
 
     def margin(self, level: Level, confidence: Number) -> int:
-        """The distance within which count and noise of one key lie of the count, whether it is named or not."""
+        """The margin of error: count plus noise of one key lies this close to the count, selected or not."""
         law, sure = self.law(level), read_confidence(confidence)
 
         def is_within(far: int) -> bool:
@@ -264,7 +255,7 @@ class KeyNoise(NamingNoise):
         return first_integer(-1, law.certain, is_within)
 
     def drawn(self, level: Level) -> str:
-        """The law of the thresholds."""
+        """The distribution of the thresholds, in words."""
         count, each = "count", f"delta = {self.delta / self.unit.cells}"
         if self.shares is not None:
             count, each = "count of shares", "the largest chance that keeps delta for all of them"
@@ -277,52 +268,57 @@ class KeyNoise(NamingNoise):
 
     @property
     def theorem(self) -> str:
-        """The theorem that no choice names more."""
+        """The theorem that no selection names more keys."""
         return "at every count, the chance of naming a key is as large as epsilon and delta allow"
 
     def guarantee(self, level: Level, columns: Sequence[str]) -> str:
-        """The promise at a level, in plain words."""
         return promise_of_keys(level, self.delta, self.unit.cells, self.shares)
 
     @classmethod
     def of_facts(cls, facts: Mapping[str, Any]) -> "KeyNoise":
-        """The noise that `facts` wrote."""
         about = cls.arguments(facts)
         delta, keys = about["chance"], about["unit"].cells
         return key_noise(about["columns"], delta=delta, keys=keys, shares=about.get("shares"))
 
 
 def key_noise(columns: Sequence[str] = KEYS, *, delta: Number, keys: int = 1, shares: int | None = None) -> KeyNoise:
-    """Name keys that nobody listed beforehand: words, addresses, diagnoses; each with a noisy count at no further cost.
+    """Select keys that nobody listed beforehand: words, addresses, diagnoses; each with a noisy count at no further
+    cost.
 
-    A key is named when its count plus noise exceeds a threshold. The noise has the law for which the chance of naming a
-    key is, at every count, the largest that any (epsilon/k, delta/k)-private choice on one key has; the noisy count
-    comes along within the same promise. A key that nobody holds is never named. Noisy counts are above the threshold,
-    since a key is named only then: rare keys look more frequent than they are.
+    A key is selected if its count plus noise exceeds a threshold. The distribution of the noise maximises the
+    probability of selecting a key, at every count, among all (epsilon/k, delta/k)-private selections of one key; the
+    noisy count is covered by the same guarantee. A key that nobody holds is never selected. Noisy counts are above the
+    threshold by
+    selection: rare keys look more frequent than they are.
 
     Args:
-        columns: Columns of the key, or of its parts, and last that of the number of individuals who hold it, as
-            `count_keys` gives them. Keys are text, integers or dates.
-        delta: the chance of naming a key that one individual alone holds, of all keys together, strictly between 0 and
-            1.
-        keys: Most keys that one individual may hold, adding at most 1 to the count of each.
-        shares: Number of shares that one individual divides among the keys they hold, in any way; ``keys`` to 10^6. The
-            counts are then sums of shares, as ``count_keys(..., shares=...)`` gives them. Who holds few keys gives
-            each more, so that with ten keys at most, fourteen who hold one key name it as readily as with one.
+        columns: Columns of the key, or of its parts, and last the column of the number of individuals who hold it, as
+            from `count_keys`. Keys are text, integers or dates.
+        delta: Probability of selecting a key that one individual alone holds, for all keys together, strictly between 0
+            and 1.
+        keys: Largest number of keys of one individual, who adds at most 1 to the count of each.
+        shares: Number of shares that one individual divides among their keys, in any way; ``keys`` to 10^6. The counts
+            are then sums of shares, as from ``count_keys(..., shares=...)``. An individual with few keys gives each
+            more: with at most ten keys, a key of fourteen individuals who hold no other is selected as easily as with
+                at most one.
 
     Raises:
-        OutOfRange, NotANumber: for what is no such thing, and for fewer shares than keys.
+        OutOfRange, NotANumber: for an invalid argument, and for fewer shares than keys.
 
-    Promise: (epsilon, delta) for one individual added or removed. Where one is replaced by another, up to 2k keys
-        change: pass keys=2*k, and twice the shares.
-    Cost: some 50 microseconds a key, most of it to recognise the table; a millisecond each where epsilon/keys, or
-        epsilon/shares, is below 1/200 or so.
+    Guarantee: (epsilon, delta) for one individual added or removed. If one is replaced by another, up to 2k keys
+    change:
+        pass keys=2*k, and twice the shares.
+
+    Cost: some 50 microseconds a key, most of it to recognise the table; a millisecond each if epsilon/keys, or
+        epsilon/shares, is below about 1/200.
+
     Source: [desfontaines2022]; the noisy count: proofs/theory/unknown-keys.md.
 
     >>> from utmost import Promise, release
     >>> from utmost.exact import level
     >>> noise = key_noise(["word", "n"], delta="1e-9")
-    >>> release({"word": ["flu", "measles", "plague"], "n": [800, 650, 1]}, Promise(noise=noise), epsilon=1)["word"]
+    >>> counts = {"word": ["flu", "measles", "plague"], "n": [800, 650, 1]}
+    >>> release(counts, Promise(noise=noise), epsilon=1).table["word"]
     ['flu', 'measles']
     >>> noise.law(level(1)).threshold, noise.law(level(1)).chance(1), noise.margin(level(1), "0.95")
     (19, Fraction(1, 1000000000), 3)
@@ -334,7 +330,7 @@ def key_noise(columns: Sequence[str] = KEYS, *, delta: Number, keys: int = 1, sh
 
 
 def named_columns(columns: Sequence[str]) -> tuple[str, ...]:
-    """The columns of keys and of their counts, two at least."""
+    """The columns of keys and of their counts; check that there are at least two."""
     names = listed_names(columns, "columns")
     if len(names) < 2 or len(set(names)) != len(names):
         required = "columns must name the parts of the keys, and last the counts, each once"
@@ -348,12 +344,12 @@ def _once(level: Level, where: str) -> Unsupported:
 
 
 def _number_of(column: Sequence[Any]) -> int:
-    """A list of texts and integers as one number."""
+    """A list of texts and integers as one integer."""
     return int.from_bytes(b"\1" + json.dumps(list(column)).encode(), "big")
 
 
 def _list_of(number: int) -> list[Any]:
-    """The list that `_number_of` wrote."""
+    """The list that `_number_of` encoded."""
     size = int(number)
     content = size.to_bytes((size.bit_length() + 7) // 8, "big")
     try:
@@ -365,5 +361,5 @@ def _list_of(number: int) -> list[Any]:
 
 def _column_of(column: list[Any]) -> NDArray[Any]:
     cells = np.array(column) if len({type(part) for part in column}) == 1 else objects(column)
-    # NumPy drops the last NULs of a text, and makes floats of integers that no type of it holds.
+    # NumPy drops trailing NULs of texts, and converts large integers to floats.
     return cells if cells.tolist() == column else objects(column)

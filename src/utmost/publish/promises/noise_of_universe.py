@@ -1,4 +1,4 @@
-"""Cells of a declared universe of any size, named with epsilon alone, as a kind of noise; see `name_cells`."""
+"""Selection of cells of a declared universe, with epsilon alone, as a kind of noise; see `name_cells`."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -38,11 +38,11 @@ def _read_universe(facts: Any, name: str) -> Texts | Tuples:
 
 @dataclass(frozen=True, slots=True)
 class NamedCellNoise(NamingNoise):
-    """Geometric noise on every cell of a universe; those above a threshold are named.
+    """Geometric noise on every cell of a universe; cells above a threshold are selected.
 
     Attributes:
         universe: Possible keys.
-        false_names: Most names of nobody that are wanted, on average.
+        false_names: Largest expected number of selected keys that nobody holds.
     """
 
     kind: ClassVar[str] = "named cells of a universe"
@@ -55,22 +55,20 @@ class NamedCellNoise(NamingNoise):
 
     @property
     def subject(self) -> str:
-        """Cells of a universe."""
         return "cells of a declared universe"
 
     def check_served(self) -> None:
-        """Check that few names are wanted."""
+        """Check that a service accepts the number of false keys."""
         NamingNoise.check_served(self)
         if self.false_names > MOST_SERVED:
             required = f"a service names at most {MOST_SERVED} cells of nobody"
             raise OutOfRange(required, came=str(self.false_names), where="terms")
 
     def check_counts(self, counts: Sequence[tuple[Any, int]]) -> None:
-        """Check that every key is one of the universe."""
+        """Check that every key is in the universe."""
         check_places(counts, self.universe)
 
     def named(self, counts: Sequence[tuple[Any, int]], level: Level, bits: Randomness) -> KeysAndCounts:
-        """Name keys as `name_cells` does."""
         cells = named_cells(counts, self.universe, level, self.unit.cells, self.false_names, bits)
         return cells.keys, cells.noisy
 
@@ -78,15 +76,15 @@ class NamedCellNoise(NamingNoise):
         return Geometric(level.scaled(Fraction(1, self.unit.cells)))
 
     def margin(self, level: Level, confidence: Number) -> int:
-        """The distance within which count and noise of one cell lie of the count, whether it is named or not."""
+        """The margin of error: count plus noise of one cell lies this close to the count, selected or not."""
         return int(self._law(level).margin(confidence))
 
     def threshold(self, level: Level) -> int:
-        """The number that a count and its noise must exceed."""
+        """The number that a noisy count must exceed."""
         return least_threshold(self._law(level).level, self.universe.size, self.false_names)
 
     def drawn(self, level: Level) -> str:
-        """The law of each cell."""
+        """The distribution of the noise of each cell, in words."""
         return (
             f"{self._law(level)!r} on every cell of the universe, also those that nobody holds; a cell is named when "
             f"its noisy count is above {self.threshold(level)}, so that rare cells look more frequent than they are"
@@ -94,11 +92,10 @@ class NamedCellNoise(NamingNoise):
 
     @property
     def theorem(self) -> str:
-        """The theorem that the draw is that of the long way."""
+        """The theorem that noise on every cell would give the same distribution of the list."""
         return "the list has the same distribution as if every possible key had got noise; only named keys are drawn"
 
     def guarantee(self, level: Level, columns: Sequence[str]) -> str:
-        """The promise at a level, in plain words."""
         changes = self.unit.changes("cell of the universe" if self.unit.cells == 1 else "cell")
         promised = promise_text(level, self.unit.neighbours, "the named cells and their counts", changes)
         wish = f"At most {self.false_names} of the names belong to nobody, on average ({level_name(level)})."
@@ -106,7 +103,6 @@ class NamedCellNoise(NamingNoise):
 
     @classmethod
     def of_facts(cls, facts: Mapping[str, Any]) -> "NamedCellNoise":
-        """The noise that `facts` wrote."""
         about = cls.arguments(facts)
         keys, false_names = about["unit"].cells, about["false_names"]
         return named_cell_noise(about["columns"], about["universe"], keys=keys, false_names=false_names)
@@ -115,16 +111,17 @@ class NamedCellNoise(NamingNoise):
 def named_cell_noise(
     columns: Sequence[str], universe: Texts | Tuples, *, keys: int = 1, false_names: Number = 1
 ) -> NamedCellNoise:
-    """The noise of cells of a declared universe, named with epsilon alone: see `name_cells`.
+    """The noise of cells of a declared universe, selected with epsilon alone: see `name_cells`.
 
     Args:
-        columns: Columns of the key, or of its parts, and last that of the number of individuals who hold it.
+        columns: Columns of the key, or of its parts, and last the column of the number of individuals who hold it.
         universe: `Texts` or `Tuples`, chosen without looking at the data.
-        keys: Most keys that one individual may hold, adding at most 1 to the count of each.
-        false_names: the names of nobody that are wanted at most, on average.
+        keys: Largest number of keys of one individual, who adds at most 1 to the count of each.
+        false_names: Largest expected number of selected keys that nobody holds.
 
     Raises:
-        OutOfRange, NotANumber: for what is no such thing. Unsupported: for a universe of one's own, which no file says.
+        OutOfRange, NotANumber: for an invalid argument.
+        Unsupported: for another universe, which has no form in a file.
 
     >>> from utmost.exact import level
     >>> words = Texts("abcdefghijklmnopqrstuvwxyz", most=20)
@@ -132,9 +129,12 @@ def named_cell_noise(
     85
     """
     if not isinstance(universe, Texts | Tuples):
-        remedy = "Take Texts or Tuples; or name_cells, which remembers nothing."
+        remedy = "Pass Texts or Tuples; or call name_cells, which stores nothing."
         raise Unsupported(
-            "a promise must say its universe", came=type(universe).__name__, where="universe", remedy=remedy
+            "the universe of a promise must be Texts or Tuples",
+            came=type(universe).__name__,
+            where="universe",
+            remedy=remedy,
         )
     unit = Unit(1, keys_of_one(keys))
     return NamedCellNoise(unit, named_columns(columns), universe, false_wish(false_names))

@@ -1,8 +1,8 @@
-"""Columns that one individual changes together: noise on sums of the cells of a row, from which they are read.
+"""Columns that one individual changes together: noise on sums of the cells of a row, from which the cells are computed.
 
-What is stored of two columns is their noisy sum and their noisy difference, of an odd one itself, and of columns that
-nobody lowers as many signed sums as there are columns, each on a lattice of its own. All of them can be relaxed, and
-what is handed out is read off them: fractions are kept.
+The ledger stores, for each pair of columns, the noisy sum and the noisy difference; for a single column, the column;
+for columns that nobody lowers, as many signed sums as columns. Each sum has its own lattice and can be relaxed. The
+released cells are computed from the noisy sums, with fractions.
 """
 
 from collections import Counter
@@ -44,11 +44,11 @@ from utmost.publish.promises.together_at_level import (
 from utmost.publish.workloads.measuring.cells_together import NORMS, RAISED, CellsLaw, CellsTogether, TogetherKind
 
 _ANCHOR = level(1)
-"""The level at which the way is written down; that of another level is it, scaled."""
+"""The level at which the noise of a row is written; the noise at another level follows by scaling."""
 
 
 def _way_facts(way: CellsTogether) -> dict[str, Any]:
-    """The kind of a way; of signed sums, which a search has found, the rows."""
+    """The kind of the noise of a row; for signed sums, which a search found, also their rows."""
     if way.kind != "signed":
         return {"noise": way.kind}
     shares = [str(share) for share in way.shares]
@@ -56,7 +56,7 @@ def _way_facts(way: CellsTogether) -> dict[str, Any]:
 
 
 def _read_way(facts: dict[str, Any], name: str) -> dict[str, Any]:
-    """The facts themselves: they are a way for a unit, see `TogetherNoise.of_facts`."""
+    """The facts unchanged: `TogetherNoise.of_facts` parses them, since they depend on the unit."""
     return facts
 
 
@@ -70,11 +70,11 @@ _WAY = {
 
 @dataclass(frozen=True, slots=True)
 class TogetherNoise(ColumnNoise, LatticeNoise):
-    """Geometric noise on sums of columns of which one individual changes the cells of one row.
+    """Geometric noise on sums of columns, of which one individual changes the cells of one row.
 
     Attributes:
         columns: Two columns or more, in the order of the groups.
-        cost: Cost for which the way was chosen.
+        cost: Cost for which the noise was chosen.
         way: Sums of each group that get noise, at `_ANCHOR`.
     """
 
@@ -90,11 +90,10 @@ class TogetherNoise(ColumnNoise, LatticeNoise):
 
     @property
     def subject(self) -> str:
-        """Columns changed together."""
         return "columns changed together"
 
     def at(self, level: Level, confidence: Number = DEFAULT_CONFIDENCE) -> NoiseTogetherAtLevel:
-        """The plan by which a response at this level was drawn, whatever other levels were answered."""
+        """The noise of an answer at this level; it does not depend on other answers."""
         way = self.way.at(level, self._whom)
         return noise_of_way(self.columns, level, self._whom, way, halves="keep", confidence=confidence, cost=self.cost)
 
@@ -104,22 +103,22 @@ class TogetherNoise(ColumnNoise, LatticeNoise):
 
     @property
     def lattices(self) -> dict[str, Lattice]:
-        """The lattice of each stored column: a step of it has its ratio at every level."""
+        """The lattice of each stored column, with its constant ratio to the level."""
         one = self.lattice.of(_ANCHOR).power
         ratios = [ratio.power / one for law in self.way.laws for ratio in ratios_of(law)]
         return {name: replace(self.lattice, share=share) for name, share in zip(self.columns, ratios, strict=True)}
 
     @property
     def widest(self) -> Lattice:
-        """The lattice of the least share."""
+        """The lattice with the smallest budget share."""
         return min(self.lattices.values(), key=lambda lattice: lattice.share)
 
     def named_bars(self, level: Level, confidence: Number, most: int) -> tuple[tuple[str, int | float], ...]:
-        """The error bar of each column."""
+        """The margin of each column."""
         return tuple(zip(self.columns, self.at(level, confidence).margins, strict=True))[:most]
 
     def stored_bound(self) -> int:
-        """A sum of several columns may be as many times as large as one."""
+        """The largest size of a sum of columns before noise, in steps."""
         rows = [row for law in self.way.laws if isinstance(law, SignedCells) for row in law.rows]
         return self.bound()[0] * max([2, *(sum(map(abs, row)) for row in rows)])
 
@@ -131,30 +130,28 @@ class TogetherNoise(ColumnNoise, LatticeNoise):
         return self.columns
 
     def responder(self, response: NewResponse, values: Mapping[str, NDArray[Any]] | None) -> Responder:
-        """Each sum on its lattice."""
         step = response.step
         noises = {name: NoiseOnLattice(step, on, response.on(on)) for name, on in self.lattices.items()}
         sums = None if values is None else self._by_group(values, sums_of)
         return SumsOfColumns(noises, sums)
 
     def written(self, level: Level, response: Response) -> dict[str, NDArray[Any]]:
-        """The columns, read off what was noised: fractions are kept."""
+        """The columns, computed from the noisy sums, with fractions."""
         return self._by_group(response, partial(columns_of, halves="keep"))
 
     def _by_group(
         self, columns: Mapping[str, NDArray[Any]], turn: Callable[[CellsLaw, list[Integers]], list[Any]]
     ) -> dict[str, Any]:
-        """The fate of the columns of each group."""
+        """The columns of each group after ``turn``, by name."""
         groups = zip(grouped(self.columns, self.way.groups), self.way.laws, strict=True)
         turned = [column for group, law in groups for column in turn(law, [columns[name] for name in group])]
         return dict(zip(self.columns, turned, strict=True))
 
     def guarantee(self, level: Level, columns: Sequence[str]) -> str:
-        """The promise at a level, in plain words."""
         return self.at(level).guarantee
 
     def facts(self) -> dict[str, Any]:
-        """The noise as JSON; signed sums name the columns of each group."""
+        """The noise as JSON; with signed sums it lists the columns of each group."""
         facts = LatticeNoise.facts(self)
         if self.way.kind == "signed":
             facts["groups"] = [list(group) for group in grouped(self.columns, self.way.groups)]
@@ -162,7 +159,6 @@ class TogetherNoise(ColumnNoise, LatticeNoise):
 
     @classmethod
     def of_facts(cls, facts: Mapping[str, Any]) -> "TogetherNoise":
-        """The noise that `facts` wrote."""
         about = cls.arguments(facts)
         unit, columns, cost, way = (about[name] for name in ("unit", "columns", "cost", "way"))
         signed = way["noise"] == "signed"
@@ -174,11 +170,11 @@ class TogetherNoise(ColumnNoise, LatticeNoise):
 
 @dataclass(frozen=True, slots=True)
 class SumsOfColumns:
-    """How sums of columns are answered: each of them as a column by itself.
+    """A method that answers sums of columns, each like a column.
 
     Attributes:
-        noises: Noise of each sum, under the column in whose place it stands.
-        sums: the true ones, where they are at hand.
+        noises: Noise of each sum, by the column in whose place the sum is stored.
+        sums: True sums; None without the table.
     """
 
     noises: Mapping[str, NoiseOnLattice]
@@ -186,13 +182,11 @@ class SumsOfColumns:
 
     @property
     def known(self) -> tuple[Level | None, Level | None]:
-        """The neighbours of the level."""
         return next(iter(self.noises.values())).known
 
     def blocks(
         self, column: str, values: object, below: Blocks | None, above: Blocks | None, rows: int
     ) -> Iterator[Integers]:
-        """The new response of what stands under one column, block by block."""
         return self.noises[column].blocks(column, self.sums, below, above, rows)
 
 
@@ -205,14 +199,14 @@ def together_noise(
     tuned_at: Number | Level = 1,
     largest: Number | None = None,
 ) -> TogetherNoise:
-    """The noise of columns of which one individual changes the cells of one row, and no other cell, to be relaxed.
+    """The noise of columns of which one individual changes the cells of one row only; it can be relaxed.
 
     Args:
         columns: Two columns of integers or more; pairs are taken in this order.
         unit: Unit of privacy, as for `noise_together_at`.
         noise: "rotated", "signed" or "independent"; the one of least cost at ``tuned_at`` if left out.
         cost: "absolute" for the least mean |error| of a cell, "squared" for the least mean variance.
-        tuned_at: Level of all cells of a row at which the noise is to be least; it is relaxed from every level.
+        tuned_at: Level of all cells of a row at which the noise is to be least; it can be relaxed from every level.
         largest: Public bound on the size of any true value, as for `CellNoise`.
 
     Raises:
@@ -259,11 +253,11 @@ class OnceTogether(ColumnNoise):
 
     Attributes:
         columns: Two columns or more; pairs are taken in this order.
-        noise: the kind; the one of least cost where it is None.
-        relaxable: whether the noise is the least of those that can later be relaxed without loss.
-        cost: error of a cell that is least.
+        noise: Kind of the noise; None for the kind of least cost.
+        relaxable: Whether to use the least noise that can later be relaxed without loss.
+        cost: Error of a cell that is minimised.
         halves: Treatment of multiples of 1/2; None as for `noise_together_at`.
-        found: the noise that a search found at the level of the release; None before it was searched for.
+        found: Noise that a search found at the level of the release; None before the search.
     """
 
     kind: ClassVar[str] = "columns with noise for one level"
@@ -280,21 +274,19 @@ class OnceTogether(ColumnNoise):
 
     @property
     def needs_search(self) -> bool:
-        """Whether the kind was not chosen yet, or its sums were not searched for."""
+        """Whether the kind is not chosen yet, or its sums are not searched yet."""
         return self.noise is None or (self.noise in _SEARCHED and self.found is None)
 
     @property
     def subject(self) -> str:
-        """ "integers"."""
         return "integers"
 
     @classmethod
     def of_facts(cls, facts: Mapping[str, Any]) -> "OnceTogether":
-        """The noise that `facts` wrote."""
         about = cls.arguments(facts)
         found = about.pop("found", None)
         if found is not None and about.get("noise") not in _SEARCHED:
-            raise OutOfRange("signed sums and steps are those of a search", came="others", where="noise")
+            raise OutOfRange("only the noise of a search may have signed sums or a step", came="others", where="noise")
         return replace(once_together(listed_names(about.pop("columns"), "columns"), **about), found=found)
 
     def at(self, level: Level, confidence: Number = DEFAULT_CONFIDENCE) -> NoiseTogetherAtLevel:
@@ -314,11 +306,10 @@ class OnceTogether(ColumnNoise):
         )
 
     def as_drawn(self, noise: NoiseAtLevel) -> "OnceTogether":
-        """The same noise, with its kind and the result of the search."""
+        """The same noise with its kind and the result of the search."""
         return self if not isinstance(noise, NoiseTogetherAtLevel) else once_of(noise)
 
     def guarantee(self, level: Level, columns: Sequence[str]) -> str:
-        """The promise at a level, in plain words."""
         return together_guarantee(level, self.unit)
 
     def released(self, columns: tuple[str, ...]) -> tuple[str, ...]:
@@ -330,7 +321,7 @@ class OnceTogether(ColumnNoise):
 
 
 def one_of_halves(halves: object) -> Halves:
-    """The word, which must be "toss" or "keep"."""
+    """Check that ``halves`` is "toss" or "keep"."""
     ends: Halves = one_of(halves, Halves, "halves")
     return ends
 
@@ -350,7 +341,7 @@ def once_together(
     cost: CellCost = "absolute",
     halves: Halves | None = None,
 ) -> OnceTogether:
-    """The noise of columns changed together that is least at its level: the arguments of `noise_together_at`.
+    """The noise of columns changed together that is least at its level; arguments as for `noise_together_at`.
 
     >>> from utmost.exact import level
     >>> once_together(["applicants", "admitted"], unit=Unit(1, 2)).at(level(1)).way.kind

@@ -1,6 +1,6 @@
-"""Noise of all released cells in one draw, for a release made once: of cells, and of all one-way tables of a domain.
+"""Noise of all released cells in one draw, for a release made once: of cells, or of all one-way tables of a domain.
 
-Both are noise for one level, which no memory keeps. The distributions are `CellsDraw` and `TablesDraw`.
+Both are noise for one level, which no ledger stores. The distributions are `CellsDraw` and `TablesDraw`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -39,23 +39,23 @@ from utmost.tables.cells.columns import RowName, integer_column
 from utmost.tables.frames.any_table import labelled
 
 TABLE, GROUP, COUNT = "table", "group", "count"
-"""Columns of a release of all one-way tables: the name of the table, the group in it, and how many it has."""
+"""Columns of a release of all one-way tables: name of the table, group, and count of the group."""
 
 TOTAL = "total"
-"""The table of the total, and its group."""
+"""The name of the table of the total, and of its group."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class OneDrawAtLevel(Display):
-    """The promise of a release in one draw, and its noise.
+    """The noise of a release in one draw, at a level.
 
     Attributes:
         level: Level of the whole release.
         unit: Unit of privacy.
-        law: Distribution of all cells together.
+        law: Joint distribution of the noise of all cells.
         confidence: Probability with which a released cell lies within its margin of the true one.
-        rows: Cell of the distribution for each row of the table; None for the total of tables. Empty where all
-            cells have one distribution.
+        rows: Cell of the distribution for each row of the table; None for the total of tables. Empty if all cells have
+            the same distribution.
     """
 
     level: Level
@@ -72,28 +72,28 @@ class OneDrawAtLevel(Display):
 
     @property
     def bar(self) -> Margin:
-        """The margin of every cell, or one for each row."""
+        """The margin of every cell, or a tuple with one for each row."""
         return _bar(self)
 
     def with_confidence(self, confidence: Fraction) -> "OneDrawAtLevel":
-        """This noise with margins of another confidence."""
+        """The same noise with margins of another confidence."""
         return replace(self, confidence=confidence)
 
     def bars(self, columns: Sequence[str]) -> Mapping[str, tuple[str, Margin]]:
-        """A margin behind each column, or one for each row."""
+        """The column of margins of each column, with one margin or one for each row."""
         return {f"{name}_margin": (name, self.bar) for name in columns}
 
     def sum_margin(self, coefficients: Sequence[Fraction], confidence: Fraction) -> int | float:
-        """The margin of a sum of coefficients times released cells, in the order of rows and columns."""
+        """The margin of a linear combination of released cells, in the order of rows and columns."""
         margin = answer_margin(self.law, self._on_cells(coefficients), confidence)
         return self.unit.margin(int(margin) if margin.denominator == 1 else float(margin))
 
     def sum_variance(self, coefficients: Sequence[Fraction]) -> float:
-        """The variance of such a sum."""
+        """The variance of a linear combination of released cells."""
         return float(self.law.variance_of(self._on_cells(coefficients))) * float(self.unit.step**2)
 
     def _on_cells(self, coefficients: Sequence[Fraction]) -> list[Fraction]:
-        """Coefficients of released cells as those of the cells of the distribution; the total is the first table's."""
+        """Coefficients of released cells as those of the draw's cells; the total is the sum of the first table."""
         if not self.rows:
             return list(coefficients)
         cells = [Fraction(0)] * self.law.size
@@ -104,7 +104,7 @@ class OneDrawAtLevel(Display):
 
     @property
     def draw(self) -> DrawLaw:
-        """The draw of the cells, with or without noise of the total by itself beside it."""
+        """The draw of the cells, without the separate noise of the total."""
         return self.law.draw if isinstance(self.law, DrawWithTotal) else self.law
 
     @property
@@ -115,15 +115,13 @@ class OneDrawAtLevel(Display):
 
     @property
     def theorem(self) -> str:
-        """The claim about the noise."""
+        """The theorem about the noise."""
         return COMBINED if isinstance(self.law, DrawWithTotal) else NOT_BETTER_KNOWN
 
     def warn(self) -> None:
-        """Warn of a level at which practically nobody is protected."""
         warn_of_level(self.level, self.draw)
 
     def read(self, column: Any, name: str, place: RowName) -> NDArray[Any]:
-        """The values of a column of integers."""
         return integer_column(column, name, place)
 
     def facts(self) -> dict[str, Any]:
@@ -177,11 +175,7 @@ def _read_natural(fact: Any, name: str) -> int:
 
 
 def _read_share(share: Number | None, unit: Unit) -> Fraction | None:
-    """The share of a total by itself; none where it is 0.
-
-    Raises:
-        OutOfRange: for a share outside [0, 1), and where the total is public.
-    """
+    """The budget share of the total's own noise, checked; None if it is 0."""
     read = Fraction(0) if share is None else written_number(share, "total_share")
     if not 0 <= read < 1:
         remedy = "Leave total_share= out, or pass a share such as 0.6."
@@ -203,22 +197,24 @@ _TOTAL_SHARE = form("share of the level for the total by itself", write=str, rea
 
 @dataclass(frozen=True, slots=True, init=False)
 class OneDraw(ColumnNoise):
-    """Noise of all released cells in one draw, for a release made once: far less where one individual changes many.
+    """Noise of all released cells in one draw, for a release made once: much less noise if one individual changes many
+    cells.
 
-    The probability of a noise falls with the number of individuals who could have made that difference. The noise is
-    made for one level, so no ledger keeps it and the release cannot be made more accurate later; for that take
+    The probability of a noise value decreases with the number of individuals who could have caused this difference. The
+    noise is made for one level, so no ledger stores it and the release cannot be made more accurate later; for that use
     `CellNoise`.
 
     Args:
-        unit: Unit of privacy; its promises count: ``nonnegative``, ``in_all``, ``exactly``.
+        unit: Unit of privacy; ``nonnegative``, ``in_all`` and ``exactly`` reduce the noise.
         released_cells: Number of cells that are released, over all columns.
         step: First step, as of `CellsDraw`; the one of least variance at the level of the release if left out.
-        total_share: Share of the level for noise of the total by itself, at least 0 and below 1; 0 if left out. The
-            cells then add up to a total of less error: `Plan.total_share` says which share is the best for both.
+        total_share: Share of the level for separate noise of the total, at least 0 and below 1; 0 if left out. The
+            cells then add up to a total with a smaller error: `Plan.total_share` returns the share that is best for
+            both.
 
     Raises:
-        OutOfRange: for a sensitivity that is no integer, and numbers outside their ranges.
-        Unsupported: for sums and counts that are noised together, and distinct counts.
+        OutOfRange: for a fractional sensitivity, and numbers outside their ranges.
+        Unsupported: for sums and counts with shared noise, and distinct counts.
 
     Source: proofs/theory/one-draw.md; nothing better is known, optimality is not claimed.
 
@@ -268,12 +264,12 @@ class OneDraw(ColumnNoise):
 
     @property
     def subject(self) -> str:
-        """ "integers"."""
+        """The kind of the numbers, "integers"."""
         return "integers"
 
     @property
     def needs_search(self) -> bool:
-        """Whether its first step is still to be chosen."""
+        """Whether the first step is not chosen yet."""
         return self.step is None and self._has_steps
 
     @property
@@ -289,13 +285,13 @@ class OneDraw(ColumnNoise):
         return least_draw(level, self.unit, self.released_cells, self.step)
 
     def as_drawn(self, noise: NoiseAtLevel) -> "OneDraw":
-        """The same noise, with the first step that was chosen."""
+        """The same noise with the first step that was chosen."""
         assert isinstance(noise, OneDrawAtLevel), "its own noise"
         draw = noise.draw
         return replace(self, step=draw.step) if isinstance(draw, CellsDraw) and self._has_steps else self
 
     def check_unit(self, counted: Any) -> None:
-        """Check that counting proved what the noise needs, or that amounts come in steps of 1."""
+        """Check that counting proved what the noise needs; without counting, that amounts have steps of 1."""
         if counted is None:
             if self.unit.step != 1:
                 self.unit.check_plain()
@@ -303,7 +299,7 @@ class OneDraw(ColumnNoise):
         _check_signs(self.unit, counted)
 
     def check_size(self, rows: int, columns: int) -> None:
-        """Check that there are as many released cells as the noise is for."""
+        """Check that the number of released cells is the one of the noise."""
         check_size(self.unit, rows, columns)
         if rows * columns != self.released_cells:
             raise OutOfRange(
@@ -313,21 +309,21 @@ class OneDraw(ColumnNoise):
             )
 
     def guarantee(self, level: Level, columns: Sequence[str]) -> str:
-        """The promise at a level, in plain words."""
+        """The guarantee at a level, in plain words."""
         return _guarantee(level, self.unit)
 
 
 def raised(unit: Unit) -> Unit:
-    """The unit of a counted table with what counting proves: nobody lowers a count where no record is replaced."""
+    """The unit of a counted table, with ``nonnegative`` if counting proves that nobody lowers a count."""
     is_raised = unit.nonnegative or (unit.amount is None and unit.neighbours == "add-remove")
     return replace(unit, nonnegative=is_raised)
 
 
 def _check_signs(unit: Unit, counted: Any) -> None:
-    """Check that counting proved that nobody lowers a cell, where the noise needs it."""
+    """Check that counting proved that nobody lowers a cell, if the noise needs it."""
     if unit.nonnegative and not raised(counted.unit).nonnegative:
         remedy = "Leave out nonnegative=, or count amounts that are never negative."
-        required = "nonnegative=True needs a table of which it is proved that nobody lowers a cell"
+        required = "nonnegative=True needs a counted table in which nobody lowers a cell"
         raise OutOfRange(required, came="a table without that proof", remedy=remedy)
 
 
@@ -344,13 +340,13 @@ class OneWayDraw(ColumnNoise):
     """Noise of all one-way tables of a domain and of their total, in one draw, for a release made once.
 
     A counted table is released as one table of three columns: the name of each one-way table, its groups, and their
-    counts, first the total. One individual is in one group of each. The noise is made for one level, so that no memory
-    keeps it; a plan (`choose_plan`) can be relaxed.
+    counts, first the total. One individual is in one group of each. The noise is made for one level, so that no ledger
+    stores it; a plan (`choose_plan`) can be relaxed.
 
     Args:
         domain: Domain of the counted table; of each axis the finest level is released.
-        unit: Unit of privacy: one cell, by 1. Where a record is replaced, with ``nonnegative``.
-        total_share: Share of the level for noise of the total by itself, as for `OneDraw`.
+        unit: Unit of privacy: one cell, by 1. With "change-one" it must have ``nonnegative``.
+        total_share: Share of the level for separate noise of the total, as for `OneDraw`.
 
     Raises:
         OutOfRange: for another unit, and an axis named "total".
@@ -400,7 +396,7 @@ class OneWayDraw(ColumnNoise):
 
     @property
     def subject(self) -> str:
-        """One-way tables."""
+        """The released tables, in words."""
         return "all one-way tables and their total"
 
     @property
@@ -428,7 +424,7 @@ class OneWayDraw(ColumnNoise):
         return (COUNT,)
 
     def labelled(self, public: tuple[str, ...]) -> tuple[str, ...]:
-        """The columns of names and groups."""
+        """The columns of names and groups, which the noise names."""
         if public not in ((), (TABLE, GROUP)):
             raise OutOfRange("public must be the columns of the noise", came="others", remedy="Leave out public=.")
         return TABLE, GROUP
@@ -439,7 +435,7 @@ class OneWayDraw(ColumnNoise):
             counted.check_covered(self.unit)
 
     def rows_of(self, table: Any, columns: Sequence[str]) -> CountedTable:
-        """The counted table."""
+        """The counted table, unchanged; refuse another kind of table."""
         if not isinstance(table, CountedTable):
             remedy = "Count the people with ut.count_table over the domain of the noise."
             required, came = "all one-way tables need a counted table", type(table).__name__
@@ -447,7 +443,7 @@ class OneWayDraw(ColumnNoise):
         return table
 
     def measured(self, rows: Any) -> tuple[Any, str | None]:
-        """The total and all one-way tables, one under the other."""
+        """The total and all one-way tables, in one table."""
         counted = instance(rows, CountedTable, "table")
         if not counted.domain.same_as(self.domain):
             remedy = "Pass OneWayDraw.of_counted(table)."
@@ -462,12 +458,12 @@ class OneWayDraw(ColumnNoise):
         return labelled(counted.kind, labels, {COUNT: counts}), None
 
     def guarantee(self, level: Level, columns: Sequence[str]) -> str:
-        """The promise at a level, in plain words."""
+        """The guarantee at a level, in plain words."""
         changes = "at most 1 group of each table, by at most 1"
         whole = ", and that every individual is counted" * self.unit.exactly
         return promise_text(level, self.unit.neighbours, "the released tables", f"{changes}{whole}")
 
 
 def _families(domain: Domain) -> dict[str, Family]:
-    """The finest family of each axis alone, by its name."""
+    """The marginal of each axis alone at its finest level, by its name."""
     return {name: domain.family([name]) for name in domain.columns}

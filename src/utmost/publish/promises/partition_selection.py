@@ -1,7 +1,8 @@
-"""Which keys to name where nobody can list them beforehand: the best (epsilon, delta) choice, and its noisy counts.
+"""Partition selection: the optimal (epsilon, delta) selection of keys that nobody can list, with noisy counts.
 
-A key is named when its count reaches a random threshold T with P(T <= n) = pi(n), where pi is the largest chance that
-any (epsilon, delta)-private choice on one key has: see proofs/theory/unknown-keys.md. This is the one use of a delta.
+A key is selected if its count reaches a random threshold T with P(T <= n) = pi(n), where pi(n) is the largest
+probability under any (epsilon, delta)-private selection of one key: see proofs/theory/unknown-keys.md. Only this
+mechanism has a delta.
 """
 
 from collections import Counter
@@ -31,19 +32,19 @@ from utmost.tables.frames.any_table import adapter_of
 
 _MOST_KEYS = 10**9
 _MOST_SHARES = 10**6
-# Python prints no integer of more than 4300 digits, and keys are put in order by their text.
+# Python converts integers of at most 4300 digits to text, by which keys are sorted.
 _LARGEST_KEY = 10**4000
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class NamedKeys(Display):
-    """The keys named at one delta.
+    """The keys selected at one delta.
 
     Attributes:
         keys: Keys in the order of their texts.
-        level: epsilon of all keys together.
-        delta: Chance for all keys together; after several lists, for everything that was named at smaller deltas, too.
-        per_individual: Most keys that one individual may hold.
+        level: Epsilon of all keys together.
+        delta: Delta of all keys together; after several lists, it covers all lists with smaller deltas.
+        per_individual: Largest number of keys of one individual.
     """
 
     keys: tuple[Any, ...] = field(repr=False)
@@ -53,23 +54,23 @@ class NamedKeys(Display):
 
     @property
     def statement(self) -> str:
-        """The promise in words."""
+        """The guarantee in words."""
         return promise_of_keys(self.level, self.delta, self.per_individual)
 
 
 class KeySelection(Display, ProcessMemory):
-    """Keys named at growing deltas and one epsilon, without counts: nothing is lost by having been careful first.
+    """Keys selected at increasing deltas and one epsilon, without counts: a small delta first costs nothing later.
 
-    Keys only appear, each with the chance that is left given that it has not been named. The lists of all deltas
-    together cost what the last one costs, and asking again for a delta gives the answer that was given. What has been
-    named is kept in memory alone: a new object for the same data is another release, and the promises of both add up.
+    Keys only appear, each with the conditional probability given that it was not selected before. The lists of all
+    deltas together cost what the last one costs, and asking for the same delta again returns the same list. The lists
+    are stored in memory: a new object for the same data is another release, and the costs of both add up.
 
     Args:
-        counts: Number of individuals who hold each key, by key; or a table of two columns, keys and counts. Keys
-            are text, integers, dates, or tuples of them.
+        counts: Number of individuals who hold each key, by key; or a table of two columns, keys and counts. Keys are
+            text, integers, dates, or tuples of them.
         epsilon: Privacy level of all keys together, at every delta.
-        keys: Most keys that one individual may hold, adding at most 1 to the count of each.
-        randomness: the operating system's when None; a seeded source is refused.
+        keys: Largest number of keys of one individual, who adds at most 1 to the count of each.
+        randomness: Source of random bits, the operating system's when None; a seeded source is refused.
 
     >>> selection = KeySelection({"flu": 800, "measles": 650, "plague": 1}, epsilon=1)
     >>> selection.at("1e-9").keys, selection.at("1e-8").delta
@@ -95,12 +96,12 @@ class KeySelection(Display, ProcessMemory):
         self._answers: dict[Fraction, NamedKeys] = {}
 
     def at(self, delta: Number, *, epsilon: Number | Level | None = None) -> NamedKeys:
-        """The keys named at this delta: those named before, and those that appear.
+        """The keys selected at this delta: those selected at smaller deltas, and new ones.
 
         Raises:
-            OutOfRange: for a delta below one that was answered, unless it was answered itself.
-            Unsupported: for another epsilon. Keys that only appear cannot be relaxed in epsilon without a loss: soon
-                the event "newly named" alone is likelier than the larger promise allows.
+            OutOfRange: for a new delta below the largest one answered.
+            Unsupported: for another epsilon. A selection that only grows cannot be relaxed in epsilon without loss: the
+                event "newly selected" alone would soon be more probable than the larger level allows.
         """
         if epsilon is not None and level(epsilon) != self._level:
             raise Unsupported(
@@ -139,15 +140,7 @@ class KeySelection(Display, ProcessMemory):
 
 
 def promise_of_keys(total: Level, delta: Fraction, keys: int, shares: int | None = None) -> str:
-    """The promise of a list of named keys, in words.
-
-    >>> print(promise_of_keys(level(1), Fraction(1, 10**6), 2))
-    Adding or removing any one individual, who holds at most 2 keys, each counted once, multiplies or divides the chance
-    of any list of keys by at most 2.72, except with a chance of 1/1000000: naming these keys is (epsilon=1,
-    delta=1/1000000)-differentially private. A key that one individual alone holds is named with a chance of 1/2000000;
-    any such key of one individual, with at most 1/1000000. Counts of these keys that are released at a level of their
-    own add that level to epsilon.
-    """
+    """The guarantee of a list of selected keys, in words."""
     if shares is None:
         alone = f"A key that one individual alone holds is named with a chance of {delta / keys}; any such key of one "
         alone += f"individual, with at most {delta}."
@@ -162,48 +155,40 @@ def promise_of_keys(total: Level, delta: Fraction, keys: int, shares: int | None
 
 
 def keys_held(keys: int, shares: int | None = None) -> str:
-    """The most that one individual holds, in words.
-
-    >>> keys_held(1), keys_held(3), keys_held(3, 60)
-    ('1 key, counted once', '3 keys, each counted once', '3 keys and gives them at most 60 shares in all')
-    """
+    """The largest number of keys of one individual, in words."""
     if shares is not None:
         return f"{keys} key{'s' * (keys > 1)} and gives {'them' if keys > 1 else 'it'} at most {shares} shares in all"
     return "1 key, counted once" if keys == 1 else f"{keys} keys, each counted once"
 
 
 def _plain_key(part: Any) -> Any:
-    """A part of a key as JSON has it: integers as they are, dates as text."""
+    """A part of a key as a JSON value: integers as numbers, dates as text."""
     return int(part) if is_integer(part) else str(part)
 
 
 def key_columns(keys: Sequence[Any], column: str) -> dict[str, list[Any]]:
-    """Keys as columns of a table: one, or one for each part of keys that are tuples."""
+    """Keys as columns of a table: one column, or one for each part of tuples."""
     parts = {len(key) for key in keys if isinstance(key, tuple)}
     if not parts:
         return {column: list(map(_plain_key, keys))}
     if len(parts) > 1 or not all(isinstance(key, tuple) for key in keys):
-        raise Unsupported("keys that are saved as a table must have as many parts each", came="different keys")
+        raise Unsupported("keys in a table must all have the same number of parts", came="different keys")
     (count,) = parts
     return {f"{column}_{k}": [_plain_key(key[k]) for key in keys] for k in range(count)}
 
 
 def keys_of_one(keys: Any) -> int:
-    """How many keys one individual holds at most."""
+    """Check the largest number of keys of one individual."""
     return natural(keys, "keys", least=1, most=_MOST_KEYS)
 
 
 def shares_of_one(shares: Any, keys: int) -> int:
-    """How many shares one individual divides among their keys: one for each at least.
-
-    Raises:
-        OutOfRange: for fewer than the keys that one individual may hold, and more than 10^6.
-    """
+    """Check the number of shares of one individual: at least one for each key, at most 10^6."""
     return natural(shares, "shares", least=keys, most=_MOST_SHARES)
 
 
 def counted_keys(counts: Any, shares: int | None = None) -> list[tuple[Any, int]]:
-    """The keys that somebody holds, in the order of their texts, with their counts."""
+    """The keys with a count above 0, in the order of their texts, with their counts."""
     names, column = _columns(counts)
     try:
         cells = integer_cells(counts_in_shares(column, shares))
@@ -226,7 +211,7 @@ def counted_keys(counts: Any, shares: int | None = None) -> list[tuple[Any, int]
 
 
 def _columns(counts: Any) -> tuple[list[Any], Any]:
-    """Keys and counts, of a mapping or of a table of two columns."""
+    """Keys and counts, from a mapping or a table of two columns."""
     if isinstance(counts, Mapping) and not (len(counts) == 2 and all(map(_is_column, counts.values()))):
         return list(counts), list(counts.values())
     adapter = adapter_of(counts)

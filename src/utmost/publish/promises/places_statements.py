@@ -1,4 +1,4 @@
-"""The promise of released points in sentences, and the theorem."""
+"""The guarantee of released points in sentences, and the theorem about their noise."""
 
 from collections.abc import Sequence
 
@@ -7,25 +7,12 @@ from utmost.publish.promises.planar_law import PlanarLaw
 
 
 def margin_name(columns: Sequence[str]) -> str:
-    """The name of the column of the margin.
-
-    >>> margin_name(["x", "y"])
-    'x_y_margin'
-    """
+    """The name of the column of margins of a point."""
     return f"{'_'.join(columns)}_margin"
 
 
 def places_guarantee(law: PlanarLaw, released: Sequence[str]) -> str:
-    """The promise in plain sentences, and what it does not say.
-
-    >>> from fractions import Fraction
-    >>> from utmost.exact import level
-    >>> print(places_guarantee(PlanarLaw(level(epsilon="1/2"), 2, Fraction(200), None), ["x", "y"]))
-    Moving one row's point by 200 multiplies or divides the chance of any conclusion from the released points (x, y) by
-    at most 1.65; by 400, by at most 2.72; by 600, by at most 4.49 (epsilon = 0.5 for each 200 of Euclidean distance, in
-    the unit of these columns). For several rows of one individual the distances add up. The table does
-    not hide who is in it, and points much farther apart than this can be told apart.
-    """
+    """The guarantee in plain sentences, with its limits."""
     per, level = law.per, law.level
     twice, thrice = (f"by {few * per}, by at most {factor_text(level.scaled(few))}" for few in (2, 3))
     return (
@@ -38,13 +25,7 @@ def places_guarantee(law: PlanarLaw, released: Sequence[str]) -> str:
 
 
 def places_line(law: PlanarLaw) -> str:
-    """The promise in one line, for a screen; the statement has the whole of it.
-
-    >>> from fractions import Fraction
-    >>> from utmost.exact import level
-    >>> print(places_line(PlanarLaw(level(epsilon="1/2"), 2, Fraction(200), None)))
-    Moving one point by 200 multiplies or divides the chance of any result by at most 1.65 (epsilon = 0.5 for each 200).
-    """
+    """The guarantee in one line, for a screen; the statement has the full text."""
     factor = f"by at most {factor_text(law.level)} ({level_name(law.level)} for each {law.per})"
     return f"Moving one point by {law.per} multiplies or divides the chance of any result {factor}."
 

@@ -1,4 +1,4 @@
-"""The law of points released at epsilon per unit of distance: noise, grid, error bar, and the level that it needs."""
+"""The noise of points released at epsilon per unit of distance: distribution, grid, margin, and the necessary level."""
 
 import math
 from dataclasses import dataclass
@@ -19,25 +19,25 @@ from utmost.core.sampling.integers import Integers
 from utmost.errors import Infeasible, OutOfRange
 from utmost.publish.promises.accuracy import least_decimal
 
-# Rounding to a 64th of 1/epsilon moves the error bar of 95 % by 0.24 % at most, in the plane.
+# In the plane, rounding to a 64th of 1/epsilon changes the 95 % margin by at most 0.24 %.
 _FINE = 64
-# From about here on a product of geometric noises has the smaller error, where the values are on the grid.
+# For coarser steps a product of geometric noises has a smaller error, if the values are on the grid.
 _COARSEST_STEP = Fraction(17, 10)
 _LARGEST = Fraction(10) ** 300
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class PlanarLaw(Display):
-    """The noise of one answer, and the grid that the answer is rounded to.
+    """The noise of one answer, and the grid to which the answer is rounded.
 
-    Args:
-        level: epsilon for each ``per`` of Euclidean distance.
+    Attributes:
+        level: Epsilon for each ``per`` of Euclidean distance.
         dimensions: Number of coordinates of a point.
-        per: the distance that the level is for.
-        declared: the width of the grid; chosen by the level if None.
+        per: Distance that the level refers to.
+        declared: Width of the grid; None for a width chosen by the level.
 
     Raises:
-        OutOfRange: for lengths that are not positive, and for a grid that is wider than 1.7 of ``per/epsilon``.
+        OutOfRange: for lengths that are not positive, and for a grid wider than 1.7 ``per/epsilon``.
     """
 
     level: Level
@@ -65,26 +65,17 @@ class PlanarLaw(Display):
 
     @property
     def noise(self) -> EuclideanLaplace:
-        """The law before rounding, in the unit of the coordinates."""
+        """The distribution before rounding, in the unit of the coordinates."""
         return EuclideanLaplace(self.level.scaled(1 / self.per), self.dimensions)
 
     @property
     def grid(self) -> Fraction:
-        """The width of the grid: the one declared, or the largest power of two that is at most per/(64 epsilon).
-
-        >>> PlanarLaw(level(epsilon=1), 2, Fraction(200)).grid
-        Fraction(2, 1)
-        """
+        """The width of the grid: the declared one, or the largest power of two that is at most per/(64 epsilon)."""
         return _fine_grid(self.noise.level) if self.declared is None else self.declared
 
     def margin(self, confidence: Number = DEFAULT_CONFIDENCE) -> float:
-        """The distance within which an answer lies of its point with this chance; rounding is in it, certainly enough.
-
-        The margin of the noise, plus half the diagonal of a cell of the grid; both rounded up.
-
-        >>> PlanarLaw(level(epsilon=1), 2, Fraction(200)).margin()
-        950.187...
-        """
+        """The margin of error: an answer lies this close to its point with this confidence, including rounding."""
+        # The margin of the noise plus half the diagonal of a grid cell, rounded up.
         return round_up(_margin(self.noise, self.grid, read_confidence(confidence)))
 
 
@@ -93,7 +84,7 @@ def _margin(noise: EuclideanLaplace, grid: Fraction, confidence: Fraction) -> Fr
 
 
 def _fine_grid(step: Level) -> Fraction:
-    """2^-k with the least k for which 2^k >= 64 epsilon, epsilon the level of one unit of length."""
+    """The largest 2^-k with 2^k >= 64 epsilon, for the level ``step`` of one unit of length."""
     wanted = step.epsilon_interval(128 + step.power.denominator.bit_length()).upper * _FINE
     k = wanted.numerator.bit_length() - wanted.denominator.bit_length() - 1
     while Fraction(2) ** k < wanted:
@@ -102,12 +93,12 @@ def _fine_grid(step: Level) -> Fraction:
 
 
 def _root_above(n: int) -> Fraction:
-    """A rational just above the square root of n."""
+    """A rational slightly above the square root of n."""
     return Fraction(integer_root(n << 128, 2) + 1, 1 << 64)
 
 
 def read_width(value: Number, name: str) -> Fraction:
-    """A length: a positive number."""
+    """Check a length: a positive number; return it exactly."""
     number = written_number(value, name)
     if not 1 / _LARGEST <= number <= _LARGEST:
         raise OutOfRange(f"{name} must be positive, between 1e-300 and 1e300", came=value)
@@ -123,20 +114,22 @@ def planar_epsilon_for(
     grid: Number | None = None,
     digits: int = 3,
 ) -> Fraction:
-    """The least epsilon, to ``digits`` significant digits, at which the error bar of a `PlanarRelease` is short enough.
+    """The least epsilon, to ``digits`` significant digits, at which the margin of a `PlanarRelease` is at most
+    ``margin``.
 
-    The error bar never rises with the level: neither the noise's margin nor the grid does. So the search bisects.
+    The search bisects: the margin never increases with the level, since neither the margin of the noise nor the grid
+    does.
 
     Args:
-        margin: the wanted distance between answer and point.
+        margin: Required distance between answer and point.
         confidence: Probability of the margin.
-        per, grid: Arguments of `PlanarRelease`; the answer is the level for each ``per``.
+        per, grid: Arguments of `PlanarRelease`; the result is the level for each ``per``.
         dimensions: Number of coordinates of a point.
-        digits: Number of digits.
+        digits: Number of significant digits.
 
     Raises:
-        OutOfRange: for a margin that is not positive, and where the declared grid is too wide for the level.
-        Infeasible: for a margin that the declared grid alone goes beyond.
+        OutOfRange: for a margin that is not positive, and if the declared grid is too wide for the level.
+        Infeasible: if the declared grid alone causes a larger margin.
 
     >>> planar_epsilon_for(100), planar_epsilon_for(1000, per=200)
     (Fraction(119, 2500), Fraction(951, 1000))
@@ -149,7 +142,7 @@ def planar_epsilon_for(
     left = wanted if declared is None else wanted - declared * _root_above(n) / 2
     if left <= 0:
         raise Infeasible("half the diagonal of a cell of the grid must be shorter than the margin", came=declared)
-    # No noise at all has a shorter margin than quantile/epsilon; a thousandth is given away for rounding.
+    # The noise has no smaller margin than quantile/epsilon; reduced by a thousandth, for rounding.
     bound = quantile * distance / left * Fraction(999, 1000)
     if not 1 / _LARGEST <= bound <= _LARGEST:
         raise OutOfRange("margin must be comparable with the distance of the level", came=margin)
@@ -159,20 +152,16 @@ def planar_epsilon_for(
         return _margin(noise, _fine_grid(noise.level) if declared is None else declared, sure) <= wanted
 
     least = least_decimal(is_met, float(bound), digits)
-    PlanarLaw(level(least), n, distance, declared)  # refuses a grid too wide for it
+    PlanarLaw(level(least), n, distance, declared)  # raises if the grid is too wide for the level
     return least
 
 
 def written(cells: Integers, grid: Fraction) -> NDArray[np.float64]:
-    """The floats nearest to so many steps of a grid; beyond the floats, the largest one.
-
-    >>> written(np.array([3, -7]), Fraction(1, 10)).tolist()
-    [0.3, -0.7]
-    """
+    """The floats nearest to these numbers of grid steps; beyond the floats, the largest float."""
     top, bottom = grid.numerator, grid.denominator
     short = cells.dtype != object and max(top, bottom) <= _WHOLE
     if short and cells.size and int(np.abs(cells).max()) * top <= _WHOLE:
-        return np.asarray(cells.astype(np.float64) * top / bottom)  # one rounding, of the quotient
+        return np.asarray(cells.astype(np.float64) * top / bottom)  # rounded once, in the quotient
     flat = [_float(int(cell) * grid) for cell in cells.reshape(-1).tolist()]
     return np.array(flat, np.float64).reshape(cells.shape)
 
@@ -184,5 +173,5 @@ def _float(number: Fraction) -> float:
     try:
         return float(number)
     except OverflowError:
-        largest = math.nextafter(math.inf, 0)  # of a number beyond the floats, copysign takes no sign
+        largest = math.nextafter(math.inf, 0)  # copysign cannot take the sign of such a number
         return largest if number > 0 else -largest

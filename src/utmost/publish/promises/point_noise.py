@@ -1,4 +1,4 @@
-"""Points of the plane: noise of a whole row, at a level for each so much Euclidean distance."""
+"""Noise of points of the plane: one noise for each row, with a level per unit of Euclidean distance."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -31,9 +31,9 @@ from utmost.publish.promises.tangent_plane import check_lengths, warn_of_degrees
 from utmost.tables.cells.cell_values import read_reals
 from utmost.tables.cells.columns import RowName, exact_column, real_column
 
-# P(|V| > t/e) < 2^n exp(-t/2), which is below 2^-512 at t = 712 + 2n: far below the chance of guessing a key.
+# P(|V| > t/e) < 2^n exp(-t/2), below 2^-512 at t = 712 + 2n: less than the probability of guessing a key.
 _TAIL = 712
-# Where no largest coordinate is declared, none may be beyond so many of the distance that a level is for.
+# Without a declared bound, coordinates are at most so many times ``per``.
 _MOST_DISTANCES = 1 << 64
 
 
@@ -41,17 +41,17 @@ _MOST_DISTANCES = 1 << 64
 class PointNoise(Noise):
     """Euclidean Laplace noise of columns that are the coordinates of one point a row.
 
-    The level is for each ``per`` of Euclidean distance, and so is the budget; several rows of one individual add their
-    distances up.
+    The level refers to each ``per`` of Euclidean distance, and so does the budget; the distances of several rows of one
+    individual add up.
 
     Args:
-        per: Distance that the level is for, > 0, in the unit of the coordinates.
-        grid: Width of the grid to which answers are rounded, any width > 0; each level chooses its own if left out.
-        largest: Bound on the size of any coordinate, known without looking at the data; 2^64 of ``per`` if left out.
+        per: Distance that the level refers to, > 0, in the unit of the coordinates.
+        grid: Width of the grid to which answers are rounded, > 0; each level chooses its own if left out.
+        largest: Bound on the size of any coordinate, known without looking at the data; 2^64 ``per`` if left out.
         dimensions: Number of coordinates of a point.
 
     Raises:
-        OutOfRange, NotANumber: for an argument outside these ranges.
+        OutOfRange, NotANumber: for an invalid argument.
 
     Source: proofs/theory/planar.md.
 
@@ -85,64 +85,64 @@ class PointNoise(Noise):
 
     @property
     def subject(self) -> str:
-        """Places."""
+        """The released columns, in words: "places"."""
         return "places"
 
     @property
     def relation(self) -> str:
-        """A point moved by a distance."""
+        """The neighbouring relation: a point moved by ``per``."""
         return f"a point moved by {self.per}"
 
     @property
     def whom(self) -> str:
-        """One row is one point."""
+        """The protected individual, in words: the point of one row."""
         return f"one row's point, moved by {self.per} of distance"
 
     def law(self, level: Level) -> PlanarLaw:
-        """Noise and grid at a level.
+        """The noise and the grid at a level.
 
         Raises:
-            OutOfRange: for a declared grid that is too wide for it.
+            OutOfRange: if the declared grid is too wide for the level.
         """
         return PlanarLaw(level, self.dimensions, self.per, self.grid)
 
     def at(self, level: Level, confidence: Number = DEFAULT_CONFIDENCE) -> "PointNoiseAtLevel":
-        """The points at a level, each on a hidden path of its own."""
+        """The noise of the points at a level, drawn from a hidden path for each point."""
         return PointNoiseAtLevel(self, level, read_confidence(confidence))
 
     def margin(self, level: Level, confidence: Number) -> float:
-        """The distance within which a released point lies of the true one, with this confidence."""
+        """The margin of error: a released point lies this close to the true one with this confidence."""
         return self.law(level).margin(read_confidence(confidence))
 
     def check_served(self) -> None:
-        """Refused: at a level of 1e30 the path of a point takes minutes, which no role may spend."""
+        """Refuse: at a level of 1e30 the path of a point takes minutes, too long for a service."""
         raise OutOfRange("a service publishes tables and sums", came="per", where="terms")
 
     def check_tightened(self, level: Level, where: str) -> None:
-        """Refused: stored responses lead to no other level."""
-        remedy = "Their paths have a clock that no answer shows: call relax with the table."
+        """Refuse: stored responses of points do not determine another level."""
+        remedy = "Answers do not determine the hidden paths of their points: call relax with the table."
         raise NeedsTable("a new level of points needs the points", came=level, where=where, remedy=remedy)
 
     def bound(self) -> tuple[Fraction, str]:
-        """The size that a coordinate may have: what was declared, or 2^64 of the distance."""
+        """The largest size of a coordinate: the declared bound, or 2^64 ``per``; as a number and in words."""
         most = self.per * _MOST_DISTANCES if self.largest is None else self.largest
         return most, f"{most}"
 
     def word(self, level: Level) -> int:
-        """The bytes that each cell of a response takes on disk: a function of public facts alone.
+        """The number of bytes of a stored cell, a function of public facts alone.
 
         >>> from utmost.exact import level
         >>> [PointNoise(200).word(level(e)) for e in ("1/1000000", 1, 50)]
         [8, 16, 16]
         """
         law, bits, epsilon = self.law(level), 128, Fraction(0)
-        while epsilon <= 0:  # ends: a level is positive
+        while epsilon <= 0:  # terminates: a level is positive
             epsilon, bits = law.noise.level.epsilon_interval(bits).lower, 2 * bits
         steps = (self.bound()[0] + (_TAIL + 2 * self.dimensions) / epsilon) / law.grid
         return width_of(2 + (-(-steps // 1) + 1).bit_length())
 
     def released(self, columns: tuple[str, ...]) -> tuple[str, ...]:
-        """The coordinates, of which there must be as many as the noise has dimensions."""
+        """The coordinates; check that there are as many as the noise has dimensions."""
         check_lengths(list(columns))
         if len(columns) != self.dimensions:
             required = f"a point must have {self.dimensions} coordinates"
@@ -151,40 +151,38 @@ class PointNoise(Noise):
         return columns
 
     def cells(self, column: Any, name: str, place: Callable[[int], str]) -> NDArray[Any]:
-        """Coordinates, each just the number that it is."""
+        """The exact coordinates of a column."""
         return exact_column(real_column(column, name, place))
 
     def responder(self, response: NewResponse, values: Mapping[str, NDArray[Any]] | None) -> Responder:
-        """Draw from the paths that the key gives, whatever was answered before."""
+        """The method that draws a response from paths that are derived from the key."""
         return PointPaths.of(response.derived, *response.about, self.law(response.step.to)).answer(values)
 
     def written(self, level: Level, response: Response) -> dict[str, NDArray[Any]]:
-        """Floats on the grid of the level."""
+        """The released coordinates, as floats on the grid of the level."""
         grid = self.law(level).grid
         return {name: written(cells, grid) for name, cells in response.items()}
 
     def bars(self, columns: Sequence[str]) -> dict[str, str]:
-        """One margin for all coordinates of a row."""
+        """The column of margins: one for all coordinates of a row."""
         return {margin_name(columns): columns[-1]}
 
     def guarantee(self, level: Level, columns: Sequence[str]) -> str:
-        """The promise at a level, in plain words."""
+        """The guarantee at a level, in plain words."""
         return places_guarantee(self.law(level), columns)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class PointNoiseAtLevel(AnyNoiseAtLevel):
-    """Points at one level."""
+    """The noise of points at one level."""
 
     noise: PointNoise
 
     @property
     def law(self) -> PlanarLaw:
-        """Level, distance and grid."""
         return self.noise.law(self.level)
 
     def facts(self) -> dict[str, Any]:
-        """The noise as JSON values, for a statement."""
         law = self.law
         return {
             "drawn": places_drawn(law),
@@ -196,11 +194,9 @@ class PointNoiseAtLevel(AnyNoiseAtLevel):
         }
 
     def read(self, column: Any, name: str, place: RowName) -> NDArray[Any]:
-        """The coordinates of a column."""
         return real_column(column, name, place)
 
     def noised(self, cells: Mapping[str, NDArray[Any]], randomness: Randomness) -> dict[str, Any]:
-        """The points, each on a hidden path of its own."""
         points, _ = read_reals(flat_points(cells))
         law = self.law
         warn_of_degrees(points, law.dimensions, law.per)

@@ -1,15 +1,15 @@
-"""Points of the plane in a ledger: cells of hidden paths whose random digits are derived from the ledger's key.
+"""Points of the plane in a ledger: hidden paths whose random bits are derived from the ledger's key.
 
 The path of each row is a function of a key of its own,
 
     HKDF(ledger key; name, version, anchor for one unit of distance, dimensions, commitment to the points),
 
-in ledgers of drawn and of derived noise alike: a path has a clock, which no response shows, so that responses alone do
-not lead to another level, and the path must be known again. It is begun at epsilon = 1 for each ``per``, whatever was
-asked for first: a ledger that was put back to an earlier state, and is asked in another order, repeats itself. Other
-points, another distance and another version have another key, hence paths that have nothing to do with these.
+in ledgers with drawn and with derived noise: responses do not show the clock of a path, so that responses alone do not
+determine another level, and the path must be computed again. Every path begins at epsilon = 1 for each ``per``,
+whatever level is answered first, so that a ledger that was put back to an older copy repeats its answers in any order
+of levels. Other points, another distance and another version have another key, hence independent paths.
 
-Whoever holds the key and a response can take the noise off: the key must be kept as the data are.
+Whoever has the key and a response can remove the noise: the key must be protected like the data.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -33,10 +33,10 @@ from utmost.publish.promises.planar_law import PlanarLaw
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PointPaths:
-    """The paths of one release, and the response that they give at a level.
+    """The paths of one release, and its response at a level.
 
     Attributes:
-        law: Law of the noise at the level.
+        law: Noise at the level.
         key: Key of the paths.
     """
 
@@ -52,7 +52,7 @@ class PointPaths:
         return cls(law, derived("point paths", *about, sha256(committed).hexdigest()))
 
     def answer(self, values: Mapping[str, NDArray[Any]] | None) -> "PointAnswer":
-        """The cells of all points at the level."""
+        """The response of all points at the level."""
         law = self.law
         if values is None:
             remedy = "Call relax with the table."
@@ -68,7 +68,7 @@ def _anchor(law: PlanarLaw) -> Level:
 
 
 def flat_points(columns: Mapping[str, NDArray[Any]]) -> NDArray[Any]:
-    """The coordinates point by point in one row: floats where all are floats, else each the number that it is."""
+    """The coordinates point by point in one row: as floats if all are floats, else as exact numbers."""
     coordinates = list(columns.values())
     if all(column.dtype.kind == "f" for column in coordinates):
         return np.stack(coordinates, axis=1).reshape(-1)
@@ -79,30 +79,25 @@ def flat_points(columns: Mapping[str, NDArray[Any]]) -> NDArray[Any]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PointAnswer:
-    """A response to be stored block by block.
+    """A complete response, to be stored block by block.
 
     Attributes:
-        cells: Cells in steps of the grid of its level, by column.
+        cells: Cells in steps of the grid of the level, by column.
     """
 
     cells: Mapping[str, Integers]
 
     @property
     def known(self) -> tuple[None, None]:
-        """No stored response is looked at."""
+        """No stored response is read."""
         return None, None
 
     def blocks(self, column: str, values: object, below: object, above: object, rows: int) -> Iterator[Integers]:
-        """One column, block by block; it is known already, and nothing else is looked at."""
         for start in range(0, rows, BLOCK):
             yield self.cells[column][start : start + BLOCK]
 
 
 def drawn_points(points: NDArray[Any], law: PlanarLaw, randomness: Randomness) -> NDArray[Any]:
-    """The cells of points at the one level of a law, in steps of its grid; shape (rows, dimensions).
-
-    Args:
-        points: coordinates, point by point in one row.
-    """
+    """The cells of points, given in one row, at the level of ``law``, in grid steps; shape (rows, dimensions)."""
     bits, at = PathBits(randomness.words(KEY_BYTES // 8, 64).tobytes()), law.level.scaled(1 / law.per)
     return HiddenPaths(bits, at, law.dimensions).cells(GridPoints(points, law.dimensions, law.grid), at)

@@ -1,7 +1,8 @@
-"""Promises: all that is decided before anybody looks at the data, in one object, with one form as JSON and one digest.
+"""Promises: everything that is decided before anybody looks at the data, in one object, with one JSON form and one
+digest.
 
-What a second person approves, what a ledger publishes and what a program writes down for later is this object. Level,
-name, dataset, version and request are no part of it: they belong to the call.
+A second person approves this object, a ledger publishes it, and a program saves it. Level, name, dataset, version and
+request are arguments of a call, not parts of a promise.
 """
 
 import json
@@ -47,7 +48,6 @@ if TYPE_CHECKING:
 
 
 def _noise_facts(noise: PlannedNoise) -> dict[str, Any]:
-    """The noise as JSON."""
     return noise.facts()
 
 
@@ -60,7 +60,7 @@ def _read_until(facts: Any, name: str) -> Until:
 
 
 _MOST_MARGINS = 48
-"""The number of tables of a plan whose margins are named."""
+"""The largest number of tables of a plan whose margins are listed."""
 
 _ROWS: dict[str | bool, str] = {
     "declared": "the list of rows was fixed without looking at the data (declared)",
@@ -76,25 +76,25 @@ class Promise(Display):
     """Everything that is decided about a table before anybody looks at the data: columns, protection, noise.
 
     Args:
-        columns: Columns to release; leave them out if the noise names what is measured, as a plan does.
-        public: Columns to publish as they are. Every other column of a table must be dropped, or is refused.
+        columns: Columns to release; leave them out if the noise names the released columns, as a plan does.
+        public: Columns to publish unchanged. Every other column of a table must be dropped, or is refused.
         drop: Columns that are neither released nor published.
         unit: Unit of privacy: ``unit=Unit(1, 2)`` is short for ``noise=CellNoise(Unit(1, 2))``.
-        noise: Noise in place of a unit, such as `CellNoise`, `PointNoise` or `SumNoise`; a plan (`Plan`) stands for
-            its `SumNoise`.
-        rows: Origin of the list of rows, "declared" before anybody was counted, or "observed" in the data.
-        id_column: Column of identifiers; or of an engine's frame the columns that together identify a row.
+        noise: Noise instead of a unit, such as `CellNoise`, `PointNoise` or `SumNoise`; a plan (`Plan`) stands for its
+            `SumNoise`.
+        rows: Origin of the list of rows, "declared" before the data were seen, or "observed" in the data.
+        id_column: Column of identifiers; for an engine's frame, the columns that together identify a row.
         keyed_by_id: Whether the noise of a row is a function of its identifier, so that rows may come in any order.
-        part: Names of the partition and of the part, if individuals were counted in parts that share nobody. The
-            counted table must have the same part, since levels of parts do not add up.
+        part: Names of the partition and of the part, if individuals were counted in disjoint parts. The counted table
+            must have the same part, since levels of parts do not add up.
         individual: Who one individual is, such as "one household"; a table that utmost counted knows this.
-        proved: Whether utmost counts the table, which proves the unit. With True only a table that utmost counted can
-            be released under the promise.
+        proved: Whether utmost counts the table, which proves the unit. If True, only a table that utmost counted can be
+            released under the promise.
         until: Rule by which a release stops before its epsilon is spent, as soon as it is accurate: `within`.
 
     Raises:
-        OutOfRange, NotANumber, WrongKind: for an argument outside its range, or one that does not go with the others.
-        Unsupported: for ``keyed_by_id`` or ``until`` beside noise that is not of single cells.
+        OutOfRange, NotANumber, WrongKind: for an invalid argument, or incompatible arguments.
+        Unsupported: for ``keyed_by_id`` or ``until`` with noise that is not of single cells.
 
     >>> promise = Promise("admitted", public="department", unit=Unit(1, 1))
     >>> promise.margin(epsilon=1), promise == Promise.of_facts(promise.facts())
@@ -151,16 +151,16 @@ class Promise(Display):
         self._check()
 
     def _check(self) -> None:
-        """Check that the arguments go together."""
+        """Check that the arguments are compatible."""
         self.unit.check_part(self.part)
         beside = [name for name in ("public", "drop", "id_column") if getattr(self, name)]
         if self.noise.is_by_plan and beside:
             required = f"only one of noise=plan and {beside[0]}= may be given: a plan names its columns itself"
             raise OutOfRange(required, came="both", remedy=f"Leave out {beside[0]}=.")
         if self.keyed_by_id and isinstance(self.noise, Noise):
-            self.noise.by_item()  # refuses noise that is of more than one cell
+            self.noise.by_item()  # raises for noise that is not of single cells
         if self.keyed_by_id and not self.id_column:
-            remedy = 'Pass id_column="person", say, the column that tells the rows apart.'
+            remedy = 'Pass id_column="person", say, the column that identifies the rows.'
             raise OutOfRange("keyed_by_id=True needs id_column=", came="none", remedy=remedy)
         if self.until is not None:
             if not isinstance(self.until, Until):
@@ -177,10 +177,10 @@ class Promise(Display):
 
     @property
     def lasting_noise(self) -> Noise:
-        """The noise, where there is one for every level, so that a memory can keep it.
+        """The noise, if it is defined for every level, so that a ledger can store its responses.
 
         Raises:
-            Unsupported: for noise that is chosen for one level, which no memory keeps.
+            Unsupported: for noise that is made for one level.
         """
         if isinstance(self.noise, Noise):
             return self.noise
@@ -191,16 +191,16 @@ class Promise(Display):
 
     @property
     def unit(self) -> Unit:
-        """Unit of privacy: what one individual changes."""
+        """The unit of privacy: what one individual changes."""
         return self.noise.unit
 
     @property
     def single_id_column(self) -> str | None:
-        """The column of identifiers, where it is exactly one."""
+        """The column of identifiers if there is exactly one, else None."""
         return self.id_column[0] if len(self.id_column) == 1 else None
 
     def check_single_id(self) -> None:
-        """Check that at most one column identifies the rows of a table that is no engine's frame.
+        """Check that at most one column identifies the rows, as every table but an engine's frame requires.
 
         Raises:
             OutOfRange: for several columns.
@@ -211,13 +211,13 @@ class Promise(Display):
             raise OutOfRange(required, came="several", remedy=remedy)
 
     def check_fixed(self, came: str) -> None:
-        """Check that no rule stops the release, where no answers are kept that it could climb on.
+        """Check that the promise has no stopping rule, for a release without stored answers.
 
         Args:
-            came: Where the table would be released.
+            came: Description of the release, for the message.
 
         Raises:
-            Unsupported: where one does.
+            Unsupported: if the promise has a stopping rule.
         """
         if self.until is not None:
             required = "until= needs a release that is remembered, by this process or a ledger"
@@ -225,11 +225,11 @@ class Promise(Display):
             raise Unsupported(required, came=came, remedy=remedy)
 
     def at_stop(self, level: Level, stop: Stop | None) -> NoiseAtLevel:
-        """The noise of an answer at a level, with margins that hold where this rule stopped, or where any rule would.
+        """The noise of an answer at a level, with margins that hold although the level was chosen by a stopping rule.
 
         Args:
             level: Level of the answer.
-            stop: Facts of the stop; None for an answer at a level of no ladder, chosen beforehand.
+            stop: Facts of the stop; None for an answer at a level that was chosen beforehand.
         """
         if stop is None:
             return self.noise.at(level)
@@ -243,7 +243,7 @@ class Promise(Display):
         epsilon: Number | Level,
         confidence: Number = DEFAULT_CONFIDENCE,
     ) -> int | float:
-        """The least distance within which a released value lies of the true one, with this confidence; see `Noise`."""
+        """The margin of error at a level: a released value lies this close to the true one with this confidence."""
         return self.noise.margin(level_of(epsilon), confidence)
 
     def margins(
@@ -251,9 +251,10 @@ class Promise(Display):
         epsilon: Number | Level,
         confidence: Number = DEFAULT_CONFIDENCE,
     ) -> dict[str, int | float]:
-        """The margins by name, before anything is drawn; of a plan those of the measured tables, the widest 48.
+        """The margins by name, before anything is drawn; for a plan, the 48 largest margins of its measured tables.
 
-        A mean has its margin times the number of events that it divides by: in a group of 100 it is a hundredth of it.
+        The margin of a mean is given times the number of events: in a group of 100 events it is a hundredth of the
+            number.
 
         >>> import utmost as ut
         >>> people = {"region": ["N", "N", "S"], "income": [20, 40, 30]}
@@ -271,38 +272,38 @@ class Promise(Display):
         self,
         epsilon: Number | Level,
     ) -> str:
-        """The promise at a level, in plain words."""
+        """The guarantee at a level, in plain words."""
         return f"{self.noise.guarantee(level_of(epsilon), self.columns)} {self.sentences}".rstrip()
 
     @property
     def assumed(self) -> str:
-        """The assumption about rows and public columns; empty where the noise says its own."""
+        """The assumption about rows and public columns; empty if the noise states its own."""
         if self.noise.names_rows or self.noise.is_by_plan:
             return ""
         return taken_for_granted(self.public, self.rows)
 
     @property
     def texts(self) -> dict[str, str]:
-        """The fields that are words for people, each under its title, with which they make a sentence."""
+        """The fields with text for readers, by their titles."""
         named = {each.title: getattr(self, name) for name, each in json_forms(Promise).items() if each.hint}
         return {title: words for title, words in named.items() if words is not None}
 
     @property
     def sentences(self) -> str:
-        """The same as sentences, and whether the unit is proved; empty where nobody said anything."""
+        """The texts as sentences, and whether the unit is proved; empty if there are none."""
         said = [f"{title[0].upper()}{title[1:]} {words}." for title, words in self.texts.items()]
         return " ".join([*said, _COUNTED] if self.proved else said)
 
     def facts(self) -> dict[str, Any]:
-        """The promise as JSON, numbers as text, so that none changes; `of_facts` reads it."""
+        """The promise as JSON, with numbers as text; `of_facts` reads it."""
         return facts_of(self)
 
     @classmethod
     def of_facts(cls, facts: Mapping[str, Any]) -> "Promise":
-        """The promise that JSON values describe; what is missing or null has its default.
+        """The promise that JSON values describe; a missing or null field has its default.
 
         Raises:
-            OutOfRange, NotANumber, WrongKind: for what describes none, naming a field that no promise has.
+            OutOfRange, NotANumber, WrongKind: for an invalid or unknown field.
         """
         return cls(**arguments_of(cls, facts, "promise"))
 
@@ -318,21 +319,22 @@ class Promise(Display):
         noise: "PlannedNoise | Plan | None" = None,
         until: Until | None = None,
     ) -> "Promise":
-        """The promise of a counted table: its unit, its labels as public columns, its part, and whom it counts.
+        """The promise of a counted table: its unit, its labels as public columns, its part, and its individuals.
 
         Args:
-            table: Table that `count_table` gave.
+            table: Table that `count_table` returned.
             columns: Name of the column of counts; the table's own if left out.
             public: Further public columns; the labels are public unless they are dropped.
             drop: Labels that are not published.
-            unit: Larger unit than was proved, in the steps of the table; the proved one if left out.
-            noise: Noise in place of a unit; a plan says all else itself. If left out, each cell has noise; a table of
-                `mean`, or bounded by ``in_all``, is noised by the plan of its cells.
+            unit: Unit larger than the proved one, in the steps of the table; the proved one if left out.
+            noise: Noise instead of a unit; a plan determines all other arguments. If left out, each cell has noise; a
+                table of `mean`, or bounded by ``in_all``, gets the noise of the plan of its cells.
             until: Rule by which the release stops as soon as it is accurate: `within`.
 
         Raises:
-            WrongKind: for another table. OutOfRange: for a smaller unit than was proved. Unsupported: for a unit that
-                needs a plan.
+            WrongKind: for a table that is not counted.
+            OutOfRange: for a unit smaller than the proved one.
+            Unsupported: for a unit that needs a plan.
         """
         counted: Any = instance(table, CountedFacts, "table")
         if noise is None and unit is None:
@@ -356,14 +358,15 @@ class Promise(Display):
 
     @property
     def digest(self) -> str:
-        """The SHA-256 of its facts: two promises are one where this is one."""
+        """The SHA-256 of the promise's facts; equal promises have equal digests."""
         return sha256(json.dumps(self.facts(), sort_keys=True, separators=(",", ":")).encode("ascii")).hexdigest()
 
     def save(self, path: Path | str, *, overwrite: bool = False) -> None:
-        """Write it as JSON, for `read_promise` and ``utmost release --promise``.
+        """Write the promise as JSON, for `read_promise` and ``utmost release --promise``.
 
         Raises:
-            OutOfRange: for a file that does not end in .json. Unsupported: where it is there already.
+            OutOfRange: for a file name that does not end in .json.
+            Unsupported: if the file exists.
         """
         path = Path(path)
         if path.suffix.lower() != ".json":
@@ -373,11 +376,11 @@ class Promise(Display):
         write_together({path: lambda file: write_json(PROMISE_FORM.document(self), file)}, overwrite=overwrite)
 
     def check(self, table: Any) -> None:
-        """Check that it says what a table has to be promised, where that is a counted one.
+        """Check that the promise is compatible with a table, counted or not.
 
         Raises:
-            OutOfRange: for another part or individual, a unit that no counting proved, a smaller unit than was proved,
-                and labels neither public nor dropped.
+            OutOfRange: for another part or individual, a unit that was not proved or is smaller than the proved one,
+                and labels that are neither public nor dropped.
         """
         counted: Any = table if isinstance(table, CountedFacts) else None
         if self.part != (None if counted is None else counted.part):
@@ -410,44 +413,46 @@ class Promise(Display):
             raise OutOfRange(required, came="a promise that leaves out some columns", where="promise", remedy=remedy)
 
     def rows_of(self, table: Any) -> Any:
-        """The table with the columns that it is about, as its adapter reads it; of a plan a counted table.
+        """The rows of a table as its adapter reads them; for a plan, the counted table.
 
         Raises:
-            WrongKind: where a plan is to measure anything else.
+            WrongKind: if a plan gets a table that is not counted.
         """
         return self.noise.rows_of(table, self.columns)
 
     def as_read(
         self, columns: Sequence[str], public: Sequence[str], identifiers: Sequence[str] | None = None
     ) -> "Promise":
-        """This promise with the columns as a table has them, in their order."""
+        """The promise with the columns of a table, in their order."""
         named = self.id_column if identifiers is None else tuple(identifiers)
         return self._with({"columns": tuple(columns), "public": tuple(public), "id_column": named})
 
     def _with(self, changed: Mapping[str, Any]) -> "Promise":
-        """This promise with other values of fields, which are known to be right: nothing is read again."""
+        """The promise with other values of fields, which are not checked again."""
         promise = object.__new__(Promise)
         for each in fields(Promise):
             object.__setattr__(promise, each.name, changed.get(each.name, getattr(self, each.name)))
         return promise
 
     def once(self, cost: str | Cost = "absolute", *, relaxable: bool = False) -> "Promise":
-        """This promise for a single level: noise of cells is the least at that level, and no memory keeps an answer.
+        """The promise for a release at a single level: noise of cells is the least at that level, without a history.
 
         Args:
-            cost: Error of a cell that is least: "absolute", "squared", "moment:3" or any even function nondecreasing
-                in |x|.
-            relaxable: Whether only noise is chosen that can later be relaxed without loss.
+            cost: Error of a cell that is minimised: "absolute", "squared", "moment:3" or any even function
+                nondecreasing in |x|.
+            relaxable: Whether to use only noise that can later be relaxed without loss.
 
         Raises:
-            OutOfRange: for a largest value, which only a memory keeps.
-            Unsupported: for a cost beside noise of which a promise leaves no choice: points, sums, half steps; and for
-                a rule that stops, which needs several levels.
+            OutOfRange: for a declared largest value, which only a ledger uses.
+            Unsupported: for a cost with noise that is fixed by the promise: points, sums, half steps; and for a
+                stopping rule, which needs several levels.
         """
         self.check_fixed("once=True")
         if isinstance(self.noise, Noise) and self.noise.is_bounded:
             remedy = "Publish it in a ledger, or promise it without largest=."
-            raise OutOfRange("a largest value goes with a ledger alone", came="once", where="promise", remedy=remedy)
+            raise OutOfRange(
+                "only a release in a ledger may declare a largest value", came="once", where="promise", remedy=remedy
+            )
         return self._with({"noise": least_once(self.noise, cost, relaxable=truth(relaxable, "relaxable"))})
 
     def at(self, epsilon: Number | Level | None = None, *, confidence: Number = DEFAULT_CONFIDENCE) -> NoiseAtLevel:
@@ -464,24 +469,24 @@ class Promise(Display):
         return self.noise.at(level_of(epsilon), confidence)
 
     def as_drawn(self, at_level: NoiseAtLevel) -> "Promise":
-        """This promise with the result of a search for its noise."""
+        """The promise with the result of a search for its noise."""
         noise = self.noise.as_drawn(at_level)
         return self if noise is self.noise else self._with({"noise": noise})
 
     def published_facts(self) -> dict[str, Any]:
-        """Its facts without the names of columns that are left out or identify rows: no statement tells them."""
+        """The promise as JSON, without the names of dropped columns and identifiers: statements do not show these."""
         bare = self._with({"drop": (), "id_column": (), "keyed_by_id": False})
         return bare.facts() | {"noise": self.noise.published_facts()}
 
     def with_noise(self, noise: PlannedNoise) -> "Promise":
-        """This promise with another noise, which goes with its columns."""
+        """The promise with another noise, which must fit its columns."""
         return self._with({"noise": noise})
 
     def of_table(self, table: Any) -> "Promise":
-        """This promise with what a counted table says of itself, of all that a promise says; checked.
+        """The promise with every fact that a counted table states; checked.
 
         Raises:
-            OutOfRange: as `check`.
+            OutOfRange: as for `check`.
         """
         promise = self
         if isinstance(table, CountedFacts):
@@ -493,11 +498,7 @@ class Promise(Display):
 
 
 def promise_for(promise: "Promise | Plan", table: Any) -> Promise:
-    """The promise of a table, checked; a plan stands for that of its sums, with what a counted table says of itself.
-
-    Raises:
-        OutOfRange: as `Promise.check`.
-    """
+    """The checked promise of a table; a plan stands for the promise of its sums."""
     from utmost.publish.workloads.planning.plan import Plan
 
     if isinstance(promise, Plan):
@@ -507,17 +508,17 @@ def promise_for(promise: "Promise | Plan", table: Any) -> Promise:
 
 
 def counted_labels(table: Any) -> tuple[str, ...]:
-    """The columns of a counted table that were declared with its domain; none of another table."""
+    """The label columns of a counted table; empty for another table."""
     counted: Any = table if isinstance(table, CountedFacts) else None
     return () if counted is None else tuple(counted.domain.label_columns(counted.domain.finest))
 
 
 def _noise(unit: Unit | None, noise: "PlannedNoise | Plan | None") -> PlannedNoise:
-    """The noise that a unit or a plan is short for."""
+    """The noise for the arguments ``unit`` and ``noise``."""
     if noise is None:
         return CellNoise(read_unit(unit))
     if unit is not None:
-        required = "noise says itself whom it protects"
+        required = "only one of unit= and noise= may be given: a noise has its own unit"
         raise OutOfRange(required, came="unit= beside noise=", where="noise", remedy="Pass one of the two.")
     if isinstance(noise, PlannedNoise):
         return noise
@@ -538,7 +539,7 @@ def _part_in_words(part: Part) -> str:
 
 
 def _identifiers(columns: str | Sequence[str]) -> tuple[str, ...]:
-    """The columns of identifiers, each once, named by text."""
+    """The columns of identifiers; check that they are different texts."""
     names = (columns,) if isinstance(columns, str) else columns
     if not isinstance(names, list | tuple) or not all(type(name) is str for name in names):
         came = type(columns).__name__
@@ -560,15 +561,15 @@ def _value(facts: Mapping[str, Any]) -> Promise:
 
 
 PROMISE_FORM = Form("promise", "a promise", _facts, _value)
-"""Promises as documents: the words of `Promise.facts`, and the digest by which two promises are one."""
+"""The form of promises in files: the fields of `Promise.facts`, and the digest."""
 
 
 def read_promise(path: Path | str) -> Promise:
-    """The promise in a file that ``Promise.save`` or ``utmost promise`` wrote.
+    """Read the promise in a file that ``Promise.save`` or ``utmost promise`` wrote.
 
     Raises:
-        BadTable: for what is no promise, and naming a field that is missing, unknown, or no longer fits the digest.
-        OutOfRange, NotANumber, WrongKind: for words that go not together.
+        BadTable: for a file that is not a promise, naming a field that is missing, unknown, or does not fit the digest.
+        OutOfRange, NotANumber, WrongKind: for incompatible fields.
         Unsupported: for a format of a later version.
 
     >>> from utmost import Unit

@@ -1,8 +1,8 @@
-"""The noise of a promise: what is measured, how it is noised at every level, and how an answer is read and stated.
+"""The noise of a promise: the measured columns, their noise at every level, and the reading and stating of an answer.
 
-A kind of noise is one class in one file: cells (`cell_noise`), the sums of a plan (`sum_noise`), points of the
-plane (`point_noise`). Ledger, service and command line know this protocol and no kind; `noise_kinds` lists them. A
-release that nothing remembers needs `PlannedNoise` alone.
+A kind of noise is one class in one file: cells (`cell_noise`), the sums of a plan (`sum_noise`), points of the plane
+(`point_noise`). Ledger, service and command line depend on this protocol and on no kind; `noise_kinds` lists the kinds.
+A release without history needs only `PlannedNoise`.
 """
 
 from abc import ABC, abstractmethod
@@ -33,7 +33,7 @@ from utmost.tables.cells.columns import RowName
 from utmost.tables.frames.any_table import opened_table
 
 CONFIDENCE = Fraction(19, 20)
-"""Confidence of the error bars of a response, unless another is asked for."""
+"""Default confidence of the margins of a response."""
 
 Response = dict[str, Integers]
 """A response in steps, by column."""
@@ -45,16 +45,16 @@ def _read_unit(facts: dict[str, Any], name: str) -> Unit:
 
 @dataclass(frozen=True, slots=True)
 class PlannedNoise(ABC):
-    """The noise of a promise, and how an answer at a level is drawn: all that is released once needs no more.
+    """The noise of a promise, with the drawing of an answer at a level; sufficient for a release without history.
 
     Attributes:
         unit: Unit of privacy.
-        kind: Kind of the noised values, in words.
-        json_kind: the name of the kind in JSON, see `noise_of_facts`.
-        is_by_plan: whether a table must be a counted one, and the release of it is one document.
-        is_in_steps: whether every released value is a multiple of the unit's step, whatever its plan is.
-        labels_rows: whether it names the rows of the released table itself, which are sums of a counted table.
-        names_rows: whether which rows there are is what is released, so that their number is part of the answer.
+        kind: Kind of the released values, in words.
+        json_kind: Name of the kind in JSON, see `noise_of_facts`.
+        is_by_plan: Whether the table must be a counted one, and its release is one document.
+        is_in_steps: Whether every released value is a multiple of the unit's step, for every plan.
+        labels_rows: Whether the noise names the rows of the released table, which are sums of a counted table.
+        names_rows: Whether the list of rows is the answer, so that the number of rows is part of the answer.
     """
 
     unit: Unit = field(metadata=form("whom it protects", write=Unit.facts, read=_read_unit, parts=json_forms(Unit)))
@@ -68,12 +68,12 @@ class PlannedNoise(ABC):
 
     @property
     def needs_search(self) -> bool:
-        """Whether the noise still has to be searched for; a statement needs noise that is found."""
+        """Whether the noise still has to be found by a search; a statement needs noise that was found."""
         return False
 
     @property
     def rows(self) -> int | None:
-        """The number of rows, where the noise decides it: that of the sums of a plan."""
+        """The number of rows if the noise determines it, as for the sums of a plan; else None."""
         return None
 
     @property
@@ -83,26 +83,26 @@ class PlannedNoise(ABC):
 
     @abstractmethod
     def at(self, level: Level, confidence: Number = DEFAULT_CONFIDENCE) -> NoiseAtLevel:
-        """The promise of an answer at a level and how it is drawn, whatever other levels are answered."""
+        """The noise of an answer at a level; it does not depend on other answers."""
 
     @abstractmethod
     def margin(self, level: Level, confidence: Number) -> int | float:
-        """The least distance within which a released value lies of the true one, with this confidence."""
+        """The margin of error: a released value lies this close to the true one with this confidence."""
 
     @abstractmethod
     def guarantee(self, level: Level, columns: Sequence[str]) -> str:
-        """The promise at a level, in plain words."""
+        """The guarantee at a level, in plain words."""
 
     def as_drawn(self, noise: NoiseAtLevel) -> "PlannedNoise":
-        """The same noise, with the result of a search that its plan made."""
+        """The same noise with the result of a search."""
         return self
 
     def facts(self) -> dict[str, Any]:
-        """The noise as JSON, numbers as text: what promises, events and statements keep; see `noise_of_facts`."""
+        """The noise as JSON with numbers as text, for promises, events and statements; see `noise_of_facts`."""
         return {"kind": self.json_kind, **facts_of(self)}
 
     def published_facts(self) -> dict[str, Any]:
-        """The form in which a statement has it, which `noise_of_facts` reads, too."""
+        """The noise as JSON for a statement, which `noise_of_facts` also reads."""
         return self.facts()
 
     @classmethod
@@ -117,53 +117,37 @@ class PlannedNoise(ABC):
         return arguments_of(cls, told, "noise")
 
     def check_unit(self, counted: Any) -> None:  # noqa: B027, most kinds have nothing to check
-        """Check that the unit goes with a table, counted or not.
-
-        Raises:
-            Unsupported, OutOfRange: where it does not.
-        """
+        """Check that the unit fits a table, counted or not; Unsupported or OutOfRange if not."""
 
     def check_size(self, rows: int, columns: int) -> None:
-        """Check that there is something to release; see `utmost.publish.promises.declared_columns.check_size`."""
+        """Check that there are cells to release, at least as many as one individual changes."""
         check_size(self.unit, rows, columns)
 
     def released(self, columns: tuple[str, ...]) -> tuple[str, ...]:
-        """The columns that are released, of those that a promise names.
-
-        Raises:
-            OutOfRange: for columns that have no such noise.
-        """
+        """The released columns, from those that a promise names; OutOfRange for columns without this noise."""
         return columns
 
     def labelled(self, public: tuple[str, ...]) -> tuple[str, ...]:
-        """The public columns, of those that a promise names, with those that the noise adds."""
+        """The public columns, from those that a promise names, with those that the noise adds."""
         return public
 
     def rows_of(self, table: Any, columns: Sequence[str]) -> Any:
-        """The table as its adapter or engine reads it.
-
-        Raises:
-            WrongKind: for a table of another kind.
-        """
+        """The table as its adapter or engine reads it; WrongKind for another kind of table."""
         counted: Any = table if isinstance(table, CountedFacts) else None
         return opened_table(table) if counted is None else counted.in_steps(columns[0])
 
     def measured(self, rows: Any) -> tuple[Any, str | None]:
-        """The columns to be noised, and of which kind answers are; None where they are of the kind of the table.
-
-        Raises:
-            OutOfRange: for a table that is not what the noise is promised for.
-        """
+        """The columns that get noise, and the kind of the released table; None if it is the kind of the input."""
         return rows, None
 
 
 @dataclass(frozen=True, slots=True)
 class Noise(PlannedNoise):
-    """The noise that is promised, whatever the level, and that a memory keeps.
+    """Noise that is defined for every level, so that a ledger can store its responses.
 
     Attributes:
-        is_relaxed: whether there are answers at several levels.
-        is_charted: whether the error bar is one of each column.
+        is_relaxed: Whether answers at several levels are possible.
+        is_charted: Whether each column has one margin.
     """
 
     is_relaxed: ClassVar[bool] = True
@@ -176,7 +160,7 @@ class Noise(PlannedNoise):
 
     @property
     def delta(self) -> Fraction | None:
-        """The chance that the bound of epsilon does not cover; None where there is none."""
+        """The delta of (epsilon, delta); None for pure differential privacy."""
         return None
 
     @property
@@ -186,55 +170,55 @@ class Noise(PlannedNoise):
 
     @property
     def exponent(self) -> int | None:
-        """The k of the grid 2^-k on which true values are read; None where they are read as they are."""
+        """The k of the grid 2^-k to which true values are rounded; None if they are not rounded."""
         return None
 
     def at(self, level: Level, confidence: Number = DEFAULT_CONFIDENCE) -> NoiseAtLevel:
-        """The promise of an answer at a level and how it is drawn, whatever other levels are answered."""
+        """The noise of an answer at a level; it does not depend on other answers."""
         return AnyNoiseAtLevel(self, level, read_confidence(confidence))
 
     def named_bars(self, level: Level, confidence: Number, most: int) -> tuple[tuple[str, int | float], ...]:
-        """The error bars, each with what it is of; the widest ``most`` of many."""
+        """The margins, each with the name of its values; at most ``most``, the largest ones."""
         return (("each released value", self.margin(level, confidence)),)
 
     def per_step(self, level: Level) -> Level | None:
-        """The level of one unit of a count, for a reader; None where the noise is not geometric on the integers."""
+        """The level for a change of 1 in one count; None if the noise is not geometric on the integers."""
         return None
 
     def check(self) -> None:
-        """Check all that can fail before a table is read.
+        """Check everything that can fail before a table is read.
 
         Raises:
-            Unsupported: for what could be drawn and not be read.
+            Unsupported: for noise that could be drawn but not read.
         """
 
     def check_level(self, level: Level) -> None:
-        """Check that a response at a level would have an error bar, so that it can be drawn, shown and stated.
+        """Check that a response at a level would have a margin, so that it can be drawn, shown and stated.
 
         Raises:
-            OutOfRange: for a level so strict that it has none: below epsilon 1e-50 for one step of the noise.
+            OutOfRange: for a level below epsilon 1e-50 for one step of the noise.
         """
         self.margin(level, DEFAULT_CONFIDENCE)
 
     def check_served(self) -> None:
-        """Check that a service can answer for it at every level: no request may take minutes.
+        """Check that a service can answer at every level in short time.
 
         Raises:
-            OutOfRange: where one might.
+            OutOfRange: if an answer might take minutes.
         """
 
     def check_tightened(self, level: Level, where: str) -> None:
-        """Check that stored responses lead to a stricter level without the table.
+        """Check that a smaller level can be computed from stored responses, without the table.
 
         Raises:
-            NeedsTable: where they do not.
+            NeedsTable: if it needs the table.
         """
 
     def by_item(self) -> Lattice:
-        """The lattice of the noise of one cell, where a function of its item can be that noise.
+        """The lattice of the noise of one cell, for noise keyed by identifier.
 
         Raises:
-            Unsupported: for noise that is of more than one cell.
+            Unsupported: for noise that is not of single cells.
         """
         remedy = "Collect the table first, and publish it without an engine."
         required = "noise keyed by identifier needs columns of single cells"
@@ -242,18 +226,18 @@ class Noise(PlannedNoise):
 
     @abstractmethod
     def bound(self) -> tuple[Any, str]:
-        """The size that a true value may have, as it is read; and in words."""
+        """The largest size of a true value, in steps and in words."""
 
     @abstractmethod
     def word(self, level: Level) -> int:
-        """The bytes that each cell of a response takes on disk: a function of public facts alone."""
+        """The number of bytes of a stored cell, a function of public facts alone."""
 
     def warn(self, level: Level) -> None:
-        """Warn of a level at which practically nobody is protected, see `warn_of_level`."""
+        """Warn of a level that protects practically nobody, see `warn_of_level`."""
 
     @abstractmethod
     def cells(self, column: Any, name: str, place: Callable[[int], str]) -> NDArray[Any]:
-        """The values of a column as they are noised.
+        """The values of a column in the form that gets noise.
 
         Raises:
             BadTable: for a cell that cannot be released.
@@ -261,52 +245,52 @@ class Noise(PlannedNoise):
 
     @abstractmethod
     def responder(self, response: NewResponse, values: Mapping[str, NDArray[Any]] | None) -> Responder:
-        """How a new response is made."""
+        """The method that draws a new response."""
 
     @abstractmethod
     def written(self, level: Level, response: Response) -> dict[str, NDArray[Any]]:
-        """A response as the numbers that are published."""
+        """The published numbers of a response."""
 
     def bars(self, columns: Sequence[str]) -> dict[str, str]:
-        """The names of the columns of margins, and behind which column each stands."""
+        """The names of the columns of margins, each with the column that it belongs to."""
         return {f"{name}_margin": name for name in columns}
 
     def check_names(self, columns: Sequence[str], public: Sequence[str]) -> None:
-        """Check that the columns of margins have names of their own.
+        """Check that the columns of margins have names that no other column has.
 
         Raises:
-            BadTable, OutOfRange: where a column, or a level of a domain, has such a name.
+            BadTable, OutOfRange: if a column, or a level of a domain, has such a name.
         """
         check_margins_free(self.bars(columns), [*columns, *public])
 
     def column_bars(self, level: Level, columns: Sequence[str], confidence: Number) -> Mapping[str, tuple[str, Margin]]:
-        """The columns of margins, with the column that each stands behind, and the margin."""
+        """The columns of margins by name, each with the column that it belongs to, and the margin."""
         margin = self.margin(level, confidence)
         return {name: (owner, margin) for name, owner in self.bars(columns).items()}
 
     def drawn(self, level: Level) -> str:
-        """The distribution that is drawn at a level, in words."""
+        """The distribution of the noise at a level, in words."""
         return f"noise of {self.kind}"
 
     @property
     def theorem(self) -> str:
-        """The theorem about it."""
+        """The theorem about the noise."""
         return "nothing is claimed of it but its promise"
 
     @property
     def whom(self) -> str:
-        """Whom it protects, in words."""
+        """The protected individual, in words."""
         return f"one individual, who {assumed_line(self.unit, 'released cell')}"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class AnyNoiseAtLevel(Display):
-    """The plan of any noise that a memory keeps: it asks the noise for all that is said of it.
+    """The noise of an answer at a level, whose properties are those of the promised noise.
 
     Attributes:
-        noise: Noise that answers all questions about this one.
+        noise: Promised noise.
         level: Level of the whole answer.
-        confidence: Confidence of the error bars.
+        confidence: Confidence of the margins.
     """
 
     noise: Noise
@@ -315,37 +299,31 @@ class AnyNoiseAtLevel(Display):
 
     @property
     def unit(self) -> Unit:
-        """The unit of privacy."""
         return self.noise.unit
 
     @property
     def law(self) -> Any:
-        """The noise, in words."""
+        """The distribution of the noise, in words."""
         return self.noise.drawn(self.level)
 
     @property
     def margin(self) -> int | float:
-        """The distance within which a released value lies of the true one."""
         return self.noise.margin(self.level, self.confidence)
 
     def with_confidence(self, confidence: Fraction) -> "AnyNoiseAtLevel":
-        """This noise with margins of another confidence."""
         return replace(self, confidence=confidence)
 
     def bars(self, columns: Sequence[str]) -> Mapping[str, tuple[str, Margin]]:
-        """The columns of margins, with the column that each stands behind, and the margin."""
         return self.noise.column_bars(self.level, columns, self.confidence)
 
     def warn(self) -> None:
-        """Warn of a level at which practically nobody is protected."""
         self.noise.warn(self.level)
 
     def read(self, column: Any, name: str, place: RowName) -> NDArray[Any]:
-        """The values of a column, as a memory reads them."""
         return self.noise.cells(column, name, place)
 
     def noised(self, cells: Mapping[str, NDArray[Any]], randomness: Randomness) -> dict[str, Any]:
-        """The first response that there would be, as it is published."""
+        """The columns with noise, as a first response of a release without history."""
         from utmost.publish.promises.response_noise import FirstResponse
 
         size = sum(column.size for column in cells.values())
@@ -358,5 +336,4 @@ class AnyNoiseAtLevel(Display):
         return self.noise.written(self.level, response)
 
     def facts(self) -> dict[str, Any]:
-        """The noise as JSON values, for a statement."""
         return {"drawn": self.noise.drawn(self.level), "theorem": self.noise.theorem}

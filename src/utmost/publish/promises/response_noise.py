@@ -1,20 +1,21 @@
-"""The noise of a response, from where it comes: drawn afresh, or derived from the ledger's key.
+"""The noise of a response: drawn from random bits, or derived from the ledger's key.
 
 **Derived noise** is a function of the key, the release, its values and the level, so that a ledger that was put back to
-an earlier state, and is asked anything again in any order, can only repeat itself. The function is the noise process
-evaluated lazily over a fixed tree of levels:
+an older copy repeats its answers in any order of levels. The function is the noise process, evaluated lazily over a
+fixed tree of levels:
 
 - at epsilon = 2^10 the noise is geometric; from there it is tightened to 2^9, 2^8, ...;
-- between 2^j and 2^(j+1) it is bridged at the middle, then in the half that holds the level, and so on, to the level
-  itself, or to a 4096th of the octave, between whose ends the level is bridged at last.
+- between 2^j and 2^(j+1) it is bridged at the middle, then at the middle of the half that holds the level, and so on,
+to
+  the level itself, or to a 4096th of the octave, between whose ends the level is bridged at last.
 
-Each node draws from a keystream of its own, AES-256-CTR under
+Each node draws from its own keystream, AES-256-CTR under
 
     HKDF(ledger key; name, version, lattice, commitment to the values, column, block, level of the node),
 
-so the levels of a release have the joint law of the process, whatever is asked for. Two levels in one last cell would
-be bridged apart from each other, so the second is refused. Whoever holds the key and a response can take the noise
-off: the key must be kept as the data are.
+so the levels of a release have the joint distribution of the process, in any order of answers. Two levels in the same
+last cell would be bridged independently of each other, so the second is refused. Whoever has the key and a response can
+remove the noise: the key must be protected like the data.
 """
 
 import hmac
@@ -38,12 +39,12 @@ from utmost.publish.promises.level_steps import Step
 _TOP, _HALVINGS = 10, 12
 
 Derive = Callable[[str, int, str], bytes]
-"""A function from a column, the number of a block, and the name of a node to a key."""
+"""A function from the name of a column, the number of a block, and the name of a node to a key."""
 
 
 @dataclass(frozen=True, slots=True)
 class DrawnNoise:
-    """Noise from a source of randomness."""
+    """Noise drawn from a source of randomness."""
 
     step: Step
     lattice: Lattice
@@ -51,27 +52,24 @@ class DrawnNoise:
     method: DrawMethod
 
     def place(self, column: str, block: int, count: int) -> Integers | None:
-        """Drawn uniformly."""
         return self.lattice.place(count, self.randomness)
 
     def beyond(self, column: str, block: int, count: int, below: Integers | None) -> Integers:
-        """Drawn from the geometric law, or from the relaxing law."""
         return self.step.drawn(self.lattice, below, None, count, self.randomness, self.method)
 
     def within(self, column: str, block: int, count: int, apart: Integers | None) -> Integers:
-        """Drawn from the law of tightening, or from the bridge."""
         return self.step.drawn(self.lattice, apart, np.zeros(count, np.int64), count, self.randomness, self.method)
 
 
 @dataclass(frozen=True, slots=True)
 class FirstResponse:
-    """The `Drawing` of a response before which there was none, and that nothing keeps.
+    """The `NewResponse` of a release without history.
 
     Attributes:
         level: Level of the response.
         size: Number of cells of the response.
         randomness: Source of the noise.
-        secret: Secret in the place of a ledger's key.
+        secret: Secret instead of a ledger's key.
     """
 
     level: Level
@@ -81,41 +79,37 @@ class FirstResponse:
 
     @property
     def step(self) -> Step:
-        """The step from no level to this one."""
         return Step(self.level, None, None)
 
     def derived(self, *purpose: str) -> bytes:
-        """The noise of the secret."""
+        """32 bytes for one purpose, derived from the secret."""
         return hmac.digest(self.secret, repr(purpose).encode(), sha256)
 
     @property
     def about(self) -> tuple[str, int, bytes]:
-        """The noise of a release without a name."""
+        """A fixed name and version, and no commitment."""
         return "release", 1, b""
 
     def bits(self, *run: str) -> Randomness:
-        """The randomness itself."""
         return self.randomness
 
     def on(self, lattice: Lattice, *run: str) -> ResponseNoise:
-        """Drawn."""
         return DrawnNoise(self.step, lattice, self.randomness, "constant" if self.size <= CONSTANT_UP_TO else "table")
 
 
 @dataclass(frozen=True, slots=True)
 class DerivedNoise:
-    """Noise that is a function of a key. What is stored must agree with it."""
+    """Noise that is a function of a key; stored noise must agree with it."""
 
     step: Step
     lattice: Lattice
     derive: Derive
 
     def place(self, column: str, block: int, count: int) -> Integers | None:
-        """The places of this block of cells."""
         return self.lattice.place(count, KeyedRandomness(self.derive(column, block, "place")))
 
     def beyond(self, column: str, block: int, count: int, below: Integers | None) -> Integers:
-        """The noise at the new level."""
+        """The noise at the new level; ``below`` is the stored noise at the level before, and must agree."""
         path = self._path(column, block, count)
         if below is not None:
             assert self.step.strict is not None
@@ -123,7 +117,7 @@ class DerivedNoise:
         return path.at(self.step.to)
 
     def within(self, column: str, block: int, count: int, apart: Integers | None) -> Integers:
-        """The difference of the noise at two levels."""
+        """The difference of the noise at two levels; ``apart`` is the stored difference, and must agree."""
         path = self._path(column, block, count)
         assert self.step.loose is not None
         loose = path.at(self.step.loose)
@@ -138,7 +132,7 @@ class DerivedNoise:
 
 @dataclass(frozen=True, slots=True)
 class NoiseOnLattice:
-    """How a response is made: noise on a lattice, added to what is stored beside it, or to the values.
+    """The method that draws a response with noise on a lattice, from stored responses or from the values.
 
     Attributes:
         step: Step from the stored levels.
@@ -152,7 +146,6 @@ class NoiseOnLattice:
 
     @property
     def known(self) -> tuple[Level | None, Level | None]:
-        """The neighbours of the level."""
         return self.step.strict, self.step.loose
 
     def blocks(
@@ -161,8 +154,8 @@ class NoiseOnLattice:
         """The new response of one column, block by block.
 
         Args:
-            values: true values by column; needed beyond the loosest level, and not looked at elsewhere.
-            below, above: the stored responses at the neighbours of the level.
+            values: True values by column; read only for a level above all stored ones.
+            below, above: Stored responses at the neighbouring levels.
         """
         stored = [None if blocks is None else blocks(column) for blocks in (below, above)]
         for block, start in enumerate(range(0, rows, BLOCK)):
@@ -175,22 +168,23 @@ class NoiseOnLattice:
                 yield self._from_values(place, values[column][start : start + BLOCK], strict)
 
     def _from_values(self, at: tuple[str, int, int], true: Integers, strict: Integers | None) -> Integers:
-        """The noise at the strict level is response - value; it gives away its place in the uniform block, too."""
+        """A block at a level above all stored ones, from the values and the response at the next smaller level."""
         if strict is None:
             place, below = self.noise.place(*at), None
         else:
+            # The noise at the smaller level is response - value; it determines the position in the uniform block, too.
             place, below = self.lattice.split(minus(strict, true))
         noise = self.lattice.times(self.noise.beyond(*at, below))
         return add(true, noise if place is None else add(place, noise))
 
     def _from_responses(self, at: tuple[str, int, int], strict: Integers | None, loose: Integers) -> Integers:
-        """Responses of one cell differ by multiples of the uniform block."""
+        """A block at a level below a stored one; stored responses differ by multiples of the uniform block."""
         apart = None if strict is None else self.lattice.split(minus(strict, loose))[1]
         return add(loose, self.lattice.times(self.noise.within(*at, apart)))
 
 
 def check_derived(stored: Integers, derived: Integers) -> None:
-    """Check that stored noise is the noise that a key gives."""
+    """Check that stored noise is equal to the noise derived from a key."""
     if not np.array_equal(stored, derived):
         raise Unsupported(
             "the stored noise must be the noise that the key gives",
@@ -201,11 +195,11 @@ def check_derived(stored: Integers, derived: Integers) -> None:
 
 @dataclass(frozen=True, slots=True)
 class NoiseByRuns:
-    """The noise of cells that come in runs, one run after the other, each with noise of its own.
+    """The noise of cells in consecutive runs, each run with its own noise.
 
     Attributes:
         runs: Number of cells and noise of each run.
-        block_size: Number of cells of a block; runs begin and end where they will.
+        block_size: Number of cells of a block; a run may begin and end inside a block.
     """
 
     runs: tuple[tuple[int, ResponseNoise], ...]
@@ -216,17 +210,17 @@ class NoiseByRuns:
         return None
 
     def beyond(self, column: str, block: int, count: int, below: Integers | None) -> Integers:
-        """The noise of each run at the new level."""
+        """The noise at the new level, run by run."""
         pieces = self._pieces(block, count)
         return joined((noise.beyond(column, block, at.stop - at.start, _of(below, at)) for noise, at in pieces), count)
 
     def within(self, column: str, block: int, count: int, apart: Integers | None) -> Integers:
-        """The differences of each run's noise at two levels."""
+        """The difference of the noise at two levels, run by run."""
         pieces = self._pieces(block, count)
         return joined((noise.within(column, block, at.stop - at.start, _of(apart, at)) for noise, at in pieces), count)
 
     def _pieces(self, block: int, count: int) -> Iterator[tuple[ResponseNoise, slice]]:
-        """The runs that reach into a block, each with the cells of the block that are its own."""
+        """The runs that overlap a block, each with its cells in the block."""
         first, begins = block * self.block_size, 0
         for size, noise in self.runs:
             low, high = max(begins - first, 0), min(begins + size - first, count)
@@ -241,7 +235,7 @@ def _of(known: Integers | None, cells: slice) -> Integers | None:
 
 @dataclass(frozen=True, slots=True)
 class _Path:
-    """The noise process of some cells; each node is evaluated once."""
+    """The noise process of some cells; each node of the tree is evaluated once."""
 
     lattice: Lattice
     count: int
@@ -262,7 +256,7 @@ class _Path:
         return self._node(Step(to, low, high))
 
     def _octave(self, exponent: int) -> Level:
-        """The level 2^exponent, with the noise there and at all such levels above it known."""
+        """The level 2^exponent, after evaluating it and every power of two above it."""
         above = None
         for j in range(_TOP, exponent - 1, -1):
             here = Level(None, Fraction(2) ** j)
@@ -280,7 +274,7 @@ class _Path:
 
 
 def check_apart(levels: Iterable[Level], to: Level) -> None:
-    """Check that derived noise can answer a level beside others that are stored."""
+    """Check that derived noise can answer a level beside the stored ones."""
     if Level(None, Fraction(2) ** _TOP) < to:
         raise Unsupported(f"derived noise serves levels up to epsilon={2**_TOP}", came=to)
     mine = _cell(to)
@@ -298,7 +292,7 @@ def _octave_of(level: Level) -> int:
 
 
 def _middles(to: Level, low: Fraction, high: Fraction) -> Iterable[Level]:
-    """The middles of the halves that hold the level, down to the level or to the last cell."""
+    """The midpoints of the halves that hold the level, down to the level or to the last cell."""
     for _ in range(_HALVINGS):
         middle = Level(None, (low + high) / 2)
         yield middle
@@ -308,7 +302,7 @@ def _middles(to: Level, low: Fraction, high: Fraction) -> Iterable[Level]:
 
 
 def _cell(level: Level) -> tuple[Fraction, Fraction] | None:
-    """The last cell of the tree that holds a level; None for a level that is a node itself."""
+    """The last cell of the tree that holds a level; None for a level that is a node."""
     high = Fraction(2) ** _octave_of(level)
     low = high / 2
     if level == Level(None, high):

@@ -1,6 +1,7 @@
-"""Columns as signed sums of them, and back: fractions, kept or rounded by a coin.
+"""Columns as signed sums, and back, with fractions kept or rounded at random.
 
-Two columns are their sum and difference, multiples of 1/2 when they are read back; more are the sums of `SignedCells`.
+Two columns become their sum and difference, from which they are computed as multiples of 1/2; more columns become the
+sums of `SignedCells`.
 """
 
 from collections.abc import Sequence
@@ -22,17 +23,13 @@ from utmost.errors import OutOfRange
 from utmost.publish.workloads.measuring.cells_together import CellsLaw
 
 Halves = Literal["toss", "keep"]
-"""Treatment of multiples of 1/2 and other fractions: rounded up or down by a coin, or kept."""
+"""Treatment of fractions: "toss" rounds up or down at random, "keep" keeps them."""
 
 _LARGEST = 1 << 52  # below it, floats hold every multiple of 1/2
 
 
 def turned(first: Any, second: Any) -> tuple[Any, Any]:
-    """The sum and the difference of two columns of integers: what to put in a `Ledger` or `GradualRelease`, cells=2.
-
-    >>> turned([601, 370], [332, 222])
-    (array([933, 592]), array([269, 148]))
-    """
+    """The sum and the difference of two columns of integers."""
     left, right = (whole_numbers(values, "column") for values in (first, second))
     if left.shape != right.shape:
         raise OutOfRange("the two columns must have one length", came=(left.shape, right.shape))
@@ -42,17 +39,7 @@ def turned(first: Any, second: Any) -> tuple[Any, Any]:
 def turned_back(
     total: Any, apart: Any, *, halves: Halves = "keep", randomness: Randomness | None = None
 ) -> tuple[Any, Any]:
-    """Two columns from a response to their sum and one to their difference.
-
-    Args:
-        total, apart: the responses, integers.
-        halves: "keep" gives multiples of 1/2, as floats (or Fractions where floats do not hold them); "toss" rounds
-            them by a fair coin each, which leaves the mean of |error| as it is.
-        randomness: Source of the coins; the operating system's if left out.
-
-    >>> turned_back([933, 592], [270, 148])
-    (array([601.5, 370. ]), array([331.5, 222. ]))
-    """
+    """Two columns from the noisy sum and difference; "toss" rounds multiples of 1/2 by a fair coin each."""
     left, right = whole_numbers(total, "total"), whole_numbers(apart, "apart")
     if left.shape != right.shape:
         raise OutOfRange("the two responses must have one length", came=(left.shape, right.shape))
@@ -64,11 +51,7 @@ def turned_back(
 
 
 def signed_sums(columns: Sequence[Any], rows: Sequence[Sequence[int]]) -> list[Integers]:
-    """The sums that integer rows take of columns.
-
-    >>> [sums.tolist() for sums in signed_sums([[5, 1], [2, 2], [1, 0]], [[1, 0, 0], [1, -1, -1], [0, 1, -1]])]
-    [[5, 1], [2, -1], [1, 2]]
-    """
+    """The linear combinations of columns with the integer coefficients in ``rows``."""
     parts = [whole_numbers(column, "column") for column in sequence(columns, "columns")]
     return [_combined(parts, sequence_of(row, integer, "rows")) for row in sequence(rows, "rows")]
 
@@ -76,20 +59,7 @@ def signed_sums(columns: Sequence[Any], rows: Sequence[Sequence[int]]) -> list[I
 def read_off(
     sums: Sequence[Any], estimate: tuple[Any, int], *, halves: Halves = "keep", randomness: Randomness | None = None
 ) -> list[Any]:
-    """The columns from responses to their signed sums, by a matrix of integers over a denominator.
-
-    Args:
-        sums: the responses, one for each row.
-        estimate: Estimate as of `SignedCells.estimate`.
-        halves: "keep" gives the nearest floats of fractions (or Fractions where floats hold no half); "toss" rounds
-            each up with the chance of its fraction, so that the mean stays what it is.
-        randomness: Source of the coins; the operating system's if left out.
-
-    >>> from utmost.noise import SignedCells
-    >>> law = SignedCells(1, [[1, 0, 0], [1, -1, -1], [0, 1, -1]], ["8/15", "7/15", "7/15"])
-    >>> [column.tolist() for column in read_off([[5, 1], [3, -1], [1, 2]], law.estimate)]
-    [[5.0, 1.0], [1.5, 2.0], [0.5, 0.0]]
-    """
+    """Columns from their noisy signed sums, by an integer matrix over a denominator; "toss" rounds without bias."""
     gain, denominator = estimate
     responses = [whole_numbers(column, "sums") for column in sequence(sums, "sums")]
     bits = secure(randomness) if one_of(halves, Halves, "halves") == "toss" else None
@@ -101,7 +71,7 @@ def read_off(
 
 
 def sums_of(law: CellsLaw, columns: Sequence[Integers]) -> list[Integers]:
-    """The numbers that a group's noise is added to: sum and difference of a pair, signed sums, or the columns."""
+    """The numbers that get the noise of a group: sum and difference of a pair, signed sums, or the columns."""
     if isinstance(law, SignedCells):
         return signed_sums(columns, law.rows)
     return list(turned(*columns) if isinstance(law, RotatedPair) else columns)
@@ -110,7 +80,7 @@ def sums_of(law: CellsLaw, columns: Sequence[Integers]) -> list[Integers]:
 def columns_of(
     law: CellsLaw, sums: Sequence[Integers], *, halves: Halves, randomness: Randomness | None = None
 ) -> list[Any]:
-    """The columns of a group, read off the noisy sums that `sums_of` gave."""
+    """The columns of a group, computed from the noisy sums."""
     if isinstance(law, SignedCells):
         return read_off(sums, law.estimate, halves=halves, randomness=randomness)
     if isinstance(law, RotatedPair):
@@ -119,7 +89,7 @@ def columns_of(
 
 
 def ratios_of(law: CellsLaw) -> tuple[Level, ...]:
-    """The level of one unit of each sum of a group whose noise is geometric."""
+    """The level for a change of 1 in each sum of a group with geometric noise."""
     if isinstance(law, SignedCells):
         return law.ratios
     assert isinstance(law, RotatedPair | Geometric), "geometric noise"
@@ -127,14 +97,14 @@ def ratios_of(law: CellsLaw) -> tuple[Level, ...]:
 
 
 def _combined(columns: Sequence[Integers], row: Sequence[int]) -> Integers:
-    """The sum of columns times integers, in Python ints where int64 might not hold it."""
+    """A linear combination of columns, in Python integers if int64 might overflow."""
     times = sum(map(abs, row))
     wide = (with_room_for(column, times) * factor for column, factor in zip(columns, row, strict=True))
     return narrowed(sum(wide, np.zeros(columns[0].shape, np.int64)))
 
 
 def whole_numbers(values: Any, name: str) -> Integers:
-    """A list of integers as a row of int64, or of Python ints."""
+    """A list of integers as a row of int64, or of Python integers."""
     array = plain_array(values, name)
     if array.ndim != 1 or (array.dtype != object and array.dtype.kind not in "iu") or array.dtype == np.uint64:
         array = objects(list(values)) if np.iterable(values) else array
@@ -148,25 +118,25 @@ def _halved(doubled: Integers) -> NDArray[Any]:
 
 
 def _parts(numerators: Integers, denominator: int) -> NDArray[Any]:
-    """The fraction of each numerator."""
+    """Each numerator divided by the denominator, as floats or Fractions."""
     if not numerators.size or (int(np.abs(numerators).max()) < _LARGEST and denominator < _LARGEST):
         return numerators.astype(np.float64) / denominator
     return objects(Fraction(int(x), denominator) for x in numerators)
 
 
 def _tossed(doubled: Integers, randomness: Randomness) -> Integers:
-    """Half of each, rounded up or down by a coin of its own, which is drawn whether it is needed or not."""
+    """Half of each integer, rounded up or down by a fair coin."""
+    # A coin is drawn for every integer, also for even ones, so that the number of draws does not depend on the data.
     coins = (randomness.words(doubled.size, 8) & 1).astype(np.int64)
     return add(doubled, coins) >> 1
 
 
 def _rounded(numerators: Integers, denominator: int, randomness: Randomness) -> Integers:
-    """Round each fraction to the integer below or above, above with the chance of its distance from the one below: a
-    number below the denominator is added, and the rest dropped.
-    """
+    """Each fraction rounded up with the probability of its fractional part, else down."""
     if denominator == 1:
         return numerators
     if denominator == 2:
         return _tossed(numerators, randomness)
+    # floor((numerator + uniform in 0..denominator - 1) / denominator)
     total = add(numerators, uniform_integers(denominator, numerators.size, randomness))
     return narrowed((total if denominator < _LARGEST else total.astype(object)) // denominator)

@@ -1,8 +1,8 @@
-"""The statement of an answer: a promise, a level and a digest, and all that follows from them; and its check.
+"""The statement of an answer: a promise, a level, a digest, and everything that follows from them; and its check.
 
-The statement is plain data, ready for JSON, and holds no true value. Its one checker takes from a document the facts
-that nothing else implies, writes the statement again, and compares every field: share of each cell, distribution,
-margins, sentences. It needs no data and no solver. What follows from nothing is on the curator's word, see `ON_TRUST`.
+The statement is plain data, ready for JSON, and holds no true value. Its only checker reads the facts that do not
+follow from others, writes the statement again, and compares every field: budget share of each cell, distribution,
+margins, sentences. The check needs no data and no solver. The facts that cannot be checked are in `ON_TRUST`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -46,18 +46,18 @@ ON_TRUST = (
     "the public columns and a declared list of rows would be the same without any one individual",
     ON_TRUST_OF_DRAWS,
 )
-"""Assumptions that no statement and no table can show."""
+"""The assumptions that a reader cannot check."""
 
 PLACES_ON_TRUST = (
     "the columns are coordinates in one unit of length, and distances are measured in it",
     "the public columns and a declared list of rows would be the same without any one individual",
     ON_TRUST_OF_DRAWS,
 )
-"""The assumptions on trust for points."""
+"""The assumptions that a reader of points cannot check."""
 
 
 class StatementFacts(Display, dict[str, Any]):
-    """A statement as JSON values; a notebook shows it in words."""
+    """A statement as JSON values, which a notebook shows in words."""
 
     __slots__ = ()
     __repr__ = dict.__repr__
@@ -65,14 +65,14 @@ class StatementFacts(Display, dict[str, Any]):
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """The statement of one answer: cells, the sums of a plan, points, columns changed together, named keys.
+    """The statement of one answer: of cells, sums of a plan, points, columns changed together, or selected keys.
 
     Attributes:
-        promise: Promise, with the columns and public columns of the table as it is published, and its noise as drawn.
+        promise: Promise, with the columns and public columns of the published table, and its noise as drawn.
         noise: Noise at the level of the answer, with the confidence of the margins.
         rows: Number of rows of the table, or of sums.
-        digest: SHA-256 of the published table or sums, see `cells_digest`; None where there is no table.
-        ledger: Facts that a memory adds; None for a release that nothing remembers.
+        digest: SHA-256 of the published table or sums, see `cells_digest`; None without a table.
+        ledger: Facts that a ledger adds; None for a release without history.
 
     >>> from utmost import Promise, Unit
     >>> promise = Promise("n", unit=Unit(1, 2))
@@ -95,18 +95,18 @@ class Statement:
 
     @property
     def level(self) -> Level:
-        """Level of the answer."""
+        """The level of the answer."""
         return self.noise.level
 
     @property
     def delta(self) -> Fraction | None:
-        """Chance that the bound of epsilon does not cover; None where there is none."""
+        """The delta of (epsilon, delta); None for pure differential privacy."""
         noise = self.promise.noise
         return noise.delta if isinstance(noise, Noise) else None
 
     @property
     def guarantee(self) -> str:
-        """The promise in sentences: beforehand, and of an outcome at which a rule stopped."""
+        """The guarantee in sentences; with a stopping rule, both for the whole release and for this outcome."""
         promise, stop = self.promise, None if self.ledger is None else self.ledger.stop
         sentence = promise.guarantee(self.level if stop is None else stop.promised)
         if stop is not None:
@@ -133,12 +133,12 @@ class Statement:
         }
 
     def _margins(self) -> dict[str, Margin]:
-        """Margins of error, by the names of their columns."""
+        """The margins by the names of their columns."""
         return {name: margin for name, (_, margin) in self.noise.bars(self.promise.columns).items()}
 
     @classmethod
     def _of_fields(cls, document: Mapping[str, Any]) -> "Statement":
-        """The statement by the fields that nothing else implies."""
+        """The statement from the fields that do not follow from others."""
         level = level_from_facts(document)
         promise = Promise.of_facts(stated_field(document, "promise", dict))
         if promise.noise.needs_search:
@@ -152,7 +152,7 @@ class Statement:
         return statement
 
     def _check_stop(self) -> None:
-        """Check that the rule of the promise can have stopped so at this level, and that the margins hold there."""
+        """Check that the stopping rule could have stopped at this level, and that the margins hold there."""
         ledger, until = self.ledger, self.promise.until
         if ledger is None or ledger.stop is None:
             return
@@ -170,10 +170,10 @@ class Statement:
 
         Args:
             table: Table as it was released, of any kind.
-            digested: Whether the digest is that of the cells; False where the digest of the file was compared already.
+            digested: Whether to compare the digest of the cells; pass False if the digest of the file was compared.
 
         Raises:
-            BadTable: where it is another one.
+            BadTable: if it is another table.
         """
         noise, columns = self.noise, self.promise.columns
         stated = {"rows": self.rows, "table": self.digest}
@@ -186,7 +186,7 @@ class Statement:
                 and stop.is_met is not None
                 and self._is_met(table) != stop.is_met
             ):
-                required = "the rule must be met, or not, as it was stated"
+                required = "the table must meet the stopping rule exactly if the statement says so"
                 raise BadTable(required, came="the contrary", where="stopped")
             step = None if noise.unit.step == 1 else noise.unit.step
             width = noise.width if isinstance(noise, CellNoiseAtLevel) else step
@@ -195,7 +195,7 @@ class Statement:
         return noise
 
     def _is_met(self, table: Any) -> bool:
-        """Whether a table meets the rule of the promise, which has read margins of 95 %, whatever others are stated."""
+        """Whether a table meets the stopping rule, which reads margins of 95 % even if the statement has others."""
         until, stop = self.promise.until, None if self.ledger is None else self.ledger.stop
         assert until is not None, "a rule stopped it"
         assert stop is not None, "a rule stopped it"
@@ -204,33 +204,29 @@ class Statement:
 
     @classmethod
     def of_facts(cls, document: Mapping[str, Any]) -> "Statement":
-        """The statement in a document, once it was written again and every field was found equal.
+        """The statement in a document; every field is computed again and compared.
 
         Raises:
             BadTable: naming the first field that does not follow from the others.
-            Unsupported: for a format or a cost that is not known.
-            WrongKind: for what is no mapping.
+            Unsupported: for an unknown format or cost.
+            WrongKind: for a document that is not a mapping.
 
         >>> from utmost import Promise, Unit
         >>> promise = Promise("n", unit=Unit(1, 2))
         >>> facts = Statement(promise, promise.at(1), 12, None, None).facts()
         >>> Statement.of_facts(facts | {"margins": {"n_margin": 5}})
         Traceback (most recent call last):
-        utmost.errors.BadTable: margins.n_margin: what a statement says must follow from its promise and level; ...
+        utmost.errors.BadTable: margins.n_margin: every field of a statement must follow from its promise and level; ...
         """
         return STATEMENT_FORM.checked(document)
 
 
 STATEMENT_FORM = StatementForm(STATEMENT_KIND, "a statement", Statement._fields, Statement._of_fields)
-"""Statements of one answer: promise, level, confidence, rows, digest, and the facts of a memory decide every field."""
+"""The form of statements of one answer, from promise, level, confidence, rows, digest, and the ledger's facts."""
 
 
 def read_statement(path: Path | str) -> dict[str, Any]:
-    """Read the statement of a release; what it says has yet to be checked, see `Statement.of_facts`.
-
-    Raises:
-        BadTable, Unsupported: for a file that is no such statement, and for a format that is not known.
-    """
+    """Read a statement from a file; its fields are not checked yet, see `Statement.of_facts`."""
     statement: dict[str, Any] = read_json(path if isinstance(path, Path) else Path(path), "a statement must")
     kind = statement.get("kind") if isinstance(statement, dict) else None
     if isinstance(kind, str) and kind in KINDS_BESIDE_TABLES:
@@ -243,20 +239,20 @@ def read_statement(path: Path | str) -> dict[str, Any]:
 
 
 def check_statement(statement: Mapping[str, Any], table: Any, *, digested: bool = True) -> NoiseAtLevel:
-    """Check that a statement follows from itself, and is about this table: cells, points or columns together.
+    """Check every field of a statement, and that it belongs to this table of cells, points or columns together.
 
     Args:
         statement: Statement of the table.
         table: Table as it was released, of any kind.
-        digested: Whether the digest is that of the cells; False where the digest of the file was compared already.
+        digested: Whether to compare the digest of the cells; pass False if the digest of the file was compared.
 
     Returns:
-        The distribution of the noise. The draw is taken on trust, and so is the privacy unit.
+        The distribution of the noise. The draw and the privacy unit cannot be checked.
 
     Raises:
-        BadTable: naming the first field that does not follow from the others; and where columns, rows, margins or
-            digest are not the table's.
-        Unsupported: for a format or a cost that is not known.
+        BadTable: naming the first field that does not follow from the others; or if columns, rows, margins or digest
+            are not those of the table.
+        Unsupported: for an unknown format or cost.
 
     >>> from utmost import Unit
     >>> from utmost.promises import Promise
@@ -307,17 +303,12 @@ def check_table(
 
 
 def is_blank(cell: Any) -> bool:
-    """Whether nothing stands in a cell of a table."""
     return cell is None or cell == "" or cell != cell
 
 
 def unlike(cell: Any, expected: Any) -> bool:
-    """Whether a cell of a file says something else: numbers are compared exactly, blanks are alike, labels as text.
-
-    >>> unlike("3", 3.0), unlike("", None), unlike("01", "1"), unlike("x", 3)
-    (False, False, True, True)
-    """
-    # Most cells are written just so, and there may be millions of them.
+    """Whether a cell of a file differs from the expected one: as exact numbers, as blanks, or as text."""
+    # The common case, fast for millions of cells.
     if type(expected) in (int, str) and type(cell) in (int, str) and str(cell) == str(expected):
         return False
     if is_blank(cell) or is_blank(expected):
@@ -338,13 +329,8 @@ def _is_margin(cell: Any, margin: float) -> bool:
 
 
 def _check_cells(column: Any, step: Fraction | None, name: str) -> None:
-    """Check that each cell is one that could have been released: an integer, or the float nearest to some steps.
-
-    A blank, a formula or a number in between would be believed by whoever reads the table after it was verified.
-
-    Raises:
-        BadTable: at the first cell that is no number.
-    """
+    """Check that each cell is an integer, or the float nearest to a multiple of ``step``."""
+    # A blank, a formula or a number in between would be trusted by a reader of the verified table.
     cells = column.tolist() if hasattr(column, "tolist") else column
     kinds = set(map(type, cells))
     if step is None and kinds <= {int}:
@@ -352,7 +338,7 @@ def _check_cells(column: Any, step: Fraction | None, name: str) -> None:
     if step is not None and kinds <= {float, int, Decimal} and max(step.numerator, step.denominator) < _SHORT:
         numbers = np.array(cells, np.float64)
         units = np.rint(numbers / step.numerator * step.denominator) * step.numerator
-        # A quotient of integers below 2^53 is the nearest float; what is not settled so is, one by one.
+        # A quotient of integers below 2^53 is rounded to the nearest float; remaining cells are checked one by one.
         if bool((np.abs(units) < _SHORT).all() and (units / step.denominator == numbers).all()):
             return
     for row, cell in enumerate(cells):
@@ -374,22 +360,7 @@ def _is_released(cell: Any, step: Fraction | None) -> bool:
 
 
 def reading_noise(stated: Mapping[str, Any], column: str | None = None) -> Level | IntegerLaw:
-    """The noise of a released count: for geometric noise the level of one unit, for a discrete staircase its law.
-
-    Where it is a level, alpha^|i - z| is what the release z says of count i.
-
-    Args:
-        stated: the statement of a release of integers.
-        column: Released column to read.
-
-    >>> from utmost import Promise, Unit, level, release
-    >>> promise = Promise("admitted", unit=Unit(1, 2))
-    >>> answer = release({"admitted": [3, 4]}, promise, epsilon=level(alpha="1/4"), once=True)
-    >>> reading_noise(answer.statement).alpha
-    Fraction(1, 2)
-    >>> reading_noise(release({"admitted": [3]}, Promise("admitted", unit=Unit(5, 1)), epsilon=1, once=True).statement)
-    DiscreteStaircase(epsilon=1, sensitivity=5, step=2)
-    """
+    """The noise of a released count: the level for a change of 1, or the distribution of a discrete staircase."""
     checked = Statement.of_facts(stated)
     columns, noise = checked.promise.columns, checked.noise
     if column is not None and column not in columns:

@@ -1,6 +1,6 @@
-"""Names of the kinds of statements in a file, and the one format in which all documents are written and read.
+"""Names of the kinds of statements in a file, and the format of all documents.
 
-Here are words and numbers alone, so that whoever asks of which kind a file is loads nothing that makes one.
+This file has only names and numbers, so that finding the kind of a file imports no code that writes it.
 """
 
 import re
@@ -19,6 +19,7 @@ DETAILED_KIND = "utmost release in two stages"
 CLEAN_KIND = "utmost clean table"
 WITHHELD_KIND = "utmost withheld table"
 ANSWERS_KIND = "utmost answers"
+NOISY_TABLE_KIND = "utmost table of declared noise"
 
 KINDS_BESIDE_TABLES = frozenset(
     {
@@ -28,16 +29,17 @@ KINDS_BESIDE_TABLES = frozenset(
         CLEAN_KIND,
         WITHHELD_KIND,
         ANSWERS_KIND,
+        NOISY_TABLE_KIND,
     }
 )
-"""The kinds of statements that stand beside a table."""
+"""The kinds of statements in a file beside their table."""
 
 CELLS = ("cells", "cells at one level")
-"""The kinds of noise of cells, each with noise of its own."""
+"""The kinds of independent noise of cells."""
 
 
 def noise_kind(document: Mapping[str, Any]) -> str:
-    """The kind of noise that the promise in a statement has; "" in a document that is no statement."""
+    """The kind of noise of the promise in a statement; "" for other documents."""
     promise = document.get("promise")
     noise = promise.get("noise") if isinstance(promise, Mapping) else None
     kind = noise.get("kind") if isinstance(noise, Mapping) else None
@@ -45,32 +47,22 @@ def noise_kind(document: Mapping[str, Any]) -> str:
 
 
 def is_of_sums(document: Mapping[str, Any]) -> bool:
-    """Whether a document is the statement of the sums of a plan."""
     return document.get("kind") == STATEMENT_KIND and noise_kind(document) == "sums"
 
 
 def is_whole(document: Any) -> bool:
-    """Whether a document is a release in itself, and needs no table beside it: sums of a plan, or two stages."""
+    """Whether a document is a complete release without a table beside it: sums of a plan, or two stages."""
     if not isinstance(document, Mapping):
         return False
     return document.get("kind") in (DETAILED_KIND,) or (is_of_sums(document) and "sums" in document)
 
 
 VERSION = re.compile(r"[0-9]+(\.[0-9]+){1,3}((a|b|rc|\.dev|\.post)[0-9]+)*(\+[0-9a-z]{1,20})?")
-"""The spelling of a version of utmost."""
+"""The form of a version number of utmost."""
 
 
 def check_format(document: Mapping[str, Any], noun: str, where: str = "") -> None:
-    """Check that a document has the format that is read.
-
-    Raises:
-        BadTable: where it names no format.
-        Unsupported: for another one, with the version that wrote it where the document names one.
-
-    >>> check_format({"format": 2, "utmost": "1.4.0"}, "a statement")
-    Traceback (most recent call last):
-    utmost.errors.Unsupported: format: the format of a statement must be 1; got 2. Version 1.4.0 of utmost wrote it: ...
-    """
+    """Check that a document has the current format; Unsupported names the version that wrote another format."""
     form, version, place = document.get("format"), document.get("utmost"), f"{where}, 'format'" if where else "format"
     if type(form) is not int:
         raise BadTable(f"{noun} must have a format, an integer", came=type(form).__name__, where=place)

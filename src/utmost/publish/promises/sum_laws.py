@@ -12,12 +12,12 @@ from utmost.tables.axes.domain import Family
 
 
 def noise_laws(plan: Plan, spent: Level) -> dict[Family, Geometric]:
-    """The noise of each sum of each measured family when the whole may spend a level."""
+    """The noise of each sum of each measured marginal, for a level of the whole release."""
     wide = plan.unit.sensitivity.numerator
     return {family: Geometric(of, wide * load_of(family)) for family, of in plan.levels(spent).items()}
 
 
 def warn_of_laws(plan: Plan, level: Level, laws: Mapping[Family, Geometric]) -> None:
-    """Warn of a level at which practically nobody is protected; a total that is public tells nothing."""
+    """Warn of a level that protects practically nobody; the noise of a public total does not count."""
     secret = [law for of, law in laws.items() if not (plan.unit.exactly and is_total(plan.domain, of))]
     warn_of_level(level, max(secret or laws.values(), key=lambda law: law.level))

@@ -1,4 +1,4 @@
-"""The sums that a plan measures of a counted table: cells in runs, each family's at its share of the level."""
+"""The sums that a plan measures of a counted table: consecutive runs of cells, one for each marginal and its share."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -35,21 +35,21 @@ from utmost.publish.workloads.row_unit import WholeRows
 from utmost.tables.axes.domain import Domain, Family
 
 MEASURED = "measured"
-"""The column of a release that a plan measures."""
+"""The name of the column of all sums of a plan."""
 
 
 def plan_facts(plan: Plan) -> dict[str, Any]:
-    """A plan with its unit as JSON values, which `read_plan_text` reads."""
+    """A plan with its unit as JSON values, which `read_plan_text` parses."""
     return plan.facts() | {"unit": plan.unit.facts()}
 
 
 def plan_text(plan: Plan) -> str:
-    """The plan as JSON text, since the order of axes and labels belongs to the plan, and ledgers sort names."""
+    """A plan with its unit as JSON text, which keeps the order of axes and labels, while ledgers sort names."""
     return json.dumps(plan_facts(plan), separators=(",", ":"))
 
 
 def read_plan_text(written: Any, name: str = "plan") -> Plan:
-    """A plan, or the one that `plan_facts` or `plan_text` wrote."""
+    """A plan, parsed from the output of `plan_facts` or `plan_text`, or returned unchanged."""
     if isinstance(written, Plan):
         return written
     try:
@@ -58,20 +58,21 @@ def read_plan_text(written: Any, name: str = "plan") -> Plan:
     except UtmostError:
         raise
     except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError):
-        remedy = "Take the plan of Promise.facts()."
+        remedy = "Use the plan of Promise.facts()."
         raise OutOfRange(f"{name} must be a plan and its unit as JSON text", came="other text", remedy=remedy) from None
 
 
 @dataclass(frozen=True, slots=True, init=False)
 class SumNoise(LatticeNoise):
-    """Geometric noise on the sums of a plan: each query group is noised at its share of the level.
+    """Geometric noise on the sums of a plan: each query group gets noise at its share of the level.
 
     Args:
-        plan: Plan of what is measured of a counted table; its unit is that of the noise.
-        largest: Bound on the size of any true value there could be, as for `CellNoise`.
+        plan: Plan of the sums to measure of a counted table; its unit is that of the noise.
+        largest: Bound on the size of any possible true value, as for `CellNoise`.
 
     Raises:
-        WrongKind: for a plan that is no Plan. OutOfRange, NotANumber: for a bound outside its range.
+        WrongKind: for another object instead of a plan.
+        OutOfRange, NotANumber: for an invalid bound.
 
     Source: proofs/theory/marginals.md.
 
@@ -97,20 +98,20 @@ class SumNoise(LatticeNoise):
 
     @property
     def subject(self) -> str:
-        """Many questions."""
+        """The released columns, in the words of a page."""
         return "many questions at once"
 
     def published_facts(self) -> dict[str, Any]:
-        """The plan as JSON values: a statement's names keep their order."""
+        """The noise as JSON for a statement, with the plan as values instead of text."""
         return {**self.facts(), "plan": plan_facts(self.plan)}
 
     def at(self, level: Level, confidence: Number = DEFAULT_CONFIDENCE) -> "SumsAtLevel":
-        """The promise of an answer at a level and how it is drawn, whatever other levels are answered."""
+        """The noise of an answer at a level; it does not depend on other answers."""
         return SumsAtLevel(self, level, read_confidence(confidence))
 
     @property
     def runs(self) -> tuple[tuple[int, Lattice], ...]:
-        """The families in order: how many sums each has, and the lattice of their noise."""
+        """The number of sums of each marginal in order, with the lattice of their noise."""
         sizes = (prod(self.plan.measured_shape(family)) for family in self.plan.shares)
         shares = self.plan.shares.items()
         lattices = (replace(self.lattice, share=share / load_of(family)) for family, share in shares)
@@ -123,24 +124,24 @@ class SumNoise(LatticeNoise):
 
     @property
     def whom(self) -> str:
-        """Whom the plan protects."""
+        """The protected individual, in words."""
         return f"one individual, who {assumed_line(self.unit, 'cell')}"
 
     @property
     def widest(self) -> Lattice:
-        """The lattice of the family with the least share."""
+        """The lattice of the marginal with the smallest share."""
         return min((lattice for _, lattice in self.runs), key=lambda lattice: lattice.share)
 
     def margin(self, level: Level, confidence: Number) -> int | float:
-        """The error bar of the family with the least share."""
+        """The margin of the marginal with the smallest share."""
         return self._bar(self.widest.of(level), confidence)
 
     def warn(self, level: Level) -> None:
-        """Warn of a level at which practically nobody is protected, see `warn_of_level`."""
+        """Warn of a level that protects practically nobody, see `warn_of_level`."""
         warn_of_laws(self.plan, level, noise_laws(self.plan, level))
 
     def named_bars(self, level: Level, confidence: Number, most: int) -> tuple[tuple[str, int | float], ...]:
-        """The widest error bars, each of one family."""
+        """The largest margins, each of one marginal."""
         families = zip(self.plan.shares, self.runs, strict=True)
         widest = sorted(families, key=lambda measured: measured[1][1].share)
         named = ((family, lattice.of(level)) for family, (_, lattice) in islice(widest, most))
@@ -154,23 +155,23 @@ class SumNoise(LatticeNoise):
         )
 
     def _bar(self, ratio: Level, confidence: Number) -> int | float:
-        """The error bar of a sum, in the amount's own unit."""
+        """The margin of a sum, in the amount's own unit."""
         return self.unit.margin(int(Geometric(ratio).margin(confidence)))
 
     def check(self) -> None:
-        """Check that what is measured gives back what is wanted."""
+        """Check that the measured sums determine the sums of the workload."""
         weights = precision_weights(self.plan.levels(level(1)))
         self.plan.measurement.reconstruction(weights)
 
     def check_size(self, rows: int, columns: int) -> None:
-        """Nothing: there is a sum for each group of the domain."""
+        """Accept every size: each group of the domain has a sum."""
 
     def check_names(self, columns: Sequence[str], public: Sequence[str]) -> None:
-        """Check that the levels of the domain have names beside which the tables' columns can stand."""
+        """Check that no level of the domain has the name of a column that the tables add."""
         check_level_names(self.plan.domain, self.plan.unit)
 
     def released(self, columns: tuple[str, ...]) -> tuple[str, ...]:
-        """The measured sums; a plan names them itself."""
+        """The column of measured sums, which the plan names."""
         if columns not in ((), (MEASURED,)):
             raise OutOfRange(
                 "only one of noise=plan and columns= may be given: a plan names its columns itself",
@@ -180,7 +181,7 @@ class SumNoise(LatticeNoise):
         return (MEASURED,)
 
     def rows_of(self, table: Any, columns: Sequence[str]) -> CountedTable:
-        """The counted table."""
+        """The counted table, unchanged; refuse another kind of table."""
         if not isinstance(table, CountedTable):
             required, came = "a release by a plan needs a counted table", type(table).__name__
             remedy = "Count the events with ut.count_table over the domain of the plan."
@@ -188,13 +189,13 @@ class SumNoise(LatticeNoise):
         return table
 
     def measured(self, rows: Any) -> tuple[Any, str | None]:
-        """The true sums, family by family, in one column."""
+        """The true sums in one column, marginal by marginal."""
         rows.check_fits(self.plan)
         sums = [family.ravel() for family in self.plan.sums(rows.read_by(self.plan)).values()]
         return {MEASURED: np.concatenate(sums)}, rows.kind
 
     def responder(self, response: NewResponse, values: Mapping[str, NDArray[Any]] | None) -> Responder:
-        """Run by run."""
+        """The method that draws a response, run by run."""
         sizes, lattices = zip(*self.runs, strict=True)
         runs = (response.on(lattice, f"run {at}") for at, lattice in enumerate(lattices))
         noise = NoiseByRuns(tuple(zip(sizes, runs, strict=True)), BLOCK)
@@ -205,7 +206,7 @@ class SumNoise(LatticeNoise):
         return dict(response)
 
     def by_family(self, column: Integers) -> dict[Family, Integers]:
-        """The measured sums of each family, from all of them in one column."""
+        """The measured sums of each marginal, from one column of all sums."""
         measured, start = {}, 0
         for family in self.plan.shares:
             shape = self.plan.measured_shape(family)
@@ -214,31 +215,31 @@ class SumNoise(LatticeNoise):
         return measured
 
     def drawn(self, level: Level) -> str:
-        """The distribution that is drawn at a level, in words."""
+        """The distribution of the noise at a level, in words."""
         return "geometric noise on each sum that is measured"
 
     @property
     def theorem(self) -> str:
-        """The theorem about what is measured."""
+        """The theorem about the measured sums."""
         return self.plan.measurement.theorem(self.unit, self.plan.shares)
 
     def bars(self, columns: Sequence[str]) -> dict[str, str]:
-        """No margin in a table: each query group has a margin of its own."""
+        """No columns of margins: each query group has its own margin."""
         return {}
 
     def guarantee(self, level: Level, columns: Sequence[str]) -> str:
-        """The promise at a level, in plain words, and what it takes for granted."""
+        """The guarantee at a level, in plain words, with its assumptions."""
         return f"{promise(level, self.unit, 'the released sums', 'cell')} {_assumed(self.plan)}{LISTS_ASSUMED}"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class SumsAtLevel(AnyNoiseAtLevel):
-    """The sums of a plan at one level."""
+    """The noise of the sums of a plan at one level."""
 
     noise: SumNoise
 
     def facts(self) -> dict[str, Any]:
-        """The noise as JSON values, for a statement: of each query group its share, noise, margin and weight."""
+        """The noise as JSON values, for a statement: share, noise, margin and weight of each query group."""
         plan, laws = self.noise.plan, noise_laws(self.noise.plan, self.level)
         weights = precision_weights({family: law.ratio for family, law in laws.items()})
         families = [
@@ -260,7 +261,7 @@ class SumsAtLevel(AnyNoiseAtLevel):
 
 
 def _assumed(plan: Plan) -> str:
-    """The assumptions beside the unit: that nothing is negative, and which cells change together."""
+    """The assumptions beside the unit: no negative numbers, and which cells change together."""
     amount = plan.unit.amount
     lowers = "" if amount is None or amount.clipped is None else f"In sums and means, {amount.clipped}. "
     lowers += "The promise also assumes that no individual lowers the number of any cell. " * plan.unit.nonnegative
@@ -281,7 +282,7 @@ def _assumed(plan: Plan) -> str:
 
 
 def check_level_names(domain: Domain, unit: Unit) -> None:
-    """Check, before anything is drawn, that no level has the name of a column that tables of a release add."""
+    """Check that no level has the name of a column that tables of a release add."""
     levels = [name for axis in domain.axes for name in axis.levels]
     added, amount = {"estimate", "margin"}, unit.amount
     if amount is not None and unit.is_shared:

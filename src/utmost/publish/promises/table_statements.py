@@ -1,6 +1,6 @@
-"""The statement beside a release: everything a reader may know, and nothing that the release did not already say.
+"""Sentences and digests of the statement beside a release, whose content follows from the release.
 
-The statement is plain data, ready for JSON. It holds no true value and no seed: there is none.
+A statement is plain data, ready for JSON. It holds no true value and no seed.
 """
 
 import hashlib
@@ -22,15 +22,10 @@ from utmost.tables.frames.any_table import adapter_of
 
 
 def cells_digest(table: Any) -> dict[str, str]:
-    """The digest of a table in memory, whatever its kind.
-
-    It is the SHA-256 of the UTF-8 text of a JSON list, written without spaces, of one pair for each column in order:
-    the column's name, and the list of its cells as text. A missing cell is null, an integer its decimal digits, any
-    other number the shortest decimal of its float, and whatever else its text.
-
-    >>> cells_digest({"n": [1, 2]})["sha256"] == hashlib.sha256(b'[["n",["1","2"]]]').hexdigest()
-    True
-    """
+    """The digest of the cells of a table of any kind in memory."""
+    # SHA-256 of [[name, [cells]], ...] as JSON without spaces, in UTF-8, one pair for each column in order. A missing
+    # cell is null, an integer its decimal digits, another number the shortest decimal of its float, other cells their
+    # text.
     adapter = adapter_of(table)
     digest = hashlib.sha256(b"[")
     for at, name in enumerate(adapter.names(table)):
@@ -49,7 +44,7 @@ _TOGETHER = 1 << 16
 
 
 def _cells_as_json(column: NDArray[Any] | list[Any]) -> bytes:
-    """The cells as text, as they stand in a JSON list."""
+    """The cells as texts of a JSON list, without brackets."""
     if isinstance(column, np.ndarray) and column.dtype.kind == "i" and column.ndim == 1:
         return b'"' + joined(*digits(column.astype(np.int64), b'","'))[:-2].tobytes()
     cells = column.tolist() if isinstance(column, np.ndarray) else column
@@ -73,7 +68,7 @@ def _cell(cell: Any) -> str | None:
 
 
 def taken_for_granted(public: Sequence[str], rows_from: str) -> str:
-    """The assumption of the promise about everything in the table that is not noised."""
+    """The assumption of the guarantee about everything in the table without noise."""
     columns = f"the public columns ({', '.join(public)})" if public else ""
     if rows_from == "observed":
         rows = "Which rows there are was found in the data: the promise does not cover it."
@@ -82,37 +77,22 @@ def taken_for_granted(public: Sequence[str], rows_from: str) -> str:
 
 
 def assumed_public(published: str) -> str:
-    """The assumption of the promise about what has no noise.
-
-    >>> assumed_public("the list of rows")
-    'The promise also assumes that the list of rows would be the same without any one individual.'
-    """
+    """The assumption of the guarantee about published values without noise."""
     return f"The promise also assumes that {published} would be the same without any one individual."
 
 
 LISTS_ASSUMED = assumed_public("the lists of possible values")
-"""The assumption for a table over a declared domain."""
+"""The assumption for tables over a declared domain."""
 
 
 def promise_line(level: Level, neighbours: str) -> str:
-    """The promise in one line, for a screen; the statement has the whole of it.
-
-    >>> from utmost.exact import level
-    >>> print(promise_line(level("1/2"), "add-remove"))
-    Adding or removing any one individual multiplies or divides the chance of any result by at most 1.65
-    (epsilon = 0.5).
-    """
+    """The guarantee in one line, for a screen; the statement has the full text."""
     factor = f"by at most {factor_text(level)} ({level_name(level)})"
     return f"{_CHANGES[neighbours]} multiplies or divides the chance of any result {factor}."
 
 
 def outcome_line(level: Level) -> str:
-    """The loss of an outcome, where a public rule of released values has chosen its level.
-
-    >>> from utmost.exact import level
-    >>> outcome_line(level("1/16"))
-    'The chance of this outcome is multiplied or divided by at most 1.07 (epsilon = 0.0625).'
-    """
+    """The privacy loss of an outcome whose level was chosen by a stopping rule, in words."""
     return f"The chance of this outcome is multiplied or divided by at most {factor_text(level)} ({level_name(level)})."
 
 
@@ -123,21 +103,17 @@ _CHANGES = {
 
 
 def assumed_line(unit: Unit, cell: str) -> str:
-    """The assumption of the promise about one individual, in one line.
-
-    >>> assumed_line(Unit(1, 2), "released cell")
-    'changes at most 2 released cells, each by at most 1'
-    """
+    """The assumption of the guarantee about one individual, in one line."""
     return f"changes {unit.changes(cell)}"
 
 
 def promise(level: Level, unit: Unit, released: str, cell: str) -> str:
-    """The promise in one sentence, and in another what it assumes of one individual."""
+    """The guarantee in a sentence, and the assumption about one individual in another."""
     return promise_text(level, unit.neighbours, released, unit.changes(cell))
 
 
 def promise_text(level: Level, neighbours: str, released: str, changes: str) -> str:
-    """The promise, and what one individual may change for it to hold, in words."""
+    """The guarantee, with the assumption ``changes`` about one individual, in words."""
     one = {"add-remove": "one individual changes", "change-one": "one individual's record counts in"}[neighbours]
     return (
         f"{_CHANGES[neighbours]} multiplies or divides the chance of any conclusion from {released} by at most "
@@ -146,5 +122,5 @@ def promise_text(level: Level, neighbours: str, released: str, changes: str) -> 
 
 
 def law_parameters(law: Law) -> dict[str, int | float | str]:
-    """The law's own numbers, fractions as text."""
+    """The parameters of a distribution, with Fractions as text."""
     return {name: str(value) if isinstance(value, Fraction) else value for name, value in law.parameters.items()}

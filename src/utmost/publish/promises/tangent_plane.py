@@ -19,16 +19,15 @@ _NEAR, _FAR = 1e-12, 1e9  # metres
 
 
 class TangentPlane(Display):
-    """The plane that touches the ellipsoid WGS84 at a place, onto which positions are projected at right angles.
+    """The plane that touches the ellipsoid WGS84 at a place, with orthogonal projection of positions.
 
-    No projection of the earth keeps all distances. This one lengthens none: a straight line between two positions is
-    at most as long as the way along the ground, and its projection at most as long as the line. So a level for each
-    ``per`` metres of the plane is a level for each ``per`` metres of ground, whichever positions these are. At a
-    distance d from the place lengths are shorter by 1 - cos(d / 6 371 km) at most: by .012 % at 100 km, by 1.2 % at
-    1 000 km.
+    No projection of the earth preserves all distances. This one increases none: a straight line between two positions
+    is at most as long as the path along the ground, and its projection at most as long as the line. So a level for each
+    ``per`` metres of the plane is a level for each ``per`` metres of ground, for all positions. At a distance d from
+    the place, lengths are shorter by at most 1 - cos(d / 6 371 km): 0.012 % at 100 km, 1.2 % at 1 000 km.
 
     Args:
-        latitude, longitude: Coordinates of the place in degrees; chosen from what is public, never from the data.
+        latitude, longitude: Coordinates of the place in degrees, chosen from public information, never from the data.
 
     Raises:
         OutOfRange: for an invalid place.
@@ -53,21 +52,21 @@ class TangentPlane(Display):
 
     @property
     def place(self) -> tuple[Fraction, Fraction]:
-        """The point where the plane touches: latitude and longitude in degrees."""
+        """The point where the plane touches the earth: latitude and longitude in degrees."""
         return self._latitude, self._longitude
 
     def project(self, latitude: ArrayLike, longitude: ArrayLike) -> NDArray[np.float64]:
         """Positions as metres east and north of the place.
 
         Args:
-            latitude, longitude: Coordinates in degrees, of one shape.
+            latitude, longitude: Coordinates in degrees, of equal shape.
 
         Returns:
-            of that shape with a last axis of 2. Rounding moves a position by less than 10^-7 m.
+            Array of this shape with a last axis of 2. Rounding moves a position by less than 10^-7 m.
 
         Raises:
-            BadTable: for what are no latitudes and longitudes, and for a position on the far side of the earth; none
-                is quoted. Such a refusal depends on the data, and is for the curator alone.
+            BadTable: for invalid coordinates, and for a position on the far side of the earth; the message shows no
+                value. This error depends on the data, and is for the curator alone.
         """
         if np.ma.is_masked(latitude) or np.ma.is_masked(longitude):
             raise BadTable("every position must have a latitude and a longitude", came="one without")
@@ -88,13 +87,13 @@ class TangentPlane(Display):
         return flat
 
     def positions(self, points: ArrayLike) -> NDArray[np.float64]:
-        """Points of the plane as positions: those on the earth's surface above or below them.
+        """Points of the plane as positions: those on the earth's surface above or below the points.
 
         Args:
-            points: metres east and north, shape (..., 2); such as the answers of a `PlanarRelease`.
+            points: Metres east and north, shape (..., 2), such as the answers of a `PlanarRelease`.
 
         Returns:
-            latitudes and longitudes in degrees, of the same shape. A point beyond the horizon comes to the horizon.
+            Latitudes and longitudes in degrees, of the same shape. A point beyond the horizon is moved to the horizon.
 
         Raises:
             BadTable: for points of another shape.
@@ -105,8 +104,10 @@ class TangentPlane(Display):
             raise BadTable("points must be numbers, of the shape (..., 2)", came="others", where="points") from None
         if flat.ndim == 0 or flat.shape[-1] != 2 or np.isnan(flat).any():
             raise BadTable("points must be numbers, of the shape (..., 2)", came=str(flat.shape), where="points")
-        flat = np.where(abs(flat) < _NEAR, 0.0, np.clip(flat, -1e300, 1e300))  # squares of less vanish
-        flat = flat / np.maximum(1.0, abs(flat).max(axis=-1, keepdims=True) / _FAR)  # all these are beyond the horizon
+        flat = np.where(abs(flat) < _NEAR, 0.0, np.clip(flat, -1e300, 1e300))  # smaller squares underflow
+        flat = flat / np.maximum(
+            1.0, abs(flat).max(axis=-1, keepdims=True) / _FAR
+        )  # points that far are beyond the horizon
         away, up = flat @ self._axes[:2], self._axes[2]
         # (C + t W + u U)' A (C + t W + u U) = 1: a quadratic in u, whose discriminant is one in t, least at the rim.
         uu, cu, wu = (up / _SQUARED) @ up, (self._place / _SQUARED) @ up, (away / _SQUARED) @ up
@@ -125,43 +126,38 @@ class TangentPlane(Display):
 
 
 def check_lengths(columns: Sequence[str]) -> None:
-    """Check that columns of coordinates are not named as degrees are: which depends on no cell."""
+    """Refuse columns of coordinates whose names say that they are degrees; the check reads no cell."""
     degrees = [name for name in columns if name.strip().casefold() in _DEGREES]
     if degrees:
         raise OutOfRange(
             "coordinates must be lengths, in the unit of per=",
             came=f"a column named {degrees[0]!r}",
             where="columns",
-            remedy="Bring degrees to metres first: TangentPlane(latitude, longitude).project(...) around a public "
+            remedy="Convert degrees to metres first: TangentPlane(latitude, longitude).project(...) around a public "
             "place, or to_crs() to a projected system; and name the columns east and north.",
         )
 
 
 def warn_of_degrees(points: NDArray[Any], dimensions: int, per: Fraction) -> None:
-    """Warn where points of the plane can only be degrees: no map is so small that all of it is within one ``per``.
-
-    For the curator's eyes alone, as a refusal of a bad cell is: it depends on the data.
-
-    Warns:
-        DegreesAsLengths: where all coordinates are within 180, some are no whole numbers, and ``per`` is 100 or more.
-    """
+    """Warn (DegreesAsLengths) if all points are within 180, some are fractional, and ``per`` is 100 or more."""
+    # This warning depends on the data, like an error about a cell: it is for the curator alone.
     if dimensions != 2 or per < _NO_TOWN or not points.size:
         return
     if bool((abs(points) <= 180).all()) and bool((points % 1 != 0).any()):
         said = (
             f"all coordinates are within 180, and the level is for each {per} of their unit: if they are degrees, "
-            "bring them to metres first, by TangentPlane(latitude, longitude).project(...) around a public place"
+            "convert them to metres first, by TangentPlane(latitude, longitude).project(...) around a public place"
         )
         warn(said, DegreesAsLengths)
 
 
 def _upwards(north: Any, east: Any) -> NDArray[np.float64]:
-    """Unit vectors at right angles to the ground."""
+    """Unit vectors orthogonal to the ground."""
     return np.stack([np.cos(north) * np.cos(east), np.cos(north) * np.sin(east), np.sin(north)], axis=-1)
 
 
 def _on_earth(north: Any, east: Any) -> NDArray[np.float64]:
-    """Positions in radians as points of the ellipsoid, in metres from its middle."""
+    """Positions in radians as points of the ellipsoid, in metres from its centre."""
     up = _upwards(north, east)
     found: NDArray[np.float64] = up * _SQUARED / np.sqrt((up * up) @ _SQUARED)[..., None]
     return found

@@ -1,9 +1,9 @@
 """Releasing columns of which one individual changes the cells of one row together, and no other cell.
 
-Where that is so, the sum and the difference of two columns are released in their place: an individual who changes both
-cells by at most s changes |sum| + |difference| by at most 2s, where two cells taken by themselves cost 2s each. What is
-then read off for a column is (sum + difference)/2, a multiple of 1/2, and everything that geometric noise can do is
-done on sum and difference: relaxed, tightened, asked at any level in any order.
+Then the sum and the difference of two columns are released instead of the columns: an individual who changes both cells
+by at most s changes |sum| + |difference| by at most 2s, while each cell alone would cost 2s. A column is computed as
+(sum + difference)/2, a multiple of 1/2. Sum and difference have geometric noise, which can be relaxed, tightened, and
+answered at any level in any order.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -52,18 +52,18 @@ _MOST_KINDS = 16
 
 @dataclass(frozen=True, slots=True, repr=False)
 class NoiseTogetherAtLevel(Display):
-    """The promise of a release of columns changed together, and its noise.
+    """The noise of columns changed together, at a level.
 
     Attributes:
         level: Level of the whole release.
-        unit: Unit of privacy: the cells of one row in all released columns, and no other cell; that it
-            lowers none is said where the noise depends on it.
-        way: the kind of noise, and its law for each group of columns.
-        columns: the released columns, in the order of the groups.
+        unit: Unit of privacy: the cells of one row in all released columns, and no other cell; ``nonnegative`` only if
+            the noise depends on it.
+        way: Kind of noise, and its distribution for each group of columns.
+        columns: Released columns, in the order of the groups.
         halves: Treatment of multiples of 1/2.
-        confidence: the probability with which a released cell lies within its margin of the true one.
-        margins: Margins by column.
-        cost: Cost of a cell that was to be least: "absolute" for the mean |error|, "squared" for the mean variance.
+        confidence: Probability with which a released cell lies within its margin of the true one.
+        margins: Margin of each column.
+        cost: Cost of a cell that was minimised: "absolute" for the mean |error|, "squared" for the mean variance.
     """
 
     level: Level
@@ -86,21 +86,20 @@ class NoiseTogetherAtLevel(Display):
         return max(self.margins)
 
     def with_confidence(self, confidence: Fraction) -> "NoiseTogetherAtLevel":
-        """This noise with margins of another confidence."""
+        """The same noise with margins of another confidence."""
         return noise_of_way(
             self.columns, self.level, self.unit, self.way, halves=self.halves, confidence=confidence, cost=self.cost
         )
 
     def bars(self, columns: Sequence[str]) -> dict[str, tuple[str, int | float]]:
-        """A margin behind each column."""
+        """The column of margins of each column, with the margin."""
         return {f"{name}_margin": (name, margin) for name, margin in zip(self.columns, self.margins, strict=True)}
 
     def warn(self) -> None:
-        """Warn of a level at which practically nobody is protected, as of noise of each cell by itself."""
+        """Warn of a level that protects practically nobody, as for independent noise of cells."""
         cell_noise_at(self.level, unit=self.unit).warn()
 
     def read(self, column: Any, name: str, place: RowName) -> Integers:
-        """The values of a column of integers."""
         return integer_column(column, name, place)
 
     def facts(self) -> dict[str, Any]:
@@ -141,18 +140,18 @@ class NoiseTogetherAtLevel(Display):
 
     @property
     def guarantee(self) -> str:
-        """The promise in plain words."""
+        """The guarantee in plain words."""
         return together_guarantee(self.level, self.unit)
 
     @property
     def is_relaxable(self) -> bool:
-        """Whether it can later be relaxed without loss: coins that were tossed on top of the noise are in the way."""
+        """Whether the noise can later be relaxed without loss; random rounding after the noise prevents it."""
         whole = self.way.kind not in ("rotated", "signed") or self.halves == "keep"
         return self.way.is_relaxable and self.way.is_read_back and whole
 
     @property
     def why(self) -> str:
-        """Why this noise, in plain words."""
+        """The reason for this noise, in plain words."""
         least = {"absolute": "mean error", "squared": "mean variance"}[self.cost]
         lowers = " and that one individual does not lower" * self.unit.nonnegative
         return f"the noise of least {least} among those offered for cells that one individual changes together{lowers}"
@@ -179,7 +178,7 @@ class NoiseTogetherAtLevel(Display):
         )
 
     def drawn_for(self, column: int) -> str:
-        """The distribution of the noise of one column, for the sums of its group, in plain words."""
+        """The distribution of the noise of one column, or of the sums of its group, in plain words."""
         if self.way.kind != "signed":
             return self.drawn
         ends = list(accumulate(self.way.groups))
@@ -202,7 +201,7 @@ class NoiseTogetherAtLevel(Display):
 
     @property
     def search_facts(self) -> dict[str, Any]:
-        """The noise that a search found, which `way_of_facts` reads; empty where the kind says all."""
+        """The noise that a search found, which `way_of_facts` parses; empty if the kind determines the noise."""
         if self.way.kind == "signed":
             groups, shares = [list(group) for group in self._groups], [str(share) for share in self.way.shares]
             return {"groups": groups, "shares": shares, "signed_sums": rows_facts(self.way)}
@@ -214,28 +213,20 @@ class NoiseTogetherAtLevel(Display):
 
 
 def together_guarantee(level: Level, unit: Unit) -> str:
-    """The promise of columns that one individual changes together, in plain words."""
+    """The guarantee for columns that one individual changes together, in plain words."""
     where = f"only the {unit.cells} released cells of one row, each by at most {unit.sensitivity}"
     where += ", and lowers none of them" * unit.nonnegative
     return promise_text(level, unit.neighbours, "the released columns", where)
 
 
 def grouped(columns: Sequence[Any], groups: Sequence[int]) -> list[tuple[Any, ...]]:
-    """The columns, cut into groups of these sizes.
-
-    >>> grouped("abc", (2, 1))
-    [('a', 'b'), ('c',)]
-    """
+    """The columns in consecutive groups of these sizes."""
     ends = list(accumulate(groups))
     return [tuple(columns[end - n : end]) for end, n in zip(ends, groups, strict=True)]
 
 
 def in_words(columns: Sequence[str], row: Sequence[int]) -> str:
-    """A signed sum of columns.
-
-    >>> in_words(["a", "b", "c"], [2, 0, -1])
-    '2 a - c'
-    """
+    """A signed sum of columns, in words."""
     named = zip(columns, row, strict=True)
     terms = [(factor, name if abs(factor) == 1 else f"{abs(factor)} {name}") for name, factor in named]
     words = "".join(f" {'-' if factor < 0 else '+'} {term}" for factor, term in terms if factor)
@@ -253,24 +244,19 @@ def noise_together_at(
     halves: Halves | None = None,
     confidence: Number = DEFAULT_CONFIDENCE,
 ) -> NoiseTogetherAtLevel:
-    """Choose the noise of columns of which one individual changes the cells of one row together; draws nothing.
+    """Choose the noise of columns of which one individual changes the cells of one row together; draw nothing.
 
     Args:
-        columns: Two columns or more; pairs are taken in this order, and an odd one is left by itself.
+        columns: Two columns or more; pairs are taken in this order, and a last odd column stays single.
         epsilon: Privacy level of the whole release.
-        unit: Unit of privacy; its cells must be as many as the columns. With ``Unit(1, 3, nonnegative=True)`` an
-            individual lowers no cell, and there is less noise for three columns and more.
+        unit: Unit of privacy with as many cells as columns; ``nonnegative`` reduces the noise of three columns and
+            more.
         noise: "joint", "staircase", "range", "two-sided", "rotated", "signed" or "independent"; the one of least cost
             if left out.
-        relaxable: only noise that can be relaxed later without loss, which "joint" cannot, nor tossed halves.
+        relaxable: Whether to use only noise that can be relaxed later without loss: not "joint", not tossed halves.
         cost: "absolute" for the least mean |error| of a cell, "squared" for the least mean variance.
-        halves: "toss" or "keep", for "rotated" and "signed"; if left out they are kept where the release is to be
-            relaxable.
+        halves: "toss" or "keep", for "rotated" and "signed"; if left out, "keep" if ``relaxable``, else "toss".
         confidence: Confidence of the margins.
-
-    >>> noise = noise_together_at(["applicants", "admitted"], epsilon="1/2", unit=Unit(1, 2), relaxable=True)
-    >>> noise.way.kind, noise.margins
-    ('rotated', (8.0, 8.0))
     """
     names, spent = tuple(columns), level_of(epsilon)
     whom = instance(unit, Unit, "unit")
@@ -285,7 +271,7 @@ def noise_together_at(
             remedy = 'Pass noise="joint"; or unit=ut.Unit(s, k, nonnegative=True), if no individual lowers a cell.'
             required = "such noise needs cells of which none is lowered, or a sensitivity above 1"
             raise OutOfRange(required, came=noise, remedy=remedy)
-        raise OutOfRange("noise that is relaxable is signed, rotated or independent", came=noise)
+        raise OutOfRange("noise that can be relaxed must be signed, rotated or independent", came=noise)
     ends: Halves = one_of(halves or ("keep" if relaxable else "toss"), Halves, "halves")
     if relaxable and ends == "toss" and kind in ("rotated", "signed"):
         raise OutOfRange("halves must be kept where a release is to be relaxed later", came=halves)
@@ -293,11 +279,7 @@ def noise_together_at(
 
 
 def check_changed(unit: Unit, columns: Sequence[str]) -> None:
-    """Check that one individual changes the cells of one row in these columns, whose values come as they are noised.
-
-    Raises:
-        OutOfRange, Unsupported: for another unit, and fewer than two columns.
-    """
+    """Check that one individual changes the cells of one row in these columns, at least two."""
     unit.check_plain()
     if len(columns) < 2 or unit.cells != len(columns):
         required = "an individual must change the cells of one row, as many as there are columns"
@@ -318,11 +300,7 @@ def noise_of_way(
     confidence: Number,
     cost: CellCost,
 ) -> NoiseTogetherAtLevel:
-    """The plan with a way that has been chosen; the unit says of signs what the noise needs.
-
-    Raises:
-        NotANumber, OutOfRange: for a confidence outside (0, 1).
-    """
+    """The plan with a chosen noise; its unit has ``nonnegative`` only if the noise needs it."""
     sure = read_confidence(confidence)
     of_laws = {law: _margins(law, n, sure, halves) for law, n in dict(zip(way.laws, way.groups, strict=True)).items()}
     margins = [margin for law in way.laws for margin in of_laws[law]]
@@ -334,13 +312,13 @@ def _margins(law: Any, cells: int, sure: Fraction, halves: Halves) -> Sequence[i
     if isinstance(law, SignedCells):
         return [ceil(margin) for margin in law.margins(sure)] if halves == "toss" else law.margins(sure)
     margin: int | float = law.margin(sure)
-    if isinstance(law, RotatedPair) and halves == "toss":  # a coin leads to an integer next to it, as the truth is one
+    if isinstance(law, RotatedPair) and halves == "toss":  # the true value and the rounded one are integers
         margin = ceil(margin)
     return [margin] * cells
 
 
 def way_of_facts(facts: Mapping[str, Any], level: Level, unit: Unit) -> CellsTogether:
-    """The noise by what a statement says of it: that it keeps the level is computed, that no other has less is not."""
+    """The noise that a statement describes; its level is computed, its optimality is not."""
     kind, spent = one_of(facts["noise"], TogetherKind, "noise"), presence(level, unit)
     if kind in RAISED and not unit.nonnegative:
         raise BadTable("such noise needs individuals who lower no cell", came="no such promise", where="nonnegative")
@@ -359,7 +337,7 @@ def way_of_facts(facts: Mapping[str, Any], level: Level, unit: Unit) -> CellsTog
         raise BadTable("signed sums must be of all released columns", came="others", where="signed_sums")
     if min(shares) <= 0 or sum(shares) != 1:
         raise BadTable("the shares of groups must add up to 1", came="others", where="shares")
-    # A search makes a few kinds of small groups: each kind is read once, and no document is slow to read.
+    # A search makes few kinds of small groups: each kind is parsed once, so that reading is fast.
     texts = [(share, repr(listed["rows"]), repr(listed["shares"])) for share, listed in zip(shares, rows, strict=True)]
     kinds = dict(zip(texts, rows, strict=True))
     if max(sizes) > LARGEST_GROUP or len(kinds) > _MOST_KINDS:
@@ -376,7 +354,7 @@ def way_of_facts(facts: Mapping[str, Any], level: Level, unit: Unit) -> CellsTog
 
 
 def rows_facts(way: CellsTogether) -> list[dict[str, Any]]:
-    """The signed rows of each group, their shares, and the cost of each change of one individual: the certificate."""
+    """The signed rows of each group, their shares, and the cost of each change of one individual, as a certificate."""
     return [
         {
             "rows": [list(row) for row in law.rows],

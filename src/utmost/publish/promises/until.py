@@ -1,6 +1,6 @@
-"""Accuracy first: a public rule by which a release climbs a ladder of levels, and stops as soon as it is accurate.
+"""Stopping rules: a release tries increasing levels, and stops at the first one that is accurate enough.
 
-The rule is part of the promise: of cells, or of the tables of a plan. It reads released values and margins alone, so
+The rule is part of the promise: of cells, or of the tables of a plan. It reads released values and margins only, so
 whether it stops at a level is a function of what is published up to that level. Proofs:
 proofs/theory/accuracy-first.md.
 """
@@ -32,10 +32,10 @@ if TYPE_CHECKING:  # who releases a table of columns waits for no domain
     from utmost.tables.axes.domain import Where
 
 MOST_STEPS = 16
-"""The most levels of a ladder."""
+"""The largest number of levels of a stopping rule."""
 
 LabelChoice = tuple[tuple[str, tuple[str, ...]], ...]
-"""Labels by public column, as a value that can be hashed."""
+"""Labels by public column, in hashable form."""
 
 
 def _written_labels(where: LabelChoice) -> dict[str, list[str]]:
@@ -51,9 +51,9 @@ class Until(Display):
     """The rule of a release that stops as soon as it is accurate; made by `within`, for ``until`` of a `Promise`.
 
     Attributes:
-        share: Margin that is wanted, as a share of the released value.
-        where: Labels by public column; the cells of these rows must be accurate, or all cells where it is empty. By a
-            plan, cells of each wanted table that has these columns.
+        share: Required margin, as a share of the released value.
+        where: Labels by public column: the cells of these rows must be accurate; all cells if empty. For a plan, the
+            cells of each table of the workload that has these columns.
         steps: Number of levels, each twice the one before it; the last one is the epsilon of the release.
     """
 
@@ -86,7 +86,7 @@ class Until(Display):
         """The rule that JSON values describe.
 
         Raises:
-            UtmostError: for values that describe none.
+            UtmostError: for invalid values.
         """
         arguments = {"where": (), **arguments_of(cls, facts, "until")}
         if missing := [name for name in ("share", "steps") if name not in arguments]:
@@ -95,7 +95,7 @@ class Until(Display):
         return cls(**arguments)
 
     def levels(self, epsilon: Level) -> tuple[Level, ...]:
-        """The ladder of levels that ends at a level, smallest first."""
+        """The levels of the rule up to ``epsilon``, smallest first."""
         return tuple(epsilon.scaled(Fraction(1, 1 << step)) for step in reversed(range(self.steps)))
 
     @property
@@ -115,7 +115,8 @@ class Until(Display):
         return f"{float(100 * self.share):g} %"
 
     def check_noise(self, noise: PlannedNoise) -> None:
-        """Check that a release of this noise can climb, and that margins are known which hold where it stops.
+        """Check that a release with this noise can try several levels, with margins that hold at the level where it
+        stops.
 
         Raises:
             Unsupported: for noise that is not of single cells.
@@ -128,11 +129,7 @@ class Until(Display):
             raise Unsupported(required, came=noise.kind, remedy=remedy)
 
     def _check_tables(self, noise: PlannedNoise) -> None:
-        """Check that a wanted table has the chosen cells.
-
-        Raises:
-            OutOfRange: where none has.
-        """
+        """Check that a table of the workload has the cells that the rule chooses."""
         from utmost.publish.promises.sum_noise import SumNoise
 
         assert isinstance(noise, SumNoise), "no other noise is by a plan"
@@ -149,7 +146,7 @@ class Until(Display):
         return all(name in columns for name, _ in self.where)
 
     def check_public(self, public: Sequence[str]) -> None:
-        """Check that the cells are chosen by public columns alone.
+        """Check that the rule chooses cells by public columns only.
 
         Raises:
             OutOfRange: for a column that is not public.
@@ -160,10 +157,10 @@ class Until(Display):
                 raise OutOfRange("until must name public columns", came=repr(name), remedy=remedy)
 
     def chosen(self, table: Any) -> NDArray[np.bool_] | None:
-        """The rows that the rule reads; None for all.
+        """The rows that the rule reads; None for all rows.
 
         Raises:
-            OutOfRange: for labels that no row has together.
+            OutOfRange: if no row has all these labels.
         """
         if not self.where:
             return None
@@ -177,12 +174,12 @@ class Until(Display):
         return np.asarray(rows)
 
     def is_met(self, table: Any, columns: Sequence[str], noise: NoiseAtLevel) -> bool:
-        """Whether a released table is so accurate; it reads nothing else.
+        """Whether a released table is accurate enough; a function of published values.
 
         Args:
             table: Table as it is published.
             columns: Its released columns.
-            noise: Their noise, with the margins that the rule reads: those of 95 %, whatever others are shown.
+            noise: Their noise, with the 95 % margins that the rule reads, even if others are shown.
         """
         adapter, rows = adapter_of(table), self.chosen(table)
         for name, margin in noise.bars(columns).values():
@@ -193,11 +190,11 @@ class Until(Display):
         return True
 
     def is_met_by(self, table: Any, margins: Mapping[str, str]) -> bool:
-        """Whether a table is so accurate in which margins stand behind the released values.
+        """Whether a table with columns of margins is accurate enough.
 
         Args:
             table: Table as it is published.
-            margins: The released column by the name of its column of margins.
+            margins: Released column by the name of its column of margins.
         """
         adapter, rows = adapter_of(table), self.chosen(table)
         for margin_name, name in margins.items():
@@ -217,10 +214,11 @@ class Until(Display):
         return bool((np.abs(cells) >= least).all())
 
     def cell_confidence(self, noise: PlannedNoise, levels: Sequence[Level], confidence: Fraction) -> Fraction:
-        """The confidence, at each level by itself, of margins that hold with ``confidence`` where the rule stops.
+        """The confidence at each level, such that margins hold with ``confidence`` at the level where the rule stops.
 
-        On the integers it follows from the tails of each level: for 10 % the miss of one level counts about once and a
-        half. Else the misses of all levels add up.
+        On the integers it follows from the tails at each level: for 10 %, the probability that one level misses counts
+            about
+        one and a half times. For other noise, the probabilities of all levels add up.
 
         Source: proofs/theory/accuracy-first.md.
 
@@ -233,11 +231,11 @@ class Until(Display):
         return _cell_confidence(noise, self.share, tuple(levels), confidence)
 
     def ladder(self, noise: PlannedNoise, epsilon: Level, confidence: Fraction) -> list["LadderStep"]:
-        """Each level at which a release of cells may stop, with its margin, and with the cells that are accurate there.
+        """Each level at which a release of cells may stop, with its margin, and the cells that are accurate there.
 
         Args:
             noise: Noise of each cell.
-            epsilon: Level at which the ladder ends.
+            epsilon: Last level of the rule.
             confidence: Confidence of the margins.
 
         >>> from utmost import Unit, level
@@ -252,12 +250,12 @@ class Until(Display):
 
 @dataclass(frozen=True, slots=True)
 class LadderStep:
-    """One level of a ladder: its margin, and the least released value of every chosen cell with which it stops there.
+    """One level of a stopping rule.
 
     Attributes:
-        level: The level.
-        margin: Margin of a cell that holds where the rule stops.
-        least: Least absolute value that is accurate at this level.
+        level: Level.
+        margin: Margin of a cell that holds at the level where the rule stops.
+        least: Smallest absolute released value with which a cell is accurate at this level.
     """
 
     level: Level
@@ -272,13 +270,13 @@ def _least(margin: int | float, share: Fraction) -> int | float:
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """Facts of an answer at a level of a ladder: where a rule stopped, or that somebody asked for beside the rule.
+    """The facts of an answer at a level of a stopping rule: where the rule stopped, or at a level asked for beside it.
 
     Attributes:
-        levels: Levels of the ladder, smallest first; the last one is what was promised beforehand.
-        is_met: Whether the rule was met where it stopped, which it was not at the last level; None at a level that
+        levels: Levels of the rule, smallest first; the last one was promised beforehand.
+        is_met: Whether the rule was met where it stopped, which is False only at the last level; None at a level that
             somebody asked for.
-        confidence: Confidence of the margins: where the rule stopped, or at whatever level of the ladder is asked for.
+        confidence: Confidence of the margins: at the level where the rule stopped, or at any level that is asked for.
     """
 
     levels: tuple[Level, ...]
@@ -286,7 +284,7 @@ class Stop:
     confidence: Fraction
 
     def facts(self) -> dict[str, Any]:
-        """The same as JSON values, for a statement."""
+        """The facts as JSON values, for a statement."""
         levels = [level_text(level) for level in self.levels]
         return {"levels": levels, "met": self.is_met, "confidence": str(self.confidence)}
 
@@ -296,32 +294,31 @@ class Stop:
         return self.levels[-1]
 
     def at_one_level(self, confidence: Fraction) -> Fraction:
-        """The confidence, at one level, of a margin that holds with a confidence where any rule has stopped.
+        """The confidence, at one level, of a margin that holds with ``confidence`` where any rule has stopped.
 
-        The chances of a miss at the levels of the ladder add up at most, whatever it is the margin of.
+        By the union bound: the probabilities of a miss at the levels of the rule add up at most.
         """
         return 1 - (1 - confidence) / len(self.levels)
 
 
 def within(share: Number, where: "Where | None" = None, *, steps: int = 7) -> Until:
-    """The rule "every cell is within 10 %": a release tries larger and larger levels, and stops at the first that is
-    accurate enough.
+    """The rule "every cell is within 10 %": a release tries increasing levels, and stops at the first accurate one.
 
     Passed as ``until`` to a `Promise`, it makes ``epsilon`` the most that a release may spend: levels from epsilon / 64
     up are answered in turn, until the margin of each chosen cell, at 95 %, is at most this share of its released value,
-    else up to epsilon itself. Only the level at which the release stops is spent. Margins are wider than at a level
-    chosen beforehand, so that they hold in at least so many of 100 releases by the rule as their confidence says,
-    wherever each stops. Among the few that stop unusually early more are missed: lucky noise stopped them.
+    or epsilon is reached. Only the level at which the release stops is spent. Margins are wider than at a level chosen
+    beforehand, so that over all releases by the rule they hold with their confidence, wherever each stops. Among the
+    releases that stop unusually early more margins are missed, since lucky noise stopped them.
 
     Args:
-        share: Margin that is wanted, as a share of the released value: "10 %" or 0.1.
-        where: Cells that must be so accurate, by public column a label or a list of labels; all cells if left out. By a
-            plan they are chosen in each wanted table that has these columns, and other tables are not read.
+        share: Required margin, as a share of the released value: "10 %" or 0.1.
+        where: Cells that must be accurate, as a label or a list of labels by public column; all cells if left out. For
+            a plan, cells of each table of the workload that has these columns; other tables are not read.
         steps: Number of levels, from 2 to 16, each twice the one before it, the last one being epsilon.
 
     Raises:
-        OutOfRange: for a share that is not above 0 and up to 1, and another number of levels.
-        WrongKind: for a rule that is a function: it could be given the data.
+        OutOfRange: for a share that is not above 0 and up to 1, and an invalid number of levels.
+        WrongKind: for a rule that is a function, which could read the data.
 
     Source: [ligett2017] for the idea; the lossless chain of [koufogiannis2015] makes it free.
 
@@ -332,7 +329,7 @@ def within(share: Number, where: "Where | None" = None, *, steps: int = 7) -> Un
     >>> answer.level <= ut.level("1/8"), answer.is_met
     (True, True)
 
-    By a plan the wanted tables must be so accurate:
+    With a plan, the tables of the workload must be accurate:
 
     >>> import numpy as np
     >>> domain = ut.Domain(sex=["men", "women"], town=["A", "B"])
@@ -344,7 +341,7 @@ def within(share: Number, where: "Where | None" = None, *, steps: int = 7) -> Un
     """
     if callable(share):
         remedy = 'Pass within("10 %"), say.'
-        raise wrong_kind("until", f"a share, read of released values and never of the data. {remedy}", share)
+        raise wrong_kind("until", f"a share of the released value, not a function. {remedy}", share)
     labels: dict[str, tuple[str, ...]] = {}
     for name, wanted in ({} if where is None else mapping(where, "where")).items():
         one = isinstance(wanted, str) or not hasattr(wanted, "__iter__")
@@ -359,22 +356,22 @@ def _read_share(share: Number) -> Fraction:
 
 
 _PARTS = 1 << 8
-"""Margins are chosen to this fineness of the chance that one of them is missed."""
+"""The probability that a margin is missed is chosen in steps of a 256th."""
 
 
 @lru_cache(maxsize=1 << 10)
 def _cell_confidence(noise: PlannedNoise, share: Fraction, levels: tuple[Level, ...], confidence: Fraction) -> Fraction:
     miss = 1 - confidence
-    least = miss / len(levels)  # the misses of all levels add up, whatever the noise
+    least = miss / len(levels)  # the union bound, for any noise
     if not isinstance(noise, CellNoise) or noise.grid is not None or noise.unit.step != 1:
         return 1 - least
     laws = [noise.at(level, confidence).drawn for level in levels]
     read: list[int] | None = None
-    if confidence != CONFIDENCE:  # the rule has read the margins of 95 %
+    if confidence != CONFIDENCE:  # the rule reads the 95 % margins
         sure = _cell_confidence(noise, share, levels, CONFIDENCE)
         read = [law.margin(sure) for law in laws]
     holds, fails = 0, _PARTS + 1
-    while fails - holds > 1:  # whichever part it ends with was found to hold
+    while fails - holds > 1:  # invariant: part ``holds`` satisfies the bound
         part = (holds + fails) // 2
         if _most_missed(laws, share, miss * part / _PARTS, read) <= miss:
             holds = part
@@ -384,15 +381,8 @@ def _cell_confidence(noise: PlannedNoise, share: Fraction, levels: tuple[Level, 
 
 
 def _most_missed(laws: Sequence[IntegerLaw], share: Fraction, each: Fraction, read: Sequence[int] | None) -> Fraction:
-    """A bound on the chance that a cell's margin is missed where the rule stops, whatever its true value.
-
-    Args:
-        laws: Noise of each level of the ladder.
-        each: Chance that the margin of one level is missed.
-        read: Margins that the rule has read; None for these.
-
-    Source: proofs/theory/accuracy-first.md, Theorem 3, whose letters these are.
-    """
+    """A bound on the probability that a cell's margin is missed where the rule stops, for every true value."""
+    # Notation of proofs/theory/accuracy-first.md, Theorem 3.
     t = [law.margin(1 - each) for law in laws]
     n = [-(-margin * share.denominator // share.numerator) for margin in (t if read is None else read)]
 

@@ -1,9 +1,7 @@
-"""Values plus exact noise: numbers read, noised one for one.
+"""Values plus exact noise.
 
-**Reading the numbers that are to be released: every one of them, before anything is drawn.**
-
-What is read is the number, in whatever type it came: 3, 3.0 and Decimal(3) are one and the same value to a release. A
-refusal names the place and the kind of what stood there, never the value.
+All numbers are read before any noise is drawn. The type does not matter: 3, 3.0 and Decimal(3) are the same value. A
+refusal names the place and the type of a cell, never its value.
 """
 
 from collections.abc import Iterator
@@ -29,33 +27,34 @@ def add_noise(
     method: DrawMethod | None = None,
     grid: Number | None = None,
 ) -> Any:
-    """``values`` plus independent noise of the law, one draw for each.
+    """``values`` plus independent noise, one draw for each value.
 
-    For a law on the integers the values are integers and stay integers. For a law on the reals each value is snapped
-    to the nearest point of a grid of width 2^-k, ties upwards, noised there by exactly the discrete law of
-    `utmost.core.sampling.draw.on_grid`, and returned as the float nearest to the noised grid point, which is that point
-    itself below 2^53 grid steps.
+    With a distribution on the integers, the values are integers and stay integers. With a distribution on the reals,
+    each value is rounded to the nearest point of a grid of width 2^-k, ties upwards; then noise of exactly the discrete
+    distribution of `utmost.core.sampling.draw.on_grid` is added; the result is the float nearest to the noisy grid
+    point, which is that point itself below 2^53 grid steps.
 
     Args:
-        values: a number, a list (nested as you like), or an array of any shape, also an empty one. It is not changed.
-        law: Law for the sensitivity and the level of one value. Where one individual changes several values, spend a
-            share of the level on each.
-        randomness: the operating system's if left out; a seeded source is refused.
-        method: Arguments of `sample`.
-        grid: the width of the grid, a power of two, for laws on the reals. If left out, the law chooses it, by its
-            sensitivity and level and never by the values.
+        values: A number, a list (nested or not), or an array of any shape, also an empty one. It is not changed.
+        law: Distribution for the sensitivity and the level of one value. If one individual changes several values,
+            spend a share of the level on each.
+        randomness: Source of random bits, the operating system's if left out; a seeded source is refused.
+        method: Method of `sample`.
+        grid: Width of the grid, a power of two, for distributions on the reals. If left out, it is chosen by
+            sensitivity and level, never by the values.
 
     Returns:
-        An int or a float for a number; else an array of the same shape, of int64 or float64, or of Python ints where
-        one of the *released* integers exceeds int64: the law, and what is released, decide the type.
+        An int or a float for a number; else an array of the same shape, of int64 or float64, or of Python integers if
+        one of the *released* integers exceeds int64: the type depends on the distribution and the released values.
 
     Raises:
-        NotANumber: for a value that is missing, boolean, text, NaN, infinite or, for a law on the integers, no integer;
-            it names the place, never the value, and is for the curator alone. Nothing has been drawn then.
+        NotANumber: for a value that is missing, boolean, text, NaN, infinite or, with a distribution on the integers, a
+            fraction; the message names the place, never the value, and is for the curator alone. Nothing was drawn
+            then.
         PromiseBroken: for a source of randomness that is not secure.
-        OutOfRange: for a width that is no power of two.
+        OutOfRange: for a width that is not a power of two.
 
-    Promise: the level of the law, for values that one individual changes by at most its sensitivity.
+    Guarantee: the level of the distribution, for values that one individual changes by at most its sensitivity.
 
     >>> from utmost.noise import Geometric
     >>> released = add_noise([[1198, 557], [1493, 1278]], Geometric(epsilon=1))
@@ -66,14 +65,14 @@ def add_noise(
 
 
 def noised(values: Any, law: Law, *, randomness: Randomness, method: DrawMethod | None, grid: Number | None) -> Any:
-    """`add_noise`, with whatever randomness is given."""
+    """`add_noise`, with a given source of randomness."""
     return noised_by(values, *on_grid(law, grid), randomness=randomness, method=method)
 
 
 def noised_by(
     values: Any, lattice: IntegerLaw, exponent: int | None, *, randomness: Randomness, method: DrawMethod | None = None
 ) -> Any:
-    """The values with noise of just this law, in steps of 2^-exponent, or on the integers where that is None."""
+    """The values with this noise, in steps of 2^-exponent, or on the integers if the exponent is None."""
     if type(values) is int and exponent is None:
         return values + sample(lattice, randomness=randomness, method=method)
     cells = integer_cells(values) if exponent is None else real_cells(values, exponent)

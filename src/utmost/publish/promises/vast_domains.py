@@ -1,8 +1,8 @@
-"""Keys of a declared universe that is too large to write out, named with epsilon alone: sparse long tables.
+"""Selection of keys of a declared universe that is too large to list, with epsilon alone: sparse long tables.
 
-Every cell of the universe gets noise of its own, and those above a threshold are published. Nothing of the size of the
-universe is made: of the cells that nobody holds, only those that the noise names are drawn. The law is exactly that of
-the long way: proofs/theory/unknown-keys.md has the proof.
+Every cell of the universe gets independent noise, and the cells above a threshold are published. Nothing of the size of
+the universe is computed: of the cells with count 0, only the selected ones are drawn. The distribution is exactly that
+of noise on every cell; proof: proofs/theory/unknown-keys.md.
 """
 
 import json
@@ -36,29 +36,27 @@ _MOST_BITS = 13_000  # Python prints integers of up to 4300 digits
 
 
 class Universe(Protocol):
-    """A finite list of keys that is never written out: how many there are, and the way from places to keys and back.
+    """A finite list of keys that is never written out, with maps from places to keys and back."""
 
-    One that has ``facts``, JSON values that say all of it, as `Texts` and `Tuples` have, is known again by a ledger;
-    of any other one a ledger knows the size alone.
-    """
-
+    # A ledger recognises a universe with ``facts`` (as `Texts` and `Tuples` have) by their digest, another one by its
+    # size alone.
     @property
     def size(self) -> int:
         """Number of keys."""
 
     def key(self, place: int) -> Any:
-        """The key in a place, 0 to size - 1."""
+        """The key at a place, 0 to size - 1."""
 
     def place(self, key: Any) -> int | None:
-        """The place of a key; None for what is no key of this universe."""
+        """The place of a key; None if the key is not in the universe."""
 
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """All texts of ``least`` to ``most`` letters of an alphabet, the shorter first.
+    """All texts of ``least`` to ``most`` letters of an alphabet, shorter ones first.
 
     Raises:
-        OutOfRange: for an alphabet with a letter twice or none, and lengths beyond 1000.
+        OutOfRange: for an empty alphabet or one with a repeated letter, and lengths beyond 1000.
 
     >>> words = Texts("ab", most=2)
     >>> words.size, [words.key(place) for place in range(words.size)], words.place("ba")
@@ -81,7 +79,7 @@ class Texts:
         return sum(len(self.alphabet) ** length for length in range(self.least, self.most + 1))
 
     def key(self, place: int) -> str:
-        """The text in a place."""
+        """The text at a place."""
         place, base, length = natural(place, "place", most=self.size - 1), len(self.alphabet), self.least
         while place >= base**length:
             place, length = place - base**length, length + 1
@@ -102,7 +100,7 @@ class Texts:
         return cls(facts["alphabet"], facts["most"], facts["least"])
 
     def place(self, key: Any) -> int | None:
-        """The place of a text."""
+        """The place of a text; None if it is not in the universe."""
         if not isinstance(key, str) or not self.least <= len(key) <= self.most or set(key) - set(self.alphabet):
             return None
         base, number = len(self.alphabet), 0
@@ -113,11 +111,7 @@ class Texts:
 
 
 def universe_facts(universe: Universe) -> dict[str, str]:
-    """How a universe is known again: its size, and where it has facts, their kind and digest.
-
-    >>> universe_facts(Texts("ab", most=2))["size"], universe_facts(Tuples(range(10))) == universe_facts(Tuples([0]))
-    ('6', False)
-    """
+    """The facts by which a ledger recognises a universe: its size, and kind and digest of its own facts, if any."""
     size = {"size": size_text(universe)}
     facts = getattr(universe, "facts", None)
     if facts is None:
@@ -127,13 +121,13 @@ def universe_facts(universe: Universe) -> dict[str, str]:
 
 
 def size_text(universe: Universe) -> str:
-    """How many keys a universe has, in digits; of more than Python prints, in hexadecimal ones."""
+    """The number of keys of a universe in decimal digits; in hexadecimal if Python cannot print it in decimal."""
     size = exact_integer(universe.size, "size of the universe")
     return str(size) if size.bit_length() <= _MOST_BITS else hex(size)
 
 
 def _typed(value: object) -> list[str]:
-    """A value that JSON does not have: of a date or a fraction also its text, which is the same in every process."""
+    """A JSON form of other values: the type, and for dates and numbers also the text, equal in every process."""
     return [
         type(value).__name__,
         *([str(value)] if isinstance(value, date | time | timedelta | numbers.Number | bytes) else []),
@@ -146,7 +140,7 @@ def _check_facts(facts: Mapping[str, Any], *names: str) -> None:
 
 
 class Tuples:
-    """All tuples with one value of each list; a range is a list, so whole numbers need not be written out.
+    """All tuples with one value of each list; a range counts as a list, so that integers need not be written out.
 
     >>> cells = Tuples(range(10**6), ["f", "m"])
     >>> cells.size, cells.key(3), cells.place((1, "m"))
@@ -170,7 +164,7 @@ class Tuples:
         self.size = prod(map(len, lists))
 
     def facts(self) -> dict[str, Any]:
-        """The lists as JSON values, which `of_facts` reads; of a range its ends and its step."""
+        """The lists as JSON values, which `of_facts` reads; a range is written by its ends and step."""
         lists = [
             {"range": [values.start, values.stop, values.step]} if isinstance(values, range) else list(values)
             for values in self._lists
@@ -196,7 +190,7 @@ class Tuples:
         return hash(repr(self.facts()))
 
     def key(self, place: int) -> tuple[Any, ...]:
-        """The tuple in a place."""
+        """The tuple at a place."""
         place, parts = natural(place, "place", most=self.size - 1), []
         for values in reversed(self._lists):
             place, at = divmod(place, len(values))
@@ -204,7 +198,7 @@ class Tuples:
         return tuple(reversed(parts))
 
     def place(self, key: Any) -> int | None:
-        """The place of a tuple."""
+        """The place of a tuple; None if it is not in the universe."""
         if not isinstance(key, tuple) or len(key) != len(self._lists):
             return None
         number = 0
@@ -226,13 +220,13 @@ class NamedCells(Display):
     """The cells of a universe whose noisy counts exceed a threshold.
 
     Attributes:
-        keys: Keys in the order of the universe, which says nothing of the counts.
-        noisy: Count of each plus noise, at least ``threshold`` + 1: what is listed is biased upwards.
-        level: epsilon of the whole list; there is no delta.
-        per_individual: Most keys that one individual may hold.
-        threshold: Number that a count and its noise must exceed; it follows from the size of the universe, epsilon and
-            the wish alone.
-        expected_false: Most names of the list that belong to nobody, on average; rounded up.
+        keys: Keys in the order of the universe, which does not depend on the counts.
+        noisy: Noisy counts of the keys, at least ``threshold`` + 1: biased upwards by selection.
+        level: Epsilon of the whole list; there is no delta.
+        per_individual: Largest number of keys of one individual.
+        threshold: Number that a noisy count must exceed; a function of the universe's size, epsilon and
+            ``false_names``.
+        expected_false: Upper bound on the expected number of selected keys that nobody holds.
     """
 
     keys: tuple[Any, ...] = field(repr=False)
@@ -253,31 +247,33 @@ def name_cells(
     false_names: Number = 1,
     randomness: Randomness | None = None,
 ) -> NamedCells:
-    """Name cells of a declared universe of any size, with epsilon alone: words, pages, cells of a long table.
+    """Select cells of a declared universe of any size, with epsilon alone: words, pages, cells of a long table.
 
-    Each cell, also one that nobody holds, has its count plus two-sided geometric noise of the level epsilon/keys; those
-    above the threshold are published. That is the law; what is drawn is the noise of the cells that are there, and the
-    cells that noise names.
+    Each cell, also one with count 0, gets two-sided geometric noise at the level epsilon/keys; those above the
+    threshold are published. The implementation draws the noise of the cells in ``counts``, and the selected ones of the
+    others.
 
     Args:
         counts: Number of individuals who hold each key, by key; or a table of two columns, keys and counts. Every key
-            with a count must be one of the universe.
-        universe: `Texts`, `Tuples`, or any `Universe`; it must be chosen without looking at the data.
+            must be in the universe.
+        universe: `Texts`, `Tuples`, or any `Universe`, chosen without looking at the data.
         epsilon: Privacy level of the whole list.
-        keys: Most keys that one individual may hold, adding at most 1 to the count of each.
-        false_names: the names of nobody that are wanted at most, on average, 10^7 at most; the threshold follows.
-        randomness: the operating system's when None; a seeded source is refused.
+        keys: Largest number of keys of one individual, who adds at most 1 to the count of each.
+        false_names: Largest expected number of selected keys that nobody holds, at most 10^7; it determines the
+            threshold.
+        randomness: Source of random bits, the operating system's when None; a seeded source is refused.
 
     Raises:
-        BadTable: for a table that is not of two columns, and a key that stands in two rows.
-        NotANumber, WrongKind: for counts that are no numbers of individuals, and keys that are neither text, integers,
-            dates nor tuples of them; by their place, never by what they are.
-        NotALevel, PromiseBroken: for an invalid level, and a source of randomness that is not secure.
-        OutOfRange: for a key outside of the universe, which is not named here; and a wish that is not positive.
+        BadTable: for a table without exactly two columns, or a key in two rows.
+        NotANumber, WrongKind: for invalid counts or keys; the message names their place, never their value.
+        NotALevel, PromiseBroken: for an invalid level, or a source of randomness that is not secure.
+        OutOfRange: for a key outside the universe, which the message does not show; for ``false_names`` out of range.
 
-    Promise: epsilon for one individual added or removed. Where one is replaced by another: pass keys=2*k.
-    Cost: linear in the keys that are there and the names; it grows with log(size), never with the size.
-    Source: the law of [cormode2012]; the proof is in proofs/theory/unknown-keys.md.
+    Guarantee: epsilon for one individual added or removed. If one is replaced by another: pass keys=2*k.
+
+    Cost: linear in the number of counted and selected keys; it grows with log(size).
+
+    Source: the distribution of [cormode2012]; proof: proofs/theory/unknown-keys.md.
 
     >>> cells = name_cells({"influenza": 900, "plague": 1}, Texts("abcdefghijklmnopqrstuvwxyz", most=20),
     ...     epsilon=1, false_names="1e-9")
@@ -298,7 +294,7 @@ def named_cells(
     false_names: Number,
     randomness: Randomness,
 ) -> NamedCells:
-    """Do as `name_cells` for keys and counts, with whatever randomness is given."""
+    """`name_cells` for keys with counts, with a given source of randomness."""
     wish, places = false_wish(false_names), check_places(counts, universe)
     each = total.scaled(Fraction(1, keys))
     threshold = least_threshold(each, universe.size, wish)
@@ -313,7 +309,7 @@ def named_cells(
 
 
 def false_wish(false_names: Number) -> Fraction:
-    """How many names of nobody are wanted at most, on average."""
+    """Check the largest expected number of false keys; return it exactly."""
     wish = written_number(false_names, "false_names")
     if not 0 < wish <= _MOST_FALSE:
         raise OutOfRange(
@@ -323,11 +319,7 @@ def false_wish(false_names: Number) -> Fraction:
 
 
 def check_places(counts: Sequence[tuple[Any, int]], universe: Universe) -> dict[int, int]:
-    """The counts by their place in the universe.
-
-    Raises:
-        OutOfRange: for a key that is none of it. WrongKind: for a universe in which two keys have one place.
-    """
+    """The counts by place in the universe; refuse a key outside it, and two keys at one place."""
     places = {}
     for key, count in counts:
         place = universe.place(key)
@@ -346,11 +338,7 @@ def check_places(counts: Sequence[tuple[Any, int]], universe: Universe) -> dict[
 
 
 def tail(each: Level, threshold: int, bits: int) -> Interval:
-    """The chance a^(m+1)/(1 + a) that the noise of a cell exceeds the threshold m >= 0, with relative precision.
-
-    >>> float(tail(level("1"), 10, 64).upper) < 1.3e-5
-    True
-    """
+    """P(noise of a cell > threshold m) = a^(m+1)/(1 + a), for m >= 0, to ``bits`` relative bits."""
     inner = bits + 2 * threshold.bit_length() + 16
     while True:
         a = each.alpha_interval(inner)
@@ -361,17 +349,10 @@ def tail(each: Level, threshold: int, bits: int) -> Interval:
 
 
 def least_threshold(each: Level, size: int, wish: Fraction) -> int:
-    """The least m >= 0 for which the chance of a name, times the number of cells, is at most the wish, certainly.
-
-    >>> least_threshold(level(1), 26**20, Fraction(1)), least_threshold(level(1), 10**9, Fraction(1))
-    (64, 20)
-
-    Raises:
-        OutOfRange: for a level at which a threshold takes too long to find, or the next name too long to draw.
-    """
-    Geometric(each)  # refuses a level so small that nothing could be drawn at it
+    """The least m >= 0 for which the expected number of false keys is at most ``wish``."""
+    Geometric(each)  # raises for a level that is too small to draw
     if each > _HIGHEST:
-        remedy = f"At epsilon = {_HIGHEST.epsilon} for each key all counts are as good as bare: publish them as such."
+        remedy = f"At epsilon = {_HIGHEST.epsilon} for each key there is practically no noise: publish the counts."
         came = "a larger level"
         raise OutOfRange(f"epsilon must be at most {_HIGHEST.epsilon} for each key", came=came, remedy=remedy)
 
@@ -387,15 +368,11 @@ def least_threshold(each: Level, size: int, wish: Fraction) -> int:
 def names_of_nobody(
     each: Level, threshold: int, size: int, held: Sequence[int], randomness: Randomness
 ) -> dict[int, int]:
-    """The cells that nobody holds and whose noise exceeds the threshold, by place, with that noise.
+    """The selected cells with count 0, by place, with their noise."""
 
-    The cells between one such cell and the next are Geom(1 - t), t the tail; the noise beyond is Geom(a), as it has no
-    memory. Both are drawn exactly, so each cell is named independently with the chance t.
-
-    Args:
-        held: the places of the cells that are held, ascending.
-    """
-
+    # Exact and without the other cells: the gap to the next such cell is Geom(1 - t) with t = tail, and the noise
+    # beyond the threshold is Geom(a), since geometric noise has no memory. ``held`` are the places with a count,
+    # ascending.
     def unnamed(bits: int) -> Interval:
         return (1 - tail(each, threshold, bits)).at(bits)
 

@@ -4,7 +4,7 @@ Nothing here needs more than what was published, and nothing costs privacy. Rows
 choice made by noisy values would make an error bar hold less often than it says.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from fractions import Fraction
@@ -56,15 +56,13 @@ class SumOfCells:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelledCells:
-    """The cells of an answer as numbers, and the labels of their rows as text.
+    """The released cells of a table as numbers, and the labels of their rows as text.
 
     Attributes:
-        answer: The answer, of a table at hand.
         cells: Numbers of each released column.
         labels: Every public column, as text.
     """
 
-    answer: Answer[Any]
     cells: dict[str, list[Fraction]]
     labels: dict[str, list[str]]
 
@@ -170,9 +168,11 @@ class AnswerCells(LabelledCells):
     """The sums of an answer whose cells each have noise of their own.
 
     Attributes:
+        answer: The answer, of a table at hand.
         noise: Its noise.
     """
 
+    answer: Answer[Any]
     noise: CellNoiseAtLevel
 
     @classmethod
@@ -193,7 +193,12 @@ class AnswerCells(LabelledCells):
             raise Unsupported("sums of cells need values in memory", came=came, remedy=remedy)
         is_whole = noise.grid is None and noise.unit.step.denominator == 1
         numbers = cell_numbers(answer.table, columns, is_whole=is_whole)
-        return cls(answer, numbers, _texts(answer.table, columns), noise)
+        return cls(numbers, row_labels(answer.table, columns), answer, noise)
+
+    @property
+    def counted(self) -> str:
+        """The things that a column "count" counts: people or events."""
+        return self.answer.unit.counted
 
     @property
     def bars(self) -> CellBars:
@@ -292,21 +297,34 @@ class AnswerCells(LabelledCells):
         Raises:
             BadTable: where a column has one of the new names.
         """
-        adapter = adapter_of(self.answer.table)
-        names = set(adapter.names(self.answer.table))
         alone, together = exact(self.alone(confidence)), exact(self.together(confidence))
-        laid: dict[str, NDArray[Any]] = {}
-        after: dict[str, str] = {}
-        for name, cells in self.cells.items():
-            ends = {"low": -alone, "high": alone, "all_low": -together, "all_high": together}
-            for end, distance in ends.items():
-                laid[f"{name}_{end}"] = _plain([cell + distance for cell in cells])
-                after[f"{name}_{end}"] = name
-        for name in laid:
-            if name in names:
-                remedy = "Rename that column."
-                raise BadTable(f"the table must leave the name {name!r} free", came="a column of it", remedy=remedy)
-        return adapter.with_columns(self.answer.table, laid, after)
+        margins = {name: ([alone] * self.rows, [together] * self.rows) for name in self.cells}
+        return with_interval_ends(self.answer.table, self.cells, margins)
+
+
+def with_interval_ends(
+    table: Any, cells: Mapping[str, Sequence[Fraction]], margins: Mapping[str, tuple[list[Fraction], list[Fraction]]]
+) -> Any:
+    """The table with the ends of each cell's interval behind it, by its margin alone and by that of all at once.
+
+    Raises:
+        BadTable: where a column has one of the new names.
+    """
+    adapter = adapter_of(table)
+    names = set(adapter.names(table))
+    laid: dict[str, NDArray[Any]] = {}
+    after: dict[str, str] = {}
+    for name, column in cells.items():
+        alone, together = margins[name]
+        ends = {"low": (-1, alone), "high": (1, alone), "all_low": (-1, together), "all_high": (1, together)}
+        for end, (sign, distances) in ends.items():
+            laid[f"{name}_{end}"] = _plain([x + sign * distance for x, distance in zip(column, distances, strict=True)])
+            after[f"{name}_{end}"] = name
+    for name in laid:
+        if name in names:
+            remedy = "Rename that column."
+            raise BadTable(f"the table must leave the name {name!r} free", came="a column of it", remedy=remedy)
+    return adapter.with_columns(table, laid, after)
 
 
 def one_draw_total(
@@ -318,7 +336,7 @@ def one_draw_total(
         OutOfRange: for a selection that the answer does not have.
     """
     numbers = cell_numbers(answer.table, answer.columns, is_whole=noise.unit.step.denominator == 1)
-    cells = LabelledCells(answer, numbers, _texts(answer.table, answer.columns))
+    cells = LabelledCells(numbers, row_labels(answer.table, answer.columns))
     chosen, rows = cells.column(column), cells.rows_where(where)
     value = sum((cells.cells[chosen][row] for row in rows), Fraction(0))
     taken = [Fraction(int(name == chosen and row in rows)) for name in cells.cells for row in range(cells.rows)]
@@ -335,7 +353,8 @@ def cell_numbers(table: object, released: Sequence[str], *, is_whole: bool) -> d
     return {name: [exact(cell, name) for cell in column] for name, column in columns.items()}
 
 
-def _texts(table: object, released: Sequence[str]) -> dict[str, list[str]]:
+def row_labels(table: object, released: Sequence[str]) -> dict[str, list[str]]:
+    """The labels of the rows as text, by public column."""
     added = {name + end for name in released for end in ("", "_margin")}
     columns = files.columns(table)
     return {name: ["" if c is None else str(c) for c in cells] for name, cells in columns.items() if name not in added}

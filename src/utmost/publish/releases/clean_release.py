@@ -1,7 +1,7 @@
 """Clean tables: whole numbers, none negative, whose sums all agree; beside what was released, never instead of it."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import nan
@@ -14,8 +14,10 @@ from utmost.core.exact.arguments import mapping
 from utmost.core.exact.arrays import frozen, unpickler
 from utmost.core.exact.display import Display
 from utmost.core.noise.combination import Combination
+from utmost.core.noise.declared_noise import DeclaredSum
 from utmost.core.privacy.amount import Amount
 from utmost.core.sampling.integers import narrowed
+from utmost.errors import FactsFarOff, warn
 from utmost.publish.promises.codec import table_statement
 from utmost.publish.promises.statement_kinds import CLEAN_KIND
 from utmost.publish.releases.given_facts import GivenFacts, read_given, read_table
@@ -30,7 +32,7 @@ from utmost.publish.workloads.measuring.forms import selected
 from utmost.publish.workloads.reconstruction.clean import controlled_rounding, kept_in_rounding
 from utmost.publish.workloads.reconstruction.estimates import LeastSquares, SumSquares
 from utmost.publish.workloads.reconstruction.nonnegative_squares import nonnegative_least_squares
-from utmost.publish.workloads.reconstruction.public_facts import PublicFacts, with_sums
+from utmost.publish.workloads.reconstruction.public_facts import MOST_NAMED, PublicFacts, with_sums
 from utmost.publish.workloads.reconstruction.rotated_reconstruction import numbers_of
 from utmost.tables.axes.domain import Domain, Family, Where
 from utmost.tables.files.saving import Digest, SavedContent, saved
@@ -40,6 +42,8 @@ from utmost.tables.frames.any_table import labelled
 if TYPE_CHECKING:  # which asks for clean tables itself
     from utmost.publish.releases.noisy_sums import NoisySums
 
+FAR_OFF = Fraction(1, 10**6)
+"""Largest chance with which noise alone puts any public fact so far from the release that there is a warning."""
 _CANCELS = 1e-6  # below this epsilon too few digits are left of 1/alpha - alpha
 
 
@@ -135,7 +139,8 @@ class CleanTable(Display):
         stated = (*("words", "zero_bias", "zero_bias_is_exact"), *("exact_rounding", "largest_move", "cell_move"))
         assert self.certificate is not None, "a table that is saved has its proof"
         return {
-            **({} if self.given is None else {"guarantee": self.guarantee, "given": self.given.facts()}),
+            **({} if self.guarantee is None else {"guarantee": self.guarantee}),
+            **({} if self.given is None else {"given": self.given.facts()}),
             **({} if self.held is None else {"held": list(self.domain.level_names(self.held))}),
             "family": self.domain.family_name(self.domain.family(family)),
             "of": {"sums": self.sums},
@@ -234,12 +239,28 @@ def _rebuilt(domain: Domain, cells: NDArray[Any], *rest: Any) -> CleanTable:
     return CleanTable(domain, frozen(cells.copy()), *rest)
 
 
+@dataclass(frozen=True, slots=True)
+class CleanedRelease:
+    """The facts of a release that a clean table of it states.
+
+    Attributes:
+        amount: Amount that is summed; None for counts.
+        digest: the SHA-256 of its noisy sums.
+        guarantee: Function from the public facts that hold to the promise that a clean table states; None where it
+            states no more than its release.
+    """
+
+    amount: Amount | None
+    digest: str
+    guarantee: Callable[[PublicFacts | None], str | None]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class CleanProblem:
     """The least-squares problem of a clean table: the sums that it must be near, and the facts that must hold.
 
     Attributes:
-        release: Release whose sums they are.
+        release: Facts of the release whose sums they are.
         reconstruction: the weights.
         measured: the sums.
         cell_noise: the noise of a cell's estimate, the loudest one; where the cells are open, of a measured sum's.
@@ -249,10 +270,10 @@ class CleanProblem:
         bounds: Facts and held sums, which must hold.
     """
 
-    release: "NoisySums"
+    release: CleanedRelease
     reconstruction: SumSquares
     measured: MeasuredSums
-    cell_noise: Combination
+    cell_noise: Combination | DeclaredSum
     kind: str
     facts: PublicFacts | None
     held: Family | None
@@ -274,15 +295,35 @@ class CleanProblem:
             OutOfRange, WrongKind, Infeasible: for facts that cannot be read, and such as clash.
             Unsupported: where other than groups and hat functions are measured.
         """
-        domain, amount = release.plan.domain, release.plan.unit.amount
+        squares, measured = reconstruction.on_cells(release.measured)
+        cleaned = CleanedRelease(
+            release.plan.unit.amount,
+            release.digest,
+            lambda facts: None if facts is None else _guarantee_given(facts, release.stated.guarantee),
+        )
+        return cls.posed(cleaned, squares, measured, cell_noise, kind, given, hold)
+
+    @classmethod
+    def posed(
+        cls,
+        release: CleanedRelease,
+        reconstruction: SumSquares,
+        measured: MeasuredSums,
+        cell_noise: Combination | DeclaredSum,
+        kind: str,
+        given: GivenFacts | None,
+        hold: str | Sequence[str] | Family | None,
+    ) -> "CleanProblem":
+        """The problem of measured sums, of which public facts hold; errors as `of`."""
+        domain, amount = reconstruction.domain, release.amount
         facts = None if given is None else read_given(domain, given, amount)
         facts = facts if facts is not None and facts.bounds else None
-        squares, measured = reconstruction.on_cells(release.measured)
         held, bounds = None if hold is None else read_table(domain, hold), facts
         if held is not None:
             numbers = {family: numbers_of(*sums) for family, sums in measured.items()}
-            bounds = with_sums(domain, facts, held, _whole_sums(squares, numbers, held), amount)
-        return cls(release, squares, measured, cell_noise, kind, facts, held, bounds)
+            whole = _whole_sums(reconstruction, numbers, held)
+            bounds = with_sums(domain, facts, held, whole, amount)
+        return cls(release, reconstruction, measured, cell_noise, kind, facts, held, bounds)
 
     def solved(self) -> CleanTable:
         """The nearest table, rounded, with its certificate.
@@ -312,11 +353,8 @@ class CleanProblem:
             BadTable: for a certificate that proves nothing.
         """
         proof = proof_of(self.reconstruction, self.measured, certificate, self.bounds)
-        amount = self.release.plan.unit.amount
+        amount = self.release.amount
         (bias, exactly), wide = zero_bias(self.cell_noise), Fraction(1) if amount is None else amount.step
-        promised = None
-        if self.facts is not None:
-            promised = _guarantee_given(self.facts, self.release.stated.guarantee)
         return CleanTable(
             self.reconstruction.domain,
             frozen(narrowed(certificate.cells)),
@@ -332,7 +370,7 @@ class CleanProblem:
             sums=self.release.digest,
             amount=amount,
             given=self.facts,
-            guarantee=promised,
+            guarantee=self.release.guarantee(self.facts),
             held=self.held,
             certificate=certificate,
             open_cells=None if self.reconstruction.curvatures[0] else self.reconstruction,
@@ -353,7 +391,15 @@ def _guarantee_given(facts: PublicFacts, guarantee: str) -> str:
     )
 
 
-def zero_bias(noise: Combination) -> tuple[float, bool]:
+def warn_far_off(far: Sequence[str]) -> None:
+    """Warn of public facts that the released sums all but exclude: a mistyped total makes a table of nonsense."""
+    if far:
+        listed = "; ".join(far[:MOST_NAMED]) + (f"; and {len(far) - MOST_NAMED} more" if far[MOST_NAMED:] else "")
+        text = f"public facts lie far outside the margins of what was released: {listed}. Check them for a slip."
+        warn(text, FactsFarOff)
+
+
+def zero_bias(noise: Combination | DeclaredSum) -> tuple[float, bool]:
     """E max(S, 0) of a symmetric error S, and whether it is exact: alpha/(1 - alpha^2) for one geometric noise.
 
     Else at most sd/2, since E max(S, 0) = E|S|/2 and (E|S|)^2 <= E S^2.
@@ -361,7 +407,7 @@ def zero_bias(noise: Combination) -> tuple[float, bool]:
     >>> zero_bias(Combination([1], 1))
     (0.4254590641196..., True)
     """
-    if noise.counts == (1,) and noise.coefficients[0] == 1:
+    if isinstance(noise, Combination) and noise.counts == (1,) and noise.coefficients[0] == 1:
         (of,) = noise.levels
         if of.epsilon_float < _CANCELS:
             return 0.5 / math.sinh(of.epsilon_float), True

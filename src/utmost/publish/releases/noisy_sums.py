@@ -23,7 +23,7 @@ from utmost.core.noise.combination import Combination
 from utmost.core.noise.ratio_bars import FiellerSet, RatioBar
 from utmost.core.privacy.amount import Amount
 from utmost.core.privacy.unit import Unit
-from utmost.errors import BadTable, FactsFarOff, NotDetermined, OutOfRange, Unsupported, UtmostError, warn
+from utmost.errors import BadTable, NotDetermined, OutOfRange, Unsupported, UtmostError
 from utmost.publish.promises.codec import StatementForm, does_not_follow, stated_field
 from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.noise_at_level import NoiseAtLevel
@@ -34,7 +34,7 @@ from utmost.publish.promises.statement_kinds import SUMS_TABLE_KIND, is_of_sums
 from utmost.publish.promises.sum_laws import noise_laws
 from utmost.publish.promises.sum_noise import MEASURED, SumNoise
 from utmost.publish.promises.until import Stop, Until
-from utmost.publish.releases.clean_release import CleanProblem, CleanTable
+from utmost.publish.releases.clean_release import FAR_OFF, CleanProblem, CleanTable, warn_far_off
 from utmost.publish.releases.estimates import Estimate, Printing, estimate_of
 from utmost.publish.releases.family_tables import (
     amount_columns,
@@ -57,16 +57,13 @@ from utmost.publish.workloads.measuring.measured_families import measured_family
 from utmost.publish.workloads.planning.plan import Plan
 from utmost.publish.workloads.reconstruction.estimates import LeastSquares, values_by
 from utmost.publish.workloads.reconstruction.least_squares import precision_weights
-from utmost.publish.workloads.reconstruction.public_facts import MOST_NAMED, PublicFacts
+from utmost.publish.workloads.reconstruction.public_facts import PublicFacts
 from utmost.publish.workloads.workload import narrowed
 from utmost.tables.axes.domain import Domain, Family, Where
 from utmost.tables.files.saving import Digest, SavedContent, saved
 from utmost.tables.files.table_formats import with_blanks
 from utmost.tables.frames.adapters import LabelledTable
 from utmost.tables.frames.any_table import adapter_of, labelled
-
-_ALL_BUT_EXCLUDED = Fraction(1, 10**6)
-"""Largest chance with which noise alone puts any public fact so far from the release."""
 
 _BESIDE = ("measure", "sums")
 """The fields of a document of sums that no other statement has."""
@@ -903,17 +900,14 @@ class NoisySums(Display):
                 kinds, laws = self._errors.of_family(family)
             except NotDetermined:  # nothing was released of it
                 continue
-            reach = {kind: Fraction(law.margin(1 - _ALL_BUT_EXCLUDED / count)) for kind, law in laws.items()}
+            reach = {kind: Fraction(law.margin(1 - FAR_OFF / count)) for kind, law in laws.items()}
             estimates, (lower, upper) = sums.ravel(), (ends.ravel() for ends in bounds)
             for place in facts.places(family):
                 estimate, farthest = Fraction(int(estimates[place]), divisor), reach[int(kinds[place])]
                 if lower[place] - estimate > farthest or estimate - upper[place] > farthest:
                     answer = self._estimate(estimate, laws[int(kinds[place])], None, self.unit.amount)
                     far.append(f"{facts.fact(family, place)}, where {answer} was released")
-        if far:
-            listed = "; ".join(far[:MOST_NAMED]) + (f"; and {len(far) - MOST_NAMED} more" if far[MOST_NAMED:] else "")
-            text = f"public facts lie far outside the margins of what was released: {listed}. Check them for a slip."
-            warn(text, FactsFarOff)
+        warn_far_off(far)
 
     def noise(self, form: ProductForm) -> Combination:
         """The law of an answer's error, of amounts in their own unit.

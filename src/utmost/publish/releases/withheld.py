@@ -23,7 +23,7 @@ from utmost.core.noise.geometric import Geometric
 from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.publish.promises.codec import table_statement
 from utmost.publish.promises.noise_at_level import CellNoiseAtLevel
-from utmost.publish.promises.statement_kinds import WITHHELD_KIND
+from utmost.publish.promises.statement_kinds import NOISY_TABLE_KIND, WITHHELD_KIND
 from utmost.publish.releases.complementary import complementary
 from utmost.publish.releases.family_tables import Narrow, family_table, groups_in
 from utmost.publish.releases.withholding import (
@@ -76,7 +76,14 @@ class WithheldTable(SavedTable, Generic[TableT]):
     @property
     def words(self) -> str:
         """The statement beside the table."""
-        return f"{self.rule.words} {bias_words(self.bias, self.rule)}"
+        return f"{self.rule_words} {bias_words(self.bias, self.rule)}"
+
+    @property
+    def rule_words(self) -> str:
+        """The rule in sentences; where another tool drew the noise, nothing is said of protection by it."""
+        if self.release["kind"] == NOISY_TABLE_KIND:
+            return f"{self.rule.condition} The rule looks at noisy values alone, and protects nobody."
+        return self.rule.words
 
     def said(self, digest: Digest | None) -> dict[str, Any]:
         """The statement: the promise of the release, the rule and what it does, in words and as facts."""
@@ -121,16 +128,29 @@ def withheld_table(
         remedy = "Save the release, and read it again: ut.read_release(path).withhold(...)."
         came = "a frame that an engine evaluates"
         raise Unsupported("withholding cells needs a table in memory", came=came, where="withhold", remedy=remedy)
+    rows = len(adapter_of(table).column(table, released[0]))
+    margins = {name: np.full(rows, noise.margin) for name in released}
+    return withheld_columns(table, margins, table_bias(rule, noise), statement, rule)
+
+
+def withheld_columns(
+    table: TableT,
+    margins: Mapping[str, NDArray[Any]],
+    bias: Sequence[dict[str, Any]],
+    statement: Mapping[str, Any],
+    rule: WithholdingRule,
+) -> WithheldTable[TableT]:
+    """A table with the cells withheld that a rule names, by the margin of each cell of the released columns."""
     adapter = adapter_of(table)
-    values = {name: _numbers(adapter.column(table, name)) for name in released}
-    shown = {name: rule.shows(column, np.full(len(column), noise.margin)) for name, column in values.items()}
+    values = {name: _numbers(adapter.column(table, name)) for name in margins}
+    shown = {name: rule.shows(column, margins[name]) for name, column in values.items()}
     return WithheldTable(
         _marked(table, values, shown, rule),
         rule,
-        tuple(released),
+        tuple(margins),
         sum(map(len, shown.values())),
         sum(int(column.sum()) for column in shown.values()),
-        table_bias(rule, noise),
+        bias,
         without_digests(statement),
     )
 

@@ -22,6 +22,7 @@ from utmost.core.exact.intervals import round_up
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, exact, written_number
 from utmost.core.noise.combination import Combination
+from utmost.core.noise.declared_noise import DeclaredTails
 from utmost.core.noise.integer_law import IntegerLaw
 from utmost.errors import BadTable, OutOfRange, UtmostError, WrongKind
 
@@ -132,7 +133,15 @@ class WithholdingRule(Display):
 
     @property
     def words(self) -> str:
-        """The rule in sentences."""
+        """The rule in sentences, and what it does to privacy."""
+        return (
+            f"{self.condition} The rule looks at noisy values alone: it costs nothing, and the noise, not the rule, "
+            "protects. Beside the whole release it hides nothing."
+        )
+
+    @property
+    def condition(self) -> str:
+        """Which cells are shown, in a sentence."""
         conditions = [] if self.below is None else [f"its noisy value is {number_words(self.below)} or more"]
         if self.relative_margin is not None:
             margin = f"{number_words(100 * self.relative_margin)} %"
@@ -144,11 +153,7 @@ class WithholdingRule(Display):
             if self.complementary
             else ""
         )
-        return (
-            f"A cell is shown where {' and '.join(conditions)}; any other {which}.{further} The rule looks at noisy "
-            "values alone: it costs nothing, and the noise, not the rule, protects. Beside the whole release it hides "
-            "nothing."
-        )
+        return f"A cell is shown where {' and '.join(conditions)}; any other {which}.{further}"
 
     def facts(self) -> dict[str, Any]:
         """The rule as JSON values, which `of_facts` reads."""
@@ -262,7 +267,7 @@ _FAR = 16  # standard deviations, beyond which there is no billionth of any sum 
 _NEGLIGIBLE = 1e-9
 
 
-def shown_bias(rule: WithholdingRule, tails: NoiseTails, margin: int | float) -> list[dict[str, Any]]:
+def shown_bias(rule: WithholdingRule, tails: NoiseTails | DeclaredTails, margin: int | float) -> list[dict[str, Any]]:
     """The effect of the rule on cells near its threshold: how often they are shown, and how far off they then are.
 
     Of noise N a cell of true value t is shown where N >= B - t, and then by E[N | N >= B - t] too large on average: the
@@ -281,7 +286,7 @@ def shown_bias(rule: WithholdingRule, tails: NoiseTails, margin: int | float) ->
     return [_at(rule, tails, bound, truth) for truth in truths]
 
 
-def _at(rule: WithholdingRule, tails: NoiseTails, bound: Fraction, truth: Fraction) -> dict[str, Any]:
+def _at(rule: WithholdingRule, tails: NoiseTails | DeclaredTails, bound: Fraction, truth: Fraction) -> dict[str, Any]:
     sides = [(bound - truth, 1)] + ([(bound + truth, -1)] if rule.below is None and bound > 0 else [])
     chance = min(1.0, sum(tails.reach(least) for least, _ in sides))
     moved = sum(sign * tails.mean_above(least) for least, sign in sides)

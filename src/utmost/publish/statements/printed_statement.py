@@ -6,7 +6,6 @@ from html import escape
 from utmost.core.exact.arguments import wrong_kind
 from utmost.publish.releases.release_facts import (
     ANNEX,
-    PROTECTED,
     SECTIONS,
     TRUST,
     UNSIGNED,
@@ -38,14 +37,15 @@ code { font-size: .85em; overflow-wrap: anywhere; }
 @page { size: A4; margin: 14mm 16mm; }
 @media print {
   :root { color-scheme: light; }
-  body { font-size: 9.5pt; line-height: 1.3; max-width: none; margin: 0; padding: 0; color: #000; background: #fff; }
+  body { font-size: 9.2pt; line-height: 1.28; max-width: none; margin: 0; padding: 0; color: #000; background: #fff; }
   h1 { font-size: 15pt; } h2 { font-size: 10.5pt; margin: 2.2mm 0 .6mm; } .promise { font-size: 11pt; }
+  th, td { padding: .18rem .6rem .18rem 0; } .promise { padding: .25rem .6rem; }
   table, .promise, ul { break-inside: avoid; } h2 { break-after: avoid; } footer { font-size: 7.5pt; }
 }
 """
 
 
-WHO = "One individual is a person, a household or a visit, as the publisher counted: ask the publisher which."
+_WHO = "Ask who one individual is, as the publisher counted: a person, a household or a visit."
 
 ASKED = "What is asked of you"
 """The title of what a reader should do, after what no check can show."""
@@ -78,16 +78,15 @@ def statement_page(stated: ReleaseFacts, deployment: Deployment | None = None, *
     by = ", ".join(said.curators)
     head = " · ".join(text for text in (by, said.published, said.region) if text)
     unsigned = {title: [Fact("", UNSIGNED_TRUST)] if title == TRUST and not is_signed else [] for title in SECTIONS}
-    who = {title: _paragraph(WHO) if title == PROTECTED and _is_asked(stated) else "" for title in SECTIONS}
     parts = [
         f"<h1>{escape(title)}</h1>",
         f"<p><small>{escape(head)}</small></p>" if head else "",
         _paragraph(said.description),
         f'<p class="promise">{escape(stated.line)}</p>',
-        _paragraph(stated.guarantee),
+        _paragraph(_beyond_line(stated)),
         *(
             (_section(ASKED, _asked(stated, is_signed)) if title == ANNEX else "")
-            + _section(title, _rows(title, [*stated.of_section(title), *unsigned[title]], stated) + who[title])
+            + _section(title, _rows(title, [*stated.of_section(title), *unsigned[title]], stated))
             for title in SECTIONS
         ),
         _footer(stated, is_signed),
@@ -98,6 +97,13 @@ def statement_page(stated: ReleaseFacts, deployment: Deployment | None = None, *
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n{body}\n</body>\n</html>\n"
     )
+
+
+def _beyond_line(stated: ReleaseFacts) -> str:
+    """The guarantee without its first sentence, where the line of the promise gives the same factor."""
+    first, _, rest = stated.guarantee.partition(". ")
+    _, _, factor = first.partition(" by at most ")
+    return rest if factor and stated.line.removesuffix(".").endswith(f" by at most {factor}") else stated.guarantee
 
 
 def _rows(title: str, facts: Sequence[Fact], stated: ReleaseFacts) -> str:
@@ -133,7 +139,7 @@ def _asked(stated: ReleaseFacts, is_signed: bool) -> str:
     """The questions that a reader should ask, as a list."""
     lines = (
         "Ask the publisher about each point above: nothing in the files can show it.",
-        *(("Ask who one individual is: a person, a household or a visit.",) if _is_asked(stated) else ()),
+        *((_WHO,) if _is_asked(stated) else ()),
         "Ask what else was published about the same people: levels add up.",
         "Check the signature: utmost verify FILE --public-key KEY."
         if is_signed
@@ -159,10 +165,8 @@ def _footer(stated: ReleaseFacts, is_signed: bool) -> str:
     lines = [f"Made from a statement by utmost {said['utmost']}, after every figure in it had been computed again."]
     if digest:
         lines.append(f"SHA-256 of {of}: {digest['sha256']}.")
-    if is_signed:
-        lines.append("Check the release and who signed it: utmost verify FILE --public-key KEY.")
-    else:
-        lines += [f"Signature: {UNSIGNED}.", "Check the release: utmost verify FILE."]
+    if not is_signed:
+        lines.append(f"Signature: {UNSIGNED}.")
     return f"<footer>{''.join(f'<p>{escape(line)}</p>' for line in lines)}</footer>"
 
 

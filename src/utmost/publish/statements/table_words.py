@@ -23,10 +23,7 @@ _EVERYBODY = "; every individual counts with all of that, so that the total is p
 
 DECLARED_ROWS = "the list of rows, which was fixed beforehand"
 
-NOTHING_UNPROTECTED = (
-    "facts about groups; and what has no noise: the publisher declared that the list of rows and the public columns do "
-    "not depend on any one individual"
-)
+NOTHING_UNPROTECTED = "facts about groups, and what has no noise"
 
 LONE_KEY = "with a chance of at most {delta}, a key that one individual alone holds is named"
 
@@ -155,8 +152,7 @@ def beyond_unit(promise: Promise, unit: Unit, cell: str) -> str:
     A rule of the unit, which is public, and no fact of the data.
     """
     if not promise.proved:
-        bound = f"the publisher declared that one individual {changes(unit, cell)}"
-        return f"{bound}; nothing here shows that utmost counted this table. Ask who counted"
+        return "how much one individual changes: nothing here shows that utmost counted this table; ask who counted"
     return f"{unit.beyond(cell)}: it is in no figure, and no margin covers it"
 
 

@@ -22,9 +22,10 @@ from utmost.publish.promises.codec import (
 )
 from utmost.publish.promises.noise_at_level import CellNoiseAtLevel
 from utmost.publish.promises.statement import Statement, is_blank, unlike
-from utmost.publish.promises.statement_kinds import WITHHELD_KIND, is_of_sums
+from utmost.publish.promises.statement_kinds import NOISY_TABLE_KIND, WITHHELD_KIND, is_of_sums
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.noisy_sums import NoisySums
+from utmost.publish.releases.noisy_table import NOISY_TABLE_FORM, NoisyTable
 from utmost.publish.releases.withheld import WithheldTable, narrowed_name, table_bias, without_digests
 from utmost.publish.releases.withholding import SHOWN, WithholdingRule
 from utmost.publish.workloads.sums_in_words import read_family
@@ -38,7 +39,10 @@ def _described(statement: Mapping[str, Any]) -> WithheldTable[Any]:
     """The table as its statement describes it: labels and margins of a release by a plan, no table of any other."""
     rule = WithholdingRule.of_facts(statement.get("rule"))
     release = stated_field(statement, "release", dict)
-    described = _of_plan(statement, release, rule) if is_of_sums(release) else _of_table(release, rule)
+    if release.get("kind") == NOISY_TABLE_KIND:
+        described = _of_noisy_table(release, rule)
+    else:
+        described = _of_plan(statement, release, rule) if is_of_sums(release) else _of_table(release, rule)
     shown = stated_field(statement, "shown", int)
     if not 0 <= shown <= described.cells:
         raise does_not_follow("shown")
@@ -58,6 +62,15 @@ def _of_table(release: Mapping[str, Any], rule: WithholdingRule) -> WithheldTabl
     return WithheldTable(None, rule, released, checked.rows * len(released), 0, table_bias(rule, noise), release)
 
 
+def _of_noisy_table(release: Mapping[str, Any], rule: WithholdingRule) -> WithheldTable[Any]:
+    """The subject of the statement of a table that another tool noised."""
+    declared = NOISY_TABLE_FORM.checked(release)
+    if release["table"] is not None or rule.complementary:
+        raise does_not_follow("release")
+    cells = declared.rows * len(declared.noise)
+    return WithheldTable(None, rule, tuple(declared.noise), cells, 0, declared.bias(rule), release)
+
+
 def _of_plan(statement: Mapping[str, Any], release: Mapping[str, Any], rule: WithholdingRule) -> WithheldTable[Any]:
     """The subject of the statement of one table of a release by a plan."""
     whole = NoisySums.without_sums(release)
@@ -71,14 +84,16 @@ def _of_plan(statement: Mapping[str, Any], release: Mapping[str, Any], rule: Wit
     return replace(alone[family], families=tuple(families), release=release)
 
 
-def check_withheld(statement: Mapping[str, Any], table: Any, release: Answer[Any] | None = None) -> WithheldTable[Any]:
+def check_withheld(
+    statement: Mapping[str, Any], table: Any, release: Answer[Any] | NoisyTable | None = None
+) -> WithheldTable[Any]:
     """Check that a withheld table keeps the rule that its statement names, and is made of a release.
 
     Args:
         statement: Statement that was written beside the table.
         table: the table, as it was read.
-        release: Answer with the whole release, where it is at hand: then just the cells that the rule names must be
-            missing.
+        release: Answer or noisy table with the whole release, where it is at hand: then just the cells that the rule
+            names must be missing.
 
     Returns:
         The table and what is said of it.
@@ -109,8 +124,13 @@ def _check_columns(statement: Mapping[str, Any], described: WithheldTable[Any], 
     else:
         release, rows = statement["release"], statement["release"]["rows"]
         expected = {f"{name}{end}": list[Any]() for name in described.released for end in ("", "_mark", "_margin")}
-        expected |= {name: [] for name in release["promise"]["public"]}
-        fixed = {name: [margin] * rows for name, margin in release["margins"].items()}
+        if release["kind"] == NOISY_TABLE_KIND:
+            declared = NOISY_TABLE_FORM.checked(release)
+            expected |= {name: [] for name in declared.public}
+            fixed = {} if set(columns) != set(expected) else declared.margin_columns(columns)
+        else:
+            expected |= {name: [] for name in release["promise"]["public"]}
+            fixed = {name: [margin] * rows for name, margin in release["margins"].items()}
     if sorted(columns) != sorted(expected):
         came = ", ".join(columns)
         raise BadTable("a withheld table must have the columns that were stated", came=came, where="released")
@@ -144,10 +164,12 @@ def _passes(cell: Any, margin: Any, rule: WithholdingRule, where: str) -> bool:
     return rule.passes(int(value) if value.denominator == 1 else float(value), bar)
 
 
-def _check_made_of(described: WithheldTable[Any], columns: TextColumns, answer: Answer[Any]) -> None:
+def _check_made_of(described: WithheldTable[Any], columns: TextColumns, answer: Answer[Any] | NoisyTable) -> None:
     """Check that the rule makes just this table of the release."""
     again: WithheldTable[Any] | None = None
-    if isinstance(release := answer.table, NoisySums) and described.family is not None:
+    if isinstance(answer, NoisyTable):
+        again = answer.withheld(described.rule)
+    elif isinstance(release := answer.table, NoisySums) and described.family is not None:
         again = release.withheld(described.rule, _families(release, described.families))[described.family]
         again = replace(again, release=without_digests(release.statement))
     elif not answer.is_by_plan and described.family is None:

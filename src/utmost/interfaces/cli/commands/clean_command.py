@@ -18,6 +18,7 @@ from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.detailed_release import DetailedSums
 from utmost.publish.releases.measures_table import MeasuresTable
 from utmost.publish.releases.noisy_sums import NoisySums
+from utmost.publish.releases.noisy_table import NoisyTable
 from utmost.publish.statements.clean_check import beside_estimates
 from utmost.publish.workloads.reconstruction.public_facts import between
 from utmost.publish.workloads.sums_in_words import TOTAL, read_family
@@ -62,6 +63,8 @@ def clean(
             remedy='Release the counts by themselves, without --mean: --want "region age", say; that costs epsilon of '
             "its own.",
         )
+    if isinstance(released, NoisyTable):
+        return _clean_noisy(released, given, hold, want, out, form, as_json)
     if not isinstance(released, NoisySums | DetailedSums):
         raise Unsupported(
             "`clean` works on releases by a plan",
@@ -80,6 +83,31 @@ def clean(
     whole = released.clean(None if given is None else _facts(given), hold=hold)
     columns, report = beside_estimates(released, whole, chosen), whole.said(None, chosen)
     table = {name: np.array(column, dtype=object) for name, column in columns.items()}
+    if out is not None:
+        report = publish(table, lambda digest: whole.said(digest, chosen), out)
+    if as_json:
+        return print_json(report | {"table": files.columns(table)})
+    if out is None:
+        table_options.give_table(table, form)
+    _show(report, out)
+
+
+def _clean_noisy(
+    released: NoisyTable,
+    given: list[str] | None,
+    hold: str | None,
+    want: str | None,
+    out: Path | None,
+    form: str | None,
+    as_json: bool,
+) -> None:
+    """Clean a table that another tool noised; its cells are written, in the order of its rows."""
+    if want is not None:
+        came, remedy = repr(want), "Leave out --want: the cells are written."
+        raise Unsupported("--want needs a release by a plan", came=came, remedy=remedy)
+    whole = released.clean(None if given is None else _facts(given), hold=hold)
+    chosen, table = whole.domain.finest, released.beside(whole)
+    report = whole.said(None, chosen)
     if out is not None:
         report = publish(table, lambda digest: whole.said(digest, chosen), out)
     if as_json:

@@ -8,17 +8,19 @@ from typing import Annotated, Any, get_args
 
 import click
 
-from utmost.errors import OutOfRange
+from utmost.errors import OutOfRange, Unsupported
 from utmost.interfaces.cli.options import file_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import option
 from utmost.interfaces.cli.options.recipe_options import recipe_schema
-from utmost.interfaces.cli.screens.screen import percent, screen
+from utmost.interfaces.cli.screens.screen import facts, percent, screen
 from utmost.interfaces.cli.screens.terminal import ScreenColumn, ScreenTable, ScreenText
 from utmost.interfaces.documents.reports import print_json
 from utmost.interfaces.documents.statement_readers import stated_release
 from utmost.interfaces.interop.data_packages import csv_metadata, data_package
 from utmost.publish.promises.statement import read_statement
+from utmost.publish.promises.statement_kinds import NOISY_TABLE_KIND, WITHHELD_KIND
+from utmost.publish.releases.noisy_table import NOISY_TABLE_FORM
 from utmost.publish.releases.release_facts import SECTIONS, Fact, ReleaseFacts, short_bar
 from utmost.publish.statements.printed_statement import statement_page
 from utmost.publish.statements.registry_entries import Deployment, registry_entry
@@ -99,6 +101,13 @@ def statement(
     if package is not None:
         _check_beside(package, release)
     said, path = _said(release)
+    noisy = said["release"] if said["kind"] == WITHHELD_KIND else said
+    if noisy["kind"] == NOISY_TABLE_KIND:
+        if as_json or any(file is not None for file in (html, package, out)):
+            remedy = "Leave out the options to see what was declared; or write utmost verify FILE."
+            raise Unsupported("a page or an entry needs a release of utmost", came="declared noise", remedy=remedy)
+        declared = NOISY_TABLE_FORM.checked(noisy)
+        return screen().print(ScreenText(declared.guarantee), facts({"on trust": "; ".join(declared.on_trust)}))
     stated = stated_release(said)
     is_signed = signatures.signature_path(path).is_file()
     entry = registry_entry(stated, deployment)

@@ -27,6 +27,7 @@ from utmost.publish.releases.comparisons import change, trend
 from utmost.publish.releases.detailed_release import DetailedSums
 from utmost.publish.releases.estimates import Estimate
 from utmost.publish.releases.measures_table import MeasuresTable
+from utmost.publish.releases.noisy_table import NoisyCells, NoisyTable
 from utmost.publish.releases.quantiles import QuantileBar
 from utmost.publish.statements.plan_files import PLAN_FORM
 from utmost.publish.workloads.sums_in_words import TOTAL, selected
@@ -122,6 +123,9 @@ def total(
         "--quantile": quantile,
         **along,
     }
+    if isinstance(published, NoisyTable) and since is not None:
+        remedy = "Leave out --since, and subtract the totals: the margins add up."
+        raise Unsupported("--since needs releases of utmost", came="a table of declared noise", remedy=remedy)
     if since is not None:
         beside: dict[str, Any] = {name: value for name, value in other.items() if name != "--sum"}
         _check_sum_alone({"--ratio": ratio or None, "--over": over, **beside})
@@ -131,9 +135,9 @@ def total(
         )
         report = _trend([*map(read_release, since), published], names, where or [], amount, confidence)
         return _give(answer, report, published)
-    if isinstance(published, Answer) and not published.is_by_plan:
+    if isinstance(published, NoisyTable) or (isinstance(published, Answer) and not published.is_by_plan):
         report = _of_cells(
-            AnswerCells.of(published),
+            published.cells if isinstance(published, NoisyTable) else AnswerCells.of(published),
             where or [],
             over or [],
             {name: value for name, value in other.items() if name != "--sum"},
@@ -141,6 +145,8 @@ def total(
             is_ratio=ratio or over is not None,
             sure=confidence,
         )
+        if isinstance(published, NoisyTable):
+            report["guarantee"] = published.guarantee
         return _give(answer, report, published)
     if isinstance(published, DetailedSums):
         beside = {"--ratio": ratio or None, "--over": over, **other}
@@ -320,7 +326,7 @@ def _selection(release: Any, where: list[str]) -> dict[str, Any]:
 
 
 def _of_cells(
-    read: AnswerCells,
+    read: AnswerCells | NoisyCells,
     where: list[str],
     over: list[str],
     other: dict[str, Any],
@@ -334,11 +340,11 @@ def _of_cells(
     if unknown:
         remedy = "For means of cells write utmost read --mean; quantiles need a release by a plan (--want)."
         raise OutOfRange("utmost total gives sums and ratios of a released table", came=unknown[0], remedy=remedy)
-    if "count" in read.cells:  # the cells of a counted table
+    if "count" in read.cells and read.counted:  # the cells of a counted table
         check_counted(read.labels, [*where, *over])
     rows, question = read.chosen(where), _question(where)
     named = read.column(column)
-    counted = f"number of {read.answer.unit.counted}" if named == "count" else f"sum of {named}"
+    counted = f"number of {read.counted}" if named == "count" and read.counted else f"sum of {named}"
     if is_ratio:
         bar = read.ratio(rows, read.chosen([text for text in over if text != "all"]), column, confidence=sure)
         return _bar(bar, f"{question} over {_question(over)}", "ratio") | {"quantity": counted}
@@ -448,6 +454,8 @@ def _show(report: dict[str, Any], beyond: str, clipped: str | None = None) -> No
     else:
         shown = "not determined"
         rows = {"why": f"at {sure} confidence the sum that is divided by may be 0: its error bar reaches there"}
+    if "guarantee" in report:
+        rows["promise"] = report["guarantee"]
     if beyond:
         rows["not counted"] = beyond
     if clipped is not None:

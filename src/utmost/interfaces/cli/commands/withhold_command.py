@@ -15,6 +15,7 @@ from utmost.interfaces.documents.published_files import read_release
 from utmost.interfaces.documents.reports import print_json
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.family_tables import wanted_families
+from utmost.publish.releases.noisy_table import NoisyTable
 from utmost.publish.releases.withheld import WithheldTable
 from utmost.publish.releases.withholding import WithholdingRule
 from utmost.publish.workloads.sums_in_words import TOTAL, read_family
@@ -87,7 +88,7 @@ def _withheld(whole: Any, rule: WithholdingRule, families: list[str]) -> dict[st
     if isinstance(whole, Answer) and whole.is_by_plan:
         words = [read_family(whole.table.domain, name) for name in families]
         return dict(whole.table.withheld(rule, words or wanted_families(whole.table.plan)))
-    if not isinstance(whole, Answer):
+    if not isinstance(whole, Answer | NoisyTable):
         remedy = "Give a released table, or a release by a plan; one in two stages withholds its fine cells itself."
         raise Unsupported(
             "utmost withhold reads a released table or a release by a plan", came="another file", remedy=remedy
@@ -123,4 +124,4 @@ def _show(withheld: dict[str, WithheldTable[Any]], places: dict[str, Path]) -> N
     if places:
         rows["written"] = ", ".join(f"{place} and {sidecar_path(place)}" for place in places.values())
     headline = ScreenText("Withheld by a public rule; nothing was spent.", style="bold")
-    screen(stderr=not places).print(ScreenGroup(headline, ScreenText(f"{first_table.rule.words}\n"), facts(rows)))
+    screen(stderr=not places).print(ScreenGroup(headline, ScreenText(f"{first_table.rule_words}\n"), facts(rows)))

@@ -8,6 +8,7 @@ from utmost.interfaces.cli.screens.workload_screens import shown_columns
 from utmost.interfaces.documents.published_files import PublishedTable
 from utmost.interfaces.documents.reports import print_json
 from utmost.interfaces.documents.statement_readers import stated_release
+from utmost.publish.promises.statement_kinds import NOISY_TABLE_KIND
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.detailed_release import DetailedSums
 from utmost.publish.releases.measures_table import MeasuresTable
@@ -55,7 +56,12 @@ def show_published(
         console.print(shown_columns(columns) if isinstance(published, MeasuresTable) else _picture(columns))
     words = statement.get("words")
     shown: list[Any] = [ScreenText(f"{words}\n")] if words else []
-    stated = published.stated if isinstance(published, PublishedTable) else stated_release(statement)
+    if isinstance(published, PublishedTable):
+        stated = published.stated
+    elif isinstance(published, WithheldTable) and published.release["kind"] == NOISY_TABLE_KIND:
+        stated = None  # utmost states nothing of a table that another tool noised
+    else:
+        stated = stated_release(statement)
     if stated is None:
         return console.print(ScreenGroup(*shown, ScreenText(str(statement.get("guarantee") or ""))))
     console.print(

@@ -1,0 +1,432 @@
+"""Noise that another tool drew, as it declares it, and certified margins of sums of cells with such noise.
+
+Nothing here is drawn, and nothing is private by it: a distribution of errors is all that is needed for margins.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.core.exact.arguments import one_of
+from utmost.core.exact.display import Display
+from utmost.core.exact.intervals import normal_tail_interval, round_down, round_up
+from utmost.core.exact.levels import Level
+from utmost.core.exact.numbers import Number, exact, first_integer, read_confidence
+from utmost.core.noise.combination import Combination
+from utmost.core.noise.geometric import Geometric
+from utmost.core.noise.laplace import Laplace
+from utmost.core.noise.law import positive_number
+from utmost.core.noise.ratio_bars import RatioBar, fieller
+from utmost.errors import OutOfRange, UtmostError
+
+NoiseKind = Literal["discrete laplace", "laplace", "discrete gaussian", "gaussian"]
+"""The distributions of noise that other tools declare."""
+
+_INTEGERS = ("discrete laplace", "discrete gaussian")
+_LAPLACE = ("discrete laplace", "laplace")
+# A continuous Laplace variable is taken on steps this many times finer than the deviation of a sum.
+_FINENESS = 2048
+_FARTHEST_ALIAS = math.log(1e18)
+_FLOAT_ERROR = 2.0**-48  # of a probability by inversion, for each noise of the sum
+_LEAST_INVERTED = Fraction(1, 10**9)
+_CUT = 14.0  # deviations of the transform beyond which it is below e^-98
+_HALVINGS = 60
+_ROOT_BITS = 128
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class DeclaredNoise(Display):
+    """The distribution of the noise of one column, as another tool declares it; made by `declared_noise`.
+
+    Attributes:
+        kind: "discrete laplace", also called two-sided geometric, P(x) proportional to exp(-|x| / scale) on the
+            integers; "laplace", the density in the same form; "discrete gaussian", P(x) proportional to
+            exp(-x^2 / (2 variance)) on the integers; "gaussian", the normal density.
+        size: Scale of a Laplace distribution, variance of a Gaussian one; the largest one where rows differ, 0 before
+            they were read.
+        column: Name of the column that has the size of each row; None where all rows have the same.
+    """
+
+    _shown = ("kind", "size", "column")
+
+    kind: NoiseKind
+    size: Fraction
+    column: str | None = None
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the noise is an integer."""
+        return self.kind in _INTEGERS
+
+    @property
+    def words(self) -> str:
+        """The distribution in words."""
+        name, parameter = self.kind.replace("laplace", "Laplace").replace("gaussian", "Gaussian"), self.parameter
+        size = f"in column {self.column!r}" if self.column is not None else str(self.size)
+        return f"{name}, {parameter} {size}"
+
+    @property
+    def parameter(self) -> str:
+        """The name of the size: "scale" or "variance"."""
+        return "scale" if self.kind in _LAPLACE else "variance"
+
+    def sum_of(self, sizes: Iterable[Fraction]) -> "DeclaredSum":
+        """The distribution of the sum of independent noises of these sizes."""
+        counts: dict[Fraction, int] = {}
+        for size in sizes:
+            counts[size] = counts.get(size, 0) + 1
+        return DeclaredSum(self.kind, tuple(sorted(counts.items())))
+
+    def margin(self, confidence: Number) -> int | float:
+        """The least margin of one cell with the largest noise: certified.
+
+        Raises:
+            OutOfRange: where the sizes stand in a column, and no table was read.
+        """
+        if not self.size:
+            remedy = "Call ut.interop.noisy_table, which reads the column."
+            raise OutOfRange("a margin needs the size of the noise", came=f"column {self.column!r}", remedy=remedy)
+        return self.sum_of([self.size]).margin(confidence)
+
+
+def declared_noise(
+    kind: NoiseKind,
+    *,
+    scale: Number | None = None,
+    epsilon: Number | None = None,
+    sensitivity: Number | None = None,
+    sigma: Number | None = None,
+    variance: Number | None = None,
+) -> DeclaredNoise:
+    """The noise of a column, as the tool that drew it declares it.
+
+    Args:
+        kind: "discrete laplace" (two-sided geometric), "laplace", "discrete gaussian" or "gaussian".
+        scale: Scale of a Laplace distribution, or the name of the column that has the scale of each row.
+        epsilon, sensitivity: The same by the level of one cell: the scale is sensitivity / epsilon; sensitivity is 1 if
+            left out.
+        sigma: Standard deviation of a Gaussian distribution; of the discrete one its parameter.
+        variance: Its square, or the name of the column that has the variance of each row.
+
+    Raises:
+        OutOfRange: for another kind, for no size or two, and a size that is not positive.
+
+    >>> declared_noise("discrete laplace", epsilon="1/2")
+    DeclaredNoise(kind='discrete laplace', size=2, column=None)
+    >>> [declared_noise("gaussian", sigma=3).margin(sure) for sure in ("0.95", "0.99")]
+    [5.87989195362016..., 7.72748791064670...]
+    """
+    is_laplace = one_of(kind, NoiseKind, "kind") in _LAPLACE
+    sizes = {"scale": scale, "epsilon": epsilon} if is_laplace else {"sigma": sigma, "variance": variance}
+    others = {"sigma": sigma, "variance": variance} if is_laplace else {"scale": scale, "epsilon": epsilon}
+    given = [name for name, size in sizes.items() if size is not None]
+    wrong = [name for name, size in others.items() if size is not None]
+    if sensitivity is not None and epsilon is None:
+        wrong.append("sensitivity")
+    if len(given) != 1 or wrong:
+        required = f"{kind} noise needs exactly one of {' and '.join(sizes)}"
+        remedy = f"Pass {'scale=2' if is_laplace else 'sigma=3'}, say."
+        raise OutOfRange(required, came=" and ".join([*given, *wrong]) or "none", remedy=remedy)
+    (name,) = given
+    size = sizes[name]
+    if name in ("scale", "variance") and isinstance(size, str) and not _is_number(size):
+        return DeclaredNoise(kind, Fraction(0), size)
+    number = positive_number(exact(size, name), name, "declared_noise")
+    if name == "epsilon":
+        wide = 1 if sensitivity is None else positive_number(sensitivity, "sensitivity", "declared_noise")
+        number = wide / number
+    return DeclaredNoise(kind, number * number if name == "sigma" else number)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        exact(text)
+    except UtmostError:
+        return False
+    return True
+
+
+@dataclass(frozen=True, repr=False)
+class DeclaredSum(Display):
+    """The error of a sum, or a difference, of cells with independent noise of one kind.
+
+    Attributes:
+        kind: Kind of the noise.
+        terms: Each size, and the number of cells with it.
+    """
+
+    kind: NoiseKind
+    terms: tuple[tuple[Fraction, int], ...]
+
+    @property
+    def count(self) -> int:
+        """Number of cells."""
+        return sum(count for _, count in self.terms)
+
+    @cached_property
+    def variance(self) -> float:
+        """The variance of the sum; of discrete Gaussian noise an upper bound, the sum of the declared variances."""
+        if self.kind == "discrete laplace":
+            return float(sum(float(_geometric(size).variance()) * count for size, count in self.terms))
+        return float(self._squares * (2 if self.kind == "laplace" else 1))
+
+    @property
+    def _squares(self) -> Fraction:
+        power = 2 if self.kind == "laplace" else 1
+        return sum((size**power * count for size, count in self.terms), Fraction(0))
+
+    def margin(self, confidence: Number) -> int | float:
+        """A margin within which the sum lies with the chance ``confidence`` or more: certified.
+
+        The least one for Gaussian and discrete Laplace noise, and for one cell; for discrete Gaussian noise the least
+        one but for chances below 10^-12; for sums of continuous Laplace noise at most a thousandth too wide.
+        """
+        return self.margin_missed(1 - read_confidence(confidence))
+
+    def margin_missed(self, miss: Fraction) -> int | float:
+        """A margin that the sum exceeds with the chance ``miss`` at most."""
+        if not self.terms:
+            return 0
+        if self.kind == "discrete laplace":
+            levels = [_geometric(size).level for size, _ in self.terms]
+            return Combination([1] * len(levels), levels, [count for _, count in self.terms]).margin_missed(miss)
+        if self.kind == "laplace":
+            return self._laplace_margin(miss)
+        if self.kind == "gaussian":
+            return normal_margin(self._squares, miss)
+        return self._discrete_gaussian_margin(miss)
+
+    def _laplace_margin(self, miss: Fraction) -> float:
+        """By a decomposition that is exact: Laplace noise is h G + R for any h > 0, see `_laplace_steps`."""
+        if self.count == 1:
+            return Laplace(1 / self.terms[0][0]).margin(1 - miss)
+        step = _laplace_steps(self.variance, self.count)
+        levels = [Level.of_epsilon(step / size) for size, _ in self.terms]
+        steps = Combination([1] * len(levels), levels, [count for _, count in self.terms]).margin_missed(miss)
+        return round_up((Fraction(steps) + self.count) * step)
+
+    def _discrete_gaussian_margin(self, miss: Fraction) -> int:
+        """The least integer that is certified, by inversion; for tiny chances by the bound of a subgaussian sum."""
+        subgaussian = math.ceil(_root_above(self._squares * _subgaussian_square(miss)))
+        if miss < _LEAST_INVERTED:
+            return subgaussian
+        exceeded = _InvertedGaussians(self.terms)
+        return min(subgaussian, first_integer(-1, subgaussian, lambda r: exceeded(r) <= miss))
+
+
+def _geometric(scale: Fraction) -> Geometric:
+    return Geometric(1 / scale)
+
+
+def _laplace_steps(variance: float, count: int) -> Fraction:
+    """The step h on which a sum of continuous Laplace noises is taken.
+
+    A Laplace variable of scale b is E - E' for exponential E, and E = h K + R with a geometric K of ratio exp(-h/b) and
+    an independent R in [0, h). So it is h G + (R - R') with G two-sided geometric at level h/b and |R - R'| < h: the
+    sum is h times a sum of G, off by less than h for each cell.
+    """
+    deviation = exact(math.sqrt(variance))
+    return Fraction(deviation / (count * _FINENESS)).limit_denominator(10**30) or deviation / (count * _FINENESS)
+
+
+def normal_margin(variance: Fraction, miss: Fraction) -> float:
+    """The least float r, but for rounding, with P(|N| > r) <= miss certainly, N normal with this variance.
+
+    >>> normal_margin(Fraction(1), Fraction(1, 20))
+    1.95996398454005...
+    """
+    below, above = 0.0, round_up(Fraction(_root_above(variance * _subgaussian_square(miss))))
+    bits = 64 + miss.denominator.bit_length()
+    for _ in range(_HALVINGS):
+        middle = (below + above) / 2
+        fits = normal_tail_interval(Fraction(middle) ** 2 / variance, bits).upper <= miss
+        below, above = (below, middle) if fits else (middle, above)
+    return above
+
+
+def _subgaussian_square(miss: Fraction) -> Fraction:
+    """The q with 2 exp(-q/2) <= miss: a subgaussian S of variance proxy v has P(|S| > sqrt(q v)) <= miss."""
+    log = math.log(2) + math.log(miss.denominator) - math.log(miss.numerator)
+    return Fraction(2 * log * (1 + 1e-12) + 1e-12)
+
+
+def _root_above(square: Fraction) -> Fraction:
+    """A number a little above the root of a rational."""
+    scaled = -((-square.numerator << (2 * _ROOT_BITS)) // square.denominator)
+    return Fraction(math.isqrt(scaled) + 1, 1 << _ROOT_BITS)
+
+
+class _InvertedGaussians:
+    r"""P(|S| > r) for a sum S of discrete Gaussian noises, bounded from above, by inversion on a period of M integers.
+
+    phi is the characteristic function of S, D the Dirichlet kernel: (1/M) sum_j phi(2 pi j/M) D_r(2 pi j/M) is the
+    chance of |S + m M| <= r for some m, so it exceeds P(|S| <= r) by P(|S| >= M - r) at most, which the subgaussian
+    bound keeps below 10^-18. phi falls from 0 to pi, being a quotient of theta functions, so that frequencies beyond a
+    cut contribute at most (2 r + 1) phi(cut).
+    """
+
+    def __init__(self, terms: Sequence[tuple[Fraction, int]]) -> None:
+        self._terms = [(float(size), count) for size, count in terms]
+        self._proxy = sum(size * count for size, count in self._terms)
+        self._error = _FLOAT_ERROR * (64 + sum(count for _, count in terms))
+
+    def __call__(self, r: int) -> float:
+        if r < 0:
+            return 1.0
+        deviation = math.sqrt(self._proxy)
+        period = 2 * r + 2 + math.ceil(deviation * math.sqrt(2 * _FARTHEST_ALIAS))
+        last = min(period // 2, math.ceil(period * _CUT / (2 * math.pi * deviation)) + 1)
+        t = 2 * np.pi * np.arange(last + 1) / period
+        chances = np.exp(sum(count * _log_transform(size, t) for size, count in self._terms))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            kernel = np.where(t > 0, np.sin((2 * r + 1) * t / 2) / np.sin(t / 2), 2.0 * r + 1)
+        twice = np.where((t > 0) & (2 * np.arange(last + 1) != period), 2.0, 1.0)
+        inside = float((twice * chances * kernel).sum()) / period
+        beyond = 0.0 if last == period // 2 else (2 * r + 1) * float(chances[-1])
+        alias = 2 * math.exp(-((period - r) ** 2) / (2 * self._proxy))
+        return min(1.0, max(0.0, 1 - inside) + beyond + alias + self._error)
+
+
+def _log_transform(variance: float, t: NDArray[np.float64]) -> NDArray[np.float64]:
+    """log phi(t) of one discrete Gaussian, 0 <= t <= pi: by its own sum, or Poisson's where that is shorter."""
+    if variance < 1:
+        k = np.arange(1, 12)
+        weights = 2 * np.exp(-(k**2) / (2 * variance))
+        return np.asarray(np.log1p(np.cos(np.multiply.outer(t, k)) @ weights) - np.log1p(weights.sum()))
+    m = 2 * np.pi * np.arange(-3, 4)
+    shifted = -variance / 2 * (np.add.outer(t, m) ** 2 - (t**2)[:, None])
+    nearest = np.log(np.exp(shifted).sum(axis=1)) - np.log(np.exp(-variance / 2 * m**2).sum())
+    return np.asarray(-variance / 2 * t**2 + nearest)
+
+
+def ratio_of_sums(
+    top: tuple[Fraction, DeclaredNoise, Sequence[Fraction]],
+    bottom: tuple[Fraction, DeclaredNoise, Sequence[Fraction]],
+    shared: Sequence[Fraction],
+    confidence: Fraction,
+) -> RatioBar:
+    """An interval that holds the true ratio of two sums of noisy cells, or "not determined".
+
+    Fieller's set: exact for Gaussian and discrete Laplace noise; by the subgaussian bound, two fifths wider at 95 %,
+    for discrete Gaussian noise. For Laplace noise, and for two kinds, it is made of a margin of each sum.
+
+    Args:
+        top, bottom: Sum, noise, and the sizes of the noise of the cells that are in this sum alone.
+        shared: Sizes of the noise of the cells in both; there are none where the sums are of two columns.
+        confidence: Chance with which it holds the ratio.
+    """
+    (u, noise, above), (v, other, below) = top, bottom
+    miss = 1 - confidence
+    if noise.kind != other.kind or noise.kind == "laplace":
+        half = miss / 2
+        up = exact(noise.sum_of([*above, *shared]).margin_missed(half))
+        down = exact(other.sum_of([*below, *shared]).margin_missed(half))
+        return _of_two_margins(u, v, up, down, confidence)
+    if noise.kind == "discrete laplace":
+        cells = [*((size, 1, 0) for size in above), *((size, 0, 1) for size in below), *((s, 1, 1) for s in shared)]
+        counts: dict[tuple[Fraction, int, int], int] = {}
+        for cell in cells:
+            counts[cell] = counts.get(cell, 0) + 1
+        levels = [_geometric(size).level for size, _, _ in counts]
+        in_top, in_bottom = ([cell[place] for cell in counts] for place in (1, 2))
+        return fieller(u, v, in_top, in_bottom, levels, counts=[*counts.values()], confidence=confidence)
+    both = sum(shared, Fraction(0))
+    variances = sum(above, both), sum(below, both), both
+    if noise.kind == "gaussian":
+        square = Fraction(round_up(Fraction(normal_margin(Fraction(1), miss)))) ** 2
+    else:
+        square = _subgaussian_square(miss)
+    return _fieller_set(u, v, variances, square, confidence)
+
+
+def _fieller_set(
+    u: Fraction, v: Fraction, variances: tuple[Fraction, Fraction, Fraction], square: Fraction, sure: Fraction
+) -> RatioBar:
+    """All ratios x with (u - x v)^2 <= square (a - 2 c x + b x^2); not determined where they are no interval."""
+    a, b, c = (square * variance for variance in variances)
+    lead, middle, rest = v * v - b, u * v - c, u * u - a
+    estimate = round_up(u / v) if v else None
+    if lead <= 0:
+        return RatioBar(estimate, -math.inf, math.inf, sure)
+    root = _root_above(middle * middle - lead * rest)
+    return RatioBar(estimate, round_down((middle - root) / lead), round_up((middle + root) / lead), sure)
+
+
+def _of_two_margins(u: Fraction, v: Fraction, up: Fraction, down: Fraction, sure: Fraction) -> RatioBar:
+    estimate = round_up(u / v) if v else None
+    if abs(v) <= down:
+        return RatioBar(estimate, -math.inf, math.inf, sure)
+    corners = [(u + x * up) / (v + y * down) for x in (-1, 1) for y in (-1, 1)]
+    return RatioBar(estimate, round_down(min(corners)), round_up(max(corners)), sure)
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredTails:
+    """The tails of one declared noise, and how far out it is there on average, see `NoiseTails`.
+
+    Attributes:
+        noise: Noise.
+        grid: Width of the steps in which true values are given.
+    """
+
+    noise: DeclaredNoise
+    grid: Fraction
+
+    @classmethod
+    def of(cls, noise: DeclaredNoise) -> "DeclaredTails":
+        """The tails of a noise; true values are whole, or where the noise is small of one digit less than it."""
+        if noise.is_whole or noise.margin("0.95") >= 1:
+            return cls(noise, Fraction(1))
+        return cls(noise, Fraction(10) ** math.floor(math.log10(noise.margin("0.95")) - 1))
+
+    def reach(self, least: Fraction) -> float:
+        """P(N >= least)."""
+        if least > 0:
+            return self._chance(least)
+        past = Fraction(math.floor(-least) + 1) if self.noise.is_whole else -least
+        return 1 - self._chance(past)
+
+    def mean_above(self, least: Fraction) -> float:
+        """E[N; N >= least], which is the same from -least on, since N is symmetric."""
+        size = abs(least)
+        if self.noise.is_whole and least <= 0:  # from the integer after -least on
+            size = Fraction(math.floor(-least) + 1)
+        return self._beyond(size)
+
+    def _integers(self, least: Fraction) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Integers from ``least`` on and their chances, for discrete Gaussian noise."""
+        deviation = math.sqrt(self.noise.size)
+        start = math.ceil(least)
+        x = np.arange(start, start + math.ceil(40 * deviation) + 2, dtype=np.float64)
+        k = np.arange(1, math.ceil(40 * deviation) + 2, dtype=np.float64)
+        variance = float(self.noise.size)
+        return x, np.exp(-(x**2) / (2 * variance)) / (1 + 2 * np.exp(-(k**2) / (2 * variance)).sum())
+
+    def _chance(self, least: Fraction) -> float:
+        """P(N >= least) for least > 0, or 0 on the reals."""
+        if self.noise.kind == "discrete laplace":
+            return float(_geometric(self.noise.size).ccdf(float(math.ceil(least) - 1)))
+        if self.noise.kind == "laplace":
+            return math.exp(-float(least / self.noise.size)) / 2
+        if self.noise.kind == "gaussian":
+            return math.erfc(float(least) / math.sqrt(2 * self.noise.size)) / 2
+        return float(self._integers(least)[1].sum())
+
+    def _beyond(self, least: Fraction) -> float:
+        """E[N; N >= least] for least >= 0."""
+        size = float(self.noise.size)
+        if self.noise.kind == "discrete laplace":
+            first, law = max(1, math.ceil(least)), _geometric(self.noise.size)
+            return first * float(law.ccdf(float(first - 1))) + law.mean_beyond(first)
+        if self.noise.kind == "laplace":
+            return (float(least) + size) * math.exp(-float(least) / size) / 2
+        if self.noise.kind == "gaussian":
+            return math.sqrt(size / (2 * math.pi)) * math.exp(-(float(least) ** 2) / (2 * size))
+        x, chances = self._integers(least)
+        return float(x @ chances)

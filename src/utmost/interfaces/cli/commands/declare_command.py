@@ -1,0 +1,94 @@
+"""`utmost declare`: margins for a table that another tool noised, and the statement by which other commands read it."""
+
+from typing import Annotated, Any
+
+from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
+from utmost.core.noise.declared_noise import DeclaredNoise, NoiseKind, declared_noise
+from utmost.errors import OutOfRange
+from utmost.interfaces.cli.options import file_options, table_options
+from utmost.interfaces.cli.options import shared_options as options
+from utmost.interfaces.cli.options.option_kinds import option
+from utmost.interfaces.cli.screens.screen import facts, number, percent, screen
+from utmost.interfaces.cli.screens.terminal import ScreenGroup, ScreenText
+from utmost.interfaces.documents.reports import print_json
+from utmost.publish.releases.noisy_table import NoisyTable, noisy_table
+from utmost.tables.files import files
+from utmost.tables.files.sidecars import sidecar_path
+
+_KINDS: dict[str, NoiseKind] = {
+    "discrete-laplace": "discrete laplace",
+    "laplace": "laplace",
+    "discrete-gaussian": "discrete gaussian",
+    "gaussian": "gaussian",
+}
+_SIZES = ("scale", "epsilon", "sensitivity", "sigma", "variance")
+
+
+def declare(
+    table: file_options.TableFile,
+    *,
+    noise: Annotated[
+        list[str],
+        option(
+            "COLUMN=KIND:SIZE",
+            "Noise of a column: count=discrete-laplace:scale=2, laplace:epsilon=1, gaussian:sigma=3 or "
+            "discrete-gaussian:variance=COLUMN. Repeat for several.",
+        ),
+    ],
+    source: Annotated[str, option("TEXT", "Name of whoever declares it: OpenDP 0.12.")],
+    claim: Annotated[str | None, option("TEXT", "Claim of the source about privacy, in its words.")] = None,
+    drop: Annotated[list[str] | None, option("NAMES", "Columns left out.", "--drop")] = None,
+    confidence: options.Confidence = DEFAULT_CONFIDENCE,
+    spelling: table_options.TextFileOptions,
+    out: file_options.TableOut = None,
+    form: options.Format = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Add margins to a table that another tool released, by the noise that it declares.
+
+    utmost declare counts.csv --noise count=discrete-laplace:scale=2 --source "OpenDP 0.12" --out declared.csv
+
+    utmost total, read, withhold, clean and verify then take declared.csv. utmost promises nothing about it.
+
+    More: docs/howto/from-other-packages.md
+    """
+    out = table_options.output(out, form)
+    table_options.check_output(out, table)
+    listed = [name.strip() for names in drop or () for name in names.split(",")]
+    declared = dict(_noise(text) for text in noise)
+    if len(declared) < len(noise):
+        raise OutOfRange("--noise must name each column once", came="one twice", remedy="Leave one of them out.")
+    read = files.read(spelling.of(table))
+    made = noisy_table(read, declared, source=source, claim=claim, drop=listed, confidence=confidence)
+    report = made.statement if out is None else made.save(out)
+    if as_json:
+        return print_json(report | {"values": files.columns(made.table)})
+    if out is None:
+        table_options.give_table(made.table, form)
+    rows = {name: f"{one.words}; {_margin(made, name)}" for name, one in made.declaration.noise.items()}
+    if out is not None:
+        rows["written"] = f"{out} and {sidecar_path(out)}"
+    screen(stderr=out is None).print(ScreenGroup(ScreenText(f"{made.guarantee}\n"), facts(rows)))
+
+
+def _margin(made: NoisyTable, name: str) -> str:
+    margin = made.declaration.margins[f"{name}_margin"]
+    sure = percent(float(made.confidence))
+    return f"margins at {sure} in '{name}_margin'" if margin is None else f"± {number(margin)} at {sure}"
+
+
+def _noise(text: str) -> tuple[str, DeclaredNoise]:
+    """The column and its noise, from COLUMN=KIND:NAME=SIZE,NAME=SIZE."""
+    column, _, words = text.partition("=")
+    kind, _, listed = words.partition(":")
+    sizes: dict[str, Any] = {}
+    for part in listed.split(","):
+        name, equals, size = (piece.strip() for piece in part.partition("="))
+        if name not in _SIZES or not equals or not size or name in sizes:
+            remedy = f"Write --noise {column.strip() or 'count'}=discrete-laplace:scale=2, say."
+            raise OutOfRange("--noise must be COLUMN=KIND:SIZE", came=repr(text)[:80], remedy=remedy)
+        sizes[name] = size
+    if kind.strip() not in _KINDS:
+        remedy = f"Write --noise {column}=discrete-laplace:scale=2, say."
+        raise OutOfRange(f"a kind of noise must be one of {', '.join(_KINDS)}", came=repr(kind)[:60], remedy=remedy)
+    return column.strip(), declared_noise(_KINDS[kind.strip()], **sizes)

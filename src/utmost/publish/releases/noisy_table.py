@@ -1,0 +1,723 @@
+"""Tables that another tool has noised: margins by the noise that it declared, and the verbs of our own releases.
+
+utmost drew nothing here and promises nothing: what is said of privacy is the other tool's claim. The margins hold if
+the noise is as declared and independent from cell to cell, and if the values were not changed after it was added.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.core.exact.arguments import instance, mapping, optional, sequence, text
+from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
+from utmost.core.exact.display import Display
+from utmost.core.exact.intervals import round_up
+from utmost.core.exact.numbers import Number, exact, read_confidence
+from utmost.core.noise.combination import missed_by_each
+from utmost.core.noise.declared_noise import DeclaredNoise, DeclaredTails, NoiseKind, ratio_of_sums
+from utmost.core.noise.law import positive_number
+from utmost.core.noise.ratio_bars import RatioBar
+from utmost.core.privacy.unit import Unit
+from utmost.errors import BadTable, OutOfRange, Unsupported, UtmostError
+from utmost.publish.promises.codec import StatementForm, does_not_follow, names_of, stated_field, stated_rows
+from utmost.publish.promises.statement import unlike
+from utmost.publish.promises.statement_kinds import NOISY_TABLE_KIND
+from utmost.publish.promises.table_statements import cells_digest
+from utmost.publish.releases.answer_cells import LabelledCells, RowSelection, SumOfCells, row_labels, with_interval_ends
+from utmost.publish.releases.clean_release import FAR_OFF, CleanedRelease, CleanProblem, CleanTable, warn_far_off
+from utmost.publish.releases.estimates import Estimate
+from utmost.publish.releases.withholding import WithholdingRule, shown_bias
+from utmost.publish.workloads.planning.plan import Plan
+from utmost.publish.workloads.reconstruction.public_facts import PublicFacts
+from utmost.tables.axes.domain import Domain, Where
+from utmost.tables.files import files
+from utmost.tables.files.saving import Digest, SavedTable
+from utmost.tables.frames.adapters import check_columns_exist, no_column
+from utmost.tables.frames.any_table import adapter_of, is_engine_table, opened_table
+from utmost.tables.frames.table import Table
+from utmost.tables.optional_imports import extra
+
+if TYPE_CHECKING:
+    from utmost.publish.releases.given_facts import GivenFacts
+    from utmost.publish.releases.noisy_sums import Families
+    from utmost.publish.releases.withheld import WithheldTable
+
+_KINDS = NoiseKind.__args__  # type: ignore[attr-defined]  # of a Literal
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class NoiseDeclaration(Display):
+    """Everything that is said of a table that another tool noised; the statement beside it.
+
+    Attributes:
+        noise: Noise of each noisy column.
+        public: All other columns.
+        rows: Number of rows.
+        source: Name of whoever declared the noise: a tool, its version, a publication.
+        claim: Claim of that source about privacy, in its own words; None where none was passed on.
+        confidence: Confidence of the margins.
+    """
+
+    noise: Mapping[str, DeclaredNoise]
+    public: tuple[str, ...]
+    rows: int
+    source: str
+    claim: str | None
+    confidence: Fraction
+
+    @property
+    def guarantee(self) -> str:
+        """That utmost promises nothing, and what the source declared."""
+        listed = "; ".join(f"{name!r}: {noise.words}" for name, noise in self.noise.items())
+        claim = "No claim about privacy was passed on."
+        if self.claim is not None:
+            claim = f'Its claim about privacy, which utmost did not check: "{self.claim}".'
+        return (
+            "utmost promises nothing about this table: it drew no noise and saw no data. Noise as declared by "
+            f"{self.source}: {listed}. {claim}"
+        )
+
+    @property
+    def on_trust(self) -> tuple[str, ...]:
+        """Assumptions under which the margins hold, which no check can show."""
+        return (
+            f"the noise is as {self.source} declared it, and that of each cell is independent of all others",
+            "no value was rounded, cut off or changed in another way after the noise was added",
+            "whatever is claimed about privacy",
+        )
+
+    @property
+    def margins(self) -> dict[str, int | float | None]:
+        """The margin of each noisy column, by the name of its column; None where rows differ."""
+        return {
+            f"{name}_margin": None if noise.column is not None else noise.margin(self.confidence)
+            for name, noise in self.noise.items()
+        }
+
+    @property
+    def widest(self) -> DeclaredNoise:
+        """The noise with the largest margin."""
+        return max(self.noise.values(), key=lambda noise: noise.margin(self.confidence))
+
+    def bias(self, rule: WithholdingRule) -> list[dict[str, Any]]:
+        """The effect of a rule on cells with the widest noise, see `shown_bias`."""
+        return shown_bias(rule, DeclaredTails.of(self.widest), self.widest.margin(self.confidence))
+
+    def margin_columns(self, columns: Mapping[str, Sequence[Any]]) -> dict[str, list[int | float]]:
+        """The margin of each cell, by the name of its column.
+
+        Raises:
+            BadTable: for a size of noise that is no positive number, and a largest one that was not declared.
+        """
+        laid: dict[str, list[int | float]] = {}
+        for name, noise in self.noise.items():
+            sizes = self.sizes(name, columns)
+            known = {size: replace(noise, size=size, column=None).margin(self.confidence) for size in set(sizes)}
+            laid[f"{name}_margin"] = [known[size] for size in sizes]
+        return laid
+
+    def sizes(self, name: str, columns: Mapping[str, Sequence[Any]]) -> list[Fraction]:
+        """The size of the noise of each row."""
+        noise = self.noise[name]
+        if noise.column is None:
+            return [noise.size] * self.rows
+        sizes = row_sizes(noise.column, columns[noise.column])
+        if max(sizes, default=noise.size) != noise.size:
+            raise BadTable("the largest size of noise must be the declared one", came="another", where=noise.column)
+        return sizes
+
+    def facts(self) -> dict[str, Any]:
+        """The fields of the statement between the header and the digest."""
+        return {
+            "guarantee": self.guarantee,
+            "source": self.source,
+            "claim": self.claim,
+            "noise": {
+                name: {"kind": noise.kind, noise.parameter: str(noise.size), "column": noise.column}
+                for name, noise in self.noise.items()
+            },
+            "public": list(self.public),
+            "rows": self.rows,
+            "confidence_exactly": str(self.confidence),
+            "margins": self.margins,
+            "on_trust": list(self.on_trust),
+        }
+
+    @classmethod
+    def _of_facts(cls, document: Mapping[str, Any]) -> "NoiseDeclaration":
+        noise: dict[str, DeclaredNoise] = {}
+        for name, stated in stated_field(document, "noise", dict).items():
+            kind, column = stated["kind"], stated["column"]
+            size = stated.get("scale", stated.get("variance"))
+            if kind not in _KINDS or not isinstance(size, str) or not isinstance(column, str | None):
+                raise does_not_follow("noise")
+            noise[name] = DeclaredNoise(kind, positive_number(size, "size", "noise"), column)
+        claim, public = document["claim"], tuple(names_of(document, "public"))
+        if not noise or not isinstance(claim, str | None) or set(noise) & set(public):
+            raise does_not_follow("noise")
+        if any(one.column is not None and one.column not in public for one in noise.values()):
+            raise does_not_follow("public")
+        confidence = read_confidence(stated_field(document, "confidence_exactly", str))
+        source = _words(stated_field(document, "source", str), "source")
+        return cls(noise, public, stated_rows(document), source, _claim(claim), confidence)
+
+
+NOISY_TABLE_FORM = StatementForm(
+    NOISY_TABLE_KIND, "a statement of declared noise", NoiseDeclaration.facts, NoiseDeclaration._of_facts
+)
+"""Statements of tables that another tool noised: noise, columns, source and claim decide every field."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class NoisyTable(SavedTable):
+    """A table that another tool has noised, with margins by the noise that it declared; made by `noisy_table`.
+
+    It has the verbs of an `Answer`, and no promise: ``guarantee`` says whose word it is. Margins hold if the
+    noise is as declared, independent from cell to cell, and if values were not changed after it was added.
+
+    Attributes:
+        table: The table, with ``<name>_margin`` behind each noisy column.
+        declaration: The noise, who declared it, and the claim about privacy.
+    """
+
+    _shown = ("columns", "rows", "source", "confidence")
+
+    table: Any = field(repr=False)
+    declaration: NoiseDeclaration
+    _digest: Digest | None = field(default=None, repr=False)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the noisy columns."""
+        return tuple(self.declaration.noise)
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return self.declaration.rows
+
+    @property
+    def source(self) -> str:
+        """Name of whoever declared the noise."""
+        return self.declaration.source
+
+    @property
+    def confidence(self) -> Fraction:
+        """Confidence of the margins, unless another is asked for."""
+        return self.declaration.confidence
+
+    @property
+    def guarantee(self) -> str:
+        """That utmost promises nothing, and what was declared."""
+        return self.declaration.guarantee
+
+    def margin(self, confidence: Number | None = None) -> int | float:
+        """The distance within which a noisy value lies of the true one; the largest of all cells."""
+        sure = self.confidence if confidence is None else read_confidence(confidence)
+        return max(noise.margin(sure) for noise in self.declaration.noise.values())
+
+    def with_confidence(self, confidence: Number) -> "NoisyTable":
+        """The same with margins of another confidence."""
+        declaration = replace(self.declaration, confidence=read_confidence(confidence))
+        return NoisyTable(_with_margins(self.table, declaration), declaration)
+
+    @property
+    def statement(self) -> dict[str, Any]:
+        """The statement beside the table, a dict, with the digest of its cells."""
+        return self.said(cells_digest(self.table) if self._digest is None else self._digest)
+
+    def said(self, digest: Digest | None) -> dict[str, Any]:
+        """The statement, with the digest of the published table."""
+        return NOISY_TABLE_FORM.statement(self.declaration, digest)
+
+    @property
+    def cells(self) -> "NoisyCells":
+        """The noisy cells as numbers, by which sums, differences, means and ratios are made."""
+        return NoisyCells.of(self)
+
+    def total(
+        self, where: Where | None = None, *, column: str | None = None, confidence: Number | None = None
+    ) -> Estimate:
+        """A sum of noisy values with its margin: that of independent noises as declared.
+
+        Args:
+            where: Selection: by the name of a public column, a label or a list of labels; everything if left out.
+            column: Name of the noisy column, where there are several.
+            confidence: Confidence of the margin; that of the table if left out.
+
+        Raises:
+            OutOfRange: for a selection that the table does not have.
+        """
+        return self._estimate(where, None, column, confidence)
+
+    def difference(
+        self, first: Where, second: Where, *, column: str | None = None, confidence: Number | None = None
+    ) -> Estimate:
+        """The total of a selection less that of another; cells in both cancel.
+
+        Args:
+            first, second: Two selections, which may overlap.
+            column, confidence: Arguments of `total`.
+        """
+        return self._estimate(first, mapping(second, "second"), column, confidence)
+
+    def _estimate(
+        self, where: Where | None, less: Where | None, column: str | None, confidence: Number | None
+    ) -> Estimate:
+        cells, sure = self.cells, self.confidence if confidence is None else read_confidence(confidence)
+        rows = cells.rows_where(where)
+        minus = frozenset[int]() if less is None else cells.rows_where(less)
+        bar = cells.total(rows, column, minus=minus, confidence=sure)
+        value = int(bar.value) if bar.value.denominator == 1 else float(bar.value)
+        return Estimate(value, bar.margin, cells.sum_of(rows ^ minus, cells.column(column)).variance, sure, bar.value)
+
+    def ratio(
+        self,
+        where: Where,
+        over: Where | None = None,
+        *,
+        column: str | None = None,
+        over_column: str | None = None,
+        confidence: Number | None = None,
+    ) -> RatioBar:
+        """An interval that holds the true ratio of two sums, the second over everything if left out.
+
+        Args:
+            where, over: Two selections, as of `total`.
+            column, over_column: Noisy columns that are summed and divided by.
+            confidence: Confidence of the interval; that of the table if left out.
+        """
+        sure = self.confidence if confidence is None else confidence
+        return self.cells.ratio(mapping(where, "where"), over, column, over_column, sure)
+
+    def withhold(
+        self, *, below: Number | None = None, relative_margin: Number | None = None, mark: str = "withheld"
+    ) -> "WithheldTable[Any]":
+        """The table with cells left out by a public rule on their noisy values.
+
+        Args:
+            below, relative_margin, mark: Arguments of `WithholdingRule`.
+
+        Raises:
+            OutOfRange, NotANumber: for an invalid rule.
+        """
+        return self.withheld(WithholdingRule.of(below, relative_margin, mark=mark))
+
+    def withheld(self, rule: WithholdingRule) -> "WithheldTable[Any]":
+        """The table with the cells left out that a rule names; see `withhold`."""
+        from utmost.publish.releases.withheld import withheld_columns
+
+        if rule.complementary:
+            remedy = "Leave it out: each cell has noise of its own."
+            raise Unsupported("complementary needs a release by a plan", came="a noisy table", remedy=remedy)
+        margins = self.declaration.margin_columns(files.columns(self.table))
+        return withheld_columns(
+            self.table,
+            {name: np.array(margins[f"{name}_margin"]) for name in self.columns},
+            self.declaration.bias(rule),
+            self.said(None),
+            rule,
+        )
+
+    def clean(
+        self, given: "GivenFacts | None" = None, *, hold: "Families | None" = None, column: str | None = None
+    ) -> CleanTable:
+        """Whole numbers, none negative, whose sums all agree, nearest to the noisy cells; biased, for display.
+
+        Args:
+            given, hold: Arguments of `NoisySums.clean`: public facts that then hold, and one table whose sums stay.
+            column: Name of the noisy column, where there are several.
+
+        Raises:
+            BadTable: where the rows are not every combination of the labels of the public columns, once each.
+            Unsupported: where the noise of rows differs.
+            OutOfRange, WrongKind, Infeasible: for invalid facts, and facts that hold of no table.
+
+        Warns:
+            FactsFarOff: for a fact that noise has a chance of 10^-6 to miss as far as this.
+        """
+        problem = self.clean_problem(given, hold, column)
+        whole = problem.solved()
+        if problem.facts is not None:
+            self._warn_of(problem.facts, problem, self.declaration.noise[self.cells.column(column)])
+        return whole
+
+    def _warn_of(self, facts: PublicFacts, problem: CleanProblem, noise: DeclaredNoise) -> None:
+        """Warn of facts that the noisy sums all but exclude."""
+        domain = problem.reconstruction.domain
+        (cells, divisor), far = problem.measured[domain.finest], []
+        miss = FAR_OFF / sum(len(facts.places(family)) for family in facts.bounds)
+        for family, (lower, upper) in facts.bounds.items():
+            sums = domain.sums(cells.astype(object), family).ravel()
+            reach = exact(noise.sum_of([noise.size] * (domain.size // len(sums))).margin_missed(miss))
+            for place in facts.places(family):
+                value = Fraction(int(sums[place]), divisor)
+                if lower.ravel()[place] - value > reach or value - upper.ravel()[place] > reach:
+                    far.append(f"{facts.fact(family, place)}, where {_plain(value)} was published")
+        warn_far_off(far)
+
+    def clean_problem(
+        self, given: "GivenFacts | None" = None, hold: "Families | None" = None, column: str | None = None
+    ) -> CleanProblem:
+        """The least-squares problem of a clean table: see `clean`."""
+        cells = self.cells
+        name = cells.column(column)
+        noise = self.declaration.noise[name]
+        if noise.column is not None:
+            remedy = "Clean the rows of each size by themselves."
+            raise Unsupported("a clean table needs one noise for all rows", came=noise.words, remedy=remedy)
+        domain, places = self._laid_out(cells)
+        divisor = np.lcm.reduce([cell.denominator for cell in cells.cells[name]], dtype=object)
+        laid = np.empty(domain.size, dtype=object)
+        laid[places] = [int(cell * int(divisor)) for cell in cells.cells[name]]
+        measured = laid.reshape(domain.shape)
+        if max(map(abs, laid.tolist())) < 1 << 62:
+            measured = measured.astype(np.int64)
+        plan = Plan(domain, Unit(1, 1), {domain.family_name(domain.finest): 1})
+        squares, _ = plan.measurement.reconstruction({domain.finest: 1}).on_cells({domain.finest: measured})
+
+        def guarantee(facts: PublicFacts | None) -> str:
+            held = "" if facts is None else f" It holds given facts that are public: {facts.words}."
+            return f"{self.guarantee}{held}"
+
+        release = CleanedRelease(None, self.digest(name), guarantee)
+        one = noise.sum_of([noise.size])
+        whole = {domain.finest: (measured, int(divisor))}
+        return CleanProblem.posed(release, squares, whole, one, "columns:", given, hold)
+
+    def digest(self, column: str) -> str:
+        """The SHA-256 of labels and noisy values of one column, by which a clean table names what it is made of."""
+        cells = self.cells
+        values = [str(cell) for cell in cells.cells[column]]
+        return cells_digest({**cells.labels, column: values})["sha256"]
+
+    @property
+    def domain(self) -> Domain:
+        """The labels of the public columns, as axes of the cells.
+
+        Raises:
+            BadTable: where the rows are not every combination of these labels, once each.
+        """
+        return self._laid_out(self.cells)[0]
+
+    def _laid_out(self, cells: LabelledCells) -> tuple[Domain, NDArray[np.intp]]:
+        """The domain of the cells, and the place of each row in it."""
+        sized = {noise.column for noise in self.declaration.noise.values()}
+        axes = {name: column for name, column in cells.labels.items() if name not in sized}
+        listed = {name: list(dict.fromkeys(column)) for name, column in axes.items()}
+        places = np.zeros(self.rows, dtype=np.intp)
+        for name, column in axes.items():
+            place = {label: at for at, label in enumerate(listed[name])}
+            places = places * len(place) + np.array([place[label] for label in column], dtype=np.intp)
+        domain = Domain(listed)
+        if domain.size != self.rows or len(np.unique(places)) != self.rows:
+            remedy = "Add the rows that are missing, and leave out subtotals and columns that follow from others."
+            required = "the rows must be every combination of the labels of public columns, once each"
+            raise BadTable(required, came=f"{self.rows} rows of {domain.size} combinations", remedy=remedy)
+        return domain, places
+
+    def beside(self, clean: CleanTable) -> dict[str, list[Any]]:
+        """The columns of a clean table's file: labels, noisy values, margins, and whole numbers in the same order."""
+        for name in self.columns:
+            if self.digest(name) == clean.sums:
+                domain, places = self._laid_out(self.cells)
+                columns = files.columns(self.table)
+                labels = {label: columns[label] for label in domain.level_names(domain.finest)}
+                released = {name: columns[name], f"{name}_margin": columns[f"{name}_margin"]}
+                return {**labels, **released, "clean": clean.cells.ravel()[places].tolist()}
+        raise BadTable("a clean table must be made of this table", came="another", where="of")
+
+    def to_pandas(self) -> Any:
+        """The table as a dataframe of pandas.
+
+        Raises:
+            Unsupported: where pandas is not installed.
+        """
+        return extra("pandas", "tables").DataFrame(files.columns(self.table))
+
+    def to_polars(self) -> Any:
+        """The table as a dataframe of Polars; see `to_pandas`."""
+        return extra("polars", "tables").DataFrame(files.columns(self.table))
+
+    def to_arrow(self) -> Any:
+        """The table as one of PyArrow; see `to_pandas`."""
+        return extra("pyarrow", "tables").table(files.columns(self.table))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NoisyCells(LabelledCells):
+    """The sums of a table that another tool noised.
+
+    Attributes:
+        declaration: Its noise.
+        sizes: Size of the noise of each cell, by column.
+        table: The table itself.
+    """
+
+    declaration: NoiseDeclaration
+    sizes: Mapping[str, list[Fraction]]
+    table: Any
+
+    @classmethod
+    def of(cls, release: NoisyTable) -> "NoisyCells":
+        """The cells of a table."""
+        columns, declared = files.columns(release.table), release.declaration
+        cells = {name: noisy_numbers(name, columns[name], noise) for name, noise in declared.noise.items()}
+        sizes = {name: declared.sizes(name, columns) for name in declared.noise}
+        return cls(cells, row_labels(release.table, release.columns), declared, sizes, release.table)
+
+    @property
+    def counted(self) -> str:
+        """Nothing: nobody said what a column "count" counts."""
+        return ""
+
+    def sum_of(self, rows: frozenset[int], column: str) -> Any:
+        """The distribution of the error of a sum of cells, added or subtracted."""
+        return self.declaration.noise[column].sum_of(self.sizes[column][row] for row in rows)
+
+    def alone(self, confidence: Number) -> int | float:
+        """The largest margin of a cell by itself."""
+        sure = read_confidence(confidence)
+        return max(noise.margin(sure) for noise in self.declaration.noise.values())
+
+    def together(self, confidence: Number) -> int | float:
+        """The margin within which all cells lie at once, with independent noises."""
+        miss = 1 - read_confidence(confidence)
+        return self.alone(1 - missed_by_each(miss, max(1, self.rows * len(self.cells))))
+
+    def total(
+        self,
+        rows: RowSelection = None,
+        column: str | None = None,
+        *,
+        minus: RowSelection = frozenset(),
+        mean: bool = False,
+        confidence: Number = DEFAULT_CONFIDENCE,
+    ) -> SumOfCells:
+        """The sum of the cells of some rows, less those of others; or their mean: see `AnswerCells.total`.
+
+        Raises:
+            OutOfRange: for a mean of no rows, and of rows that both sums have.
+        """
+        name, sure = self.column(column), read_confidence(confidence)
+        more, less = self._rows(rows), self._rows(minus)
+        if mean:
+            return self._mean(name, more, less, sure)
+        value = self._value(name, more - less) - self._value(name, less - more)
+        return SumOfCells(value, self.sum_of(more ^ less, name).margin(sure), len(more ^ less), sure)
+
+    def _value(self, name: str, rows: frozenset[int]) -> Fraction:
+        return sum((self.cells[name][row] for row in rows), Fraction(0))
+
+    def _mean(self, name: str, rows: frozenset[int], minus: frozenset[int], sure: Fraction) -> SumOfCells:
+        """A mean of cells; of two the margins of both hold at once."""
+        if not rows or rows & minus:
+            came, remedy = "none" if not rows else "a row in both", "Select other labels."
+            raise OutOfRange("a mean needs rows of its own", came=came, remedy=remedy)
+        each = sure if not minus else 1 - (1 - sure) / 2
+        margin, value = Fraction(0), Fraction(0)
+        for sign, some in ((1, rows), (-1, minus)):
+            if some:
+                margin += exact(self.sum_of(some, name).margin(each)) / len(some)
+                value += sign * self._value(name, some) / len(some)
+        return SumOfCells(value, round_up(margin), len(rows) + len(minus), sure)
+
+    def ratio(
+        self,
+        rows: RowSelection,
+        over: RowSelection = None,
+        column: str | None = None,
+        over_column: str | None = None,
+        confidence: Number = DEFAULT_CONFIDENCE,
+    ) -> RatioBar:
+        """An interval that holds the true ratio of two sums, or "not determined"."""
+        top, bottom = self._rows(rows), self._rows(over)
+        above = self.column(column)
+        below = above if over_column is None else self.column(over_column)
+        shared = top & bottom if above == below else frozenset[int]()
+
+        def part(some: frozenset[int], name: str) -> tuple[Fraction, DeclaredNoise, list[Fraction]]:
+            own = [self.sizes[name][row] for row in some - shared]
+            return self._value(name, some), self.declaration.noise[name], own
+
+        both = [self.sizes[above][row] for row in shared]
+        return ratio_of_sums(part(top, above), part(bottom, below), both, read_confidence(confidence))
+
+    def with_bars(self, confidence: Number = DEFAULT_CONFIDENCE) -> Any:
+        """The table with the ends of each cell's interval behind it, by itself and all cells at once.
+
+        Raises:
+            BadTable: where a column has one of the new names.
+        """
+        sure = read_confidence(confidence)
+        each = 1 - missed_by_each(1 - sure, max(1, self.rows * len(self.cells)))
+        margins = {}
+        for name, sizes in self.sizes.items():
+            ends = []
+            for chance in (sure, each):
+                noise = self.declaration.noise[name]
+                known = {size: exact(noise.sum_of([size]).margin(chance)) for size in set(sizes)}
+                ends.append([known[size] for size in sizes])
+            margins[name] = (ends[0], ends[1])
+        return with_interval_ends(self.table, self.cells, margins)
+
+
+def noisy_table(
+    table: Any,
+    noise: Mapping[str, DeclaredNoise],
+    *,
+    source: str,
+    claim: str | None = None,
+    drop: Sequence[str] = (),
+    confidence: Number = DEFAULT_CONFIDENCE,
+) -> NoisyTable:
+    """A table that another tool noised, with margins, and with totals, ratios, clean and withheld tables of it.
+
+    Nothing is drawn, nothing is spent, and nothing about privacy is checked: the result says whose word the noise is.
+
+    Args:
+        table: Table as it was published: dict of columns, dataframe, Arrow table, or path of a file.
+        noise: Noise of each noisy column, by `declared_noise`. All other columns are labels.
+        source: Name of whoever declares the noise: "Tumult Analytics 0.8.3", "US Census, noisy measurements of 2023".
+        claim: Claim of the source about privacy, in its words: "epsilon = 1 for each person".
+        drop: Columns that are left out.
+        confidence: Confidence of the margins.
+
+    Raises:
+        BadTable: for a missing column, a cell that is no number, and decimals where whole noise is declared.
+        OutOfRange, WrongKind: for other arguments.
+        Unsupported: for a frame that an engine evaluates.
+
+    >>> from utmost.interop import declared_noise
+    >>> counts = {"region": ["north", "south"], "people": [412, 388]}
+    >>> noise = {"people": declared_noise("discrete laplace", scale=2)}
+    >>> noisy = noisy_table(counts, noise, source="OpenDP 0.12")
+    >>> noisy.table["people_margin"], noisy.total().margin, noisy.ratio({"region": "north"}).determined
+    ([6, 6], 8, True)
+    """
+    source, claim = _words(text(source, "source"), "source"), _claim(optional(claim, text, "claim"))
+    declared = {
+        text(name, "noise"): instance(one, DeclaredNoise, f"noise of {name!r}")
+        for name, one in mapping(noise, "noise").items()
+    }
+    if not declared:
+        remedy = 'Pass noise={"count": ut.interop.declared_noise("laplace", scale=2)}, say.'
+        raise OutOfRange("noise must name at least one column", came="none", remedy=remedy)
+    opened = opened_table(table)
+    if is_engine_table(opened):
+        remedy = "Fetch it first: table.collect(), say."
+        raise Unsupported("a noisy table must be in memory", came=type(opened).__name__, remedy=remedy)
+    adapter = adapter_of(opened)
+    names, dropped = adapter.names(opened), tuple(text(name, "drop") for name in sequence(drop, "drop"))
+    check_columns_exist((*declared, *dropped), names)
+    kept = Table({name: cells for name, cells in files.columns(opened).items() if name not in dropped})
+    public = tuple(name for name in kept if name not in declared)
+    for name in declared:
+        if f"{name}_margin" in public:
+            remedy = f"Pass drop={f'{name}_margin'!r}, or rename it."
+            required = f"the table must leave the name '{name}_margin' free"
+            raise BadTable(required, came="a column of it", remedy=remedy)
+    sized = {name: _sized(name, one, kept, public) for name, one in declared.items()}
+    for name, one in sized.items():
+        kept[name] = [_plain(cell) for cell in noisy_numbers(name, kept[name], one)]
+    declaration = NoiseDeclaration(
+        sized, public, len(kept[next(iter(sized))]), source, claim, read_confidence(confidence)
+    )
+    return NoisyTable(_with_margins(kept, declaration), declaration)
+
+
+def _sized(name: str, noise: DeclaredNoise, columns: Mapping[str, Any], public: Sequence[str]) -> DeclaredNoise:
+    """The noise with the largest size of a row, where a column has the sizes."""
+    if noise.column is None:
+        return noise
+    if noise.column not in public:
+        raise no_column(noise.column, list(public))
+    return replace(noise, size=max(row_sizes(noise.column, columns[noise.column]), default=Fraction(1)))
+
+
+def row_sizes(name: str, column: Sequence[Any]) -> list[Fraction]:
+    """The sizes of the noise of all rows.
+
+    Raises:
+        BadTable: for one that is no positive number.
+    """
+    try:
+        return [positive_number(exact(cell, name), name, "row") for cell in column]
+    except UtmostError as error:
+        raise BadTable("the size of noise must be a positive number", came=str(error.came)[:60], where=name) from None
+
+
+def noisy_numbers(name: str, column: Sequence[Any], noise: DeclaredNoise) -> list[Fraction]:
+    """The noisy cells of a column.
+
+    Raises:
+        BadTable: for a missing cell, one that is no number, and decimals where whole noise is declared.
+    """
+    numbers = []
+    for row, cell in enumerate(column):
+        try:
+            number = exact(cell, name)
+        except UtmostError:
+            came = "nothing" if cell in (None, "") else type(cell).__name__
+            raise BadTable("a noisy cell must be a number", came=came, where=f"{name!r}, row {row + 1}") from None
+        if noise.is_whole and number.denominator != 1:
+            remedy = f"Declare {noise.kind.split()[-1]!r} noise, which is continuous; or drop the column."
+            raise BadTable(
+                f"a cell with {noise.kind} noise must be whole",
+                came="a number with decimals",
+                where=f"{name!r}, row {row + 1}",
+                remedy=remedy,
+            )
+        numbers.append(number)
+    return numbers
+
+
+def check_noisy_table(statement: Mapping[str, Any], table: Any) -> NoisyTable:
+    """The noisy table in a file, by the statement beside it: columns, rows, sizes and margins are compared.
+
+    Raises:
+        BadTable: where the statement does not follow from itself, or is about another table.
+    """
+    declared, columns = NOISY_TABLE_FORM.checked(statement), files.columns(table)
+    expected = {*declared.public, *declared.noise, *declared.margins}
+    if set(columns) != expected or any(len(cells) != declared.rows for cells in columns.values()):
+        required = "the table must have the columns and rows that were stated"
+        raise BadTable(required, came=", ".join(columns)[:200], where="table")
+    for name, noise in declared.noise.items():
+        columns[name] = [_plain(cell) for cell in noisy_numbers(name, columns[name], noise)]
+    for name, margins in declared.margin_columns(columns).items():
+        if any(map(unlike, columns[name], margins)):
+            raise BadTable("margins must follow from the declared noise", came="others", where=repr(name))
+        columns[name] = margins
+    return NoisyTable(Table(columns), declared, statement.get("table"))
+
+
+def _with_margins(table: Any, declaration: NoiseDeclaration) -> Any:
+    """The table with a margin behind each noisy column."""
+    adapter = adapter_of(table)
+    margins: dict[str, Any] = dict(declaration.margin_columns(files.columns(table)))
+    return adapter.with_columns(table, margins, {name: name.removesuffix("_margin") for name in margins})
+
+
+def _plain(number: Fraction) -> int | float:
+    return int(number) if number.denominator == 1 else float(number)
+
+
+_LONGEST = 500
+
+
+def _words(words: str, name: str) -> str:
+    """One line of printable text."""
+    if not words.strip() or not words.isprintable() or len(words) > _LONGEST:
+        remedy = f'Pass {name}="OpenDP 0.12", say.' if name == "source" else 'Pass claim="epsilon = 1", say.'
+        required = f"{name} must be one line of at most {_LONGEST} printable characters"
+        raise OutOfRange(required, came=repr(words)[:60], remedy=remedy)
+    return words
+
+
+def _claim(claim: str | None) -> str | None:
+    return None if claim is None else _words(claim, "claim")
