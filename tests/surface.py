@@ -159,7 +159,7 @@ def nouns() -> dict[str, Any]:
         "surd": utmost.exact.Surd.sqrt(2),
         "gradual": utmost.GradualRelease([1, 2], sensitivity=1),
         "query": utmost.optima.CountQuery(2, 2, [1]),
-        "earth": utmost.design.geometry.refining.earth_move(prior, better=channel, worse=channel),
+        "earth": utmost.geometry.earth_move(prior, better=channel, worse=channel),
         "matrix": utmost.channels.GeometricMatrix(3, half),
         "utility": utmost.geometry.UtilitySet(ptype, channel),
         "utmost_loss": losses.absolute,

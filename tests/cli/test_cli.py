@@ -8,13 +8,13 @@ import os
 import re
 import subprocess
 import tempfile
-from importlib import import_module
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from repeated_bits import nothing_is_drawn
 from running import COMMANDS, RESEARCH_COMMANDS, new_ledger, python, utmost_command, with_recipe
 from utmost.version import __version__
 
@@ -63,11 +63,9 @@ def test_json_holds_the_statement_and_the_table(run):
     assert found["statement"]["noise"]["law"] == "Geometric"
 
 
-def test_a_dry_run_draws_and_writes_nothing(run, tmp_path, monkeypatch):
-    monkeypatch.setattr(
-        import_module("utmost.publish.promises.noise_at_level"), "noised_by", lambda *_, **__: pytest.fail("drew")
-    )
-    code, out, err = run("release", BERKELEY, *OTHERS, *PROMISE, "--dry-run", "--out", tmp_path / "x.csv")
+def test_a_dry_run_draws_and_writes_nothing(run, tmp_path):
+    with nothing_is_drawn():
+        code, out, err = run("release", BERKELEY, *OTHERS, *PROMISE, "--dry-run", "--out", tmp_path / "x.csv")
     assert (code, err) == (0, "")
     assert "Nothing was drawn" in out
     assert "epsilon = 1" in out

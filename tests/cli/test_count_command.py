@@ -136,13 +136,15 @@ def test_a_counted_file_is_released_as_parquet_too(run, files, tmp_path):
     assert pq.read_table(out).column_names == ["page", "age", "count", "count_margin"]
 
 
-def test_nothing_is_counted_that_cannot_be_written(run, files, monkeypatch):
-    """What is wrong with the file or the level is said before a long count, and not after it."""
+def test_nothing_is_counted_that_cannot_be_written(run, files):
+    """What is wrong with the file or the level is said before a long count, which would find the bad last row."""
     events, domain = files
-    monkeypatch.setattr("utmost.publish.counting.counted_events.count_table", None)
+    with events.open("a") as file:
+        file.write("a row,of,too,many,cells,by,far,for,this,file\n")
     say = ["release", events, *SAY, "--domain", domain]
     assert "no existing file is overwritten" in run(*say, "--epsilon", 1, "--out", events)[2]
     assert "--epsilon must be given" in run(*say)[2]
+    assert "cells" in run(*say, "--epsilon", 1)[2]
 
 
 def test_the_applicants_give_back_the_table_of_berkeley(run):

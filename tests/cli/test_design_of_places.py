@@ -47,7 +47,7 @@ def test_a_design_of_a_file_speaks_in_labels(run, file, tmp_path):
 
 
 def test_a_design_of_many_places_ends_at_the_gap_that_is_asked_for(run):
-    grid = ["design", "--space", "grid:8x8", "--prior", "uniform", "--loss", "distance", "--json"]
+    grid = ["design", "--space", "grid:7x7", "--prior", "uniform", "--loss", "distance", "--json"]
     code, out, err = run(*grid, "--epsilon", "1", "--gap", "1/20")
     assert (code, err) == (0, "")
     found = json.loads(out)

@@ -30,7 +30,7 @@ TABLES = {
 
 DRIVER = """
 import json, os, sys
-from utmost.interfaces.cli.main import main
+from utmost.__main__ import main
 
 told = []
 for line in json.load(open("lines.json")):

@@ -21,8 +21,7 @@ import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
-from running import PLAIN, called, main
-from utmost.interfaces.cli.main import every_command
+from running import PLAIN, called, every_command, main
 
 # A page may add a kind of noise, which is taken away again.
 from utmost.publish.promises import noise_kinds

@@ -9,8 +9,8 @@ from copy import deepcopy
 import pytest
 
 from documents.test_registry_entry import STATEMENTS
+from kinds import statement_kinds
 from utmost.errors import BadTable, Unsupported
-from utmost.interfaces.documents.statement_readers import READERS
 from utmost.statements import stated_release
 
 # What is on the curator's word, and of which any other value of its kind says nothing that could be computed.
@@ -88,7 +88,7 @@ def refused(said):
 
 def test_every_kind_of_statement_is_here():
     kinds = {json.loads(json.dumps(make()))["kind"] for make in STATEMENTS.values()}
-    assert kinds == set(READERS)
+    assert kinds == statement_kinds()
 
 
 @pytest.mark.parametrize("kind", STATEMENTS)

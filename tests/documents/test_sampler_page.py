@@ -1,7 +1,4 @@
-"""The page that `utmost export` writes, and its module, in a real browser. Run them with ``pytest -m browser``.
-
-The page is made here without a command.
-"""
+"""The page that `utmost export` writes, and its module, in a real browser. Run them with ``pytest -m browser``."""
 
 import threading
 from functools import partial
@@ -10,9 +7,9 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 import utmost as ut
-from documents.test_samplers import LEVEL, fits, paris, sampler_in
+from documents.test_samplers import LEVEL, fits, paris
+from running import called
 from service.test_pages_in_browser import AXE, CHROMIUM, broken_rules, chromium
-from utmost.interfaces.documents.sampler_files import sampler_files
 from utmost.local import CategoryCounts, SubsetSelection
 
 __all__ = ["chromium", "paris"]
@@ -26,9 +23,8 @@ pytestmark = [
 @pytest.fixture(scope="module")
 def folder(paris, tmp_path_factory):
     """The files for phones, of the rounded districts."""
-    made = tmp_path_factory.mktemp("phone")
-    for name, content in sampler_files(paris[1][1], "js").items():
-        (made / name).write_bytes(content)
+    made = tmp_path_factory.mktemp("phone") / "files"
+    assert called("export", paris[2] / "rounded.json", "--to", "js", "--out", made).returncode == 0
     return made
 
 
@@ -172,8 +168,10 @@ def test_the_module_draws_the_law_in_the_browser(opened, address, paris):
 def test_answers_of_browsers_are_estimated_in_python(opened, tmp_path):
     """The phone's walk: a report designed here, 6000 of them drawn in a browser, and counted here, with error bars."""
     report, truth = SubsetSelection(4, 1, ut.level(alpha="1/3")), [1200, 3000, 300, 1500]
-    sampler = sampler_in(tmp_path, report.channel.matrix.tolist())
-    module = sampler_files(sampler, "js")["sampler.mjs"].decode()
+    ut.save_design(report.channel, tmp_path / "channel.json")
+    words = ("--space", "discrete:4", "--to", "js", "--out", tmp_path / "phone")
+    assert called("export", tmp_path / "channel.json", *words).returncode == 0
+    module = (tmp_path / "phone" / "sampler.mjs").read_text(encoding="utf-8")
     drawn = opened("about:blank").evaluate(
         """async ([module, truth]) => {
             const url = URL.createObjectURL(new Blob([module], { type: "text/javascript" }));

@@ -347,11 +347,6 @@ def test_the_other_languages_draw_the_same_from_the_same_bits(language, paris, t
         assert told.split(",") == [answer for answer, _ in expected(sampler, secret, blocks)]
 
 
-def test_sources_are_sixty_lines():
-    for name in ("sampler.mjs", "Sampler.kt", "Sampler.swift"):
-        assert len((SOURCES / name).read_text(encoding="utf-8").splitlines()) <= 66
-
-
 def test_a_name_cannot_leave_its_place_in_the_page():
     """Names of secrets are data: neither the table's element nor the parts of the page end or begin with one."""
     names = ("</script><b>", "SCRIPT POLICY")

@@ -35,7 +35,7 @@ def test_the_integer_metric_has_the_signs_of_the_exact_one(size):
     space = grid(size, size)
     table, coefficients = distances_of(space).integers(), distances_of(space).coefficients
     rng = np.random.default_rng(3)
-    for _ in range(300):
+    for _ in range(100):
         pairs, signs = rng.integers(0, space.size, (size * size, 2)), rng.choice([-1, 1], size * size)
         exact = sum((_surd(space, x, y) * int(s) for (x, y), s in zip(pairs, signs, strict=True)), Surd.of(0))
         whole = sum(int(table[x, y]) * int(s) for (x, y), s in zip(pairs, signs, strict=True))

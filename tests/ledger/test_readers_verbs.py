@@ -51,7 +51,7 @@ def test_sums_of_a_plan_answer_themselves():
 
 def test_points_have_no_sums():
     release = ut.release({"x": [0.0], "y": [1.0]}, ut.Promise(["x", "y"], noise=ut.PointNoise(200)), epsilon=1)
-    with pytest.raises(Unsupported, match="noise of their own"):
+    with pytest.raises(Unsupported, match="independent noise"):
         release.total()
 
 
@@ -92,8 +92,8 @@ def test_the_answer_of_a_plan_is_read_by_the_names_of_its_tables(tmp_path, memor
     counted = ut.count_table(events, domain, ut.Counting("who", at_most=1))
     promise = ut.Promise(noise=Plan(domain, counted.unit, {"sex age": 1}))
     answer = MEMORIES[memory](tmp_path, promise, counted, 40)
-    assert list(answer["sex"]["estimate"]) == list(answer.table["sex"]["estimate"]) == [2, 1]
-    assert list(answer.to_pandas("sex")["estimate"]) == [2, 1]
+    assert list(answer["sex"]["count"]) == list(answer.table["sex"]["count"]) == [2, 1]
+    assert list(answer.to_pandas("sex")["count"]) == [2, 1]
     assert list(answer) == list(answer.table) == ["sex age"]
     assert len(answer.to_arrow()) == 6
     answer.save(tmp_path / "p.csv", family="sex", confidence="0.99")

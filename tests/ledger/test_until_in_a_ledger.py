@@ -183,9 +183,11 @@ def test_a_recipient_reads_the_stop_with_the_key_of_its_level(tmp_path):
 
 @pytest.mark.skipif(library() is None or not hasattr(os, "fork"), reason="no disk is watched here")
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
-@pytest.mark.parametrize(("table", "promise"), [(TABLE, PROMISE), (COUNTED, PLANNED)], ids=["cells", "plan"])
-def test_a_kill_at_every_step_leaves_all_of_it_or_nothing(tmp_path, table, promise):
-    """A process dies at each operation of the disk: asked again, one whole climb is there, and one charge."""
+@pytest.mark.parametrize(
+    ("table", "promise", "stride"), [(TABLE, PROMISE, 1), (COUNTED, PLANNED, 3)], ids=["cells", "plan"]
+)
+def test_a_kill_at_every_step_leaves_all_of_it_or_nothing(tmp_path, table, promise, stride):
+    """A process dies at each operation of the disk, of a plan at each third: one whole climb is there, and charged."""
     children, point, survived = Children(), 0, False
     while not survived:
         place = str(tmp_path / f"{point}.db")
@@ -216,6 +218,6 @@ def test_a_kill_at_every_step_leaves_all_of_it_or_nothing(tmp_path, table, promi
             assert kinds(opened) == ["opened", "budgeted", "published", *["answered"] * climbed, "stopped"]
             assert opened.budget("people").remaining == 5 - answer.level.epsilon
             assert opened.verify()
-        point += 1
+        point += stride
     assert lines == [told]
     assert point > 20

@@ -29,15 +29,8 @@ from utmost.local import (
 )
 from utmost.privacy_types import smallest_epsilon
 from utmost.spaces import discrete
-from utmost.testing import SeededRandomness
 
 SMALL = [(k, d) for k in range(2, 14) for d in range(1, k)]
-
-
-@pytest.fixture
-def seeded(monkeypatch):
-    """Draws take a source that can be repeated; what is published takes none such."""
-    monkeypatch.setattr("utmost.design.local.category_reports.secure", lambda randomness: randomness)
 
 
 def test_every_two_categories_are_together_equally_often_counted_pair_by_pair():
@@ -92,7 +85,7 @@ def test_the_law_keeps_its_level_and_estimates_are_exact():
             assert sum(spread) == how.variance
 
 
-def test_draws_have_exactly_the_law_of_the_channel(seeded):
+def test_draws_have_exactly_the_law_of_the_channel():
     """Every base, multiplier, place and side is walked through: the chances of numbers are those of the channel."""
     how = BlockSelection(balanced_family(8, 3), level(alpha="1/3"))
     family, p = how.family, how.inside
@@ -108,7 +101,7 @@ def test_draws_have_exactly_the_law_of_the_channel(seeded):
                     law[number] += weight * share * chance
         assert law == channel[x].tolist()
     clients, x = 200_000, 5
-    drawn = report_categories(np.full(clients, x), how, randomness=SeededRandomness(3))
+    drawn = report_categories(np.full(clients, x), how)
     seen, expected = np.bincount(drawn, minlength=family.count), channel[x].astype(float) * clients
     assert ((seen - expected) ** 2 / expected).sum() < family.count + 6 * (2 * family.count) ** 0.5
 
@@ -124,12 +117,12 @@ def test_the_weight_of_each_report_is_that_of_its_block(k, d):
     assert (short.categories, short.level, short.variance) == (k, level(alpha="1/3"), short.least_variance)
 
 
-def test_counts_are_those_of_the_blocks(seeded):
+def test_counts_are_those_of_the_blocks():
     rng = np.random.default_rng(4)
     for k, d in [(7, 3), (12, 5), (30, 8)]:
         how = BlockSelection(balanced_family(k, d), level("1/2"))
         values = rng.integers(0, k, 400)
-        reports = report_categories(values, how, randomness=SeededRandomness(k))
+        reports = report_categories(values, how)
         blocks = [how.family.block(number) for number in reports.tolist()]
         counts = CategoryCounts.of(reports, how)
         assert counts.seen.tolist() == [sum(x in block for block in blocks) for x in range(k)]
@@ -137,7 +130,7 @@ def test_counts_are_those_of_the_blocks(seeded):
         assert counts.estimates(how).sum() == pytest.approx(400)
 
 
-def test_the_blocks_of_one_family_can_be_relaxed_between_any_two_levels(seeded):
+def test_the_blocks_of_one_family_can_be_relaxed_between_any_two_levels():
     """P(S_1 | x) P(S_2 | x, S_1) = P(S_2 | x) P(S_1 | S_2) from the chances that `relaxed` draws, in rationals."""
     family = balanced_family(7, 3)
     strict, loose = BlockSelection(family, level(alpha="4/5")), BlockSelection(family, level(alpha="3/4"))
@@ -154,14 +147,14 @@ def test_the_blocks_of_one_family_can_be_relaxed_between_any_two_levels(seeded):
                 blind = (1 - pair.stays) * weights[first] + pair.stays * (first == second)
                 assert forward == M2[x, second] * blind
     values = np.arange(7).repeat(30_000)
-    first = report_categories(values, strict, randomness=SeededRandomness(1))
-    second = relax_categories(values, first, strict, loose, randomness=SeededRandomness(2))
+    first = report_categories(values, strict)
+    second = relax_categories(values, first, strict, loose)
     stays = (first == second).mean()
     own = float(sum(M2[0, n] * ((1 - pair.stays) * weights[n] + pair.stays) for n in range(family.count)))
     assert abs(stays - own) < 6 * (own * (1 - own) / len(values)) ** 0.5
     counts = CategoryCounts.of(second, loose)
     assert (abs(counts.estimates(loose) - 30_000) < 6 * counts.errors(loose)).all()
-    back = tighten_categories(second, strict, loose, randomness=SeededRandomness(3))
+    back = tighten_categories(second, strict, loose)
     counts = CategoryCounts.of(back, strict)
     assert (abs(counts.estimates(strict) - 30_000) < 6 * counts.errors(strict)).all()
 
@@ -193,7 +186,7 @@ def test_short_blocks_can_be_less_relaxable_than_all_sets():
         CategoryCoupling(pairs, BlockSelection(lines, level(alpha="1/10")))
 
 
-def test_blocks_of_two_sizes_follow_each_other_by_their_common_members(seeded):
+def test_blocks_of_two_sizes_follow_each_other_by_their_common_members():
     """W = w(S_1)(1 + gamma(...)) has rows of 1, nothing negative, and M_1 = M_2 W, in rationals; then draws."""
     for d1, d2 in ((3, 2), (2, 3), (3, 1)):
         strict = BlockSelection(balanced_family(7, d1), level(alpha="4/5"))
@@ -209,9 +202,9 @@ def test_blocks_of_two_sizes_follow_each_other_by_their_common_members(seeded):
         assert (loose.channel.matrix.dot(W) == strict.channel.matrix).all()
         clients = 30_000
         values = np.arange(clients) % 7
-        first = report_categories(values, strict, randomness=SeededRandomness(d1))
-        second = relax_categories(values, first, strict, loose, randomness=SeededRandomness(d2 + 9))
-        back = tighten_categories(second, strict, loose, randomness=SeededRandomness(5))
+        first = report_categories(values, strict)
+        second = relax_categories(values, first, strict, loose)
+        back = tighten_categories(second, strict, loose)
         for reports, how in ((second, loose), (back, strict)):
             counts = CategoryCounts.of(reports, how)
             assert (abs(counts.estimates(how) - np.bincount(values)) < 6 * counts.errors(how)).all()

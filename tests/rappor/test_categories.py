@@ -25,15 +25,8 @@ from utmost.local import (
 )
 from utmost.privacy_types import PrivacyType, smallest_epsilon
 from utmost.spaces import discrete
-from utmost.testing import SeededRandomness
 
 ALPHAS = ["1/100", "1/3", "1/2", "4/5", "99/100"]
-
-
-@pytest.fixture
-def seeded(monkeypatch):
-    """Draws take a source that can be repeated; what is published takes none such."""
-    monkeypatch.setattr("utmost.design.local.category_reports.secure", lambda randomness: randomness)
 
 
 def variance_of(matrix):
@@ -177,23 +170,21 @@ def test_one_size_is_relaxed_between_any_two_levels():
 
 
 @pytest.mark.parametrize(("d1", "d2", "levels"), [(2, 2, (1, 2)), (2, 1, (1, 3)), (1, 2, ("1/4", 2)), (3, 3, (1, 1))])
-def test_draws_have_their_laws(d1, d2, levels, seeded):
+def test_draws_have_their_laws(d1, d2, levels):
     """Margins of what is drawn, relaxed and tightened, and the joint chance that both reports hold the category."""
     strict, loose = SubsetSelection(5, d1, levels[0]), SubsetSelection(5, d2, levels[1])
-    n, randomness = 40_000, SeededRandomness(7)
+    n = 40_000
     values = np.arange(n) % 5
-    first = report_categories(values, strict, randomness=randomness)
-    second = relax_categories(values, first, strict, loose, randomness=randomness)
-    back = tighten_categories(
-        report_categories(values, loose, randomness=randomness), strict, loose, randomness=randomness
-    )
+    first = report_categories(values, strict)
+    second = relax_categories(values, first, strict, loose)
+    back = tighten_categories(report_categories(values, loose), strict, loose)
     for sets, how in ((first, strict), (second, loose), (back, strict)):
         assert (np.diff(sets, axis=1) > 0).all()
         own = (sets == values[:, None]).any(axis=1)
         assert abs(own.mean() - float(how.inside)) < 5 * 0.5 / n**0.5
         other = (sets == ((values + 1) % 5)[:, None]).any(axis=1)
         assert abs(other.mean() - float(how.outside)) < 5 * 0.5 / n**0.5
-    together = tighten_categories(second, strict, loose, randomness=randomness)
+    together = tighten_categories(second, strict, loose)
     joint = [
         ((one == values[:, None]).any(axis=1) & (second == values[:, None]).any(axis=1)).mean()
         for one in (first, together)
@@ -201,9 +192,9 @@ def test_draws_have_their_laws(d1, d2, levels, seeded):
     assert abs(joint[0] - joint[1]) < 7 * 0.5 / n**0.5
 
 
-def test_estimates_are_unbiased_and_sum_to_the_clients(seeded):
+def test_estimates_are_unbiased_and_sum_to_the_clients():
     how, truth = best_report(6, 1), np.repeat(np.arange(6), [12_000, 9_000, 6_000, 2_000, 1_000, 0])
-    counts = CategoryCounts.of(report_categories(truth, how, randomness=SeededRandomness(3)), how)
+    counts = CategoryCounts.of(report_categories(truth, how), how)
     found = counts.estimates(how)
     assert found.sum() == pytest.approx(30_000)
     assert (abs(found - np.bincount(truth, minlength=6)) < 5 * counts.errors(how)).all()

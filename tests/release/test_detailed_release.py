@@ -102,7 +102,7 @@ def test_each_group_has_the_detail_that_its_noisy_sum_chooses(bounds, details):
         columns = [[0], [1]] if "sex" in names else [[0, 1]]
         if names:
             expected += [CELLS[place][np.ix_(row, column)].sum() for row, column in itertools.product(rows, columns)]
-    assert table["estimate"].tolist() == expected
+    assert table["count"].tolist() == expected
     assert dict(zip(table["county"].tolist(), table["detail"].tolist(), strict=True)) == details
 
 
@@ -256,7 +256,7 @@ def test_two_stages_are_cleaned_over_their_rows_and_take_no_facts_and_no_held_ta
     clean = release.clean()
     assert release.domain.same_as(clean.domain)
     for words in ({"given": {"total": 9}}, {"hold": "total"}):
-        with pytest.raises(Unsupported, match="cleaned as it is"):
+        with pytest.raises(Unsupported, match="cleaned without facts or held tables"):
             release.clean(**words)
     document, total = json.loads(json.dumps(release.facts())), str(clean.cells.sum())
     stated, table = json.loads(json.dumps(clean.said(None, "part"))), clean["part"]
@@ -303,7 +303,7 @@ def test_amounts_and_parts_and_texts(tmp_path):
     table = counted_with(events, **words, values="paid", step="0.01", per_cell=5)
     with pytest.warns(ut.errors.LittleProtection):
         release = release_detailed(table, "town", {"kind": "5.5"}, epsilon=10**6)
-    assert release.tables[1]["estimate"].tolist() == [4.75, 2.0]
+    assert release.tables[1]["paid"].tolist() == [4.75, 2.0]
     assert release.fine.unit.text(release.fine.unit.reach) == "10"
     release.save(tmp_path / "two.json")
     assert ut.read_release(tmp_path / "two.json").statement == json.loads(json.dumps(release.statement))
@@ -347,7 +347,7 @@ def test_the_command(run, tmp_path, monkeypatch):
         (tmp_path / place).write_text("\n".join([header, ",".join([*labels, str(int(cell) + 1)]), *others]) + "\n")
         assert run("verify", place, "--release", "two.json")[0] == 1
     for word, value in (("--hold", "county"), ("--given", "county=A: 3")):
-        assert "cleaned as it is" in " ".join(run("clean", "two.json", word, value)[2].split())
+        assert "cleaned without facts or held tables" in " ".join(run("clean", "two.json", word, value)[2].split())
     for more, message in (
         (["--detail", "sex"], "NAMES=NUMBER"),
         (["--detail", "sex=5", "--out", "two.csv"], "written as .json"),

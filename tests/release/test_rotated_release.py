@@ -140,7 +140,7 @@ def test_the_noise_in_a_ledger_is_that_of_the_shares(tmp_path):
     for noise in (sums, differences):
         assert noise.var() == pytest.approx(float(Geometric("1/2").variance()), rel=0.06)
     assert abs(np.corrcoef(sums, differences)[0, 1]) < 0.03
-    cells = loose["row column"]["estimate"]
+    cells = loose["row column"]["count"]
     assert cells.var() == pytest.approx(float(RotatedPair(1).variance), rel=0.06)
 
 

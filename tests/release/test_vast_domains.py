@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 
+import mpmath
 import pytest
 
 from goodness import LEVEL, as_often
@@ -51,12 +52,15 @@ def test_cells_are_named_as_if_each_had_noise_of_its_own():
 @pytest.mark.parametrize("size", [1, 10**9, 26**20, 26**283])
 @pytest.mark.parametrize("alpha", ["999/1000", "1/3"])
 def test_the_threshold_is_the_least(size, alpha):
-    ratio, wish = Fraction(alpha), Fraction(1, 3)
+    ratio = Fraction(alpha)
     letters = 20 if size == 26**20 else 283
     universe = Tuples(range(size)) if size < 26**20 else Texts("abcdefghijklmnopqrstuvwxyz", letters, least=letters)
-    least = name_cells({}, universe, epsilon=level(alpha=alpha), false_names=wish).threshold
-    assert universe.size * ratio ** (least + 1) / (1 + ratio) <= wish
-    assert least == 0 or universe.size * ratio**least / (1 + ratio) > wish
+    least = name_cells({}, universe, epsilon=level(alpha=alpha), false_names=Fraction(1, 3)).threshold
+    with mpmath.workdps(50):  # the powers themselves have millions of digits
+        at = mpmath.mpf(ratio.numerator) / ratio.denominator
+        few, more = (mpmath.log(universe.size / (1 + at)) + n * mpmath.log(at) for n in (least + 1, least))
+        assert few <= mpmath.log(mpmath.mpf(1) / 3)
+        assert least == 0 or more > mpmath.log(mpmath.mpf(1) / 3)
 
 
 def test_vast_universes_take_the_time_of_what_is_there():

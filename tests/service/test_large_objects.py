@@ -157,7 +157,7 @@ def test_every_get_has_room_in_little_memory(large):
     service, _, presented = large
     app = application(service, OPEN)
     over = []
-    for role in ("recipient", "curator", "auditor"):
+    for role in ("curator", "auditor"):
         visitor = Visitor(app, presented[role])
         bearer = {"Authorization": f"Bearer {presented[role]}"}
         for path in (one for all_of in asked(service).values() for one in all_of):

@@ -13,7 +13,6 @@ from service.publications import Terms, body
 from service.test_description import OPEN, bearer, operations, walk
 from service.test_http import Caller
 from utmost.errors import OutOfRange, WrongKind
-from utmost.interfaces.service.api.request_parsing import strict_json
 from utmost.service import application
 
 JSON = {"content-type": "application/json"}
@@ -260,12 +259,6 @@ def test_what_nobody_thought_of_is_a_problem_too(app, callers, monkeypatch):
 def test_a_plan_that_is_none(text):
     with pytest.raises((OutOfRange, WrongKind)):
         Terms.read({"noise": {"kind": "sums", "plan": text}})
-
-
-@pytest.mark.parametrize("text", [text for text in TEXTS[:16] if text[:3] not in ("[]", "7", "nul", '"x"', '{"\\')])
-def test_strict_json(text):
-    with pytest.raises(json.JSONDecodeError):
-        strict_json(text.encode("utf-8", "surrogatepass"))
 
 
 def test_half_a_letter_in_a_refusal_is_written_out(callers):

@@ -11,7 +11,6 @@ from service.conftest import ALL, TABLE, TERMS
 from service.publications import propose_by, publish_by, relax_by
 from utmost.errors import NotAllowed, OutOfRange
 from utmost.exact import level
-from utmost.interfaces.service.access.first_start import new_admin
 
 ISSUER = "https://id.example"
 SUBJECT = f"{ISSUER} s1"
@@ -64,11 +63,6 @@ def test_an_admin_whom_nobody_can_be_is_not_the_last(service, made):
     with pytest.raises(NotAllowed, match="last valid"):
         service.bearers.revoke(own, own.name)
     assert service.bearers.revoke(own, ghost.name).revoked
-
-
-def test_another_admin_is_made_however_the_first_was_written(service, made):
-    made("Admin", "admin")
-    assert service.bearers.authenticated(new_admin(service)).owner == "Admin"
 
 
 @pytest.mark.parametrize("subject", ["", " ", "ada", "https://id.example", "https://id.example ", "a\nb c", "claim x"])

@@ -409,6 +409,11 @@ def test_the_last_admin_stays(service, who, clock):
     assert service.bearers.authenticated(presented).may("tokens")
 
 
+def test_another_admin_is_made_however_the_first_was_written(service):
+    service.bearers.make(None, "first", "Admin", "admin", ALL)
+    assert service.bearers.authenticated(new_admin(service)).owner == "Admin"
+
+
 def test_what_a_plan_overrules_is_refused():
     """Every word of the terms is published, or refused: an approver reads nothing else than is released."""
     for beside in ({"dataset": "d"}, {"independent": True}, {"part": ("town", "Bern")}, {"rows": "observed"}):

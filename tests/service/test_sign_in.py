@@ -20,7 +20,6 @@ from service.test_http import Caller
 from service.visiting import Visitor
 from utmost.errors import KeyRefused, NotAllowed, OutOfRange
 from utmost.exact import level
-from utmost.interfaces.service.access.openid_sign_in import client_secret
 from utmost.service import Grant, Settings, application
 
 ONE_STORE = True
@@ -410,11 +409,11 @@ def test_a_service_in_the_clear_is_nobodys_way_back(service, settings):
         application(service, replace(settings, address="http://ledger.example"))
 
 
-def test_a_secret_that_is_not_there(tmp_path):
+def test_a_secret_that_is_not_there(service, settings, tmp_path):
     (tmp_path / "empty").write_text("\n")
     for name in ("none", "empty"):
         with pytest.raises(KeyRefused):
-            client_secret(str(tmp_path / name))
+            application(service, replace(settings, oidc_secret_file=str(tmp_path / name)))
 
 
 @pytest.mark.parametrize("subject", ["claim ", "claim groups", "claim groups= x", "claim =v x", "claim groups=v"])

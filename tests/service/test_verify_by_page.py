@@ -10,13 +10,12 @@ import numpy as np
 import pytest
 
 import utmost as ut
+from kinds import statement_kinds
+from running import main
 from service.test_pages import Visitor
 from utmost.counting import CountedTable
-from utmost.interfaces.cli.main import main
-from utmost.interfaces.documents.statement_readers import READERS
 from utmost.interfaces.service.workers.page_work import answered
 from utmost.promises import key_noise
-from utmost.publish.promises.statement_kinds import CLEAN_KIND
 from utmost.releases import release_detailed, release_measures
 from utmost.service import Settings, application
 from utmost.workloads import Plan
@@ -108,7 +107,7 @@ def published(tmp_path_factory):
 
 
 def test_every_kind_is_among_them(published):
-    assert {kind(published / name) for name in MAKERS} == set(READERS)
+    assert {kind(published / name) for name in MAKERS} == statement_kinds()
 
 
 @pytest.mark.parametrize("name", MAKERS)
@@ -131,7 +130,7 @@ def test_a_clean_table_wants_the_release_that_it_is_made_of(tmp_path):
     release = planned()
     release.save(tmp_path / "whole.json")
     release.clean().save(tmp_path / "clean.csv")
-    assert kind(tmp_path / "clean.csv") == CLEAN_KIND
+    assert kind(tmp_path / "clean.csv") == "utmost clean table"
     assert answered("verify", asked(tmp_path / "clean.csv"))["status"] == 422
     told = answered("verify", asked(tmp_path / "clean.csv", release=tmp_path / "whole.json"))
     assert (told["problem"], "none of its own" in told["found"]["rows"]["noise"]) == ("", True)

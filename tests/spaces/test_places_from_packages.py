@@ -1,5 +1,6 @@
 """Places from GeoPandas, H3 and networkx: distances beside those of the packages, answers in kind."""
 
+import sys
 from fractions import Fraction
 
 import numpy as np
@@ -194,13 +195,6 @@ class TestCells:
 
 
 def test_cells_without_the_package_say_what_is_missing(monkeypatch):
-    import importlib
-
-    def absent(name):
-        if name == "h3":
-            raise ModuleNotFoundError(name="h3")
-        return importlib.__import__(name)
-
-    monkeypatch.setattr("utmost.design.spaces.place_tables.import_module", absent)
+    monkeypatch.setitem(sys.modules, "h3", None)
     with pytest.raises(UtmostError, match="pip install h3"):
         places(["8a1fb46622dffff"])

@@ -237,11 +237,16 @@ def test_an_amount_that_a_mean_clips_is_named_by_the_mean(run, tmp_path):
     asked = [events, "--each-row", "--domain", domain]
     code, _, err = run("release", *asked, "--mean", "income=0,100", "--epsilon", 1)
     assert (code, "because of --mean income. " in err, re.search(r"--each\b(?!-)", err)) == (0, True, None)
-    err = run("release", *asked, "--mean", "income=0,1000", "--mean", "rent=0,2", "--epsilon", 1)[2]
+    means = ["--mean", "income=0,1000", "--mean", "rent=0,2"]
+    err = run("release", *asked, *means, "--epsilon", 1)[2]
     assert "rent: not all is counted, because of --mean rent. " in err
+    assert "income: not all" not in err  # none of its amounts was clipped
+    both = tmp_path / "both.json"
+    assert run("count", *asked, "--by", "page", *means, "--report", both, "--out", tmp_path / "c.json")[0] == 0
+    assert json.loads(both.read_text())["clipped_amounts"] == {"income": 0, "rent": 1}
     assert run("count", *asked, "--values", "income", "--each", "0,9", "--per-cell", 9, "--report", report)[0] == 0
     facts = json.loads(report.read_text())
-    assert (facts["clipped_amounts"], facts["clipped_sums"], "clipped" in facts) == (1, 0, False)
+    assert (facts["clipped_amounts"], facts["clipped_sums"], "clipped" in facts) == ({"income": 1}, 0, False)
 
 
 def test_leave_out_nothing_ends_the_run_and_says_what_it_refuses(run, tmp_path):

@@ -217,7 +217,7 @@ def test_cells_are_planned_released_compared_and_read(tmp_path):
     plan = ut.choose_plan(Workload(table.domain, {"shop": 1}), table.unit, epsilon=400)
     assert plan.shares == {(0,): Fraction(1)}
     release = ut.release(table, plan, epsilon=400, once=True).table
-    assert release["shop"]["estimate"].tolist() == table.cells.tolist()
+    assert release["shop"]["products"].tolist() == table.cells.tolist()
     assert release.total({"shop": "A"}).value == table.cells[0]
     assert release.difference({"shop": "A"}, {"shop": "B"}).value == table.cells[0] - table.cells[1]
     assert release.ratio({"shop": "A"}, {"shop": "B"}).estimate == pytest.approx(table.cells[0] / table.cells[1])
@@ -255,7 +255,7 @@ def test_a_ledger_keeps_and_relaxes_them(tmp_path, by_plan):
         assert [release.noise.unit for release in ledger.releases] == [table.unit]
         looser = ledger.relax("products", table, epsilon=400).table
     cells = looser["shop"] if by_plan else looser
-    assert list(cells["estimate" if by_plan else "products"]) == table.cells.tolist()
+    assert list(cells["products"]) == table.cells.tolist()
     if by_plan:
         with pytest.raises(NotDetermined):
             looser.total()

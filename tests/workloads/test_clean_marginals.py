@@ -65,7 +65,7 @@ def test_whatever_the_marginals_the_bound_holds_and_tables_are_whole_and_agree()
         totals = {int(np.sum(clean[name]["clean"])) for name in names}
         assert totals == {clean.total()} == {int(clean.cells.sum())}
         errors = [
-            np.abs(np.array(clean[name]["clean"]) - np.maximum(0, np.array(release[name]["estimate"]))).mean()
+            np.abs(np.array(clean[name]["clean"]) - np.maximum(0, np.array(release[name]["count"]))).mean()
             for name in names
         ]
         assert max(errors) < 40 * max(bar for bar in release.bars().values())

@@ -142,7 +142,7 @@ def test_a_held_table_has_the_sums_of_the_release():
     for hold in ("total", "", "a", ("b",), "a b"):
         clean = release.clean(hold=hold)
         name = "" if hold == "total" else hold
-        assert clean[name]["clean"].tolist() == [max(0, round(one)) for one in release[name]["estimate"].tolist()]
+        assert clean[name]["clean"].tolist() == [max(0, round(one)) for one in release[name]["count"].tolist()]
     clean = release.clean({"a=3": 7}, hold="total")
     assert (clean.total(), clean.total({"a": 3})) == (max(0, round(release.total().value)), 7)
     assert "The total is held: as released" in clean.words
@@ -160,7 +160,7 @@ def test_holding_the_total_betters_sparse_tables():
     errors = {"raw": [], "plain": [], "held": []}
     for seed in range(20):
         cells, release = sparse(seed)
-        raw = np.asarray(release["a b"]["estimate"], dtype=float).reshape(cells.shape)
+        raw = np.asarray(release["a b"]["count"], dtype=float).reshape(cells.shape)
         tables = {"raw": raw, "plain": release.clean().cells, "held": release.clean(hold="total").cells}
         for name, table in tables.items():
             off = np.asarray(table, dtype=float) - cells

@@ -52,7 +52,7 @@ def wavelet(n, epsilon):
 @pytest.mark.parametrize(
     ("epsilon", "binary", "haar", "four", "ours"),
     [
-        ("0.1", 238.5, 205.3, 137.9, 64.48),
+        pytest.param("0.1", 238.5, 205.3, 137.9, 64.48, marks=pytest.mark.slow),
         pytest.param(1, 258.6, 222.7, 149.3, 69.72, marks=pytest.mark.slow),
         (3, 477.2, 410.8, 272.0, 123.05),
     ],

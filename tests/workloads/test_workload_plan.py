@@ -11,7 +11,17 @@ from utmost.errors import NotALevel, OutOfRange, Unsupported, UtmostError, Wrong
 from utmost.exact import level
 from utmost.privacy import Unit
 from utmost.workloads import Domain, Plan, Workload, bins, choose_plan, hierarchy
-from workload_cases import BERKELEY, TWO_WAY, berkeley, dense_variance, geography, precision, two_way, workloads
+from workload_cases import (
+    BERKELEY,
+    TWO_WAY,
+    berkeley,
+    dense_variance,
+    geography,
+    precision,
+    tree_of,
+    two_way,
+    workloads,
+)
 
 ONE = Unit(1, 1)
 FEW_RANGES = Workload.ranges(Domain(t=bins(64)), "t")
@@ -141,13 +151,14 @@ def test_the_choice_to_show_for_geography():
 
 
 def test_the_usual_alternatives():
-    shown = choose_plan(geography(), ONE, epsilon=1).alternatives()
+    wanted = Workload(Domain(place=tree_of(3, 5)), {"l0": 1, "l1": 1, "": 1})
+    shown = choose_plan(wanted, ONE, epsilon=1).alternatives()
     assert list(shown.plans) == [
         "these shares",
         "every part alike",
         "every answer alike",
-        "district above all",
-        "region above all",
+        "l0 above all",
+        "l1 above all",
         "total above all",
         "least largest error",
         "cells alone",
@@ -156,8 +167,9 @@ def test_the_usual_alternatives():
     assert max(shown["least largest error"].variances.values()) == min(
         max(one.variances.values()) for one in shown.plans.values()
     )
-    assert str(shown).splitlines()[0].split() == ["standard", "deviations", "district", "region", "total"]
-    assert list(choose_plan(RANGES, ONE, epsilon=3).alternatives({}).plans) == ["these shares"]
+    assert str(shown).splitlines()[0].split() == ["standard", "deviations", "l0", "l1", "total"]
+    ranges = Workload.ranges(Domain(t=bins(64)), "t")
+    assert list(choose_plan(ranges, ONE, epsilon=3).alternatives({}).plans) == ["these shares"]
 
 
 def test_the_least_largest_error_of_geography():

@@ -27,6 +27,7 @@ from utmost.interfaces.cli.screens.workload_screens import (
     give_workload,
     is_of_cells,
     planned_gain,
+    planned_ladder,
     planned_margins,
 )
 from utmost.interfaces.documents.reports import print_json
@@ -361,8 +362,11 @@ def show_spending(question: Question, after: Budget, noise: Noise | None, until:
     ladder: list[LadderStep] = []
     if until is not None and noise is not None:
         margins["stops as soon as"] = f"{until.words}; less is spent then"
-        if not isinstance(noise, SumNoise):  # tables of a plan have a margin each
-            ladder = until.ladder(noise, question.at, sure)
+        is_by_plan = isinstance(noise, SumNoise)
+        promise = Promise(noise=noise, until=until) if is_by_plan else None
+        ladder = (
+            until.ladder(noise, question.at, sure) if promise is None else planned_ladder(promise, question.at, sure)
+        )
     show_after(question, after, margins, {"margin": margin}, ladder)
 
 

@@ -78,8 +78,6 @@ def columns_of(table: Any, most: int = _MOST_ROWS) -> tuple[list[str], list[list
 def with_bars(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> tuple[list[str], list[list[Any]]]:
     """Columns and their margins as one column each: 17 ± 3."""
     bar = {name: names.index(f"{name}_margin") for name in names if f"{name}_margin" in names}
-    if "estimate" in names and "margin" in names:
-        bar["estimate"] = names.index("margin")
     shown = [k for k in range(len(names)) if k not in bar.values()]
     joined = [
         [f"{markup.text(row[k])} ± {markup.text(row[bar[names[k]]])}" if names[k] in bar else row[k] for k in shown]
@@ -99,9 +97,9 @@ def table_part(table: Any) -> list[str]:
 def _whiskers(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[str]:
     """A picture of the first released column with its margins, where they are the same in every row."""
     named = [(name, f"{name}_margin") for name in names if f"{name}_margin" in names]
-    value, margin = named[0] if named else ("estimate", "margin")
-    if len(rows) < 2 or value not in names or margin not in names:
+    if len(rows) < 2 or not named:
         return []
+    value, margin = named[0]
     at, beside = names.index(value), names.index(margin)
     gaps = {row[beside] for row in rows}
     numbers = [row[at] for row in rows]

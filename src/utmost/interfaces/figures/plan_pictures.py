@@ -7,7 +7,6 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.core.exact.arrays import Floats
 from utmost.errors import OutOfRange
 from utmost.interfaces.figures.canvas import BLUE, GOLD, GREEN, INK, PALE, RED, bare, check_format, page, write
 from utmost.publish.releases.noisy_sums import NoisySums
@@ -77,7 +76,8 @@ def clean_figure(
     labels = _labels(released.domain.group_labels(chosen))
     if len(labels) > _MOST_ROWS:
         raise OutOfRange(f"a picture shows {_MOST_ROWS} groups at most", came=len(labels), remedy="Name a coarser one.")
-    raw, margins = _columns(released[chosen])
+    table, names = released[chosen], released.value_columns[0]
+    raw, margins = (np.asarray(table[name], dtype=float) for name in names)
     clean = np.asarray(released.clean()[chosen]["clean"], dtype=float)
     order = np.argsort(-raw, kind="stable")
     figure, axes = page(max(5.0, 1.5 + 0.13 * len(labels)), 3.6)
@@ -92,10 +92,6 @@ def clean_figure(
     axes.legend(frameon=False, fontsize=8.5)
     bare(axes)
     write(figure, file, path.suffix[1:].lower())
-
-
-def _columns(table: Any) -> tuple[Floats, Floats]:
-    return np.asarray(table["estimate"], dtype=float), np.asarray(table["margin"], dtype=float)
 
 
 def _labels(columns: Mapping[str, Sequence[Any]]) -> list[str]:

@@ -135,8 +135,6 @@ def _fields(file: Path, stated: ReleaseFacts) -> list[dict[str, Any]]:
 
 def _measured(name: str, columns: dict[str, list[Any]]) -> tuple[str | None, str]:
     """The column whose margin or bound a column holds, and which; None for a column of its own."""
-    if name == "margin" and "estimate" in columns:
-        return "estimate", "margin of error"
     for ending, words in (("_margin", "margin of error"), ("_lower", "lower bound"), ("_upper", "upper bound")):
         if name.endswith(ending) and name.removesuffix(ending) in columns:
             return name.removesuffix(ending), words

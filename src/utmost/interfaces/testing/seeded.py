@@ -116,7 +116,7 @@ def seeded_workload_release(
     >>> from utmost.privacy import Unit
     >>> plan = Plan(Domain(sex=["men", "women"]), Unit(1, 1), {"sex": 1})
     >>> one, other = (seeded_workload_release(np.array([3, 4]), plan, 7) for _ in range(2))
-    >>> one["sex"]["estimate"].tolist() == other["sex"]["estimate"].tolist()
+    >>> one["sex"]["count"].tolist() == other["sex"]["count"].tolist()
     True
     """
     return CheckedSums.of(*counted_for(table, plan), level(epsilon), confidence).draw(SeededRandomness(seed))

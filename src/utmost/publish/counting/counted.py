@@ -19,7 +19,7 @@ from utmost.core.sampling.integers import narrowed
 from utmost.errors import BadTable, OutOfRange
 from utmost.publish.counting.counted_facts import CountedFacts
 from utmost.publish.counting.counting_report import CountingReport
-from utmost.publish.workloads.amount_pair import AmountPair
+from utmost.publish.workloads.amount_pair import AmountPair, value_column
 from utmost.publish.workloads.row_unit import WholeRows
 from utmost.tables.axes.domain import Domain, Family
 from utmost.tables.axes.few_cells import FewCells
@@ -213,9 +213,7 @@ class CountedTable(CountedFacts, Display):
     @property
     def column(self) -> str:
         """The name of the column: that of the amounts, or distinct values, "sum" where an axis has it, or "count"."""
-        if self.unit.amount is None:
-            return "count"
-        return "sum" if self.unit.is_shared else self.unit.amount.name
+        return value_column(self.unit)
 
     def table(self, family: str | Sequence[str] | Family = (), column: str | None = None) -> LabelledTable:
         """The true sums over one family as a table: its labels, and the sums in one column; by default the total.

@@ -46,7 +46,7 @@ class CountingReport:
             distinct values were left out.
         removed: Number of cells of persons that ``at_most``, or the choice of one part, removed.
         clipped_amounts: Number of events inside the domain whose amount was clipped by ``each``, or by the ends of a
-            `mean`; None without them.
+            `mean`, by the name of the amount.
         pairs: Number of cells of persons before any was removed.
         kept_of: Quantity kept by the bounds on one person: "events", "amount of paid", "distinct values of page"; None
             where they cut nothing because they are being chosen.
@@ -65,7 +65,7 @@ class CountingReport:
     persons: int
     clipped_sums: int
     removed: int
-    clipped_amounts: int | None = None
+    clipped_amounts: Mapping[str, int] = field(default_factory=dict)
     pairs: int = 0
     kept_of: str | None = None
     counted: int = 0
@@ -81,12 +81,17 @@ class CountingReport:
         )
 
     def of_measure(self, amount: str | None) -> "CountingReport":
-        """The report of one measure of several: without the missing amounts of the others.
+        """The report of one measure of several: without the missing and clipped amounts of the others.
 
         Args:
             amount: Name of the measure's amount; None where it counts events.
         """
-        return replace(self, without_amount={name: n for name, n in self.without_amount.items() if name == amount})
+        own = (
+            {name: n for name, n in each.items() if name == amount}
+            for each in (self.clipped_amounts, self.without_amount)
+        )
+        clipped, without = own
+        return replace(self, clipped_amounts=clipped, without_amount=without)
 
     @property
     def lost(self) -> tuple[list[str], list[str]]:
@@ -117,7 +122,7 @@ class CountingReport:
     @property
     def rows(self) -> dict[str, str]:
         """The numbers that are shown, by name."""
-        amounts, gone = self.clipped_amounts, self.without_amount
+        gone = self.without_amount
         return {
             "events read": str(self.events),
             **({} if self.kept_of is None else {f"{self.kept_of} kept": self.share_kept}),
@@ -127,7 +132,7 @@ class CountingReport:
             **{f"missing, {name}": f"{count} events, left out of its sums" for name, count in gone.items()},
             **{f"zeros before {name}": self._shared(count) for name, count in self.leading_zeros.items() if count},
             "persons": f"{self.persons} with events inside the domain",
-            **({} if amounts is None else {"clipped amounts": f"{amounts} amounts of events"}),
+            **{f"clipped, {name}": f"{count} amounts of events" for name, count in self.clipped_amounts.items()},
             "clipped sums": f"{self.clipped_sums} sums of a person in a cell, by per_cell or in_all",
             "removed by at_most": f"{self.removed} of {self.pairs} cells of a person"
             + (f" ({percent_lost(self.removed, self.pairs)})" if self.removed else ""),
@@ -143,7 +148,7 @@ class CountingReport:
         return [
             *(["--at-most"] if self.removed else []),
             *(["--per-cell or --in-all"] if self.clipped_sums else []),
-            *([amount_bound] if self.clipped_amounts else []),
+            *([amount_bound] if any(self.clipped_amounts.values()) else []),
             *(f"values of {name} outside the domain" for name in outside),
             *(f"missing values of {name}" for name in missing),
             *(f"missing amounts of {name}" for name, count in self.without_amount.items() if count),
@@ -169,7 +174,7 @@ class CountingReport:
             "without_amount": dict(self.without_amount),
             "leading_zeros": dict(self.leading_zeros),
             "persons": self.persons,
-            "clipped_amounts": self.clipped_amounts,
+            "clipped_amounts": dict(self.clipped_amounts),
             "clipped_sums": self.clipped_sums,
             "removed": self.removed,
             "cells_of_persons": self.pairs,
@@ -179,7 +184,7 @@ class CountingReport:
         return "\n".join([self.notice, *(f"  {name}: {text}" for name, text in self.rows.items())])
 
 
-_EVENTS, _LEFT_OUT, _EACH, _PERSONS, _MOVED, _DROPPED, _PAIRS, _COUNTED, _KEPT, _FIRST_AXIS = range(10)
+_EVENTS, _LEFT_OUT, _PERSONS, _MOVED, _DROPPED, _PAIRS, _COUNTED, _KEPT, _FIRST_AXIS = range(9)
 
 
 class ReportTally:
@@ -187,8 +192,8 @@ class ReportTally:
 
     Args:
         axes: the names of the axes whose values are read; each has a tally of zeros among ``zeros``.
-        has_each: whether the amounts of events are moved between ends.
         kept_of: Quantity kept by the bounds, see `CountingReport`.
+        clipped: the names of the amounts that are clipped event by event.
         amounts: the names of the amounts whose missing ones are left out.
     """
 
@@ -196,13 +201,14 @@ class ReportTally:
         self,
         axes: Sequence[str],
         *,
-        has_each: bool = False,
         kept_of: str | None = None,
+        clipped: Sequence[str] = (),
         amounts: Sequence[str] = (),
     ) -> None:
-        self._axes, self._has_each, self._kept_of = tuple(axes), has_each, kept_of
-        self._amounts = tuple(amounts)
-        self._of_amounts = _FIRST_AXIS + 3 * len(self._axes)
+        self._axes, self._kept_of = tuple(axes), kept_of
+        self._clipped, self._amounts = tuple(dict.fromkeys(clipped)), tuple(dict.fromkeys(amounts))
+        self._of_clipped = _FIRST_AXIS + 3 * len(self._axes)
+        self._of_amounts = self._of_clipped + len(self._clipped)
         self._numbers = [0] * (self._of_amounts + len(self._amounts))
         self.zeros = [LeadingZeros() for _ in self._axes]
 
@@ -223,9 +229,9 @@ class ReportTally:
             self._numbers[_FIRST_AXIS + 3 * axis] += int(np.count_nonzero(place == OUTSIDE))
             self._numbers[_FIRST_AXIS + 3 * axis + 1] += int(np.count_nonzero(place == MISSING))
 
-    def moved(self, events: int) -> None:
-        """Take in how many amounts of events inside the domain were moved."""
-        self._numbers[_EACH] += events
+    def clipped(self, amount: str, events: int) -> None:
+        """Take in how many events inside the domain had their amount of this name clipped."""
+        self._numbers[self._of_clipped + self._clipped.index(amount)] += events
 
     def without_amount(self, amount: str, events: int) -> None:
         """Take in how many events inside the domain have no amount of this name."""
@@ -264,18 +270,18 @@ class ReportTally:
 
     def report(self) -> CountingReport:
         """The report of all that was taken in."""
-        numbers, of_amounts = self._numbers, self._of_amounts
+        numbers, of_clipped, of_amounts = self._numbers, self._of_clipped, self._of_amounts
         return CountingReport(
             events=numbers[_EVENTS],
             outside_domain=numbers[_LEFT_OUT],
-            outside=dict(zip(self._axes, numbers[_FIRST_AXIS:of_amounts:3], strict=True)),
-            missing=dict(zip(self._axes, numbers[_FIRST_AXIS + 1 : of_amounts : 3], strict=True)),
-            leading_zeros=dict(zip(self._axes, numbers[_FIRST_AXIS + 2 : of_amounts : 3], strict=True)),
+            outside=dict(zip(self._axes, numbers[_FIRST_AXIS:of_clipped:3], strict=True)),
+            missing=dict(zip(self._axes, numbers[_FIRST_AXIS + 1 : of_clipped : 3], strict=True)),
+            leading_zeros=dict(zip(self._axes, numbers[_FIRST_AXIS + 2 : of_clipped : 3], strict=True)),
             without_amount=dict(zip(self._amounts, numbers[of_amounts:], strict=True)),
             persons=numbers[_PERSONS],
             clipped_sums=numbers[_MOVED],
             removed=numbers[_DROPPED],
-            clipped_amounts=numbers[_EACH] if self._has_each else None,
+            clipped_amounts=dict(zip(self._clipped, numbers[of_clipped:of_amounts], strict=True)),
             pairs=numbers[_PAIRS],
             kept_of=self._kept_of,
             counted=numbers[_COUNTED],

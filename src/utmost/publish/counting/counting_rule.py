@@ -148,8 +148,8 @@ class CountingRule:
         values_read = [f"{one.distinct.levels[0]} as {name}" for one, name in named if one.distinct is not None]
         self.tally = ReportTally(
             [*(axis.levels[0] for axis in self.read), *values_read],
-            has_each=any(measure.each is not None for measure in measures),
             kept_of=self.kept_of,
+            clipped=[name for measure, name in named if measure.each is not None],
             amounts=[name for measure, name in named if measure.leaves_missing],
         )
         self.seen = ValuesSeen(self.size) if self.valued else None
@@ -233,7 +233,8 @@ class CountingRule:
             is_moved = inside & ~missing
             assert measure.amount is not None, "amounts are missing"
             self.tally.without_amount(measure.amount.name, int(np.count_nonzero(inside & missing)))
-        self.tally.moved(int(np.count_nonzero(is_moved & (moved != amounts))))
+        if measure.each is not None and measure.amount is not None:
+            self.tally.clipped(measure.amount.name, int(np.count_nonzero(is_moved & (moved != amounts))))
         if measure.most_events is None or measure.each is None:
             return [moved if missing is None else np.where(missing, 0, moved)]
         above = moved - measure.each[0]

@@ -1,1 +1,1 @@
-"""Public releases of a table: once, and at further levels."""
+"""Releases of a table: at one level, and at further levels."""

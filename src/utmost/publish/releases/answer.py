@@ -1,4 +1,4 @@
-"""An answer: noisy values at one epsilon, and everything that their reader may ask of them."""
+"""An answer: noisy values at one epsilon, and the questions that a reader may ask about them."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -44,20 +44,20 @@ TableT_co = TypeVar("TableT_co", covariant=True)
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Answer(Display, Generic[TableT_co]):
-    """Noisy values at one epsilon. They never change, whatever is answered later, here or in another process.
+    """Noisy values at one epsilon. They never change, even if further levels are answered.
 
-    Every verb that draws noise gives one: `release`, `Ledger.publish`, `relax` and `view`, and those of a service's
-    client. Values of cells are read by the columns of ``table``, values of a plan by the names of a
-    marginal: ``answer["sex age"]``. Further answers to the same promise are asked of ``answer.release``.
+    Every function that draws noise returns one: `release`, `Ledger.publish`, `relax` and `view`, and those of a
+    service's client. Values of cells are in the columns of ``table``; values of a plan are read by the name of a
+    marginal: ``answer["sex age"]``. ``answer.release`` gives further answers to the same promise.
 
     Attributes:
-        table: The released and the public columns alone: a `Table`, or a dataframe of the kind that came in; released
-            values stand under their columns' own names, and ``<name>_margin`` behind; one margin behind all coordinates
-            of a point. For a plan the `NoisySums`; for keys a table of those that were named.
-        promise: The promise, with columns and public columns as the table has them.
-        noise: Level, unit, law and margin of the noise: a `NoiseAtLevel`.
+        table: The released and the public columns: a `Table`, or a dataframe of the kind of the input. Released values
+            have the names of their columns, followed by their margins in ``<name>_margin``; one margin for all
+            coordinates of a point. For a plan the `NoisySums`; for keys a table of the selected keys.
+        promise: Promise, with columns and public columns as in the table.
+        noise: Level, unit, distribution and margin of the noise: a `NoiseAtLevel`.
         rows: Number of rows.
-        ledger_facts: Fields that a memory adds to the statement; None where nothing remembers the answer.
+        ledger_facts: Fields that a ledger adds to the statement; None without history.
 
     >>> import utmost as ut
     >>> promise = ut.Promise("admitted", public="department", unit=ut.Unit(1, 1))
@@ -79,22 +79,22 @@ class Answer(Display, Generic[TableT_co]):
     rows: int
     ledger_facts: LedgerFacts | None
     _release: "Release | None" = field(repr=False)
-    _digest: Digest | None = field(default=None, repr=False)  # that of the file which it was read from
+    _digest: Digest | None = field(default=None, repr=False)  # digest of the file that it was read from
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Answer, (self.table, self.promise, self.noise, self.rows, self.ledger_facts, None, self._digest)
 
     @classmethod
     def of_statement(cls, table: Any, statement: Mapping[str, Any]) -> "Answer[Any]":
-        """The answer in a published table, by the statement beside it; `read_release` reads both from a file.
+        """The answer in a published table, from the statement beside it; `read_release` reads both from a file.
 
         Args:
             table: Table as it was published, of any kind.
-            statement: Its statement.
+            statement: Statement of the table.
 
         Raises:
-            BadTable: where the statement does not follow from itself, or is about another table. The digest of a file
-                is not compared.
+            BadTable: if a field of the statement does not follow from the others, or it is about another table. The
+                digest of a file is not compared.
         """
         checked = Statement.of_facts(statement)
         in_memory = checked.digest is not None and checked.digest["of"] == "cells"
@@ -103,7 +103,7 @@ class Answer(Display, Generic[TableT_co]):
 
     @classmethod
     def of_sums(cls, sums: "NoisySums") -> "Answer[NoisySums]":
-        """The answer of a plan, by its noisy sums."""
+        """The answer of a plan, from its noisy sums."""
         from utmost.publish.releases.noisy_sums import NoisySums
 
         rows = instance(sums, NoisySums, "sums").plan.measured
@@ -111,12 +111,12 @@ class Answer(Display, Generic[TableT_co]):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Names of the released columns."""
+        """The names of the released columns."""
         return self.promise.columns
 
     @property
     def public(self) -> tuple[str, ...]:
-        """Names of the columns that were declared public, and are published without noise."""
+        """The names of the public columns, which are published without noise."""
         return self.promise.public
 
     @property
@@ -131,17 +131,17 @@ class Answer(Display, Generic[TableT_co]):
 
     @property
     def confidence(self) -> Fraction:
-        """Confidence of the margins, unless another is asked for: at this level, or where a rule stopped at it."""
+        """The default confidence of the margins, at this level or where a stopping rule stopped."""
         return self.noise.confidence if self.stop is None else self.stop.confidence
 
     @property
     def stop(self) -> "Stop | None":
-        """Facts of the ladder, where the promise has a rule (`within`) and this level is of it; None otherwise."""
+        """The facts of the stopping rule (`within`) at this level; None without a rule."""
         return None if self.ledger_facts is None else self.ledger_facts.stop
 
     @property
     def is_met(self) -> bool:
-        """Whether the rule of the promise was met at this level.
+        """Whether the stopping rule was met at this level.
 
         Raises:
             Unsupported: for an answer at a level that no rule has chosen.
@@ -154,7 +154,7 @@ class Answer(Display, Generic[TableT_co]):
 
     @property
     def law(self) -> Any:
-        """The noise: of each released cell, or of a row's together."""
+        """The distribution of the noise of each released cell, or of the cells of a row together."""
         return self.noise.law
 
     @property
@@ -169,10 +169,10 @@ class Answer(Display, Generic[TableT_co]):
 
     @property
     def release(self) -> "Release":
-        """The history of all answers to this promise, where it is remembered: there more accuracy is asked for.
+        """The history of all answers to this promise, from which further levels are answered.
 
         Raises:
-            Unsupported: for an answer made for one epsilon alone, and one that was read from a file or unpickled.
+            Unsupported: for an answer without history: made for one epsilon, read from a file, or unpickled.
         """
         if self._release is None:
             raise Unsupported(
@@ -184,14 +184,14 @@ class Answer(Display, Generic[TableT_co]):
 
     @property
     def memory_identity(self) -> str | None:
-        """Random name of the memory that has the history, where it is known here; None for any other answer."""
+        """The random name of the memory with the history, if it is known; None for other answers."""
         return None if self._release is None else self._release.memory_identity
 
     def margin(self, confidence: Number | None = None) -> int | float:
-        """The distance within which a released value lies of the true one; the largest of all columns.
+        """The margin of error: a released value lies this close to the true one; the largest of all columns.
 
         Args:
-            confidence: Probability with which it does; that of the margins in the table if left out, mostly 95 %.
+            confidence: Probability of the margin; that of the margins in the table if left out, 95 % by default.
 
         >>> from utmost import Promise, Unit, release
         >>> answer = release({"n": [7]}, Promise(columns="n", unit=Unit(1, 1)), epsilon=1)
@@ -201,13 +201,13 @@ class Answer(Display, Generic[TableT_co]):
         return self.noise.margin if confidence is None else self._noise_of(read_confidence(confidence)).margin
 
     def _noise_of(self, confidence: Fraction) -> NoiseAtLevel:
-        """The noise with margins of another confidence, at this level or where a rule stopped at it."""
+        """The noise with margins of another confidence, at this level or where a stopping rule stopped."""
         if self.stop is None:
             return self.noise.with_confidence(confidence)
         return self.promise.at_stop(self.level, replace(self.stop, confidence=confidence))
 
     def with_confidence(self, confidence: Number) -> "Answer[TableT_co]":
-        """The same answer with margins of another confidence, in its table, its statement and what is asked of it.
+        """The same answer with margins of another confidence, in its table, its statement and its methods.
 
         Raises:
             Unsupported: for a table that is drawn while it is written.
@@ -222,7 +222,7 @@ class Answer(Display, Generic[TableT_co]):
         return self._with_noise(self.noise.with_confidence(sure), sure)
 
     def _with_noise(self, noise: NoiseAtLevel, sure: Fraction) -> "Answer[TableT_co]":
-        """The same with margins of another confidence."""
+        """The answer with margins of another confidence."""
         table, sums = self.table, self._sums_of_plan
         if sums is not None:
             others = replace(sums, confidence=sure, ledger_facts=self.ledger_facts)
@@ -241,13 +241,13 @@ class Answer(Display, Generic[TableT_co]):
         rows = len(adapter.column(table, self.columns[0]))
         margins = {name: bar_column(bars[name], rows) for name in adapter.names(table) if name in bars}
         table = adapter.with_columns(table, margins, {})
-        return replace(self, noise=noise, table=table, _digest=None)  # the file has other margins
+        return replace(self, noise=noise, table=table, _digest=None)  # the digest of the file covers its margins
 
     @property
     def statement(self) -> dict[str, Any]:
-        """The statement to publish beside the table, a dict; its digest is that of the table's cells.
+        """The statement to publish beside the table, as a dict with the digest of the table's cells.
 
-        A frame that an engine evaluates has no digest yet: `save` writes it to a file, and the statement beside it.
+        For a frame that an engine evaluates there is no digest yet: `save` writes the frame and its statement.
         """
         if self._digest is not None:
             return StatementFacts(self.statement_with(self._digest))
@@ -255,7 +255,7 @@ class Answer(Display, Generic[TableT_co]):
         return StatementFacts(self.statement_with(None if later else cells_digest(self.table)))
 
     def statement_with(self, digest: Digest | None) -> dict[str, Any]:
-        """The statement with a digest of the table as it is published; a plan's sums have their own."""
+        """The statement with a digest of the published table; the sums of a plan have their own digest."""
         if (sums := self._sums_of_plan) is not None:
             return sums.statement
         return Statement(self.promise, self.noise, self.rows, digest, self.ledger_facts).facts()
@@ -271,19 +271,20 @@ class Answer(Display, Generic[TableT_co]):
         sign: Path | str | None = None,
         overwrite: bool = False,
     ) -> dict[str, Any]:
-        """Write the table and, beside it, its statement as ``path`` and ".json": both appear, or none.
+        """Write the table, and its statement as ``path`` plus ".json": both files appear, or none.
 
         Args:
             confidence: Confidence of the margins; that of the answer if left out.
-            family: Marginal of a plan whose table is written, see `NoisySums.save`.
-            means: Whether the table of a plan has means beside counts and sums, see `with_means`.
+            family: Marginal of a plan to write, see `NoisySums.save`.
+            means: Whether to add means to counts and sums of a plan, see `with_means`.
             path, format, sign, overwrite: Arguments of `utmost.tables.files.saving.saved`.
 
         Returns:
-            The statement, with the digest of the file; for a plan and a path that ends in .json the whole document.
+            The statement, with the digest of the file; for a plan and a path that ends in .json, the whole document.
 
         Raises:
-            OutOfRange: for a marginal of an answer that is by no plan. Unsupported, KeyRefused: as `saved`.
+            OutOfRange: for a marginal of an answer without a plan.
+            Unsupported, KeyRefused: as for `saved`.
         """
         answer = self if confidence is None else self.with_confidence(confidence)
         if (sums := answer._sums_of_plan) is not None:
@@ -292,7 +293,7 @@ class Answer(Display, Generic[TableT_co]):
 
     @property
     def publication(self) -> SavedContent:
-        """The table and its statement, as they are published."""
+        """The table and its statement in their published form."""
         return SavedContent(self.table, self.statement_with)
 
     def __getitem__(self, family: "Families") -> LabelledTable:
@@ -300,12 +301,12 @@ class Answer(Display, Generic[TableT_co]):
 
         Raises:
             Unsupported: for a table of cells, which has columns.
-            NotDetermined, OutOfRange: for a marginal that was not measured, or is not of the domain.
+            NotDetermined, OutOfRange: for a marginal that was not measured, or is not in the domain.
         """
         return self._sums("a marginal", f"Its columns are in its table: answer.table[{family!r}].")[family]
 
     def __iter__(self) -> Iterator[str]:
-        """Names of the wanted tables of a plan: ``{name: answer[name] for name in answer}``.
+        """The names of a plan's tables: ``{name: answer[name] for name in answer}``.
 
         Raises:
             Unsupported: for a table of cells, which has columns.
@@ -315,18 +316,18 @@ class Answer(Display, Generic[TableT_co]):
     def total(
         self, where: "Where | None" = None, *, column: str | None = None, confidence: Number | None = None
     ) -> "Estimate":
-        """A sum of released values, with its margin of error; by a plan the number of individuals or events.
+        """A sum of released values with its margin of error; for a plan, the number of individuals or events.
 
         Args:
-            where: Selection: by the name of a level, or of a public column, a label or a list of labels; everything if
+            where: Selection: a label or a list of labels by the name of a level or of a public column; everything if
                 left out.
-            column: Name of the released column, where a table has several; of the amount whose sum is wanted, where it
-                was noised together with counts.
+            column: Name of the released column of a table with several; or of the amount to sum, if it shares noise
+                with counts.
             confidence: Confidence of the margin; that of the answer if left out.
 
         Raises:
             OutOfRange, NotDetermined: for a selection that the answer does not have.
-            Unsupported: for points, columns changed together and named keys, whose numbers are not noised one by one;
+            Unsupported: for points, columns changed together and selected keys, whose cells have no independent noise;
                 for a table that is drawn while it is written.
         """
         from utmost.publish.releases import comparisons
@@ -342,9 +343,9 @@ class Answer(Display, Generic[TableT_co]):
         over_column: str | None = None,
         confidence: Number | None = None,
     ) -> "RatioBar":
-        """An interval that holds the true ratio of two sums, the second over everything if left out; as `total`.
+        """An interval that contains the true ratio of two sums, by default of a selection over everything; as `total`.
 
-        By a plan for counts and amounts together it is a ratio of counts; ``column`` names an amount to divide.
+        For a plan of counts and amounts together it is a ratio of counts; ``column`` names an amount to divide instead.
         """
         if (sums := self._sums_of_plan) is not None:
             return sums.ratio(where, {} if over is None else over, column=column, confidence=confidence)
@@ -356,7 +357,7 @@ class Answer(Display, Generic[TableT_co]):
     def difference(
         self, first: "Where", second: "Where", *, column: str | None = None, confidence: Number | None = None
     ) -> "Estimate":
-        """The total of a selection less that of another, by a plan: `NoisySums.difference`.
+        """The total of a selection minus that of another, for a plan: `NoisySums.difference`.
 
         Args:
             first, second: Two selections, which may overlap.
@@ -365,7 +366,7 @@ class Answer(Display, Generic[TableT_co]):
         return self._sums("a difference").difference(first, second, column=column, confidence=confidence)
 
     def with_means(self, family: "Families") -> LabelledTable:
-        """One table of a plan with counts, sums and means of amounts that were counted with ``most_events``.
+        """A table of a plan with counts, sums and means of amounts that were counted with ``most_events``.
 
         Args:
             family: Name of the table; "" for the total.
@@ -378,7 +379,7 @@ class Answer(Display, Generic[TableT_co]):
     def column_bars(
         self, *families: "Families", confidence: Number | None = None, together: bool = False
     ) -> dict[str, dict[str, int | float]]:
-        """The margins of counts, sums and means that were noised together, by table and column; as `bars`."""
+        """The margins of counts, sums and means with shared noise, by table and column; as `bars`."""
         return self._sums("margins of columns").column_bars(*families, confidence=confidence, together=together)
 
     def mean(
@@ -390,18 +391,18 @@ class Answer(Display, Generic[TableT_co]):
         sums: "Answer[Any] | None" = None,
         confidence: Number | None = None,
     ) -> "RatioBar":
-        """The mean of a number over the individuals of a selection, by a plan: a sum over a count, with its interval.
+        """The mean of a number over the individuals of a selection, for a plan: a sum over a count, with its interval.
 
         Args:
-            name: Name of a level whose labels stand for numbers; left out where ``sums`` is given, and where the mean
-                of amounts is meant that were noised together with their counts.
+            name: Name of a level whose labels stand for numbers; leave it out with ``sums``, and for the mean of
+                amounts that share noise with their counts.
             where: Selection; everything if left out.
             values: A number for each label, in order or by label; for bins, their midpoints.
             sums: Answer with the sums of the number, over a domain that has the selection.
             confidence: Confidence of the interval; that of the answer if left out.
 
         Raises:
-            NotDetermined, OutOfRange: as `total`.
+            NotDetermined, OutOfRange: as for `total`.
         """
         over = None if sums is None else instance(sums, Answer, "sums")._sums("a mean")
         return self._sums("a mean").mean(name, where=where, values=values, sums=over, confidence=confidence)
@@ -414,7 +415,7 @@ class Answer(Display, Generic[TableT_co]):
         values: "LevelNumbers" = "midpoints",
         confidence: Number | None = None,
     ) -> "RatioBar":
-        """The variance of a number over the individuals of a selection, by a plan: `NoisySums.variance`."""
+        """The variance of a number over the individuals of a selection, for a plan: `NoisySums.variance`."""
         return self._sums("a variance").variance(name, where=where, values=values, confidence=confidence)
 
     def spread(
@@ -425,13 +426,13 @@ class Answer(Display, Generic[TableT_co]):
         values: "LevelNumbers" = "midpoints",
         confidence: Number | None = None,
     ) -> "RatioBar":
-        """The standard deviation of a number over the individuals of a selection, by a plan: the root of `variance`."""
+        """The standard deviation of a number over the individuals of a selection, for a plan: `NoisySums.spread`."""
         return self._sums("a deviation").spread(name, where=where, values=values, confidence=confidence)
 
     def cumulative(
         self, name: str, *, where: "Where | None" = None, confidence: Number | None = None, together: bool = False
     ) -> LabelledTable:
-        """How many lie in each group of an ordered level or before it, by a plan: `NoisySums.cumulative`."""
+        """The numbers up to each group of an ordered level, for a plan: `NoisySums.cumulative`."""
         sums = self._sums("a cumulative table")
         return sums.cumulative(name, where=where, confidence=confidence, together=together)
 
@@ -444,15 +445,15 @@ class Answer(Display, Generic[TableT_co]):
     def quantile(
         self, name: str, q: Number, *, where: "Where | None" = None, confidence: Number | None = None
     ) -> "QuantileBar":
-        """The cells of an ordered axis that can hold a quantile, by a plan: `NoisySums.quantile`."""
+        """The cells of an ordered axis that can contain a quantile, for a plan: `NoisySums.quantile`."""
         return self._sums("a quantile").quantile(name, q, where=where, confidence=confidence)
 
     def median(self, name: str, *, where: "Where | None" = None, confidence: Number | None = None) -> "QuantileBar":
-        """`quantile` at 1/2."""
+        """The `quantile` at 1/2."""
         return self.quantile(name, "1/2", where=where, confidence=confidence)
 
     def clean(self, given: "GivenFacts | None" = None, *, hold: "Families | None" = None) -> "CleanTable":
-        """Whole numbers, none negative, whose sums all agree: `NoisySums.clean`, with its arguments."""
+        """Nonnegative integers whose sums all agree: `NoisySums.clean`, with its arguments."""
         return self._sums("a clean table").clean(given, hold=hold)
 
     def withhold(
@@ -463,17 +464,18 @@ class Answer(Display, Generic[TableT_co]):
         complementary: bool = False,
         mark: str = "withheld",
     ) -> "WithheldTable[TableT_co] | WithheldTables":
-        """The table, or tables of a plan, with cells left out by a public rule on their noisy values; it costs nothing.
+        """The table, or tables of a plan, with cells withheld by a public rule on their noisy values; it spends
+        nothing.
 
-        Each cell of a table has noise of its own, so that ``complementary`` withholds no more of it.
+        Cells of a table have independent noise, so that ``complementary`` withholds no further cells there.
 
         Args:
-            families: Marginals of a plan that are published, see `NoisySums.withhold`; none of a table of cells.
+            families: Marginals of a plan to publish, see `NoisySums.withhold`; none for a table of cells.
             below, relative_margin, complementary, mark: Arguments of `WithholdingRule`.
 
         Raises:
             OutOfRange, NotANumber: for an invalid rule.
-            Unsupported: for a frame that an engine evaluates, and cells that have no noise of their own.
+            Unsupported: for a frame that an engine evaluates, and cells without independent noise.
         """
         from utmost.publish.releases.withholding import WithholdingRule
 
@@ -486,12 +488,12 @@ class Answer(Display, Generic[TableT_co]):
         return self.withheld(rule)
 
     def withheld(self, rule: "WithholdingRule") -> "WithheldTable[TableT_co]":
-        """The table with the cells left out that a rule names; see `withhold`."""
+        """The table with cells withheld by a rule; see `withhold`."""
         from utmost.publish.promises.noise_at_level import CellNoiseAtLevel
         from utmost.publish.releases.withheld import withheld_table
 
         if not isinstance(self.noise, CellNoiseAtLevel):
-            required = "withhold needs a release whose cells each have noise of their own"
+            required = "withhold needs a release whose cells have independent noise"
             remedy = "Release the columns with unit=, or publish the release as it is."
             raise Unsupported(required, came=f"{self.law}", remedy=remedy)
         return withheld_table(self.table, self.columns, self.noise, self.statement_with(None), rule)
@@ -501,10 +503,10 @@ class Answer(Display, Generic[TableT_co]):
 
         Args:
             family: Marginal of a plan; the cells if left out.
-            means: Whether the table of a plan has means beside counts and sums, see `with_means`.
+            means: Whether to add means to counts and sums of a plan, see `with_means`.
 
         Raises:
-            Unsupported: where pandas is not installed; for a table that is drawn while it is written.
+            Unsupported: if pandas is not installed; for a table that is drawn while it is written.
         """
         return extra("pandas", "tables").DataFrame(self._columns(family, means))
 
@@ -513,7 +515,7 @@ class Answer(Display, Generic[TableT_co]):
         return extra("polars", "tables").DataFrame(self._columns(family, means))
 
     def to_arrow(self, family: "Families | None" = None, *, means: bool = False) -> Any:
-        """The table as one of PyArrow; see `to_pandas`."""
+        """The table as a table of PyArrow; see `to_pandas`."""
         return extra("pyarrow", "tables").table(self._columns(family, means))
 
     def _columns(self, family: "Families | None", means: bool) -> Mapping[str, Any]:
@@ -535,7 +537,7 @@ class Answer(Display, Generic[TableT_co]):
 
     @property
     def _sums_of_plan(self) -> "NoisySums | None":
-        """The released sums where a plan was measured; None for any other table."""
+        """The released sums of a plan; None for other tables."""
         return cast("NoisySums", self.table) if self.is_by_plan else None
 
     def _sums(self, verb: str, remedy: str | None = None) -> "NoisySums":
@@ -556,15 +558,15 @@ def drawn_answer(
     remembered: LedgerFacts | None,
     bare: Callable[[], tuple[TableAdapter, Any]],
 ) -> Answer[Any]:
-    """The answer of columns that were drawn: a table with their margins behind them; of a plan the sums.
+    """The answer of drawn columns: a table with their margins, or the sums of a plan.
 
     Args:
-        promise: Promise, with columns and public columns as the table has them.
+        promise: Promise, with columns and public columns as in the table.
         noise: Noise of the answer, at its level.
         columns: Released columns, see `Noise.written`.
         kind: Kind of the table that was published.
-        remembered: Facts that a ledger adds to the statement; None for a release that nothing remembers.
-        bare: Gives the adapter and the table into which the released columns and the margins are put.
+        remembered: Facts that a ledger adds to the statement; None without history.
+        bare: Function that returns the adapter and the table to which released columns and margins are added.
     """
     rows, drawn = len(next(iter(columns.values()))), promise.noise
     if drawn.is_by_plan:

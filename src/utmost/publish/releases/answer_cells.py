@@ -1,7 +1,7 @@
-"""The cells of an answer, to be read: numbers with their margins, and what is computed of them.
+"""The cells of an answer as numbers with margins, and sums, means and ratios of cells.
 
-Nothing here needs more than what was published, and nothing costs privacy. Rows are selected by public columns alone: a
-choice made by noisy values would make an error bar hold less often than it says.
+All of it is computed from published values, and spends nothing. Rows are selected by public columns only: with a
+selection by noisy values, margins would hold less often than their confidence.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -34,16 +34,16 @@ from utmost.tables.frames.adapters import no_column
 from utmost.tables.frames.any_table import adapter_of
 
 RowSelection = frozenset[int] | Where | None
-"""Rows of a table: as of `AnswerCells.chosen`, or labels by public column; all of them where nothing is named."""
+"""Rows of a table: their numbers, or labels by public column; None for all rows."""
 
 
 @dataclass(frozen=True, slots=True)
 class SumOfCells:
-    """A sum, a difference or a mean of released cells, and how far it may be off.
+    """A sum, a difference or a mean of released cells, with its margin of error.
 
     Attributes:
         value: Sum of the released cells.
-        margin: the true one lies within it, with the chance ``confidence`` or more.
+        margin: Distance within which the true sum lies, with probability ``confidence`` or more.
         cells: Number of cells in the sum.
         confidence: Confidence of the margin.
     """
@@ -60,7 +60,7 @@ class LabelledCells:
 
     Attributes:
         cells: Numbers of each released column.
-        labels: Every public column, as text.
+        labels: Cells of each public column, as text.
     """
 
     cells: dict[str, list[Fraction]]
@@ -68,15 +68,10 @@ class LabelledCells:
 
     @property
     def rows(self) -> int:
-        """Number of rows."""
         return len(next(iter(self.cells.values())))
 
     def column(self, name: str | None) -> str:
-        """A released column; the only one where none is named.
-
-        Raises:
-            OutOfRange: where several could be meant, and for a column that has no noise.
-        """
+        """The name of a released column, checked; the only one if ``name`` is None."""
         optional(name, text, "column")
         if name is None and len(self.cells) == 1:
             return next(iter(self.cells))
@@ -86,18 +81,11 @@ class LabelledCells:
         return name
 
     def chosen(self, where: Iterable[str] = ()) -> frozenset[int]:
-        """The rows that a selection takes: of each public column that is named, one of the labels that are listed.
-
-        Args:
-            where: texts such as ``department=A,B``, or ``age=20..40`` where the labels are those of bins; all of
-                them must hold.
-
-        Raises:
-            OutOfRange: for a column that is not public, a label that no row has, and a text that selects nothing.
-        """
+        """The rows with the labels of every selection, such as ``department=A,B``, or ``age=20..40`` for bins."""
         rows = frozenset(range(self.rows))
         for selection in where:
-            # A name may have an equals sign, or a blank at its end, as a label may have a comma: what is there counts.
+            # A name may contain an equals sign or end in a blank, and a label may contain a comma: existing names have
+            # priority.
             whole = max(
                 (name for name in (*self.labels, *self.cells) if selection.startswith(f"{name}=")), key=len, default=""
             )
@@ -112,7 +100,7 @@ class LabelledCells:
         return rows
 
     def rows_where(self, where: Where | None = None) -> frozenset[int]:
-        """The rows with the wanted labels, by the name of a public column; every row where nothing is named."""
+        """The rows with these labels, by the name of a public column; all rows without a selection."""
         rows = frozenset(range(self.rows))
         for name, wanted in ({} if where is None else mapping(where, "where")).items():
             labels = [wanted] if isinstance(wanted, str) or not hasattr(wanted, "__iter__") else wanted
@@ -120,9 +108,9 @@ class LabelledCells:
         return rows
 
     def _taken(self, name: str, labels: Iterable[str]) -> frozenset[int]:
-        """The rows with one of some labels in a public column."""
+        """The rows with one of these labels in a public column."""
         if name in self.cells:
-            remedy = "Margins hold less often for cells that were chosen by noisy values: name a public column."
+            remedy = "Margins hold less often for cells that are selected by noisy values: name a public column."
             raise OutOfRange(
                 "rows must be selected by public columns", came=f"{name!r}, which has noise", remedy=remedy
             )
@@ -140,7 +128,7 @@ class LabelledCells:
         return frozenset(row for row, label in enumerate(self.labels[name]) if label in wanted)
 
     def _within(self, name: str, part: str) -> list[str]:
-        """The labels of a range of bins, ``18..65``; anything else as it is."""
+        """The labels in a range of bins, such as ``18..65``; another text is returned unchanged."""
         labels, (low, dots, high) = list(dict.fromkeys(self.labels.get(name, ()))), part.partition("..")
         if not dots or not labels or part in labels:
             return [part]
@@ -165,11 +153,11 @@ _LABELS_SHOWN = 12
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AnswerCells(LabelledCells):
-    """The sums of an answer whose cells each have noise of their own.
+    """The sums of an answer whose cells have independent noise.
 
     Attributes:
-        answer: The answer, of a table at hand.
-        noise: Its noise.
+        answer: Answer with a table in memory.
+        noise: Noise of the answer.
     """
 
     answer: Answer[Any]
@@ -177,17 +165,12 @@ class AnswerCells(LabelledCells):
 
     @classmethod
     def of(cls, answer: Answer[Any]) -> "AnswerCells":
-        """The cells of an answer.
-
-        Raises:
-            Unsupported: for points, columns changed together and named keys, whose numbers are not noised one by one,
-                and for a table that is drawn while it is written.
-        """
+        """The cells of an answer; Unsupported without independent noise, or if the table is not in memory."""
         noise, columns = answer.noise, answer.columns
         if not isinstance(noise, CellNoiseAtLevel):
             remedy = "Read answer.table, which has the margins where there are any."
             came = answer.promise.noise.kind
-            raise Unsupported("sums of cells need cells that each have noise of their own", came=came, remedy=remedy)
+            raise Unsupported("sums of cells need cells with independent noise", came=came, remedy=remedy)
         if answer.is_drawn_later:
             came, remedy = "a table that is drawn while it is written", "Write it to a file, and read that."
             raise Unsupported("sums of cells need values in memory", came=came, remedy=remedy)
@@ -202,16 +185,16 @@ class AnswerCells(LabelledCells):
 
     @property
     def bars(self) -> CellBars:
-        """Margins of what is computed of the cells."""
+        """The margins of results that are computed from the cells."""
         return CellBars(self.noise)
 
     def _at_one_level(self, confidence: Fraction) -> Fraction:
-        """The confidence, at a level chosen beforehand, of a margin that holds with this one at the answer's level."""
+        """The confidence at a fixed level, such that margins hold with ``confidence`` where a rule stopped."""
         stop = self.answer.stop
         return confidence if stop is None else stop.at_one_level(confidence)
 
     def alone(self, confidence: Number) -> int | float:
-        """The margin of each cell by itself."""
+        """The margin of each cell alone."""
         return self.bars.alone(confidence) if self.answer.stop is None else self.answer.margin(confidence)
 
     def together(self, confidence: Number) -> int | float:
@@ -219,7 +202,7 @@ class AnswerCells(LabelledCells):
         return self.bars.together(self.rows * len(self.cells), self._at_one_level(read_confidence(confidence)))
 
     def at(self, level: Level) -> CellNoiseAtLevel:
-        """The same release as it would be at another level."""
+        """The noise of the same release at another level."""
         noise = self.answer.promise.noise.at(level, self.noise.confidence)
         assert isinstance(noise, CellNoiseAtLevel), "the noise of cells is planned cell by cell"
         return noise
@@ -233,17 +216,13 @@ class AnswerCells(LabelledCells):
         mean: bool = False,
         confidence: Number = DEFAULT_CONFIDENCE,
     ) -> SumOfCells:
-        """The sum of the cells of some rows, less those of others; or their mean, the number of rows being public.
+        """The sum of the cells of some rows minus those of others; or, with ``mean``, the difference of means.
 
         Args:
-            rows, minus: Arguments of `chosen`, or labels by column as in `rows_where`; a cell in both is left out.
-            column: a released column.
-            mean: divide each sum by the number of its rows, of which there must be some.
-            confidence: strictly between 0 and 1.
-
-        Raises:
-            OutOfRange: for a mean of no rows, and of rows that both sums have.
-            NotDetermined: for sums of distinct counts.
+            rows, minus: Rows from `chosen`, or labels by column as in `rows_where`; a cell in both is left out.
+            column: Released column.
+            mean: Whether to divide each sum by its number of rows, which is public and must be positive.
+            confidence: Confidence of the margin, strictly between 0 and 1.
         """
         cells, sure = self.cells[self.column(column)], read_confidence(confidence)
         rows, minus = self._rows(rows), self._rows(minus)
@@ -280,7 +259,7 @@ class AnswerCells(LabelledCells):
         over_column: str | None = None,
         confidence: Number = DEFAULT_CONFIDENCE,
     ) -> RatioBar:
-        """An interval that holds the true ratio of two sums, or "not determined", see `CellBars.ratio`."""
+        """An interval that contains the true ratio of two sums, or "not determined", see `CellBars.ratio`."""
         rows, over = self._rows(rows), self._rows(over)
         above = self.column(column)
         below = above if over_column is None else self.column(over_column)
@@ -292,11 +271,7 @@ class AnswerCells(LabelledCells):
         return replace(bar, confidence=sure)
 
     def with_bars(self, confidence: Number = DEFAULT_CONFIDENCE) -> Any:
-        """The table with the ends of each cell's interval behind it, by itself and all cells at once.
-
-        Raises:
-            BadTable: where a column has one of the new names.
-        """
+        """The table with the ends of each cell's interval in new columns, for one cell and for all at once."""
         alone, together = exact(self.alone(confidence)), exact(self.together(confidence))
         margins = {name: ([alone] * self.rows, [together] * self.rows) for name in self.cells}
         return with_interval_ends(self.answer.table, self.cells, margins)
@@ -305,11 +280,7 @@ class AnswerCells(LabelledCells):
 def with_interval_ends(
     table: Any, cells: Mapping[str, Sequence[Fraction]], margins: Mapping[str, tuple[list[Fraction], list[Fraction]]]
 ) -> Any:
-    """The table with the ends of each cell's interval behind it, by its margin alone and by that of all at once.
-
-    Raises:
-        BadTable: where a column has one of the new names.
-    """
+    """The table with the ends of each cell's intervals, from its margins alone and for all cells at once."""
     adapter = adapter_of(table)
     names = set(adapter.names(table))
     laid: dict[str, NDArray[Any]] = {}
@@ -330,11 +301,7 @@ def with_interval_ends(
 def one_draw_total(
     answer: Answer[Any], noise: OneDrawAtLevel, where: Where | None, column: str | None, sure: Fraction
 ) -> Estimate:
-    """A sum of cells that have the noise of one draw, with its margin.
-
-    Raises:
-        OutOfRange: for a selection that the answer does not have.
-    """
+    """A sum of cells with the noise of one draw, with its margin."""
     numbers = cell_numbers(answer.table, answer.columns, is_whole=noise.unit.step.denominator == 1)
     cells = LabelledCells(numbers, row_labels(answer.table, answer.columns))
     chosen, rows = cells.column(column), cells.rows_where(where)
@@ -345,7 +312,7 @@ def one_draw_total(
 
 
 def cell_numbers(table: object, released: Sequence[str], *, is_whole: bool) -> dict[str, list[Fraction]]:
-    """The released cells, as the numbers that they are."""
+    """The released cells as exact numbers."""
     adapter = adapter_of(table)
     place: Callable[[int], str] = partial(adapter.place, table)
     read = integer_column if is_whole else real_column
@@ -361,7 +328,7 @@ def row_labels(table: object, released: Sequence[str]) -> dict[str, list[str]]:
 
 
 def _plain(numbers: list[Fraction]) -> NDArray[Any]:
-    """Numbers as a column: integers where all are, else floats."""
+    """Numbers as a column: integers if all are integers, else floats."""
     if all(number.denominator == 1 for number in numbers):
         return np.array([int(number) for number in numbers])
     return np.array([float(number) for number in numbers])

@@ -1,7 +1,8 @@
-"""Error bars of what readers compute from released cells: sums, differences, means and ratios, alone or all at once.
+"""Margins of results that readers compute from released cells: sums, differences, means and ratios, alone or all at
+once.
 
-All cells of a release have one law, and noise of their own. A sum or a difference of n different cells is off by the
-sum of n copies of it, whose signs do not matter; on a grid each cell was also rounded by half a step at most.
+The noise of the cells of a release is independent, with one symmetric distribution. The error of a sum or difference of
+n different cells is the sum of n independent noises; on a grid each cell was also rounded by at most half a step.
 """
 
 import math
@@ -21,11 +22,11 @@ from utmost.publish.promises.noise_at_level import CellNoiseAtLevel
 
 @dataclass(frozen=True, slots=True)
 class CellBars:
-    """The error bars of a release by `cell_noise_at`, for whatever is computed of its cells.
+    """The margins of a release by `cell_noise_at`, for results that are computed from its cells.
 
-    Every bar is certified: the chance that it holds, before the noise is drawn, is at least the confidence. Under a
-    flat prior, all true values being believed equally, it is also the chance afterwards, and the released value, or the
-    sum of released values, is the best answer for every loss that grows with the error on either side alike.
+    Every margin is proved: the probability that it holds, before the noise is drawn, is at least the confidence. Under
+    a uniform prior it is also the probability afterwards, and the released value, or the sum of released values, is the
+    best estimate for every symmetric loss that increases with the error.
 
     >>> from utmost import Unit
     >>> from utmost.releases import cell_noise_at
@@ -41,7 +42,7 @@ class CellBars:
         return self._in_units(self.noise.drawn.margin(read_confidence(confidence)), 1)
 
     def together(self, count: int, confidence: Number = DEFAULT_CONFIDENCE) -> int | float:
-        """The least margin within which *all* of so many cells lie at once, their noises being independent.
+        """The least margin within which *all* of ``count`` cells lie at once, since their noise is independent.
 
         Cost: that of one margin.
         """
@@ -50,7 +51,7 @@ class CellBars:
         return self._in_units(self.noise.drawn.margin(1 - each), 1)
 
     def total(self, count: int, confidence: Number = DEFAULT_CONFIDENCE) -> int | float:
-        """A margin of a sum of so many different cells, added or subtracted; 0 of none.
+        """A margin of a sum of ``count`` different cells, added or subtracted; 0 for no cells.
 
         Cost: 10 ms for 10 cells, at most seconds for 10 000.
         """
@@ -60,10 +61,10 @@ class CellBars:
         return self._in_units(repeated(self.noise.drawn, count).margin(sure), count)
 
     def means(self, count: int, other: int, confidence: Number = DEFAULT_CONFIDENCE) -> int | float:
-        """A margin of the mean of so many cells less the mean of other cells, all of them different.
+        """A margin of the mean of ``count`` cells minus the mean of ``other`` cells, all of them different.
 
-        For geometric noise on the integers, and for as many cells in both, it is that of the difference's own law; else
-        it is made of a bar of each mean, which hold both at once.
+        For geometric noise on the integers, and for equal numbers of cells, it follows from the distribution of the
+        difference; otherwise from margins of both means that hold at once.
         """
         sure, law = read_confidence(confidence), self.noise.drawn
         n, m = natural(count, "count", least=1), natural(other, "other", least=1)
@@ -86,16 +87,16 @@ class CellBars:
         shared: int = 0,
         confidence: Number = DEFAULT_CONFIDENCE,
     ) -> RatioBar:
-        """An interval that holds the true ratio of two sums of cells, or "not determined".
+        """An interval that contains the true ratio of two sums of cells, or "not determined".
 
-        For geometric noise on the integers it is Fieller's set, see `fieller`; for other noise it is made of a bar of
-        each sum, which hold both at once, and is wider.
+        For geometric noise on the integers it is Fieller's set, see `fieller`; for other noise it follows from margins
+        of both sums that hold at once, and is wider.
 
         Args:
-            numerator, denominator: the two sums of released cells.
+            numerator, denominator: The two sums of released cells.
             above, below: Numbers of cells in the numerator and in the denominator.
             shared: Number of cells in both.
-            confidence: strictly between 0 and 1.
+            confidence: Confidence of the interval, strictly between 0 and 1.
 
         Raises:
             OutOfRange: for more shared cells than either sum has.
@@ -117,14 +118,14 @@ class CellBars:
         return _of_two_bars(top, bottom, exact(self.total(above, half)), exact(self.total(below, half)), sure)
 
     def _in_units(self, steps: int | float, count: int) -> int | float:
-        """A margin in steps of what is drawn as one of values: on a grid, each cell may have been rounded, too."""
+        """A margin in steps of the noise as a margin of values; on a grid, including the rounding of each cell."""
         if self.noise.grid is None:
             return self.noise.unit.margin(steps)
         return round_up((Fraction(steps) + count * FARTHEST) * self.noise.grid)
 
 
 def _of_two_bars(top: Fraction, bottom: Fraction, up: Fraction, down: Fraction, sure: Fraction) -> RatioBar:
-    """All ratios of numbers in two bars; not determined where the lower bar reaches 0."""
+    """All ratios of numbers within two margins; not determined if the denominator may be 0."""
     estimate = round_up(top / bottom) if bottom else None
     if abs(bottom) <= down:
         return RatioBar(estimate, -math.inf, math.inf, sure)

@@ -1,4 +1,4 @@
-"""A counted table of which the sums of a plan can be released."""
+"""A counted table that was checked for the release of the sums of a plan."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -27,7 +27,7 @@ from utmost.tables.axes.domain import Family
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CheckedSums:
-    """A counted table of which the sums of a plan can be released."""
+    """A counted table that was checked for the release of the sums of a plan."""
 
     counted: CountedTable
     promise: Promise
@@ -40,11 +40,7 @@ class CheckedSums:
     def of(
         cls, table: object, promise: Promise, level: Level, confidence: Number = DEFAULT_CONFIDENCE
     ) -> "CheckedSums":
-        """The table, with every check that a release of sums makes before it draws.
-
-        Raises:
-            OutOfRange, Unsupported, WrongKind: for a table that does not fit the plan.
-        """
+        """The table, after every check that a release of sums makes before it draws."""
         noise = promise.noise
         assert isinstance(noise, SumNoise), "only sums of a plan are checked so"
         at_level = noise.at(level, confidence)
@@ -58,7 +54,7 @@ class CheckedSums:
         return cls(counted, promise, noise, at_level, laws, weights)
 
     def draw(self, randomness: Randomness) -> NoisySums:
-        """The noisy sums, family after family."""
+        """The noisy sums, marginal by marginal."""
         counted, plan = self.counted, self.noise.plan
         sums = plan.each_sums(counted.read_by(plan))
         measured = {of: _sealed(noised_by(true, self.laws[of], None, randomness=randomness)) for of, true in sums}
@@ -67,27 +63,21 @@ class CheckedSums:
 
     @property
     def without_data(self) -> NoisySums:
-        """The release with zeros in place of sums: its margins depend on the noise alone."""
+        """The release with zeros instead of sums; its margins depend on the noise alone."""
         at_level = self.at_level
         whole = NoisySums.without_data(self.promise, at_level.level, at_level.confidence)
         return replace(whole, kind=self.counted.kind, measure=self.counted.measure)
 
     def statement(self) -> dict[str, Any]:
-        """The statement that its answer would have, of sums that are all 0."""
+        """The statement of an answer whose sums are all 0."""
         return self.without_data.statement
 
     def released(self, randomness: Randomness) -> Answer[NoisySums]:
-        """The answer: the noisy sums."""
         return Answer(self.draw(randomness), self.promise, self.at_level, self.noise.rows, None, None)
 
 
 def counted_for(table: CountedTable | NDArray[Any], plan: Plan) -> tuple[CountedTable, Promise]:
-    """The table as a counted one, and the promise of the sums of a plan; cells of an array have the plan's unit.
-
-    Raises:
-        OutOfRange, WrongKind: for a unit that cannot be one of sums.
-        BadTable: for cells that are no integers, or of another shape.
-    """
+    """The table as a counted one, and the promise of the sums of a plan; cells of an array have the plan's unit."""
     whole = plan.domain if plan.narrowed_from is None else plan.narrowed_from
     counted = table
     if not isinstance(counted, CountedTable):
@@ -96,6 +86,6 @@ def counted_for(table: CountedTable | NDArray[Any], plan: Plan) -> tuple[Counted
 
 
 def _sealed(sums: NDArray[Any]) -> NDArray[Any]:
-    """The same numbers, which nobody can write any more, so that a release need not copy them."""
+    """The same numbers, read-only, so that a release need not copy them."""
     owner = sums if sums.base is None else sums.base
     return frozen(owner).reshape(sums.shape)

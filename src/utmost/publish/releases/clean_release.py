@@ -1,4 +1,4 @@
-"""Clean tables: whole numbers, none negative, whose sums all agree; beside what was released, never instead of it."""
+"""Clean tables: nonnegative integers whose sums all agree, published beside a release, never instead of it."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -43,38 +43,38 @@ if TYPE_CHECKING:  # which asks for clean tables itself
     from utmost.publish.releases.noisy_sums import NoisySums
 
 FAR_OFF = Fraction(1, 10**6)
-"""Largest chance with which noise alone puts any public fact so far from the release that there is a warning."""
-_CANCELS = 1e-6  # below this epsilon too few digits are left of 1/alpha - alpha
+"""The probability that noise alone causes a warning about some public fact."""
+_CANCELS = 1e-6  # below this epsilon cancellation leaves too few digits of 1/alpha - alpha
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CleanTable(Display):
-    """Cells that are whole and not negative, the nearest to what was released, and all tables made of them.
+    """Nonnegative integer cells nearest to a release, and all tables made of them.
 
-    They are for display, and for programs that need counts. They are biased: a true zero can only be raised. Error
-    bars belong to the release, not to them.
+    They are for display, and for programs that need counts. They are biased: a true zero can only be raised. Margins
+    belong to the release, not to these cells.
 
     Attributes:
-        domain: the declared domain.
-        cells: integers >= 0 of the domain's shape.
+        domain: Declared domain.
+        cells: Integers >= 0 of the domain's shape.
         kind: Kind of the tables made of them.
-        objective: the least squares' sum before rounding, half of weights times squared residuals.
-        gap: Excess of that over the least over x >= 0: certified, up to rounding of floats.
-        residual: Largest distance of the cells before rounding from the least, each and all together (the root of the
-            sum of their squares): proved by the certificate, exactly. Where the cells are open, the same of the sums of
-            each measured marginal.
-        facts_moved: Most by which public sums are moved in that least; 0 without public facts.
-        exact_rounding: whether every measured sum went to the whole number below or above it.
-        largest_move: the farthest that rounding moved a measured sum.
-        cell_move: the farthest that it moved a cell.
-        zero_bias: Mean by which a cell that is truly zero is raised when it alone is cut off at zero.
-        zero_bias_is_exact: whether that is its value, or a bound on it.
-        sums: the SHA-256 of the noisy sums that it is made of, as their release states it.
-        given: the public facts that hold of it, if there are any.
-        guarantee: Promise of the release; with public facts, given these.
-        held: the family whose sums are those of the release, rounded, if there is one.
-        certificate: Proof of residual and moves; any solver's is as good.
-        open_cells: Least squares where the measured sums leave the cells open; only what they determine is a table.
+        objective: Weighted sum of squared residuals before rounding, halved.
+        gap: Proved bound on the excess of ``objective`` over the least one for x >= 0, up to rounding of floats.
+        residual: Largest distance of the cells before rounding from the exact minimiser, for each cell and for all
+            together (Euclidean norm), proved exactly by the certificate. If the cells are open, the same for the sums
+            of each measured marginal.
+        facts_moved: Largest change of public sums in that minimiser; 0 without public facts.
+        exact_rounding: Whether every measured sum was rounded to an adjacent integer.
+        largest_move: Largest change of a measured sum by rounding.
+        cell_move: Largest change of a cell by rounding.
+        zero_bias: Mean increase of a cell that is truly zero, if only this cell is cut off at zero.
+        zero_bias_is_exact: Whether ``zero_bias`` is exact, or an upper bound.
+        sums: SHA-256 of the noisy sums that the cells are computed from, as their release states it.
+        given: Public facts that hold for the cells; None without any.
+        guarantee: Guarantee of the release; with public facts, given these.
+        held: Marginal whose sums are those of the release, rounded; None without one.
+        certificate: Proof of residual and moves, which does not depend on the solver.
+        open_cells: Least squares if the measured sums do not determine the cells; then only determined sums are tables.
         amount: Amount that is summed, in whose steps the cells are; tables and sums are in its unit. None for counts.
     """
 
@@ -103,10 +103,10 @@ class CleanTable(Display):
         return _rebuilt, tuple(values)
 
     def __getitem__(self, family: str | Sequence[str] | Family) -> LabelledTable:
-        """One family as a table: its labels, and the whole numbers in the column "clean".
+        """One marginal as a table: its labels, and the integers in the column "clean".
 
         Raises:
-            OutOfRange: for names that the domain has not, and a level that is called "clean".
+            OutOfRange: for names that are not in the domain, and a level with the name "clean".
             NotDetermined: for a table that the measured sums do not determine.
         """
         chosen = self.domain.family(family)
@@ -120,7 +120,7 @@ class CleanTable(Display):
         """The sum over a selection of cells.
 
         Raises:
-            OutOfRange: for names and labels that the domain has not.
+            OutOfRange: for names and labels that are not in the domain.
             NotDetermined: for a sum that the measured sums do not determine.
         """
         form = selected(self.domain, {} if where is None else mapping(where, "where"))
@@ -130,11 +130,11 @@ class CleanTable(Display):
         return steps if self.amount is None else self.amount.number(steps)
 
     def said(self, digest: Digest | None, family: str | Sequence[str] | Family) -> dict[str, Any]:
-        """The statement beside one family's table: the words, the figures, and which noisy sums it is made of."""
+        """The statement beside the table of one marginal: text, figures, and the digest of the noisy sums."""
         return table_statement(CLEAN_KIND, self.fields(family), digest)
 
     def fields(self, family: str | Sequence[str] | Family) -> dict[str, Any]:
-        """The fields of the statement beside one family's table."""
+        """The fields of the statement beside the table of one marginal."""
         facts = self.facts()
         stated = (*("words", "zero_bias", "zero_bias_is_exact"), *("exact_rounding", "largest_move", "cell_move"))
         assert self.certificate is not None, "a table that is saved has its proof"
@@ -157,14 +157,14 @@ class CleanTable(Display):
         sign: Path | str | None = None,
         overwrite: bool = False,
     ) -> dict[str, Any]:
-        """Write one family's table and, beside it, what must be said of it: both appear, or none.
+        """Write the table of one marginal and its statement: both files appear, or none.
 
         Args:
-            family: the levels of the table; those of the cells if left out.
+            family: Levels of the table; those of the cells if left out.
             path, format, sign, overwrite: Arguments of `saved`.
 
         Raises:
-            Unsupported, OutOfRange, KeyRefused: as `saved`.
+            Unsupported, OutOfRange, KeyRefused: as for `saved`.
         """
         chosen = self.domain.finest if family is None else family
         publication = SavedContent(self[chosen], lambda digest: self.said(digest, chosen))
@@ -172,7 +172,7 @@ class CleanTable(Display):
 
     @property
     def words(self) -> str:
-        """The statement beside clean tables."""
+        """The text of the statement beside clean tables."""
         about = "" if self.zero_bias_is_exact else "at most "
         raised = f"{about}{self.zero_bias:.4g}"
         step, whole, many = 1.0, "whole number", "counts"
@@ -213,7 +213,7 @@ class CleanTable(Display):
         )
 
     def facts(self) -> dict[str, Any]:
-        """The words, the figures and the counts as JSON values; the counts in the order of the domain's values."""
+        """The text, the figures and the counts as JSON values; the counts in the order of the domain's values."""
         return {
             "words": self.words,
             "zero_bias": self.zero_bias,
@@ -231,7 +231,7 @@ class CleanTable(Display):
 
 @unpickler
 def _above(figure: float) -> str:
-    """A figure in three digits, never below it."""
+    """A number in three digits, rounded up."""
     return f"{float(rounded_up(Fraction(figure))):.3g}"
 
 
@@ -245,8 +245,8 @@ class CleanedRelease:
 
     Attributes:
         amount: Amount that is summed; None for counts.
-        digest: the SHA-256 of its noisy sums.
-        guarantee: Function from the public facts that hold to the promise that a clean table states; None where it
+        digest: SHA-256 of its noisy sums.
+        guarantee: Function from the public facts to the guarantee that a clean table states; None if the table
             states no more than its release.
     """
 
@@ -257,16 +257,16 @@ class CleanedRelease:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CleanProblem:
-    """The least-squares problem of a clean table: the sums that it must be near, and the facts that must hold.
+    """The least-squares problem of a clean table: the sums to approximate, and the facts that must hold.
 
     Attributes:
-        release: Facts of the release whose sums they are.
-        reconstruction: the weights.
-        measured: the sums.
-        cell_noise: the noise of a cell's estimate, the loudest one; where the cells are open, of a measured sum's.
+        release: Facts of the release of the sums.
+        reconstruction: Least squares with its weights.
+        measured: Measured sums.
+        cell_noise: Noise of the estimate of the least accurate cell; of a measured sum if the cells are open.
         kind: Kind of the tables.
-        facts: the public facts, if there are any.
-        held: the family whose sums are those of the release, rounded, if there is one.
+        facts: Public facts; None without any.
+        held: Marginal whose sums are those of the release, rounded; None without one.
         bounds: Facts and held sums, which must hold.
     """
 
@@ -289,12 +289,7 @@ class CleanProblem:
         given: GivenFacts | None,
         hold: str | Sequence[str] | Family | None,
     ) -> "CleanProblem":
-        """The problem of a release, of which public facts hold.
-
-        Raises:
-            OutOfRange, WrongKind, Infeasible: for facts that cannot be read, and such as clash.
-            Unsupported: where other than groups and hat functions are measured.
-        """
+        """The problem of a release and of public facts."""
         squares, measured = reconstruction.on_cells(release.measured)
         cleaned = CleanedRelease(
             release.plan.unit.amount,
@@ -314,7 +309,7 @@ class CleanProblem:
         given: GivenFacts | None,
         hold: str | Sequence[str] | Family | None,
     ) -> "CleanProblem":
-        """The problem of measured sums, of which public facts hold; errors as `of`."""
+        """The problem of measured sums and of public facts."""
         domain, amount = reconstruction.domain, release.amount
         facts = None if given is None else read_given(domain, given, amount)
         facts = facts if facts is not None and facts.bounds else None
@@ -326,12 +321,7 @@ class CleanProblem:
         return cls(release, reconstruction, measured, cell_noise, kind, facts, held, bounds)
 
     def solved(self) -> CleanTable:
-        """The nearest table, rounded, with its certificate.
-
-        Raises:
-            OutOfRange, Infeasible: for facts too far from the sums, and such as hold of no table.
-            SolverFailed: where a program was not solved.
-        """
+        """The nearest table, rounded, with its certificate."""
         domain, numbers = self.reconstruction.domain, {name: numbers_of(*sums) for name, sums in self.measured.items()}
         squares = nonnegative_least_squares(self.reconstruction, numbers, facts=self.bounds)
         known = () if self.bounds is None else self.bounds.bounds
@@ -343,15 +333,7 @@ class CleanProblem:
         return self.certified(certificate, (squares.objective, squares.gap))
 
     def certified(self, certificate: CleanCertificate, objective: tuple[float, float] = (nan, nan)) -> CleanTable:
-        """The clean table that a certificate proves, whoever found it.
-
-        Args:
-            certificate: its cells, and the proof.
-            objective: the least squares' sum, and by how much that may be above the least, where they are known.
-
-        Raises:
-            BadTable: for a certificate that proves nothing.
-        """
+        """The clean table that a certificate proves; ``objective`` has the sum of squares and its gap, if known."""
         proof = proof_of(self.reconstruction, self.measured, certificate, self.bounds)
         amount = self.release.amount
         (bias, exactly), wide = zero_bias(self.cell_noise), Fraction(1) if amount is None else amount.step
@@ -378,7 +360,7 @@ class CleanProblem:
 
 
 def _whole_sums(reconstruction: SumSquares, measured: Mapping[Family, NDArray[Any]], family: Family) -> list[int]:
-    """The estimates of a family's sums to the nearest whole number, none negative."""
+    """The estimates of a marginal's sums, rounded to nonnegative integers."""
     sums, divisor = reconstruction.estimates(measured, family)
     return [max(0, round(Fraction(number) / divisor)) for number in sums.ravel().tolist()]
 
@@ -392,7 +374,7 @@ def _guarantee_given(facts: PublicFacts, guarantee: str) -> str:
 
 
 def warn_far_off(far: Sequence[str]) -> None:
-    """Warn of public facts that the released sums all but exclude: a mistyped total makes a table of nonsense."""
+    """Warn of public facts that the released sums practically exclude, such as a mistyped total."""
     if far:
         listed = "; ".join(far[:MOST_NAMED]) + (f"; and {len(far) - MOST_NAMED} more" if far[MOST_NAMED:] else "")
         text = f"public facts lie far outside the margins of what was released: {listed}. Check them for a slip."
@@ -400,13 +382,8 @@ def warn_far_off(far: Sequence[str]) -> None:
 
 
 def zero_bias(noise: Combination | DeclaredSum) -> tuple[float, bool]:
-    """E max(S, 0) of a symmetric error S, and whether it is exact: alpha/(1 - alpha^2) for one geometric noise.
-
-    Else at most sd/2, since E max(S, 0) = E|S|/2 and (E|S|)^2 <= E S^2.
-
-    >>> zero_bias(Combination([1], 1))
-    (0.4254590641196..., True)
-    """
+    """E max(S, 0) of a symmetric error S, and whether it is exact or an upper bound."""
+    # One geometric noise: alpha/(1 - alpha^2). Else at most sd/2: E max(S, 0) = E|S|/2, and (E|S|)^2 <= E S^2.
     if isinstance(noise, Combination) and noise.counts == (1,) and noise.coefficients[0] == 1:
         (of,) = noise.levels
         if of.epsilon_float < _CANCELS:

@@ -1,8 +1,8 @@
-"""The same sum in several releases: how it changed from one to the next, with bars that hold alone or all at once.
+"""The same sum in several releases: its changes, with margins that hold alone or all at once.
 
-The noises of two releases are independent, whoever is counted in both, so a change is off by the sum of both errors:
-its law is that of all their noises together. Two answers of *one* kept release at two levels are not independent, and
-need no comparison: the looser one says all that the stricter one does.
+The noises of two releases are independent, even if they count the same people, so the error of a change has the
+distribution of all their noises together. Two answers of *one* release at two levels are not independent, and need no
+comparison: the answer at the larger epsilon contains all information of the other.
 """
 
 from collections.abc import Sequence
@@ -32,8 +32,8 @@ class Trend(Display):
     """One sum in several releases.
 
     Attributes:
-        values: Sum of each release; all of the true sums lie within their bars at once, with ``confidence``.
-        changes: Change from each release to the next; all of the true changes lie within theirs at once, with
+        values: Sum of each release; all true sums lie within their margins at once, with ``confidence``.
+        changes: Change from each release to the next; all true changes lie within their margins at once, with
             ``confidence``.
         confidence: Confidence of all values together, and of all changes together.
     """
@@ -52,18 +52,18 @@ def change(
     column: str | None = None,
     confidence: Number | None = None,
 ) -> Estimate:
-    """A sum in one release less the same sum in another, with the error bar of their noises together.
+    """A sum in one release minus the same sum in another, with the margin of their noises together.
 
     Args:
-        later, earlier: Two answers whose noise was drawn by itself; of one kind, or of a table and of a plan.
-        where: Labels of the wanted cells, one or a list, by the name of a level or of a public column.
-        earlier_where: the same cells in the earlier release, where it names them otherwise.
-        column: Released column, where a table has several.
-        confidence: Confidence of the bar; that of the later release if left out.
+        later, earlier: Two answers with independent noise; of one kind, or of a table and of a plan.
+        where: Label or list of labels of the cells, by the name of a level or of a public column.
+        earlier_where: Selection of the same cells in the earlier release, if its labels differ.
+        column: Released column of a table with several.
+        confidence: Confidence of the margin; that of the later release if left out.
 
     Raises:
-        OutOfRange: for one release twice, two answers of one kept release, and a selection that a release has not.
-        NotDetermined: for a sum that what was measured does not determine.
+        OutOfRange: for one release twice, two answers of one release, and a selection that a release does not have.
+        NotDetermined: for a sum that the measured sums do not determine.
 
     Cost: that of two sums.
 
@@ -92,16 +92,16 @@ def trend(
     column: str | None = None,
     confidence: Number | None = None,
 ) -> Trend:
-    """One sum in several releases, in order, with bars that hold for all of them at once, and the same of the changes.
+    """One sum in several releases, in order, and its changes, with margins that hold for all at once.
 
     Args:
-        answers: At least two answers whose noise was drawn by itself.
+        answers: At least two answers with independent noise.
         where, column: Arguments of `change`.
-        each_where: a selection for each release, where they name the same cells otherwise.
+        each_where: Selection for each release, if their labels differ.
         confidence: Confidence of all values together, and of all changes together; the first release's when left out.
 
     Raises:
-        OutOfRange, NotDetermined: as `change`.
+        OutOfRange, NotDetermined: as for `change`.
 
     Cost: that of each sum, twice.
     """
@@ -121,7 +121,9 @@ def trend(
         )
     sums = [_Sum.of(answer, selection, column) for answer, selection in zip(answers, chosen, strict=True)]
     changes, fixed = [after.less(before) for before, after in pairwise(sums)], _at_one_level(sure, answers)
-    each = 1 - missed_by_each(1 - fixed, len(sums))  # independent; neighbouring changes share a release and are not
+    each = 1 - missed_by_each(
+        1 - fixed, len(sums)
+    )  # values are independent; consecutive changes share a release and are not
     return Trend(
         tuple(total.answer(each) for total in sums),
         tuple(moved.answer(1 - (1 - fixed) / len(changes)) for moved in changes),
@@ -135,11 +137,7 @@ def total(
     column: str | None = None,
     confidence: Number | None = None,
 ) -> Estimate:
-    """A sum in one release, with its margin: as `change` takes each, whichever kind of release it is.
-
-    Raises:
-        OutOfRange, NotDetermined: as `change`.
-    """
+    """A sum in a release of any kind, with its margin."""
     sure, noise = _confidence(confidence, answer), answer.noise
     if isinstance(noise, OneDrawAtLevel):
         return one_draw_total(answer, noise, where, column, sure)
@@ -155,10 +153,8 @@ def _confidence(confidence: Number | None, answer: Answer[Any]) -> Fraction:
 
 
 def _at_one_level(sure: Fraction, answers: Sequence[Answer[Any]]) -> Fraction:
-    """The confidence, at levels chosen beforehand, of a margin that holds with another where rules have stopped.
-
-    The chances of a miss add up, over all combinations of the levels at which they could have stopped.
-    """
+    """The confidence at levels chosen beforehand, such that margins hold with ``sure`` where rules stopped."""
+    # Union bound over all combinations of levels at which the rules could have stopped.
     for answer in answers:
         if answer.stop is not None:
             sure = answer.stop.at_one_level(sure)
@@ -166,7 +162,7 @@ def _at_one_level(sure: Fraction, answers: Sequence[Answer[Any]]) -> Fraction:
 
 
 def _check_apart(answers: Sequence[Answer[Any]]) -> None:
-    """Check that no answer is there twice, and that none belong to one release, whose noises are not independent."""
+    """Check that no two answers are equal or belong to one release, whose noises are dependent."""
     for answer in answers:
         instance(answer, Answer, "an answer")
     if any(_may_share_noise(one, other) for one, other in combinations(answers, 2)):
@@ -184,9 +180,10 @@ def _may_share_noise(one: Answer[Any], other: Answer[Any]) -> bool:
         memories = one.memory_identity, other.memory_identity
         if None not in memories:
             return memories[0] == memories[1]
-        if known.name != PROCESS_NAME:  # nobody knows from which memory a file came
+        if known.name != PROCESS_NAME:  # a file does not name its memory
             return True
-        # Releases of all processes have one name: of two answers of one release the later lists the earlier's level.
+        # Releases of all processes have the same name; of two answers of one release, the later one lists the earlier
+        # level.
         if one.level != other.level:
             return one.level in also.levels or other.level in known.levels
         return _digest(one) == _digest(other)
@@ -194,14 +191,14 @@ def _may_share_noise(one: Answer[Any], other: Answer[Any]) -> bool:
 
 
 def _digest(answer: Answer[Any]) -> str:
-    """Digest of the values, for an answer that nothing remembers."""
+    """The digest of the values of an answer without history."""
     sums = answer.table
     return sums.digest if isinstance(sums, NoisySums) else cells_digest(sums)["sha256"]
 
 
 @dataclass(frozen=True, slots=True)
 class _Sum:
-    """A sum and what is known of its error: its law, or else the bars of its parts, which are independent."""
+    """A sum with the distribution of its error, or else the margins of its independent parts."""
 
     value: Fraction
     law: Combination | None

@@ -1,15 +1,15 @@
-"""Complementary withholding: which further cells must go, so that no withheld one is a sum or difference of shown ones.
+"""Complementary withholding: further cells are withheld, so that no withheld cell is a sum or difference of shown ones.
 
-The tables of a release by a plan are sums of one estimate of the cells, so they agree exactly, and whoever has a total
-and all of its parts but one has that one. Let A be the matrix of the relations "a coarse cell is the sum of finer ones"
-between published tables, with a column for each cell that nobody is shown. A withheld cell x_j follows from the shown
-ones exactly if e_j lies in the row space of A, that is, if the reduced echelon form of A has the row e_j.
+The tables of a release by a plan are sums of one estimate of the cells, so they agree exactly, and a reader of a total
+and all of its parts but one can compute that part. Let A be the matrix of the relations "a coarse cell is the sum of
+finer ones" between published tables, with a column for each cell that is not shown. A withheld cell x_j follows from
+the shown ones exactly if e_j lies in the row space of A, that is, if the reduced echelon form of A has the row e_j.
 
-Which cells are given up is a choice, and the least choice is NP-hard (Kelly, Golden and Assad 1992). Here the smallest
-shown cell of a relation that gives a withheld one away is withheld, until none does; it is a function of the noisy
-values alone, so whoever has the whole release finds the same cells. That no withheld cell follows by adding and
-subtracting is proved at the end. Not claimed: that no choice of fewer cells would do, and anything against whoever uses
-the public rule, which bounds each withheld cell: two below 90 that add up to 178 are known if they are whole.
+Finding the fewest further cells is NP-hard (Kelly, Golden and Assad 1992). This module withholds the smallest shown
+cell of a relation that determines a withheld cell, until there is none; this is a function of the noisy values, so that
+a reader of the whole release finds the same cells. At the end it is proved that no withheld cell follows by adding and
+subtracting. Not claimed: that the number of further cells is minimal, and protection against the public rule itself,
+which bounds each withheld cell: two cells below 90 that add up to 178 are known if they are integers.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,20 +24,20 @@ from utmost.errors import Unsupported
 from utmost.tables.axes.domain import Domain, Family, is_finer
 
 Shown = Mapping[Family, NDArray[np.bool_]]
-"""Whether the cell of each group of a family is shown."""
+"""For each marginal, whether the cell of each group is shown."""
 
 MOST_UNKNOWN = 1500
-"""Most withheld cells that relations may tie together: they are eliminated exactly."""
+"""The largest number of connected cells that are not shown; their relations are eliminated exactly."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Relations:
-    """The relations between the cells of some families: a coarse cell is the sum of the finer ones in it.
+    """The relations between the cells of some marginals: a coarse cell is the sum of the finer ones in it.
 
     Attributes:
-        places: Number of each family's first cell; the cells are numbered family by family.
+        places: Number of each marginal's first cell; the cells are numbered marginal by marginal.
         totals: Number of each relation's coarse cell.
-        parts: Numbers of the cells that add up to it, for each relation.
+        parts: Numbers of the cells that add up to the coarse cell, for each relation.
     """
 
     places: Mapping[Family, int]
@@ -46,12 +46,7 @@ class Relations:
 
     @classmethod
     def of(cls, domain: Domain, families: Sequence[Family]) -> "Relations":
-        """The relations between these families, and the one that is finer than all of them.
-
-        >>> relations = Relations.of(Domain(sex=["men", "women"]), [(0,), (1,)])
-        >>> list(relations.totals), [parts.tolist() for parts in relations.parts]
-        ([2], [[0, 1]])
-        """
+        """The relations between these marginals, and their coarsest common refinement."""
         finest = tuple(min(levels) for levels in zip(*families, strict=True))
         nodes = list(dict.fromkeys([*families, finest]))
         sizes = [int(np.prod(domain.group_shape(family))) for family in nodes]
@@ -70,7 +65,7 @@ class Relations:
 
 
 def _coarse_groups(domain: Domain, fine: Family, coarse: Family) -> NDArray[np.intp]:
-    """The group of a coarser family that each group of a family lies in, in order."""
+    """The group of a coarser marginal that contains each group of a finer one, in order."""
     along = [
         axis.group_of(high)[axis.group_starts(low)] for axis, low, high in zip(domain.axes, fine, coarse, strict=True)
     ]
@@ -82,25 +77,14 @@ def _coarse_groups(domain: Domain, fine: Family, coarse: Family) -> NDArray[np.i
 def complementary(
     domain: Domain, published: Shown, shown: Shown, sizes: Mapping[Family, NDArray[np.float64]]
 ) -> dict[Family, NDArray[np.bool_]]:
-    """Which cells are shown, once as many more are withheld as protect those that are.
+    """The shown cells of each marginal after complementary withholding; cubic in the number of connected cells not
+    shown.
 
     Args:
-        domain: the domain.
-        published: Cells of each family that are in its table.
+        domain: Domain of the marginals.
+        published: Cells of each marginal that are in its table.
         shown: Cells that satisfy the rule.
-        sizes: Sizes of the noisy values of each family, by which further cells are chosen.
-
-    Raises:
-        Unsupported: where more than `MOST_UNKNOWN` cells that nobody is shown hang together.
-
-    Cost: cubic in the number of cells that are not shown and hang together.
-
-    >>> domain = Domain(sex=["men", "women", "other"])
-    >>> both = {(0,): np.ones(3, dtype=bool), (1,): np.ones(1, dtype=bool)}
-    >>> rule = {(0,): np.array([True, True, False]), (1,): np.ones(1, dtype=bool)}
-    >>> values = {(0,): np.array([512.0, 89.0, 7.0]), (1,): np.array([608.0])}
-    >>> complementary(domain, both, rule, values)[0,].tolist()
-    [True, False, False]
+        sizes: Absolute noisy values of each marginal, by which further cells are chosen.
     """
     relations = Relations.of(domain, list(published))
     count = max(relations.places[family] + _size(domain, family) for family in relations.places)
@@ -125,7 +109,7 @@ def _size(domain: Domain, family: Family) -> int:
 def _protect(
     relations: Relations, known: NDArray[np.bool_], secret: NDArray[np.bool_], size: NDArray[np.float64]
 ) -> None:
-    """Withhold further cells until none that is secret follows; the arrays are changed."""
+    """Withhold further cells until no secret one follows from shown ones; change the arrays in place."""
     members = [np.append(parts, total) for total, parts in zip(relations.totals, relations.parts, strict=True)]
     safe: set[bytes] = set()
     while True:
@@ -145,7 +129,7 @@ def _protect(
 def _protect_by_one(
     members: Sequence[NDArray[np.intp]], known: NDArray[np.bool_], secret: NDArray[np.bool_], size: NDArray[np.float64]
 ) -> bool:
-    """Withhold a further cell of each relation by itself that gives a secret one away; whether there was any."""
+    """Withhold a further cell of each single relation that determines a secret one; return whether there was any."""
     before = int(known.sum())
     for cells in members:
         unknown = cells[~known[cells]]
@@ -157,13 +141,13 @@ def _protect_by_one(
 def _withhold(
     candidates: NDArray[np.intp], known: NDArray[np.bool_], secret: NDArray[np.bool_], size: NDArray[np.float64]
 ) -> None:
-    """Withhold the smallest of some cells; of equal ones the first."""
+    """Withhold the smallest of some cells; the first one of equal ones."""
     cell = candidates[np.lexsort((candidates, size[candidates]))[0]]
     known[cell], secret[cell] = False, True
 
 
 def _components(members: Sequence[NDArray[np.intp]], known: NDArray[np.bool_]) -> list[NDArray[np.intp]]:
-    """The cells that nobody is shown, in sets that no relation ties to each other; each set in order."""
+    """The cells that are not shown, in connected components of the relations, each in order."""
     parent = np.arange(len(known))
 
     def root(cell: int) -> int:
@@ -189,12 +173,12 @@ def _betrayed(
     known: NDArray[np.bool_],
     secret: NDArray[np.bool_],
 ) -> NDArray[np.intp] | None:
-    """The shown cells from which some secret one of a component follows; None where none does."""
+    """The shown cells from which a secret cell of a component follows; None if none follows."""
     if not secret[component].any():
         return None
     if len(component) > MOST_UNKNOWN:
         raise Unsupported(
-            f"at most {MOST_UNKNOWN} cells that nobody is shown may hang together",
+            f"at most {MOST_UNKNOWN} cells that are not shown may be connected by sums",
             came=len(component),
             where="complementary",
             remedy="Withhold fewer tables together, or publish the finest of them among them.",
@@ -224,7 +208,7 @@ def _evidence(
     factors: Sequence[int],
     known: NDArray[np.bool_],
 ) -> NDArray[np.intp]:
-    """The shown cells that have a part in a combination of relations."""
+    """The shown cells that occur in a combination of relations."""
     weights: dict[int, int] = {}
     for number, factor in zip(rows, factors, strict=True):
         for cell in members[number].tolist() if factor else ():

@@ -1,17 +1,17 @@
-"""Groups in as much detail as their size bears: noisy totals first, then of each group the breakdown that they choose.
+"""Two-stage releases: noisy totals of groups first, then for each group the breakdown that its noisy total supports.
 
-A first release measures the sums of coarse groups at a share of the level. A public rule on its *noisy* sums chooses
-for each group a detail: no breakdown, a coarse one, a fine one. A second release measures the chosen breakdowns, each
-sum at all that is left of the level.
+A first release measures the sums of coarse groups at a share of the level. A public rule on its *noisy* sums chooses a
+breakdown for each group: none, a coarse one, or a fine one. A second release measures the chosen breakdowns, each sum
+at the rest of the level.
 
-*Claim.* Both together keep the whole level. *Proof.* Given the first noisy sums the rows of the second table are fixed:
-of each group the parts of one breakdown, so that each cell of the domain is in one row at most. Whatever one individual
-changes in the cells, by |d|_1 <= R in all and in k of them, changes the rows by no more than R in all, and at most k of
-them, each by at most R. So the second release keeps its level against the same individual *for every outcome of the
+*Claim.* Both together satisfy the whole level. *Proof.* Given the first noisy sums, the rows of the second table are
+fixed: the parts of one breakdown of each group, so that each cell of the domain is in at most one row. If one
+individual changes at most k cells, by |d|_1 <= R in total, the rows change by at most R in total, and at most k of
+them, each by at most R. So the second release satisfies its level for the same individual *for every outcome of the
 first*, and adaptive composition adds the two. ∎ The rule may be any function of noisy sums.
 
-One plan cannot do this: where it measures several breakdowns they share the level, and where it measures the finest one
-alone a coarse part has the noise of all cells in it (proofs/theory/workloads.md, "Two stages").
+One plan cannot do this: if it measures several breakdowns, they share the level, and if it measures only the finest
+one, a coarse part has the noise of all cells in it (proofs/theory/workloads.md, "Two stages").
 """
 
 from collections.abc import Mapping, Sequence
@@ -57,20 +57,20 @@ from utmost.tables.frames.adapters import Column, LabelledTable
 _FEW = 5
 
 PART, DETAIL = "part", "detail"
-"""The columns of the second table beside that of the groups: the labels of a row, and the breakdown that it is of."""
+"""The columns of the second table beside the groups: labels of the part, and breakdown of the row."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class DetailRule(Display):
-    """A public rule: which breakdown a group has, by its noisy sum.
+    """A public rule that chooses the breakdown of a group by its noisy sum.
 
     Args:
-        group: the level whose groups are measured first.
-        details: Noisy sum from which on a group has each breakdown: ``{"sex": 100, "age sex": 500}``. Of
-            those that a sum reaches the one with the largest bound counts; a group below all has none.
+        group: Level whose groups are measured first.
+        details: Smallest noisy sum with which a group gets each breakdown: ``{"sex": 100, "age sex": 500}``. A sum that
+            reaches several bounds gets the breakdown with the largest one; a sum below all bounds gets none.
 
     Raises:
-        OutOfRange: for no breakdown, and two with one bound.
+        OutOfRange: for no breakdown, or two with equal bounds.
 
     >>> DetailRule("county", {"sex": 100, "age sex": "500"}).detail_of(499)
     'sex'
@@ -90,7 +90,7 @@ class DetailRule(Display):
         object.__setattr__(self, "details", bounds)
 
     def detail_of(self, noisy: Number) -> str | None:
-        """The breakdown of a group with this noisy sum; None where it has none."""
+        """The breakdown of a group with this noisy sum; None if it gets none."""
         value, bounds = exact(noisy, "noisy"), {exact(bound): name for name, bound in self.details.items()}
         reached = [bound for bound in bounds if value >= bound]
         return bounds[max(reached)] if reached else None
@@ -100,22 +100,22 @@ class DetailRule(Display):
         return {"group": self.group, "details": {name: str(bound) for name, bound in self.details.items()}}
 
     def chosen(self, first: NoisySums) -> dict[str, str]:
-        """The breakdown of each group that the noisy sums choose, by its text; without the groups that have none.
+        """The breakdown of each group that its noisy sum chooses, by the group's text; groups without one are left out.
 
         Raises:
-            OutOfRange: where the sums of the groups were not measured.
+            OutOfRange: if the sums of the groups were not measured.
         """
-        instance(first, NoisySums, "first").domain.level_named(self.group)  # spelled as the columns of its table
+        instance(first, NoisySums, "first").domain.level_named(self.group)  # a name as in the columns of its table
         sums = first.raw(self.group)
         names = _texts(sums[self.group])
         details = zip(names, map(self.detail_of, plain_cells(sums["measured"])), strict=True)
         return {name: detail for name, detail in details if detail is not None}
 
     def keys(self, domain: Domain, chosen: Mapping[str, str]) -> dict[tuple[str, str, str], int]:
-        """The rows of the second table, in order, and where each is among the sums of its breakdown.
+        """The rows of the second table in order, with the place of each among the sums of its breakdown.
 
         Raises:
-            OutOfRange: for a group that is no level, a breakdown that has the group's axis, and unknown levels.
+            OutOfRange: for a group that is not a level, a breakdown along the group's axis, and unknown levels.
         """
         mapping(chosen, "chosen")
         instance(domain, Domain, "domain")
@@ -130,10 +130,10 @@ class DetailRule(Display):
         return {key: at for group in chosen if group in rows for key, at in rows[group].items()}
 
     def family(self, domain: Domain, detail: str) -> Family:
-        """The sums of the domain that a breakdown is, of all groups.
+        """The marginal of the domain with the sums of a breakdown for all groups.
 
         Raises:
-            OutOfRange: for a breakdown that has the group's axis, and unknown levels.
+            OutOfRange: for a breakdown along the group's axis, and unknown levels.
         """
         place, _ = instance(domain, Domain, "domain").level_named(self.group)
         text(detail, "detail")
@@ -145,18 +145,19 @@ class DetailRule(Display):
         return domain.family([self.group, *names])
 
     def domain_of(self, domain: Domain, chosen: Mapping[str, str]) -> Domain:
-        """The domain of the second table: its rows, listed."""
+        """The domain of the second table, with its rows listed."""
         return Domain.listed(list(self.keys(domain, chosen)), names=[self.group, DETAIL, PART])
 
     def counted(self, table: CountedTable, first: NoisySums) -> CountedTable:
-        """The true sums of the breakdowns that a first release chose, with the unit that is left of the table's.
+        """The true sums of the breakdowns that a first release chose, with their unit of privacy.
 
-        It is released like any counted table: once, or in a ledger under the dataset of the first, where the levels add
-        up and both can be relaxed. The choice stays that of ``first``: bring it as it was first published.
+        The result is released like any counted table: once, or in a ledger under the dataset of the first release,
+            where both
+        levels add up and both can be relaxed. Pass ``first`` as it was first published, since it determines the choice.
 
         Raises:
-            OutOfRange: where no group has a breakdown, and for a release over another domain.
-            Unsupported: for distinct values, which do not add up, and for sums and counts noised together.
+            OutOfRange: if no group has a breakdown, and for a release over another domain.
+            Unsupported: for distinct values, which do not add up, and for sums and counts with shared noise.
         """
         instance(table, CountedTable, "table").check_fits(instance(first, NoisySums, "first").plan)
         unit, chosen = detailed_unit(table.unit), self.chosen(first)
@@ -174,32 +175,28 @@ class DetailRule(Display):
 
 
 def detailed_unit(unit: Unit) -> Unit:
-    """The unit of rows of which each is a sum of cells, and no cell is in two.
-
-    >>> detailed_unit(Unit(2, 3)), detailed_unit(Unit(5, 1))
-    (Unit(6, cells=3, in_all=6), Unit(5, cells=1))
-    """
+    """The unit of privacy of rows that are sums of disjoint sets of cells."""
     if unit.is_distinct or unit.is_shared:
         came = "distinct values" if unit.is_distinct else "sums and counts together"
         raise Unsupported("details must be sums of cells of counts or amounts", came=came)
     if unit.cells == 1:
-        # Who is in a group without a breakdown is not counted in these rows, so that their total is not public.
+        # Individuals in a group without a breakdown are not counted in these rows, so that their total is not public.
         return replace(unit, exactly=False) if unit.exactly else unit
     return Unit(unit.reach, unit.cells, unit.neighbours, unit.amount, unit.nonnegative, unit.reach)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class DetailedSums(Display):
-    """A release in two stages: the sums of groups, and of each the breakdown that these chose.
+    """A release in two stages: the sums of groups, and the breakdown of each group that these sums chose.
 
     No promise names its plan beforehand: the noisy sums of the first stage choose what the second measures.
 
     Attributes:
-        rule: Rule by which they chose.
-        first: the sums of the groups.
-        fine: the chosen breakdowns, over rows of group, detail and part; None where no group has one.
-        level: Level of both together.
-        share: the part of it that the first had.
+        rule: Rule that chose the breakdowns.
+        first: Sums of the groups.
+        fine: Chosen breakdowns, over rows of group, detail and part; None if no group has one.
+        level: Level of both stages together.
+        share: Budget share of the first stage.
     """
 
     _shown = ("level", "rule")
@@ -212,24 +209,24 @@ class DetailedSums(Display):
 
     @property
     def spent(self) -> Level:
-        """The cost of both stages together, whatever the first chose."""
+        """The cost of both stages together, which does not depend on the choice."""
         return self.level
 
     @property
     def tables(self) -> tuple[LabelledTable, LabelledTable | None]:
-        """The table of groups, and that of their breakdowns: labels, estimates and margins."""
+        """The table of groups, and the table of their breakdowns: labels, estimates and margins."""
         return self.first[self.rule.group], None if self.fine is None else self.fine[self.fine.domain.finest]
 
     def total(self, where: Where | None = None, *, confidence: Number | None = None) -> Estimate:
-        """The sum over a selection of cells, with its error bar: the sharper one where both stages have it.
+        """The sum over a selection of cells, with its margin; the more accurate estimate if both stages have one.
 
         Args:
             where: Labels by the name of a level of the domain, see `NoisySums.total`.
             confidence: Confidence of the margin; that of the release if left out.
 
         Raises:
-            NotDetermined: where a selected group has no breakdown by what is selected, naming the groups.
-            OutOfRange: for names and labels that the domain has not.
+            NotDetermined: if a selected group has no breakdown by the selected levels; the message names the groups.
+            OutOfRange: for names and labels that are not in the domain.
         """
         domain = self.first.domain
         taken, groups = (
@@ -240,16 +237,16 @@ class DetailedSums(Display):
         answers = [self.first.total(where, confidence=confidence)] if inside[touched].all() else []
         rows, lost = self._rows(taken)
         if rows and not lost:
-            assert self.fine is not None, "whose rows these are"
+            assert self.fine is not None, "rows are those of the second stage"
             answers.append(self.fine.total({PART: rows}, confidence=confidence))
         if not answers:
-            remedy = "Ask for whole groups, or for the breakdown that they have: release.tables."
+            remedy = "Select whole groups, or the breakdowns that the groups have: release.tables."
             came = ", ".join(lost[:_FEW]) + " and others" * (len(lost) > _FEW)
-            raise NotDetermined("each group must have a breakdown by what is selected", came=came, remedy=remedy)
+            raise NotDetermined("each group must have a breakdown by the selected levels", came=came, remedy=remedy)
         return min(answers, key=lambda answer: answer.margin)
 
     def _rows(self, taken: Sequence[NDArray[np.bool_]]) -> tuple[list[str], list[str]]:
-        """The rows of the second stage that make a selection, and the groups of which none do."""
+        """The rows of the second stage that add up to a selection, and the groups without such rows."""
         domain, chosen = self.first.domain, self.rule.chosen(self.first)
         groups, (place, _) = domain.family(self.rule.group), domain.level_named(self.rule.group)
         alone = [row if at == place else np.ones_like(row) for at, row in enumerate(taken)]
@@ -269,18 +266,18 @@ class DetailedSums(Display):
 
     @progress_bar("Making whole numbers")
     def clean(self, given: GivenFacts | None = None, *, hold: Families | None = None) -> CleanTable:
-        """Whole numbers, none negative, of both stages, whose sums all agree: beside the release, never instead of it.
+        """Nonnegative integers of both stages whose sums all agree: published beside the release, never instead of it.
 
-        Groups and the rows of their breakdowns are a tree, so that the nearest numbers to the sums of both are those
-        nearest in each group, and whole ones are there. The table has the rows of the second stage, and one for each
-        group without a breakdown, whose detail is the group's level.
+        Groups and the rows of their breakdowns form a tree, so that the nearest numbers can be computed in each group
+        alone, and integer ones exist. The table has the rows of the second stage, and one row for each group without a
+        breakdown, whose detail is the group's level.
 
         Args:
             given, hold: Arguments of `NoisySums.clean` that a release in two stages does not take.
 
         Raises:
-            Unsupported: for public facts, and a table that is held.
-            SolverFailed: where a program fails.
+            Unsupported: for public facts, and a held table.
+            SolverFailed: if a program fails.
         """
         return self.clean_problem(given, hold).solved()
 
@@ -288,8 +285,10 @@ class DetailedSums(Display):
         """The least-squares problem of a clean table: see `clean`."""
         if given is not None or hold is not None:
             came = "public facts" if hold is None else "a table that is held"
-            remedy = "Leave it out: error bars of both stages together are stated nowhere."
-            raise Unsupported("a release in two stages must be cleaned as it is", came=came, remedy=remedy)
+            remedy = "Leave it out: the margins of both stages together are not stated."
+            raise Unsupported(
+                "a release in two stages must be cleaned without facts or held tables", came=came, remedy=remedy
+            )
         both, groups = self.together, self.first.domain.family(self.rule.group)
         laws = [*both.laws(both.domain.finest).values(), *self.first.laws(groups).values()]
         return CleanProblem.of(
@@ -298,14 +297,14 @@ class DetailedSums(Display):
 
     @property
     def domain(self) -> Domain:
-        """The cells of clean tables: groups, the detail that each has, and its parts."""
+        """The domain of clean tables: groups, their details, and the parts."""
         return self.together.domain
 
     @property
     def together(self) -> NoisySums:
-        """The sums of both stages over one tree, as what is nearest to both needs them; not for its error bars.
+        """The sums of both stages over one tree, for the nearest table; not for margins.
 
-        A group without a breakdown has one row, and its sum stands there again: least squares of the two is the sum.
+        A group without a breakdown has one row, which repeats its sum: the least-squares estimate of both is that sum.
         """
         rule, first = self.rule, self.first
         groups = first.domain.family(rule.group)
@@ -330,20 +329,20 @@ class DetailedSums(Display):
 
     @property
     def statement(self) -> dict[str, Any]:
-        """The public statement: the promise of both stages, the rule, and the statement of each."""
+        """The public statement: the guarantee of both stages, the rule, and the statement of each stage."""
         fine = None if self.fine is None else self.fine.statement
         return {**self.facts(), "first": self.first.statement, "fine": fine}
 
     def facts(self) -> dict[str, Any]:
-        """The whole as JSON values: the statement, and the noisy sums of both."""
+        """The release as JSON values: the statement, and the noisy sums of both stages."""
         return DETAILED_FORM.statement(self, None)
 
     @classmethod
     def of_facts(cls, facts: Mapping[str, Any]) -> "DetailedSums":
-        """The release in a document that `facts` wrote, once everything was worked out again and found equal.
+        """The release in a document that `facts` wrote; every field is computed again and compared.
 
-        Both stages follow from themselves, the rows are those that the rule chooses of the first noisy sums, the unit
-        is what is left of the first one's, and the levels add up to the one that is stated.
+        The check covers both stages, the rows that the rule chooses by the first noisy sums, the unit of the second
+        stage, and the sum of the levels.
 
         Raises:
             BadTable: naming the first field that does not follow from the others.
@@ -376,7 +375,7 @@ class DetailedSums(Display):
         return release
 
     def _check_stages(self) -> None:
-        """Check that the second stage is the one that the rule makes of the first."""
+        """Check that the second stage is the one that the rule determines from the first."""
         rule, first, fine = self.rule, self.first, self.fine
         chosen, domain = rule.chosen(first), first.domain
         if not 0 < self.share < 1 or first.level != self.level.scaled(self.share):
@@ -396,17 +395,17 @@ class DetailedSums(Display):
             raise does_not_follow("fine")
 
     def save(self, path: Path | str, *, sign: Path | str | None = None, overwrite: bool = False) -> dict[str, Any]:
-        """Write the whole as one .json file; see `saved`."""
+        """Write the release as one .json file; see `saved`."""
         publication = SavedContent(self.first.measured, lambda _: self.facts(), self.facts)
         return saved(publication, path, sign=sign, overwrite=overwrite)
 
 
 DETAILED_FORM = StatementForm(DETAILED_KIND, "a release in two stages", DetailedSums._fields, DetailedSums._of_fields)
-"""Releases in two stages: both stages, the rule, the level and the share of the first decide every field."""
+"""The form of releases in two stages, from both stages, the rule, the level and the share of the first."""
 
 
 def whole_release(document: Mapping[str, Any]) -> NoisySums | DetailedSums:
-    """The release that one document is, by a plan or in two stages, checked."""
+    """The release, by a plan or in two stages, in one checked document."""
     is_staged = isinstance(document, Mapping) and document.get("kind") == DETAILED_KIND
     return DetailedSums.of_facts(document) if is_staged else NoisySums.of_facts(document)
 
@@ -421,21 +420,22 @@ def release_detailed(
     confidence: Number = DEFAULT_CONFIDENCE,
     randomness: Randomness | None = None,
 ) -> DetailedSums:
-    """Release the sums of groups, and of each group the breakdown that its noisy sum bears, at one level together.
+    """Release the sums of groups, and for each group the breakdown that its noisy sum supports, at one level together.
 
     Args:
         table: Counted table of `count_table`; a person may change several of its cells.
-        group, details: see `DetailRule`.
+        group, details: Arguments of `DetailRule`.
         epsilon: Privacy level of both stages together.
-        first: the share of the level that the sums of groups have, strictly between 0 and 1.
+        first: Budget share of the sums of groups, strictly between 0 and 1.
         confidence, randomness: Arguments of `release`.
 
     Returns:
-        Both releases. What is drawn once cannot be relaxed; in a ledger publish both under one dataset, see
-        `DetailRule.counted`, and relax each: their levels add up.
+        Both releases, which cannot be relaxed. For that, publish both in a ledger under one dataset, see
+        `DetailRule.counted`: their levels add up.
 
     Raises:
-        OutOfRange: for a share, and as `DetailRule`; Unsupported: as `DetailRule.counted`; before anything is drawn.
+        OutOfRange: for an invalid share, and as for `DetailRule`.
+        Unsupported: as for `DetailRule.counted`; before anything is drawn.
 
     Source: adaptive composition; proofs/theory/workloads.md, "Two stages".
 
@@ -461,14 +461,7 @@ def release_detailed(
 def rehearse_detailed(
     table: CountedTable, rule: DetailRule, whole: Level, first: Number, confidence: Number = DEFAULT_CONFIDENCE
 ) -> tuple[Fraction, dict[str, Any]]:
-    """Check all that a release in two stages would do, whatever the noise chose, and draw nothing.
-
-    Returns:
-        The share of the first stage, and the margins of the sums of groups and of the parts of their breakdowns.
-
-    Raises:
-        OutOfRange, Unsupported: as `release_detailed`.
-    """
+    """Check a release in two stages for every possible choice; return the first stage's share, and all margins."""
     share, sure = between_0_and_1(first, "first"), read_confidence(confidence)
     table.domain.level_named(rule.group)
     unit, coarse = detailed_unit(table.unit), Plan(table.domain, table.unit, {rule.group: 1})
@@ -485,7 +478,7 @@ def rehearse_detailed(
 def _groups_taken(
     domain: Domain, family: Family, taken: Sequence[NDArray[np.bool_]]
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Say of each sum of a family whether a selection has all of its cells, and whether it has any of them."""
+    """For each sum of a marginal, whether a selection contains all of its cells, and whether it contains any."""
     starts = [axis.group_starts(level) for axis, level in zip(domain.axes, family, strict=True)]
     ways = np.logical_and, np.logical_or
     whole, some = ([way.reduceat(row, at) for row, at in zip(taken, starts, strict=True)] for way in ways)

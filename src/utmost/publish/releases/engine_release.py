@@ -1,8 +1,8 @@
-"""Releases of frames that an engine evaluates: checked by aggregates, noised by a map, in the engine's own frame.
+"""Releases of frames that an engine evaluates: checked by aggregates, with noise added by a map over the engine's rows.
 
 The noise of a cell is a function of the release's secret and of the row's identifier, so a frame that is evaluated
-twice, in part, on other machines or after a failure gives the same released values. One release is one call: a second
-call of `release` is a second release, and spends again.
+twice, in part, on other machines or after a failure gives the same released values. Each call of `release` is a new
+release with its own cost.
 """
 
 from collections.abc import Mapping
@@ -44,12 +44,12 @@ from utmost.tables.optional_imports import extra
 
 _LARGEST = 1 << 62
 _HALF_DECIMAL = 10**38 // 2
-_RARE = 200  # noise passes so many times the inverse of its level with a chance below exp(-200)
+_RARE = 200  # noise exceeds 200 / epsilon with probability below exp(-200)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CheckedFrame:
-    """An engine's frame that can be released; the table of its release is a frame of the kind, not evaluated yet."""
+    """A checked frame of an engine; the table of its release is a lazy frame of the same kind."""
 
     frame: "ReleasableFrame"
     promise: Promise
@@ -58,11 +58,7 @@ class CheckedFrame:
 
     @classmethod
     def of(cls, table: object, promise: Promise, noise: CellNoiseAtLevel) -> "CheckedFrame":
-        """The frame, checked by the engine; several identifiers may say together which item a row is.
-
-        Raises:
-            as `release`; Unsupported: for a law that cannot be drawn by item, and what the engine cannot express.
-        """
+        """The frame, checked by the engine; several columns may together identify a row."""
         lattice, frame = lattice_of_noise(noise), ReleasableFrame.of(table, promise)
         frame.check_room(lattice, noise.level)
         rows = frame.checked_rows().rows
@@ -73,11 +69,11 @@ class CheckedFrame:
         return cls(frame, promise, noise, rows)
 
     def statement(self) -> dict[str, Any]:
-        """The statement that its answer would have, but for a digest."""
+        """The statement of its answer, without a digest."""
         return statement_before(self.promise.as_read(self.frame.columns, self.frame.public), self.noise, self.rows)
 
     def released(self, randomness: Randomness) -> Answer[Any]:
-        """The answer, the secret of whose noise comes from this randomness."""
+        """The answer, with the secret of its noise from this source of randomness."""
         frame, noise = self.frame, self.noise
         secret = randomness.words(SECRET_BYTES // 8, 64).tobytes()
         release = ItemResponder(secret, frame.columns, lattice_of_noise(noise), (noise.level,), noise.level)
@@ -86,13 +82,13 @@ class CheckedFrame:
 
 
 def lattice_of_noise(noise: CellNoiseAtLevel) -> Lattice:
-    """The lattice whose noise is that of the plan."""
+    """The lattice with the noise of a plan, geometric or half-step staircase."""
     drawn, block = noise.drawn, 1
     if isinstance(drawn, DiscreteStaircase) and 2 * drawn.step == drawn.sensitivity + 1:
         block = drawn.sensitivity
     elif not isinstance(drawn, Geometric):
         raise Unsupported(
-            "noise by item is geometric, or a half-step staircase",
+            "noise keyed by identifier must be geometric, or a half-step staircase",
             came=type(noise.law).__name__,
             remedy="Pass relaxable=True, which chooses between the two.",
         )
@@ -100,32 +96,32 @@ def lattice_of_noise(noise: CellNoiseAtLevel) -> Lattice:
 
 
 class CheckedRows(NamedTuple):
-    """Counts that an engine made of the rows of a frame.
+    """The results of an engine's aggregate over the rows of a frame.
 
     Attributes:
         rows: Number of rows.
-        ends: the least and the largest cell of each released column; None where there is no row.
+        ends: Least and largest cell of each released column; None without rows.
     """
 
     rows: int
     ends: Mapping[str, tuple[Any, Any]]
 
     def flat(self, lattice: Lattice) -> tuple[int, ...]:
-        """The places among the released columns of those whose cells are all equal, in steps of a lattice."""
+        """The places of the released columns whose cells are all equal, in steps of a lattice."""
         steps = (lattice.steps(lattice.read(list(ends))) for ends in self.ends.values())
         return tuple(at for at, (low, high) in enumerate(steps) if low == high)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ReleasableFrame:
-    """A frame whose columns are declared, and of types that can be released.
+    """A frame whose columns are declared and have types that can be released.
 
     Attributes:
         frame: Frame of its engine.
-        columns: the released ones.
-        public: the ones that are published as they are, in the frame's order.
-        identifiers: the ones that say which item a row is.
-        numbers: "integers" or "reals".
+        columns: Released columns.
+        public: Columns that are published unchanged, in the frame's order.
+        identifiers: Columns that together identify a row.
+        numbers: Kind of the numbers, "integers" or "reals".
     """
 
     frame: EngineFrame
@@ -136,18 +132,14 @@ class ReleasableFrame:
 
     @classmethod
     def of(cls, table: object, promise: Promise) -> "ReleasableFrame":
-        """The frame, with every check that needs no cell.
-
-        Raises:
-            NotDeclared, BadTable, OutOfRange, Unsupported: for what cannot be released so.
-        """
+        """The frame, after every check that reads no cell."""
         frame, numbers = engine_frame(table), promise.noise.subject
         schema = frame.schema()
         names = tuple(schema.names)
         identifiers = promise.id_column
         if not identifiers:
             remedy = (
-                "Pass the column that tells the rows apart: the noise follows from it, so that a second evaluation "
+                "Pass the column that identifies the rows: the noise is derived from it, so that a second evaluation "
             )
             remedy += "gives the same values."
             required = "a frame that an engine evaluates needs id_column="
@@ -168,16 +160,9 @@ class ReleasableFrame:
         return cls(frame, chosen, public, identifiers, numbers)
 
     def check_room(self, lattice: Lattice, level: Level) -> None:
-        """Check that the engine can map the frame, and that noise of a level fits the types of the released columns.
-
-        Neither is to be found out once a level is spent, or by who evaluates them.
-
-        It passes half of what a type holds with a chance below exp(-200); true values must lie in the other half.
-
-        Raises:
-            OutOfRange: where it does not fit.
-            Unsupported: where the engine cannot.
-        """
+        """Check that the engine can map the frame, and that noise of a level fits the types of the released columns."""
+        # Checked before a level is spent. Noise exceeds half the range of a type with probability below exp(-200); true
+        # values must be in the other half.
         self.frame.check_mapped()
         for name, room in self._rooms.items():
             if lattice.of(level).epsilon_float * (room // lattice.block) < _RARE:
@@ -189,11 +174,7 @@ class ReleasableFrame:
                 )
 
     def noised(self, release: ItemResponder, margin: int | float | None, answer: ReleaseItems = responses_of) -> Any:
-        """The engine's own frame of the released and public columns, with margins where one is given.
-
-        Args:
-            answer: Function from the numbers in the frame to the answer; the responses, if left out.
-        """
+        """The engine's frame of released and public columns, with the margin if given; ``answer`` computes values."""
         wanted = (*self.identifiers, *self.columns, *self.public)
         read = self.frame.select([name for name in self.frame.schema().names if name in wanted])
         schema, margins = self._released_schema(margin), {}
@@ -216,13 +197,7 @@ class ReleasableFrame:
         return arrow.schema(fields)
 
     def checked_rows(self) -> CheckedRows:
-        """The counts of the rows, where every identifier is there, and every released cell is a number.
-
-        Raises:
-            BadTable: where that is not so; of the rows only how many are not.
-
-        Cost: one aggregate of the engine.
-        """
+        """The counts and ranges of the rows, by one aggregate; BadTable for missing identifiers and invalid cells."""
         nw = extra("narwhals", "tables")
         used = self.frame.select(list(dict.fromkeys((*self.identifiers, *self.columns, *self.public))))
         rows = nw.from_native(used.native)
@@ -245,18 +220,14 @@ class ReleasableFrame:
         return CheckedRows(total, ends)
 
     def check_distinct(self, rows: int) -> None:
-        """Check that no two rows have one identifier, by the engine's own count.
-
-        Raises:
-            BadTable: saying how many of so many rows have one that another row has.
-        """
+        """Check by the engine's count that no two rows have the same identifier."""
         nw, ids = extra("narwhals", "tables"), self.frame.select(list(self.identifiers))
         with progress_bar("Counting distinct identifiers"):
             distinct = int(nw.from_native(ids.native).unique().select(nw.len()).collect().item(0, 0))
         check_none_twice(rows - distinct, rows, self.identifiers)
 
     def _wrong_cells(self, nw: Any) -> dict[Any, Any]:
-        """Counts of cells that must not be: missing ones, empty identifiers, floats that are no numbers."""
+        """Aggregates that count invalid cells: missing ones, empty identifiers, infinite floats and NaN."""
         arrow, schema = extra("pyarrow", "tables"), self.frame.schema()
         cells = {}
         for name in (*self.identifiers, *self.columns):
@@ -269,7 +240,7 @@ class ReleasableFrame:
         return cells
 
     def _copies(self, nw: Any) -> dict[Any, Any]:
-        """The number of rows in which each public and each released column are the same."""
+        """Aggregates that count the rows in which a public and a released column are equal."""
         copies, schema = {}, self.frame.schema()
         for name in self.public:
             kind = schema.field(name).type
@@ -286,14 +257,14 @@ class ReleasableFrame:
 
     @property
     def _rooms(self) -> dict[str, int]:
-        """Half of the range that each column's type holds, of columns that are released as integers."""
+        """Half of the range of each column's type, for columns that are released as integers."""
         kinds, schema = extra("pyarrow", "tables").types, self.frame.schema()
         found = {name: released_type(schema.field(name), self.numbers) for name in self.columns}
         rooms = {name: _HALF_DECIMAL if kinds.is_decimal(kind) else _LARGEST for name, kind in found.items()}
         return {} if self.numbers == "reals" else rooms
 
     def _ends(self, nw: Any) -> list[Any]:
-        """The least and the largest cell of each released column, in turn."""
+        """Aggregates of the least and the largest cell of each released column."""
         return [
             end.alias(f"end_{at}_{side}")
             for at, name in enumerate(self.columns)
@@ -301,7 +272,7 @@ class ReleasableFrame:
         ]
 
     def _check_sizes(self, ends: Mapping[str, tuple[Any, Any]]) -> None:
-        """Check that integers leave room for noise in the type that they are released in."""
+        """Check that integers leave room for noise in their released type."""
         for name, room in self._rooms.items():
             low, high = ends[name]
             if low is not None and max(-int(low), int(high)) >= room:
@@ -312,7 +283,7 @@ class ReleasableFrame:
 
 
 def _rows_where(nw: Any, holds: Any) -> Any:
-    """The number of rows in which something holds; Spark does not add up truth values."""
+    """An aggregate of the rows that satisfy a condition; Spark does not add up truth values."""
     return nw.when(holds).then(1).otherwise(0).sum()
 
 

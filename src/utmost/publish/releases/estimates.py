@@ -1,7 +1,7 @@
-"""Answers from a workload release: a number, its error bar, and with how many decimals both are printed.
+"""Estimates of a release by a plan: a number, its margin, and the number of decimals of both.
 
-An estimate is an exact rational of the noisy sums. How it is rounded for printing follows from the law of its error
-alone, never from its value, and the margin that stands beside it has the rounding in it.
+An estimate is an exact rational function of the noisy sums. Its rounding for printing depends on the distribution of
+its error, never on its value, and the printed margin includes the rounding.
 """
 
 import math
@@ -18,7 +18,7 @@ from utmost.core.noise.combination import Combination
 from utmost.core.privacy.amount import Amount
 from utmost.core.sampling.integers import narrowed
 
-_FINE = 100  # a step of the printed number is at most this part of the standard deviation
+_FINE = 100  # a printed step is at most a hundredth of the standard deviation
 _MOST_DECIMALS = 12
 
 
@@ -28,8 +28,8 @@ class Printing:
 
     Attributes:
         decimals: Number of decimals.
-        whole: whether the estimates are integers, or halves, whatever the noise is, and rounding does nothing.
-        amount: Amount in whose steps the estimates are, to be shown in its own unit; None for counts.
+        whole: Whether the estimates are always multiples of 1 or 1/2, so that rounding changes nothing.
+        amount: Amount in whose steps the estimates are, shown in its own unit; None for counts.
     """
 
     decimals: int
@@ -38,14 +38,10 @@ class Printing:
 
     @classmethod
     def of(cls, noises: Iterable[Combination], amount: Amount | None = None) -> "Printing":
-        """The decimals for sums with these errors.
-
-        >>> Printing.of([Combination([1], 1)]), Printing.of([Combination(["1/3", "2/3"], 1)])
-        (Printing(decimals=0, whole=True, amount=None), Printing(decimals=2, whole=False, amount=None))
-        """
+        """The decimals for estimates with these errors."""
         listed = list(noises)
         steps = math.lcm(*(size.denominator for noise in listed for size in noise.coefficients))
-        if steps <= 2:  # the estimates are sums of these multiples of integers
+        if steps <= 2:  # the estimates are multiples of 1 or 1/2
             return cls(steps - 1, True, amount)
         least = min(float(noise.variance) for noise in listed)
         if least <= 0:
@@ -54,12 +50,12 @@ class Printing:
         return cls(decimals, False, amount)
 
     def estimate(self, exactly: Fraction) -> int | float:
-        """A rational as it is printed: an int without decimals, else the float nearest to the decimal, half up."""
+        """A rational as it is printed: an int without decimals, else a float; halves are rounded up."""
         steps = math.floor(exactly * 10**self.decimals + Fraction(1, 2))
         return self._shown(steps)
 
     def estimates(self, sums: NDArray[Any], divisor: int) -> NDArray[Any]:
-        """The numbers of integers over one divisor, as an array."""
+        """The printed estimates of integers over one divisor, as an array."""
         scale, amount = 10**self.decimals, self.amount
         if divisor == 1 and self.whole and sums.dtype != object:
             return sums if amount is None else amount.numbers(sums)
@@ -70,13 +66,13 @@ class Printing:
         return decimals.astype(np.float64)
 
     def margin(self, exactly: int | float) -> int | float:
-        """A margin as it is printed: rounded up, with the rounding of the estimate in it."""
+        """A margin as it is printed: rounded up, including the rounding of the estimate."""
         if self.whole:
             return exactly if self.amount is None else self.amount.margin(exactly)
         return self._shown(math.ceil(Fraction(exactly) * 10**self.decimals + Fraction(1, 2)))
 
     def _shown(self, steps: int) -> int | float:
-        """A number of units of the last decimal, for amounts in their own unit."""
+        """A number of units of the last decimal, in the amount's own unit."""
         if self.decimals == 0:
             return steps if self.amount is None else self.amount.number(steps)
         return float(Fraction(steps, 10**self.decimals) * (1 if self.amount is None else self.amount.step))
@@ -84,14 +80,14 @@ class Printing:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Estimate(Display):
-    """A sum as it is estimated, and how far it may be off.
+    """An estimated sum with its margin of error.
 
     Attributes:
-        value: the estimate as it is printed.
-        margin: the true sum lies within it of ``value``, with the chance ``confidence`` or more.
+        value: Estimate as it is printed.
+        margin: Distance from ``value`` within which the true sum lies, with probability ``confidence`` or more.
         variance: Variance of the estimate, which is unbiased.
         confidence: Confidence of the margin.
-        exact: the estimate before it was rounded for printing.
+        exact: Estimate before it was rounded for printing.
     """
 
     value: int | float
@@ -110,11 +106,7 @@ class Estimate(Display):
 
 
 def estimate_of(exactly: Fraction, noise: Combination, confidence: Fraction, amount: Amount | None = None) -> Estimate:
-    """The answer of an estimate whose error has a law; of amounts both are in steps, and the answer in their own unit.
-
-    >>> print(estimate_of(Fraction(17), Combination([1], 1), Fraction(19, 20)))
-    17 +- 3
-    """
+    """The estimate whose error has this distribution; amounts in steps are converted to their own unit."""
     printing, step = Printing.of([noise], amount), Fraction(1) if amount is None else amount.step
     margin = printing.margin(noise.margin(confidence))
     return Estimate(

@@ -1,4 +1,4 @@
-"""One family of a release by a plan as a table: its labels, and the columns that stand beside them."""
+"""One marginal of a release by a plan as a table: its labels, and the columns of numbers."""
 
 from collections.abc import Mapping
 from fractions import Fraction
@@ -21,17 +21,17 @@ from utmost.tables.frames.adapters import LabelledTable
 from utmost.tables.frames.any_table import labelled
 
 Narrow = Mapping[int, int]
-"""Place of the group of each axis that is narrowed to one label."""
+"""The place of the group of each axis that is restricted to one label."""
 
 
 def wanted_families(plan: Plan) -> list[Family]:
-    """The families of the wanted parts that are families; the measured ones where there is none."""
+    """The marginals of the workload; the measured ones if it has none."""
     families, amounts = [], plan.amount_pair
     for part in () if plan.workload is None else plan.workload.parts:
         try:
             family = narrowed(plan.domain, part.name)[0]
             families.append(family if amounts is None else amounts.both(family))
-        except UtmostError:  # a part of ranges or prefixes, which has bars of its own by `total`
+        except UtmostError:  # a part of ranges or prefixes, whose margins `total` gives
             continue
     if not families and plan.rows is not None:
         return [plan.rows.base]
@@ -39,7 +39,7 @@ def wanted_families(plan: Plan) -> list[Family]:
 
 
 def groups_in(domain: Domain, family: Family, narrow: Narrow | None) -> NDArray[np.bool_]:
-    """Which groups of a family stand in its table: of an axis that is narrowed, those of one label alone."""
+    """Whether each group of a marginal is in its table: all groups, or those of the labels in ``narrow``."""
     chosen = {} if narrow is None else narrow
     inside = np.ones(1, dtype=bool)
     for axis, groups in enumerate(domain.group_shape(family)):
@@ -56,18 +56,16 @@ def estimated_columns(
     family: Family,
     confidence: Fraction,
     amount: Amount | None = None,
+    *,
+    names: tuple[str, str],
 ) -> dict[str, NDArray[Any]]:
-    """The estimates of a family's sums as they are printed, of amounts in their own unit, and their margins behind.
-
-    Raises:
-        NotDetermined: for a family that the measured ones do not determine.
-    """
+    """The printed estimates of a marginal's sums, amounts in their own unit, and their margins."""
     sums, divisor = reconstruction.estimates(measured, family)
     laws = errors.of_family(family)[1]
     printing = Printing.of(laws.values(), amount)
     margins = {kind: printing.margin(law.margin(confidence)) for kind, law in laws.items()}
     kinds = errors.of_family(family)[0]
-    return {"estimate": printing.estimates(sums, divisor).ravel(), "margin": by_group(kinds, margins)}
+    return dict(zip(names, (printing.estimates(sums, divisor).ravel(), by_group(kinds, margins)), strict=True))
 
 
 def amount_columns(
@@ -78,12 +76,7 @@ def amount_columns(
     confidence: Fraction,
     amounts: AmountPair,
 ) -> dict[str, NDArray[Any]]:
-    """The answers of `AmountPair.columns` for a family's groups, each with its margins behind.
-
-    Raises:
-        NotDetermined: for a family that the measured ones do not determine.
-        OutOfRange: for a level that has the name of a column.
-    """
+    """The columns of `AmountPair.columns` for the groups of a marginal, each with its margins."""
     taken = set(amounts.domain.label_columns(amounts.seen(family)))
     for name in (name for column in amounts.columns for name in (column.name, column.margin)):
         if name in taken:
@@ -107,17 +100,14 @@ def amount_columns(
 def family_table(
     domain: Domain, kind: str, family: Family, columns: Mapping[str, NDArray[Any]], narrow: Narrow | None = None
 ) -> LabelledTable:
-    """A table of a family's groups.
+    """A table of the groups of a marginal.
 
     Args:
-        domain: the domain.
+        domain: Domain of the marginal.
         kind: Kind of the table, as an adapter names it.
-        family: Family whose groups are the rows.
+        family: Marginal whose groups are the rows.
         columns: Numbers of the groups, by the column's name.
-        narrow: leaves the groups of one label.
-
-    Raises:
-        OutOfRange: for a level that has the name of a column.
+        narrow: Labels to which axes are restricted.
     """
     labels = {name: np.array(values) for name, values in domain.group_labels(family).items()}
     inside = groups_in(domain, family, narrow)

@@ -1,4 +1,4 @@
-"""Public facts as people say them: sums of a domain by their names, and for each a number, bounds, or a table."""
+"""Public facts in the form that users write: for a table by its name, a number, bounds, or a table of numbers."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -18,28 +18,20 @@ from utmost.tables.axes.domain import Domain, Family
 from utmost.tables.frames.any_table import adapter_of
 
 GivenFacts = PublicFacts | Mapping[str, object]
-"""Public facts by the names of tables: see `read_given`."""
+"""Public facts by the names of tables, see `read_given`."""
 
 
 def read_given(domain: Domain, public: GivenFacts, amount: Amount | None = None) -> PublicFacts:
-    """The facts that somebody says of the sums of a domain.
+    """Parse public facts about the sums of a domain.
 
     Args:
-        domain: the domain.
+        domain: Domain of the sums.
         public: Public numbers by the name of a table, "total", "carrier", "carrier=UA" or "month carrier=UA": a number
             or `utmost.workloads.between` for each of its sums; a list with one of them for each, in the order of the
-            table; a mapping from labels to them, of several levels from tuples of labels; or a table with the labels in
-            columns of the levels' names and the numbers in one other column. What a mapping or a table leaves out is
-            not known.
+            table; a mapping from labels (tuples of labels for several levels) to them; or a table with the labels in
+            columns of the levels' names and the numbers in one other column. Sums that a mapping or a table leaves out
+            are unknown.
         amount: Amount that is summed; None for counts.
-
-    Raises:
-        OutOfRange: for names, labels and lengths that the domain has not, and numbers that are not whole.
-        Infeasible: for facts that exclude each other.
-        WrongKind, BadTable: for anything else.
-
-    >>> read_given(Domain(sex=["men", "women"], year=[1, 2]), {"total": 9, "sex": [5, 4], "year sex=men": {1: 2}}).words
-    'total = 9; sex=men = 5; sex=women = 4; sex=men year=1 = 2'
     """
     if isinstance(public, PublicFacts):
         return public
@@ -49,7 +41,7 @@ def read_given(domain: Domain, public: GivenFacts, amount: Amount | None = None)
 
 
 def read_table(domain: Domain, name: str | Sequence[str] | Family) -> Family:
-    """The family of a whole table, by its name; "total" is the sum of everything."""
+    """The marginal of a whole table, by its name; "total" is the sum of everything."""
     family, narrow = narrowed(domain, _words(domain, name))
     if narrow:
         raise OutOfRange("hold must name whole tables", came=repr(name), remedy='Pass "total", or "carrier", say.')
@@ -63,7 +55,7 @@ def _words(domain: Domain, name: Any) -> Any:
 
 
 def _rows(domain: Domain, name: str, values: object) -> Iterator[tuple[Family, int, object]]:
-    """The family of each known sum, the place of its group, and the fact."""
+    """The known sums: marginal, place of the group, and fact."""
     family, narrow = narrowed(domain, _words(domain, name))
     places = np.flatnonzero(groups_in(domain, family, narrow)).tolist()
     if isinstance(values, Between | Number | np.number):
@@ -98,7 +90,7 @@ def _rows(domain: Domain, name: str, values: object) -> Iterator[tuple[Family, i
 
 
 def _by_label(levels: tuple[str, ...], values: object, name: object) -> Iterator[tuple[tuple[str | None, ...], object]]:
-    """Rows of labels, and what is known of each, from a mapping or a table."""
+    """Rows of labels with their facts, from a mapping or a table."""
     if isinstance(values, Mapping) and not set(levels) < set(values):
         for row, value in values.items():
             yield tuple(map(label_text, row if isinstance(row, tuple) else (row,))), value

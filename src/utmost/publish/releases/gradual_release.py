@@ -1,4 +1,4 @@
-"""Numbers whose level can be relaxed later: answers at any levels, in any order, at the price of the largest."""
+"""Numbers that can be answered at any levels, in any order, at the cost of the largest level."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -21,35 +21,35 @@ from utmost.publish.releases.noised_cells import NoisedColumn
 
 
 class GradualRelease(Display, ProcessMemory):
-    """Values and their noise at all levels at once: arrays of any shape, of which each cell may have its own level.
+    """Values with their noise at all levels: arrays of any shape, in which each cell may have its own level.
 
-    It makes neither tables nor statements: these are of one level, and `utmost.release` makes them.
+    It makes no tables and no statements: these have one level, and `utmost.release` makes them.
 
-    Each cell has noise of its own, geometric on the integers, or geometric on a fine grid (Laplace noise) on the reals.
-    The noise at several levels has the joint law of one Markov process, so that answers at levels l_1, ..., l_m are
-    together private at the largest of them, and the answer at each has the law that it would have as the only one.
+    Each cell has independent noise, geometric on the integers, or geometric on a fine grid (Laplace noise) on the
+    reals. The noise at several levels has the joint distribution of one Markov process, so that answers at levels l_1,
+    ..., l_m are together private at the largest of them, and each answer has the distribution that it would have alone.
 
     Args:
-        values: an integer or real number, or a list or array of any shape. It is copied.
-        sensitivity: Most by which one individual changes a value.
+        values: An integer or real number, or a list or array of any shape. It is copied.
+        sensitivity: Largest change of a value by one individual.
         cells: Number of values that one individual changes, 1 if left out. Each cell gets a share 1/cells of the level.
         unit: Unit of privacy, instead of sensitivity and cells; see `Unit`.
-        numbers: "integers" or "reals". Declared and never guessed from the values, so that nothing about them shows but
-            through the noise.
-        grid: Width of the grid for reals, a power of two. If left out it is chosen by the sensitivity alone, and
-            costs less than a millionth of the accuracy up to epsilon 16.
-        half_step: half-step staircase noise, for odd sensitivities above 1: less noise than geometric noise up to a
-            level of 2.5 a cell, and as lossless to relax. The loss is counted per cell then, not by the l1 distance.
-        randomness: the operating system's if left out; a seeded source is refused.
+        numbers: "integers" or "reals"; declared, since a guess from the values would reveal something about them.
+        grid: Width of the grid for reals, a power of two. If left out it is chosen by the sensitivity alone, and loses
+            less than a millionth of the accuracy up to epsilon 16.
+        half_step: Whether to use half-step staircase noise, for odd sensitivities above 1: less noise than geometric
+            noise up to a level of 2.5 a cell, and relaxable without loss. The loss is then counted per cell, not by the
+            l1 distance.
+        randomness: Source of random bits, the operating system's if left out; a seeded source is refused.
         method: "constant" or "table", as for `sample`.
 
     Raises:
-        NotANumber, BadTable: for a value that cannot be released, with its place; nothing has been drawn then. Such a
-            refusal depends on the data, and is for the curator alone.
-        OutOfRange: for a sensitivity or number of cells below 1, and for an unknown ``numbers``.
+        NotANumber, BadTable: for a value that cannot be released, with its place; nothing was drawn then. This error
+            depends on the data, and is for the curator alone.
+        OutOfRange: for a sensitivity or number of cells below 1, and for unknown ``numbers``.
 
-    Promise: all answers together keep the level `spent`. Choose each level from responses, budgets and costs; a level
-    chosen by looking at the true error is not covered.
+    Guarantee: all answers together satisfy the level `spent`. Choose each level from answers, budgets and costs; a
+    level chosen by looking at the true error is not covered.
 
     Source: [koufogiannis2015], Theorems 1, 11 and 12; on the integers, the process of geometric noise.
 
@@ -85,18 +85,18 @@ class GradualRelease(Display, ProcessMemory):
         self._randomness, self._method = randomness, method
 
     def at(self, epsilon: Number | Level | NDArray[Any] | None = None) -> Any:
-        """The answer at a level; asked again, the same answer.
+        """The answer at a level; a repeated call returns the same answer.
 
         Args:
             epsilon: Privacy level: a number or a `Level`. An array of the shape of the values gives each cell its own.
 
         Returns:
             A number for a number, an array for a list or an array. On the integers they are ints, int64 in arrays, or
-            Python ints where one of the *released* numbers exceeds int64; on the reals floats.
+            Python integers if one of the *released* numbers exceeds int64; on the reals floats.
 
         Raises:
-            NotALevel: for what is no level; nothing is spent then.
-            Unsupported: for a new level asked for in another process than the one that made the release.
+            NotALevel: for an invalid level; nothing is spent then.
+            Unsupported: for a new level in another process than the one that made the release.
         """
         with self._alone():
             noised, answer = self._noised.answered(epsilon, self._randomness, self._method)
@@ -107,12 +107,12 @@ class GradualRelease(Display, ProcessMemory):
 
     @property
     def levels(self) -> tuple[Level, ...]:
-        """Every level at which some cell has been answered, strictest first."""
+        """Every level at which some cell was answered, smallest epsilon first."""
         return tuple(sorted(self._noised.levels))
 
     @property
     def spent(self) -> Level | None:
-        """The largest level answered: that of all answers together. None before the first answer."""
+        """The largest level answered, which all answers together cost; None before the first answer."""
         return max(self._noised.levels, default=None)
 
     def __repr__(self) -> str:
@@ -121,12 +121,12 @@ class GradualRelease(Display, ProcessMemory):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class NoisePath(Display):
-    """The noise of one value at every level at once; as secret as the value itself.
+    """The noise of one value at every level; as secret as the value itself.
 
     Attributes:
-        start: the strictest level.
+        start: Smallest level.
         lattice: Lattice of the noise.
-        steps: the path in steps of the noise.
+        steps: Path in steps of the noise.
     """
 
     start: Level
@@ -140,13 +140,13 @@ class NoisePath(Display):
         """The noise at a level of the path.
 
         Raises:
-            OutOfRange: for a level stricter than ``start``.
+            OutOfRange: for a level below ``start``.
         """
         return self._written(self.steps.at(self.lattice.of(level(epsilon))))
 
     @property
     def jumps(self) -> tuple[tuple[float, int | float], ...]:
-        """(epsilon, size): relaxed past epsilon, the noise moves by ``size``; strictest first."""
+        """Pairs (epsilon, size), by epsilon: relaxed past epsilon, the noise changes by ``size``."""
         per_step = self.lattice.of(self.start).epsilon_float / self.start.epsilon_float
         jumps_by_level = zip(self.steps.levels, self.steps.jumps, strict=True)
         return tuple(sorted((epsilon / per_step, self._written(-jump.size)) for epsilon, jump in jumps_by_level))
@@ -171,16 +171,16 @@ def path(
 ) -> NoisePath:
     """A path of geometric noise from the level ``start`` up to epsilon = infinity, where the noise is 0.
 
-    Evaluated at any levels in any order it has the joint law of `GradualRelease`: relax, tighten and bridge are its
-    conditional laws. Below ``start`` tighten the noise instead.
+    Evaluated at any levels in any order, it has the joint distribution of `GradualRelease`: relax, tighten and bridge
+    are its conditional distributions. For levels below ``start``, tighten the noise instead.
 
     Args:
-        start: an epsilon or a level.
-        noise: the noise at ``start``; drawn, if left out.
-        unit: Unit of privacy; or sensitivity and cells instead, 1 where left out.
+        start: Epsilon or level at which the path begins.
+        noise: Noise at ``start``; drawn if left out.
+        unit: Unit of privacy; or sensitivity and cells instead, 1 if left out.
         numbers: "integers" or "reals".
         grid: Width of the grid for reals, a power of two.
-        randomness: the operating system's if left out.
+        randomness: Source of random bits, the operating system's if left out.
 
     Source: [koufogiannis2015], Theorem 1B and Figure 1, on the integers.
 

@@ -1,4 +1,4 @@
-"""Arrow columns of a release by item: identifiers and values as they are read, responses as they are written."""
+"""Arrow columns of releases with keyed noise: reading identifiers and values, writing responses."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from utmost.tables.optional_imports import extra
 BLOCK, COUNT, TAGS = "block", "count", "tags"
 _LIMBS = 8
 _TWICE = -1
-"""The number of rows with an identifier that another row has, in the place of a block."""
+"""The number of a block that stands for the count of rows with repeated identifiers."""
 _TOGETHER, _UNEVEN = 1 << 20, 4
 
 
@@ -41,10 +41,7 @@ def arrow_numbers(column: Any, name: str) -> Any:
 
 
 def released_type(field: Any, numbers: str) -> Any:
-    """The type of a released column, a function of what was declared: int64, float64 for reals, decimals for decimals.
-
-    Integers that an engine made wide, since a sum is or since the rows hold a large one, are released as int64.
-    """
+    """The type of a released column, from its declared type: int64, float64 for reals, decimals for decimals."""
     arrow, kind = extra("pyarrow", "tables"), field.type
     kinds = arrow.types
     whole = kinds.is_integer(kind) or (kinds.is_decimal(kind) and kind.scale == 0)
@@ -54,6 +51,7 @@ def released_type(field: Any, numbers: str) -> Any:
         real = kinds.is_floating(kind) or kinds.is_decimal(kind)
         wanted = 'Cast it to integers, or declare numbers="reals".' if real else "Cast it to integers first."
         raise Unsupported("in an engine a released column must hold integers", came=str(kind), remedy=wanted)
+    # Wide integers that the engine chose, for sums or for large values in the rows, are released as int64.
     is_declared = UNDECLARED not in (field.metadata or {})
     return arrow.decimal128(38, 0) if kinds.is_decimal(kind) and is_declared else arrow.int64()
 
@@ -74,22 +72,21 @@ def _written(numbers: NDArray[Any], kind: Any, name: str) -> Any:
 
 
 class ReleaseItems(Protocol):
-    """Turn the identifiers and the numbers of some items into released columns."""
+    """A function from identifiers and numbers of some rows to released columns."""
 
     def __call__(
         self, release: ItemResponder, identifiers: Sequence[Identifiers], numbers: Mapping[str, Any]
-    ) -> dict[str, NDArray[Any]]:
-        """The released columns."""
+    ) -> dict[str, NDArray[Any]]: ...
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ItemNoiseMap:
-    """Turn a batch of a table into the batch of its release: a pure function, item by item.
+    """A pure function from a batch of a table to the batch of its release, row by row.
 
     Attributes:
         release: Release whose secret is used.
-        identifiers: the columns that say which item a row is.
-        schema: Schema of the batches that are made.
+        identifiers: Columns that together identify a row.
+        schema: Schema of the resulting batches.
         answer: Function from the numbers to the answer.
     """
 
@@ -99,7 +96,7 @@ class ItemNoiseMap:
     answer: ReleaseItems
 
     def __call__(self, batch: Any) -> Any:
-        """The released batch; its rows stand as those of the one that came."""
+        """The released batch, with its rows in the same order."""
         arrow = extra("pyarrow", "tables")
         items = [arrow_identifiers(batch.column(name), name) for name in self.identifiers]
         numbers = {name: arrow_numbers(batch.column(name), name) for name in self.release.columns}
@@ -122,14 +119,13 @@ def responses_of(
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CommittingRows:
-    """Turn batches of a table into the sums by block that commit to their rows.
+    """A function from batches of a table to the sums by block that commit to their rows.
 
     Attributes:
         key: Key of the commitment.
-        identifiers: the columns that say which item a row is.
-        answered: Release and level of the responses, where the rows hold them; None for true values.
-        parts: Number of parts in which the tags of all rows go along, for `TellingApart`; 0 where they are not
-            compared.
+        identifiers: Columns that together identify a row.
+        answered: Release and level, if the rows hold responses; None for true values.
+        parts: Number of parts into which the tags of all rows are split for `TellingApart`; 0 if they are not compared.
     """
 
     key: CommitmentKey
@@ -138,7 +134,7 @@ class CommittingRows:
     parts: int = 0
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """One batch for all that come: a row for each block that has any, 1024 at most, and for each column."""
+        """Yield batches of tags, then one of sums: a row for each nonempty block (at most 1024) and column."""
         commitment, waiting, rows = ItemCommitment.none(), list[NDArray[np.uint64]](), 0
         for batch in batches:
             items = [arrow_identifiers(batch.column(name), name) for name in self.identifiers]
@@ -160,10 +156,10 @@ class CommittingRows:
         yield _sums_batch(blocks, commitment.sums[blocks], [None] * blocks.size if self.parts else None)
 
     def _parted(self, halves: NDArray[np.uint64]) -> Any:
-        """Half the tags of some rows, in one piece for each part: a few cells, however many rows."""
+        """Half of the tags of some rows, as one piece for each part."""
         part, twice = self._part_of(halves), 0
         sizes = np.bincount(part, minlength=self.parts)
-        if sizes.max() > _UNEVEN * (1 + len(halves) // self.parts):  # rows that are all alike would be one part
+        if sizes.max() > _UNEVEN * (1 + len(halves) // self.parts):  # equal rows would all be in one part
             distinct = np.unique(halves)
             halves, twice = distinct, len(halves) - len(distinct)
             part = self._part_of(halves)
@@ -175,21 +171,19 @@ class CommittingRows:
         return _sums_batch(np.arange(_TWICE, _TWICE - len(sums), -1), sums, [None, *pieces])
 
     def _part_of(self, halves: NDArray[np.uint64]) -> NDArray[np.int64]:
-        """The part in which a tag meets those that are equal to it: by its highest bits."""
+        """The part of each tag, by its highest bits, so that equal tags are in the same part."""
         return ((halves >> np.uint64(32)) * np.uint64(self.parts) >> np.uint64(32)).astype(np.int64)
 
 
 class TellingApart:
-    """Join the pieces of each part that `CommittingRows` made: its sums, and how many half tags are twice.
-
-    Half a tag has 64 bits: of n items two have the same by chance with a probability below n^2 / 2^65.
-    """
+    """Join the pieces of each part that `CommittingRows` made: their sums, and the number of repeated half tags."""
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """The batches without tags; and one row more, of those whose half tag another has."""
+        """The batches without tags, and one more row with the number of repeated half tags."""
         arrow, pieces = extra("pyarrow", "tables"), dict[int, list[NDArray[np.uint64]]]()
         schema = None
         for batch in batches:
+            # Half a tag has 64 bits: among n identifiers two are equal by chance with probability below n^2 / 2^65.
             tags, is_sum = batch.column(TAGS), batch.column(TAGS).is_null()
             for row in np.flatnonzero(~np.asarray(is_sum.to_numpy(zero_copy_only=False))).tolist():
                 piece = np.frombuffer(tags[row].as_buffer(), "<u8")
@@ -206,7 +200,7 @@ class TellingApart:
 
 
 def _alike(halves: NDArray[np.uint64]) -> int:
-    """How many are equal to one before them."""
+    """The number of values that are equal to an earlier one."""
     ordered = np.sort(halves)
     return int((ordered[1:] == ordered[:-1]).sum())
 
@@ -218,14 +212,14 @@ def _sums_batch(blocks: NDArray[np.int64], sums: NDArray[np.int64], tags: list[b
 
 
 def commitment_schema(*, tagged: bool = False) -> Any:
-    """The Arrow schema of sums by block, and by column behind them; with tags, of pieces of all rows' tags as well."""
+    """The Arrow schema of the sums by block and column; with tags, also of pieces of the rows' tags."""
     arrow = extra("pyarrow", "tables")
     names = (BLOCK, COUNT, *(f"limb_{limb}" for limb in range(_LIMBS)))
     return arrow.schema([(name, arrow.int64()) for name in names] + ([(TAGS, arrow.binary())] if tagged else []))
 
 
 def gathered_commitment(batches: Iterator[Any]) -> tuple[ItemCommitment, int]:
-    """The commitment to all rows, from the sums of their parts; and how many rows seem to be items that others are."""
+    """The commitment to all rows from the sums of their parts, and the number of apparently repeated identifiers."""
     commitment, twice = ItemCommitment.none(), 0
     for batch in batches:
         columns = [np.asarray(batch.column(name).to_numpy()) for name in commitment_schema().names]
@@ -236,11 +230,7 @@ def gathered_commitment(batches: Iterator[Any]) -> tuple[ItemCommitment, int]:
 
 
 def check_none_twice(twice: int, rows: int, identifiers: Sequence[str]) -> None:
-    """Check that no row has an identifier that another row has.
-
-    Raises:
-        BadTable: saying how many have.
-    """
+    """Check that no row has the identifier of another row."""
     if twice:
         came = f"{twice} of {rows} rows with one that another row has"
         raise not_distinct(came, f"column {', '.join(map(repr, identifiers))}")

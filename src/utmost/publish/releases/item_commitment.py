@@ -1,13 +1,13 @@
-"""A commitment to a table that depends on no order: a keyed sum over its items, which an engine can aggregate.
+"""A commitment to a table in any row order: a keyed sum over its rows, which an engine can aggregate.
 
 Each row has a digest of 128 bits, the CBC-MAC of its identifier's tag and of its values, under a key of the release.
-Each row belongs to one of 1024 item blocks, by ten bits of its identifier's tag. What is committed to is, of each
-block, how many rows it has and the sum of their digests modulo 2^128: the multiset hash MSet-Add-Hash of
-[clarke2003]. Sums are associative, so parts of a table are committed to apart and added; and without the key
-nobody finds another table of the same sums but by a chance of 2^-128, see proofs/theory/item-noise.md.
+Each row belongs to one of 1024 item blocks, by ten bits of its identifier's tag. The commitment is, for each block, the
+number of its rows and the sum of their digests modulo 2^128: the multiset hash MSet-Add-Hash of [clarke2003]. Sums are
+associative, so parts of a table are committed to separately and added; without the key, finding another table with the
+same sums has probability at most 2^-128, see proofs/theory/item-noise.md.
 
-Beside it stand sums by column, of digests of the cells alone, under one key for the whole ledger: by them the same
-values are known again under another name, in any order, whoever holds them. They are compared, and kept sealed.
+There are also sums by column, of digests of the cells alone, under one key for the whole ledger: they recognise the
+same values under another name, in any order and from any source. They are compared, and stored encrypted.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -43,11 +43,12 @@ _AT_ONCE = 1 << 16
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ItemCommitment:
-    """Number of items in a table in each block, and the sums of their digests; then the same of each column's cells.
+    """The number of rows of a table in each block, with the sums of their digests; and the same for each column's
+    cells.
 
     Attributes:
-        sums: int64, shape (1024 + columns, 9), each below 2^62: of each block the number of rows, and eight limbs of
-            16 bits, the least first; of each column, where they were asked for, the number of cells and limbs likewise.
+        sums: int64, shape (1024 + columns, 9), each below 2^62: for each block the number of rows, and eight limbs of
+            16 bits, the least first; for each column, if present, the number of cells and limbs in the same form.
 
     >>> none = ItemCommitment.none()
     >>> (none + none).rows
@@ -67,19 +68,19 @@ class ItemCommitment:
 
     @classmethod
     def none(cls) -> "ItemCommitment":
-        """The commitment to no items."""
+        """The commitment to no rows."""
         return cls(np.zeros((BLOCKS, 1 + _LIMBS), np.int64))
 
     @classmethod
     def of_sums(cls, blocks: ArrayLike, sums: ArrayLike) -> "ItemCommitment":
-        """Join the sums of parts that an engine has added up, each by its block.
+        """Join the sums of parts that an engine has added up by block.
 
         Args:
-            blocks: numbers 0..1023, and from 1024 on those of columns, shape (k,); one that comes twice is added up.
-            sums: shape (k, 9), each below 2^62.
+            blocks: Numbers 0..1023 of blocks, and from 1024 on of columns, shape (k,); repeated numbers are added up.
+            sums: Sums, shape (k, 9), each below 2^62.
 
         Raises:
-            OutOfRange: for a block that there is not.
+            OutOfRange: for an invalid number of a block.
         """
         at, parts = int64_array(blocks, "blocks", (-1,)), int64_array(sums, "sums", (-1, 1 + _LIMBS))
         if len(parts) != at.size or ((at < 0) | (at >= BLOCKS + _MOST_COLUMNS)).any() or (parts < 0).any():
@@ -90,17 +91,17 @@ class ItemCommitment:
 
     @property
     def rows(self) -> int:
-        """How many rows the table has."""
+        """The number of rows of the table."""
         return int(self.sums[:BLOCKS, 0].sum())
 
     @property
     def blocks(self) -> int:
-        """How many blocks the ledger keeps: the least power of two that is not below the rows, at most 1024."""
+        """The number of blocks that the ledger stores: the least power of two >= the rows, at most 1024."""
         return min(BLOCKS, 1 << max(self.rows - 1, 0).bit_length())
 
     @property
     def content(self) -> bytes:
-        """The bytes that the ledger keeps: of each block kept, 8 bytes of count and 16 of the sum, little-endian."""
+        """The bytes that the ledger stores: for each block, 8 bytes of the count and 16 of the sum, little-endian."""
         folded_sums = ItemCommitment.of_sums(np.arange(BLOCKS) % self.blocks, self.sums[:BLOCKS]).sums[: self.blocks]
         counts = folded_sums[:, :1].astype("<i8").view(np.uint8)
         return np.hstack([counts, folded_sums[:, 1:].astype("<u2").view(np.uint8)]).tobytes()
@@ -115,7 +116,7 @@ class ItemCommitment:
 
     @property
     def columns(self) -> tuple[bytes | None, ...]:
-        """The number of each column's cells and the sum of their digests; None where that was not asked for."""
+        """The number of each column's cells and the sum of their digests, packed; None if absent."""
         return tuple(packed_sum(row) if row[0] else None for row in self.sums[BLOCKS:])
 
     def without(self, columns: Iterable[int]) -> "ItemCommitment":
@@ -133,16 +134,16 @@ class ItemCommitment:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CommitmentKey:
-    """The facts that a worker needs to commit to its rows.
+    """The key and facts with which a worker commits to its rows.
 
-    The driver hands it to every worker, so it can be pickled. It draws no noise; with it a guess at a row can be tested
-    against the commitment that a ledger keeps, so it must be kept as the data are.
+    The driver sends it to every worker, so it can be pickled. It draws no noise; with it a guess of a row can be tested
+    against the commitment in a ledger, so it must be protected like the data.
 
     Attributes:
         secret: 32 bytes; in no repr and no message.
-        columns: the released columns.
+        columns: Released columns.
         lattice: Lattice in whose steps the values are.
-        likeness: 32 bytes, under which the cells of each column are added up; None where that is not wanted.
+        likeness: 32 bytes, the key of the sums by column; None without these sums.
     """
 
     secret: bytes
@@ -159,11 +160,11 @@ class CommitmentKey:
         """The commitment to some rows.
 
         Args:
-            identifiers: the columns that say which item a row is, each of shape (n,).
-            values: the true values of each released column, shape (n,).
+            identifiers: Columns that together identify a row, each of shape (n,).
+            values: True values of each released column, shape (n,).
 
         Raises:
-            BadTable: where a column is missing or of another length.
+            BadTable: for a missing column, or one of another length.
             NotANumber: for a value that cannot be released, naming its place.
         """
         count = check_columns(identifiers)
@@ -172,17 +173,18 @@ class CommitmentKey:
     def committed_responses(
         self, release: ItemResponder, identifiers: Sequence[Identifiers], responses: Mapping[str, Any], at: Level
     ) -> ItemCommitment:
-        """The commitment to the rows that were answered so: it is that to their values if, and only if, they were.
+        """The commitment to rows of responses, which equals the commitment to their values exactly if they are genuine.
 
-        For one release and level the responses are the values plus a function of the identifiers, so that what commits
-        to the values commits to the responses at every level, and a table of others is as unlikely to have the
-        same sums as a changed table is.
+        At one level the responses of a release are the values plus a function of the identifiers, so that a commitment
+        to the values also commits to the responses at every level: a table of other responses is as unlikely to have
+            the same sums as
+        a changed table.
 
         Args:
             release: Release that answered.
-            identifiers: the columns that say which item a row is, each of shape (n,).
+            identifiers: Columns that together identify a row, each of shape (n,).
             responses: Responses of each released column, shape (n,).
-            at: the level of the responses, one of the release's path.
+            at: Level of the responses, one of the release's path.
 
         Raises:
             BadTable, NotANumber, OutOfRange: as for `ItemResponder.moved`.
@@ -202,7 +204,7 @@ class CommitmentKey:
 
 
 def committed_rows(secret: bytes, identifiers: Sequence[Identifiers], columns: Sequence[Integers]) -> ItemCommitment:
-    """The commitment to rows whose values are in steps, a few at a time: what is made of them stays in the cache."""
+    """The commitment to rows whose values are in steps; computed in chunks that fit the processor's cache."""
     of_rows, sums = derived_secret(secret, "row"), np.zeros((BLOCKS, 1 + _LIMBS), np.int64)
     for start in range(0, check_columns(identifiers), _AT_ONCE):
         some = slice(start, start + _AT_ONCE)
@@ -213,19 +215,7 @@ def committed_rows(secret: bytes, identifiers: Sequence[Identifiers], columns: S
 
 
 def value_sums(secret: bytes, column: Integers, exponent: int | None) -> NDArray[np.int64]:
-    """How many cells a column has and the sum of their digests: equal for equal numbers, in any order and any steps.
-
-    Args:
-        secret: 32 bytes.
-        column: Values in steps of 2^-exponent; None for integers. Floats and Fractions are each the number that it is.
-
-    Returns:
-        shape (9,): the count, and limbs of 16 bits that are not carried yet.
-
-    >>> halves, wholes = np.array([2, 6, 3]), np.array([3, 1])
-    >>> bool((value_sums(bytes(32), halves[:2], 1) == value_sums(bytes(32), wholes, None)).all())
-    True
-    """
+    """The number of a column's cells and the limbs of their digests' sum, shape (9,); equal for equal numbers."""
     sums = np.array([column.size, *[0] * _LIMBS], np.int64)
     for start in range(0, column.size, _AT_ONCE):
         some = column[start : start + _AT_ONCE]
@@ -238,7 +228,7 @@ def value_sums(secret: bytes, column: Integers, exponent: int | None) -> NDArray
 
 
 def packed_sum(sums: NDArray[np.int64]) -> bytes:
-    """A count and the limbs of a sum, carried, as bytes: 8 for each, little-endian."""
+    """A count and the carried limbs of a sum as bytes: 8 for each, little-endian."""
     whole = sums.copy()
     _carry(whole)
     return whole.astype("<i8").tobytes()
@@ -252,7 +242,7 @@ def _carry(sums: NDArray[np.int64]) -> None:
 
 
 def _tags_in_terms(secret: bytes, odd: Integers, shift: NDArray[np.int64]) -> Tags:
-    """The tags of odd times 2^-shift: those of the integer where there is no shift."""
+    """The tags of odd * 2^-shift; without a shift, those of the integer."""
     tags = item_tags(secret, [Identifiers.of(odd)])
     broken = np.flatnonzero(shift)
     if broken.size:
@@ -261,7 +251,7 @@ def _tags_in_terms(secret: bytes, odd: Integers, shift: NDArray[np.int64]) -> Ta
 
 
 def _tags_of_numbers(secret: bytes, numbers: list[Fraction]) -> Tags:
-    """The tags of rationals: as those of `_tags_in_terms` where the denominator is a power of two."""
+    """The tags of rationals; equal to `_tags_in_terms` if the denominator is a power of two."""
     shift = np.array([number.denominator.bit_length() - 1 for number in numbers], np.int64)
     tags = _tags_in_terms(secret, narrowed(objects(number.numerator for number in numbers)), shift)
     others = [at for at, number in enumerate(numbers) if number.denominator & (number.denominator - 1)]
@@ -285,7 +275,7 @@ def _lowest_terms(column: Integers, exponent: int) -> tuple[Integers, NDArray[np
 
 
 def first_difference(content: bytes, other: bytes) -> int:
-    """The first block, from 1, in which two contents differ, as `ItemCommitment.content` wrote them; 0 for none."""
+    """The first block, from 1, in which two contents from `ItemCommitment.content` differ; 0 if they are equal."""
     size = 8 + 2 * _LIMBS
     for at in range(0, max(len(content), len(other)), size):
         if content[at : at + size] != other[at : at + size]:
@@ -294,10 +284,8 @@ def first_difference(content: bytes, other: bytes) -> int:
 
 
 def _add_up(sums: NDArray[np.int64], blocks: NDArray[np.int64], digests: Tags) -> None:
-    """Add the counts and digests of some rows to the sums of their blocks, two limbs at a time.
-
-    Sums of so many numbers of 32 bits stay below 2^48, where a float64 is an integer exactly.
-    """
+    """Add the counts and digests of some rows to the sums of their blocks, two limbs at a time."""
+    # Sums of at most 2^16 numbers of 32 bits stay below 2^48, so that float64 is exact.
     assert len(digests) <= _AT_ONCE
     halves = digests.astype("<u8", copy=False).view("<u4").reshape(-1, _LIMBS // 2)
     sums[:, 0] += np.bincount(blocks, minlength=BLOCKS)

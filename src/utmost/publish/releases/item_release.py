@@ -1,10 +1,10 @@
-"""A release whose noise is addressed by item: what its workers are given, and what they make of it.
+"""Releases with noise keyed by identifier: the facts that workers get, and the noise that they compute.
 
-The noise of an item at a level is a function of a secret, the column, the path and the item's identifier. The **path**
-is the list of the levels in the order in which they were answered. It says from which law the noise at each comes, as
-`Step.from_known` does: fresh, relaxed from the stricter neighbour, tightened from the looser one, or bridged between
-the two. So all levels of an item have the joint law of the noise process, whatever the order; items, columns and
-releases are independent; and nothing needs to be stored to be said again.
+The noise of a row at a level is a function of a secret, the column, the path and the row's identifier. The **path** is
+the list of levels in the order in which they were answered. It determines the conditional distribution of the noise at
+each level, as `Step.from_known` does: fresh, relaxed from the smaller neighbour, tightened from the larger one, or
+bridged between both. So the noise of a row at all levels has the joint distribution of the noise process, in any order
+of levels; rows, columns and releases are independent; and answers can be repeated without stored noise.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -36,25 +36,25 @@ from utmost.errors import BadTable, OutOfRange, WrongKind
 from utmost.publish.promises.lattice import Lattice
 from utmost.publish.promises.level_steps import Step
 
-_AT_ONCE = 1 << 14  # items at once: what is made of them stays in the cache, and in memory that is used again
+_AT_ONCE = 1 << 14  # rows at once: their data fit the processor's cache, and memory is reused
 Shift = Callable[[Tags], Integers]
-"""A function from the tags of some items to what is added to their values."""
+"""A function from the tags of some rows to the numbers that are added to their values."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ItemResponder:
-    """The facts that a worker needs to answer for its items: the secret of one release, and its public facts.
+    """The facts with which a worker answers for its rows: the secret of one release, and its public facts.
 
-    The driver hands it to every worker, so it can be pickled; its secret opens this release and nothing else of the
-    ledger. Whoever holds it and a response can take the noise off: it must be kept as the data are, and ends with the
-    job.
+    The driver sends it to every worker, so it can be pickled; its secret opens this release and nothing else of the
+    ledger. With it and a response one can remove the noise: it must be protected like the data, and is needed only
+    during the job.
 
     Attributes:
         secret: 32 bytes; in no repr and no message.
-        columns: the released columns.
+        columns: Released columns.
         lattice: Lattice of the noise.
-        path: the levels, in the order in which they were answered.
-        level: the one of them that is asked for.
+        path: Levels, in the order in which they were answered.
+        level: Level of the path at which rows are answered.
 
     >>> from utmost.exact import level
     >>> from utmost.privacy import Unit
@@ -81,28 +81,28 @@ class ItemResponder:
             raise OutOfRange("a path has its levels once each, one of them the release's own", where="ItemResponder")
 
     def tags(self, identifiers: Sequence[Identifiers]) -> Tags:
-        """The tags of items, shape (n, 2); see `item_tags`."""
+        """The tags of rows, shape (n, 2); see `item_tags`."""
         return item_tags(self.secret, identifiers)
 
     def responses(
         self, identifiers: Sequence[Identifiers], values: Mapping[str, Any], level: Level | None = None
     ) -> dict[str, NDArray[Any]]:
-        """The released columns of some items.
+        """The released columns of some rows.
 
         Args:
-            identifiers: the columns that say which item a row is, each of shape (n,).
-            values: the true values of each released column, shape (n,).
-            level: one of the path; the release's own if left out.
+            identifiers: Columns that together identify a row, each of shape (n,).
+            values: True values of each released column, shape (n,).
+            level: Level of the path; the release's own if left out.
 
         Returns:
-            For each column int64, Python ints where one is larger, or floats on the grid; in the order of the items.
+            For each column int64, Python integers if one is larger, or floats on the grid; in the order of the rows.
 
         Raises:
-            BadTable: where a column is missing or of another length.
+            BadTable: for a missing column, or one of another length.
             NotANumber: for a value that cannot be released, naming its place.
             OutOfRange: for a level that is not in the path.
 
-        Cost: at epsilon 1 about 50 ns an item and column, and 15 to 100 ns an item for its tag.
+        Cost: at epsilon 1 about 50 ns a row and column, and 15 to 100 ns a row for its tag.
         """
         shifts = {name: self._noisy(name, self.level if level is None else level) for name in self.columns}
         shifted = self._shifted(identifiers, values, shifts, add)
@@ -111,10 +111,10 @@ class ItemResponder:
     def moved(
         self, identifiers: Sequence[Identifiers], responses: Mapping[str, Any], at: Level, to: Level | None = None
     ) -> dict[str, NDArray[Any]]:
-        """The responses at the level ``to``, from those at the level ``at``: no values are needed.
+        """The responses at the level ``to``, computed from those at the level ``at`` without the values.
 
         Args:
-            identifiers: Arguments of `responses`.
+            identifiers: Identifiers, as for `responses`.
             responses: Responses of each released column at the level ``at``.
             at, to: Levels of the path; ``to`` is the release's own if left out.
 
@@ -128,7 +128,7 @@ class ItemResponder:
     def without_noise(
         self, identifiers: Sequence[Identifiers], responses: Mapping[str, Any], at: Level
     ) -> dict[str, Integers]:
-        """The true values, in steps, of the items that were answered so: by them responses are known again.
+        """The true values, in steps, of rows with these responses, to compare with the commitment.
 
         Args:
             identifiers, responses, at: Arguments of `moved`.
@@ -139,7 +139,7 @@ class ItemResponder:
         return self._shifted(identifiers, responses, {name: self._noisy(name, at) for name in self.columns}, minus)
 
     def noise(self, column: str, level: Level, tags: Tags) -> Integers:
-        """The noise of each item at a level of the path, in steps of the geometric part, shape (n,)."""
+        """The noise of each row at a level of the path, in steps of the geometric part, shape (n,)."""
         return self._each(self._plan(column, (level,)), tags, lambda known: known[level])
 
     def apart(self, column: str, level: Level, other: Level, tags: Tags) -> Integers:
@@ -147,7 +147,7 @@ class ItemResponder:
         return self._each(self._plan(column, (level, other)), tags, lambda known: minus(known[level], known[other]))
 
     def place(self, column: str, tags: Tags) -> Integers | None:
-        """The places in the uniform block, one for all levels; None where there are no blocks."""
+        """The positions in the uniform block, equal at all levels; None if the lattice has no blocks."""
         if self.lattice.block == 1:
             return None
         cipher = self._cipher("place", column)
@@ -155,7 +155,7 @@ class ItemResponder:
         return minus(joined(drawn, len(tags)), np.array([self.lattice.block // 2]))
 
     def _noisy(self, column: str, level: Level) -> Shift:
-        """All noise of some items at a level, in steps."""
+        """A function from tags to the whole noise at a level, in steps."""
         plan = self._plan(column, (level,))
 
         def shift(tags: Tags) -> Integers:
@@ -166,7 +166,7 @@ class ItemResponder:
         return shift
 
     def _apart(self, column: str, level: Level, other: Level) -> Shift:
-        """How far the responses of some items at two levels lie apart, in steps."""
+        """A function from tags to the difference of the responses at two levels, in steps."""
         plan = self._plan(column, (level, other))
         return lambda tags: self.lattice.times(self._each(plan, tags, lambda known: minus(known[level], known[other])))
 
@@ -177,7 +177,7 @@ class ItemResponder:
         shifts: Mapping[str, Shift],
         by: Callable[[Integers, Integers], Integers],
     ) -> dict[str, Integers]:
-        """Columns of numbers in steps, each shifted: few items at a time, in memory that is used again."""
+        """Columns of numbers in steps, each shifted, in chunks that reuse memory."""
         count = check_columns(identifiers)
         read = read_columns(self.lattice, self.columns, numbers, count)
         parts: dict[str, list[Integers]] = {name: [] for name in read}
@@ -191,7 +191,7 @@ class ItemResponder:
     def _each(
         self, plan: list[tuple[Step, BlockCipher]], tags: Tags, combine: Callable[[dict[Level, Integers]], Integers]
     ) -> Integers:
-        """The numbers that are made of the noise at the levels of a plan, chunk by chunk."""
+        """The numbers that ``combine`` computes from the noise at the levels of a plan, in chunks."""
         parts = []
         for some in _chunks(tags):
             known: dict[Level, Integers] = {}
@@ -201,7 +201,7 @@ class ItemResponder:
         return joined(parts, len(tags))
 
     def _plan(self, column: str, levels: Sequence[Level]) -> list[tuple[Step, BlockCipher]]:
-        """The steps that lead to some levels, in the order of the path, each with the cipher of its words."""
+        """The steps to some levels, in the order of the path, each with the cipher of its random words."""
         steps: dict[Level, Step] = {}
         texts: dict[Level, str] = {}
         for at, to in enumerate(self.path):
@@ -229,10 +229,7 @@ class ItemResponder:
 
 
 def drawn_by_item(step: Step, lattice: Lattice, known: Mapping[Level, Integers], words: ItemWords) -> Integers:
-    """The noise of each item at the level that a step leads to, from the noise at its neighbours.
-
-    It is `Step.drawn` with words by item.
-    """
+    """The noise of each row at the level of a step, from the noise at its neighbours; `Step.drawn` with keyed words."""
     law = step.law(lattice)
     if isinstance(law, Geometric):
         return item_geometric(law.level, words)
@@ -249,7 +246,7 @@ def drawn_by_item(step: Step, lattice: Lattice, known: Mapping[Level, Integers],
 
 
 def _node(step: Step, texts: Mapping[Level, str]) -> str:
-    """The name of a level in a path: it says from which levels its noise comes, and from which theirs."""
+    """The name of a level in a path, which depends on the levels that its noise is computed from, recursively."""
     parts = [level_text(step.to), *("" if end is None else texts[end] for end in (step.strict, step.loose))]
     return sha256(length_prefixed(parts)).hexdigest()
 
@@ -259,17 +256,11 @@ def _chunks(tags: Tags) -> list[Tags]:
 
 
 def is_texts(names: object) -> bool:
-    """Whether these are names of columns, in a tuple."""
     return isinstance(names, tuple) and all(isinstance(name, str) for name in names)
 
 
 def read_columns(lattice: Lattice, columns: Sequence[str], values: Any, count: int) -> dict[str, Integers]:
-    """The values of columns in steps, ``count`` of each.
-
-    Raises:
-        BadTable: where a column is missing or of another length.
-        NotANumber: for a value that cannot be released, naming its place.
-    """
+    """The values of columns in steps, ``count`` of each; BadTable or NotANumber naming what is missing or invalid."""
     if not isinstance(values, Mapping):
         raise WrongKind("values must be columns by name", came=type(values).__name__, where="values")
     missing = [name for name in columns if name not in values]
@@ -279,7 +270,6 @@ def read_columns(lattice: Lattice, columns: Sequence[str], values: Any, count: i
 
 
 def _steps(lattice: Lattice, values: Any, count: int, name: str) -> Integers:
-    """The values of a column in steps."""
     cells = lattice.read(values)
     if cells.shape != (count,):
         raise BadTable("a column must have one value for each identifier", came=str(cells.shape), where=repr(name))

@@ -1,7 +1,7 @@
-"""One table of several amounts of the same persons: their counts, sums and means, from releases that share a level.
+"""A table of several amounts of the same persons: counts, sums and means, from releases that share a level.
 
-Each amount is released at an equal part of the level, so that none is worse than by an equal split. How many persons
-there are follows from each of these releases; the table has the mean of all, whose error is smaller than that of one.
+Each amount is released at an equal share of the level. Each of these releases also counts the persons; the table has
+the mean of these counts, whose error is smaller than that of one.
 """
 
 from collections.abc import Mapping
@@ -46,11 +46,11 @@ from utmost.tables.frames.table import Table
 class MeasuresTable:
     """Counts, sums and means of several amounts by group, as one table with one statement; made by `release_measures`.
 
-    Args:
+    Attributes:
         releases: Release of the sums and counts of each amount, by the amount's name.
 
     Raises:
-        OutOfRange: for releases of other tables than sums and counts over the same axes, at equal levels.
+        OutOfRange: for releases other than of sums and counts over the same axes, at equal levels.
     """
 
     releases: Mapping[str, NoisySums]
@@ -88,17 +88,17 @@ class MeasuresTable:
 
     @property
     def level(self) -> Level:
-        """The cost of all of them together."""
+        """The cost of all releases together."""
         return self._first.level.scaled(len(self.releases))
 
     @property
     def is_in_ledger(self) -> bool:
-        """Whether a ledger remembers the releases."""
+        """Whether a ledger holds the releases."""
         return self._first.ledger_facts is not None
 
     @property
     def ledger_facts(self) -> LedgerFacts | None:
-        """Name, version and levels of the whole table in a ledger; None for a table that no ledger gave."""
+        """The name, version and levels of the whole table in a ledger; None without a ledger."""
         facts, parts = self._first.ledger_facts, len(self.releases)
         if facts is None:
             return None
@@ -112,9 +112,9 @@ class MeasuresTable:
 
     @property
     def table(self) -> Table:
-        """The labels; the number of persons, and of each amount its sums and means, each with its margin behind it.
+        """The labels, the number of persons, and the sums and means of each amount, each followed by its margin.
 
-        Cost: an interval for each mean, a twentieth of a second.
+        Cost: an interval for each mean, 50 ms.
         """
         first, columns = self._first, dict[str, list[Any]]()
         for name, release in self.releases.items():
@@ -131,16 +131,16 @@ class MeasuresTable:
 
     @property
     def statement(self) -> dict[str, Any]:
-        """The public statement: the promise for all amounts together, and the statement of each with its sums."""
+        """The public statement: the guarantee for all amounts together, and the statement of each with its sums."""
         return self.said(None)
 
     def said(self, digest: Digest | None) -> dict[str, Any]:
-        """The statement, with the digest of the table as it is published."""
+        """The statement, with the digest of the published table."""
         return MEASURES_FORM.statement(self, digest)
 
     @property
     def changes(self) -> str:
-        """The most that one individual changes, in words: of amounts with the same bounds once."""
+        """The largest change by one individual, in words; amounts with equal bounds are listed together."""
         if all(release.unit.counted == "people" for release in self.releases.values()):
             amounts = [_pair(release).amount for release in self.releases.values()]
             owned = [
@@ -178,7 +178,7 @@ class MeasuresTable:
         sign: Path | str | None = None,
         overwrite: bool = False,
     ) -> dict[str, Any]:
-        """Write the table and, beside it, its statement as ``path`` and ".json": both appear, or none.
+        """Write the table, and its statement as ``path`` plus ".json": both files appear, or none.
 
         Args:
             path, format, sign, overwrite: Arguments of `saved`.
@@ -199,7 +199,7 @@ class MeasuresTable:
         return _pair(self._first).name(self._first.domain.finest)
 
     def _count_forms(self, group: int) -> list[tuple[NoisySums, ProductForm]]:
-        """The number of persons of a group, as each release has it."""
+        """The number of persons of a group, in the form of each release."""
         place, forms = places_of(group, self._first.domain.group_shape(self._seen_family)), []
         for release in self.releases.values():
             pair = _pair(release)
@@ -209,7 +209,7 @@ class MeasuresTable:
 
     @property
     def _count_noise(self) -> Combination:
-        """The noise of the mean of the numbers of persons: one for all groups, since each cell is measured."""
+        """The noise of the mean number of persons, equal for all groups, since each cell is measured."""
         parts = len(self.releases)
         laws = [scaled(of.noise(form), 1 / _pair(of).amount.step / parts) for of, form in self._count_forms(0)]
         return Combination(
@@ -219,11 +219,11 @@ class MeasuresTable:
         )
 
     def count_margin(self, confidence: Number | None = None) -> int | float:
-        """The margin of the number of persons of a group: of the mean of what all releases say."""
+        """The margin of the number of persons of a group, the mean over all releases."""
         return estimate_of(Fraction(0), self._count_noise, self._sure(confidence)).margin
 
     def column_bars(self) -> dict[str, int | float]:
-        """The margin of each column, before anything is drawn; that of a mean times the number that it divides by."""
+        """The margin of each column, before anything is drawn; that of a mean times its number of events."""
         margins = {"count": self.count_margin()}
         for release in self.releases.values():
             (own,) = release.column_bars(self._family).values()
@@ -231,7 +231,7 @@ class MeasuresTable:
         return margins
 
     def _counts(self) -> dict[str, list[Any]]:
-        """The mean of the numbers of persons by group that the releases have, with the margin of its own noise."""
+        """The mean number of persons by group over all releases, with its margin."""
         groups, noise = prod(self._first.domain.group_shape(self._seen_family)), self._count_noise
         values = [
             sum((of.reconstruction.value(of.measured, form) for of, form in self._count_forms(group)), Fraction(0))
@@ -242,19 +242,19 @@ class MeasuresTable:
         return {"count": [one.value for one in shown], "count_margin": [one.margin for one in shown]}
 
     def total(self, where: Where | None = None, *, confidence: Number | None = None) -> Estimate:
-        """How many events a selection has, the average of the counts measured with each amount, with its margin.
+        """The number of events in a selection, the mean of the counts of all amounts, with its margin.
 
         Args:
             where, confidence: Arguments of `NoisySums.total`.
 
         Raises:
-            NotDetermined, OutOfRange: as `NoisySums.total`.
+            NotDetermined, OutOfRange: as for `NoisySums.total`.
         """
         value, _, law = self._counts_of({} if where is None else where, {})
         return estimate_of(value, Combination(law["u"], law["levels"], law["counts"]), self._sure(confidence))
 
     def difference(self, first: Where, second: Where, *, confidence: Number | None = None) -> Estimate:
-        """How many more events one selection has than another; as `total`."""
+        """The number of events in one selection minus that in another; as `total`."""
         over, under, law = self._counts_of(first, second)
         sizes = [u - v for u, v in zip(law["u"], law["v"], strict=True)]
         return estimate_of(over - under, Combination(sizes, law["levels"], law["counts"]), self._sure(confidence))
@@ -274,7 +274,7 @@ class MeasuresTable:
         return FiellerSet.of(top, bottom, **law, confidence=self._sure(confidence)).bar()
 
     def _counts_of(self, first: Where, second: Where) -> tuple[Fraction, Fraction, dict[str, list[Any]]]:
-        """The averages of the counts of two selections, and the noises that they share."""
+        """The mean counts of two selections, and the joint noise of both."""
         parts = len(self.releases)
         counts = [release.counts_of(first, second) for release in self.releases.values()]
         law: dict[str, list[Any]] = {name: [] for name in ("u", "v", "levels", "counts")}
@@ -297,7 +297,7 @@ class MeasuresTable:
     def without_data(
         cls, tables: Mapping[str, CountedTable], at: Level, confidence: Number = DEFAULT_CONFIDENCE
     ) -> "MeasuresTable":
-        """The table with zeros in place of sums: its margins depend on the noise alone."""
+        """The table with zeros instead of sums; its margins depend on the noise alone."""
         check_tables(tables)
         share, sure = at.scaled(Fraction(1, len(tables))), read_confidence(confidence)
         return cls(
@@ -308,7 +308,7 @@ class MeasuresTable:
 MEASURES_FORM = StatementForm(
     MEASURES_KIND, "a statement of a table of measures", MeasuresTable._fields, MeasuresTable._of_fields
 )
-"""Statements of tables of several amounts: the release of each decides every field."""
+"""The form of statements of tables of several amounts, from the release of each amount."""
 
 
 @progress_bar("Noising sums")
@@ -319,10 +319,10 @@ def release_measures(
     confidence: Number = DEFAULT_CONFIDENCE,
     randomness: Randomness | None = None,
 ) -> MeasuresTable:
-    """Release counts, sums and means of several amounts as one table: each amount has an equal part of the level.
+    """Release counts, sums and means of several amounts as one table, each amount at an equal share of the level.
 
     Args:
-        tables: Counted table of each amount, by the amount's name, as `count_measures` gave it for a measure of `mean`.
+        tables: Counted table of each amount, by the amount's name, from `count_measures` for a measure of `mean`.
         epsilon: Level that all together may spend.
         confidence: Confidence of the margins.
         randomness: Source of random bits, the operating system's if left out.
@@ -347,7 +347,7 @@ def release_measures(
 
 
 def check_tables(tables: Mapping[str, CountedTable]) -> None:
-    """Check that there are counted tables, each of sums and counts of the amount by whose name it goes."""
+    """Check that there are counted tables, each of sums and counts of the amount with its name."""
     for name, table in mapping(tables, "tables").items():
         if not isinstance(table, CountedTable):
             raise wrong_kind("tables", "counted tables by name", table)
@@ -374,7 +374,7 @@ def _seen(release: NoisySums) -> list[Any]:
 
 
 def _history(release: NoisySums) -> tuple[Any, ...] | None:
-    """The version and the levels of a release in a ledger; None for one that no ledger gave."""
+    """The version and the levels of a release in a ledger; None without a ledger."""
     facts = release.ledger_facts
     return None if facts is None else (facts.data_version, facts.levels, facts.together)
 

@@ -1,6 +1,6 @@
-"""Cells and their noise at every level at which they have been answered: what a gradual release keeps of a column.
+"""Cells with their noise at every answered level: the history of a column in a gradual release.
 
-The noise of a cell is a Markov chain in the level, see `Step`; cells that have been answered at the same levels share a
+The noise of a cell is a Markov chain in the level, see `Step`; cells that were answered at the same levels share a
 history, and are drawn together.
 """
 
@@ -24,12 +24,12 @@ from utmost.publish.promises.level_steps import Step
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class History:
-    """Cells that have been answered at the same levels.
+    """Cells that were answered at the same levels.
 
     Attributes:
-        where: the places of the cells among all cells.
-        block: the place of each cell's noise in the uniform block; None before the first answer, or without blocks.
-        known: the steps of geometric noise at each level answered.
+        where: Places of the cells among all cells.
+        block: Position of each cell's noise in the uniform block; None before the first answer, or without blocks.
+        known: Steps of geometric noise at each answered level.
     """
 
     where: NDArray[np.intp]
@@ -37,15 +37,12 @@ class History:
     known: Mapping[Level, Integers]
 
     def noise(self, level: Level, lattice: Lattice) -> Integers:
-        """The noise at a level that is known."""
+        """The noise at an answered level."""
         coarse = lattice.times(self.known[level])
         return coarse if self.block is None else add(coarse, self.block)
 
     def extended(self, level: Level, lattice: Lattice, randomness: Randomness, method: DrawMethod | None) -> "History":
-        """The history with one level more, drawn from its law given all levels known.
-
-        The noise is a Markov chain in the level, so only the nearest level on either side matters, see `Step`.
-        """
+        """The history with one more level, drawn from its distribution given the noise at the nearest levels."""
         if level in self.known:
             return self
         step = Step.from_known(self.known, level)
@@ -75,13 +72,13 @@ def gathered(parts: list[tuple[NDArray[np.intp], Integers]], count: int) -> Inte
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class NoisedColumn:
-    """Values in steps, and the histories of their cells, which between them hold each cell once.
+    """Values in steps, and the histories of their cells; each cell is in exactly one history.
 
     Attributes:
-        shape: Shape of the values; None for a bare number.
+        shape: Shape of the values; None for a single number.
         values: Values in steps, in a row.
         lattice: Lattice of the noise.
-        histories: Histories of cells answered at the same levels.
+        histories: Histories of cells that were answered at the same levels.
     """
 
     shape: tuple[int, ...] | None
@@ -91,21 +88,17 @@ class NoisedColumn:
 
     @classmethod
     def of(cls, values: Any, lattice: Lattice) -> "NoisedColumn":
-        """A column that has never been answered; the values are copied."""
+        """A column without answers; the values are copied."""
         cells = lattice.read(values)
         return cls(cells.shape, lattice.steps(cells), lattice, (History(np.arange(cells.size), None, {}),))
 
     @property
     def levels(self) -> set[Level]:
-        """The levels at which some cell has been answered."""
+        """The levels at which some cell was answered."""
         return {known_level for history in self.histories for known_level in history.known}
 
     def answered(self, levels: Any, randomness: Randomness, method: DrawMethod | None) -> tuple["NoisedColumn", Any]:
-        """The column after an answer, and the answer.
-
-        Args:
-            levels: one level, or an array of levels of the shape of the values.
-        """
+        """The column after an answer, and the answer, at one level or an array of levels of the values' shape."""
         which, chosen = self._chosen(levels)
         pieces: list[tuple[NDArray[np.intp], Integers]] = []
         histories: list[History] = []
@@ -117,7 +110,7 @@ class NoisedColumn:
         return replace(self, histories=tuple(histories)), self.lattice.write(self.shape, released)
 
     def _chosen(self, levels: Any) -> tuple[NDArray[np.intp] | None, list[Level]]:
-        """Which of a list of levels each cell gets; None where there is but one."""
+        """The number of each cell's level in the returned list; None if there is one level for all."""
         if not isinstance(levels, list | tuple | np.ndarray) or plain_array(levels, "epsilon").ndim == 0:
             return None, [level_of(levels)]
         array = np.asarray(levels, dtype=object)

@@ -1,4 +1,4 @@
-"""Releasing a workload: the sums over a plan's families noised once, and every other sum made of them."""
+"""Releases by a plan: noisy sums of the measured marginals, and all other sums estimated from them."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -51,7 +51,7 @@ from utmost.publish.releases.table_bars import places_of
 from utmost.publish.releases.withheld import FamilyCells, WithheldTables, withheld_families
 from utmost.publish.releases.withholding import WithholdingRule
 from utmost.publish.releases.workload_errors import AnswerErrors, FamilyLaws, scaled
-from utmost.publish.workloads.amount_pair import AmountPair, Weights
+from utmost.publish.workloads.amount_pair import AmountPair, Weights, value_column
 from utmost.publish.workloads.measuring.forms import Along, LevelNumbers, ProductForm, group_of, numbers_of, selected
 from utmost.publish.workloads.measuring.measured_families import measured_family
 from utmost.publish.workloads.planning.plan import Plan
@@ -66,19 +66,19 @@ from utmost.tables.frames.adapters import LabelledTable
 from utmost.tables.frames.any_table import adapter_of, labelled
 
 _BESIDE = ("measure", "sums")
-"""The fields of a document of sums that no other statement has."""
+"""The additional fields of a document of sums."""
 
 _MOST_SUMS = 1 << 26
 
 BarT = TypeVar("BarT", Estimate, RatioBar, QuantileBar)
-"""An answer with its confidence."""
+"""A result with its confidence."""
 
 Families = str | Sequence[str] | Family
-"""A family by the names of its levels, or as the domain has it."""
+"""A marginal by the names of its levels, or as a tuple of the domain."""
 
 
 def _own(sums: Any) -> NDArray[Any]:
-    """A copy, but of an array that nobody can write, neither it nor what it is a view of."""
+    """A read-only array unchanged; else a copy."""
     owner = sums if getattr(sums, "base", None) is None else sums.base
     arrays = isinstance(sums, np.ndarray) and isinstance(owner, np.ndarray) and owner.base is None
     return sums if arrays and not (sums.flags.writeable or owner.flags.writeable) else np.array(sums)
@@ -86,19 +86,18 @@ def _own(sums: Any) -> NDArray[Any]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NoisySums(Display):
-    """The noisy sums of a workload, and what follows from them; ``answer.table`` of a plan.
+    """The noisy sums of a plan, and the results that follow from them; the ``answer.table`` of a plan.
 
     Attributes:
-        promise: Promise of the sums, whole; its noise has the plan.
+        promise: Promise of the release; its noise has the plan.
         level: Level that the whole release spent.
-        confidence: Confidence of the margins that are shown, unless another is asked for: at this level, or where a
-            rule stopped at it.
-        measured: Noisy sums of each measured family, integers of shape ``plan.measured_shape``: all that
-            was said of the data. What else this class gives is computed from them.
-        kind: Kind of the tables made of it, as an adapter names it.
-        weights: Weight of each measured family in least squares; chosen by the noise when left out.
-        ledger_facts: Facts that a ledger adds to the statement of its answer; None for a release that no ledger gave.
-        measure: the name of what was counted, where several measures were counted in one pass.
+        confidence: Default confidence of the margins, at this level or where a stopping rule stopped.
+        measured: Noisy sums of each measured marginal, integers of shape ``plan.measured_shape``: everything that was
+            released about the data. All other results are computed from them.
+        kind: Kind of the tables made of them, as an adapter names it.
+        weights: Weight of each measured marginal in least squares; chosen by the noise when left out.
+        ledger_facts: Facts that a ledger adds to the statement; None without a ledger.
+        measure: Name of the measure, if several were counted in one pass.
     """
 
     _shown = ("domain", "spent", "confidence")
@@ -137,7 +136,7 @@ class NoisySums(Display):
             raise OutOfRange("there must be a weight for each measured family", came="others")
         if not self.weights:
             object.__setattr__(self, "weights", precision_weights(self._ratios))
-        _ = self.reconstruction  # refuses what cannot be reconstructed
+        _ = self.reconstruction  # raises if the sums cannot be reconstructed
 
     def __reduce__(self) -> tuple[Any, ...]:
         parts = (self.promise, self.level, self.confidence, dict(self.measured), self.kind, self.weights)
@@ -145,13 +144,13 @@ class NoisySums(Display):
 
     @cached_property
     def plan(self) -> Plan:
-        """The families that were measured and their shares, with domain and unit."""
+        """The plan: measured marginals and their shares, with domain and unit."""
         assert isinstance(self.promise.noise, SumNoise), "checked when it was made"
         return self.promise.noise.plan
 
     @property
     def stop(self) -> Stop | None:
-        """Facts of the ladder, where the promise has a rule (`within`) and this level is of it; None otherwise."""
+        """The facts of the stopping rule (`within`) at this level; None without a rule."""
         return None if self.ledger_facts is None else self.ledger_facts.stop
 
     @property
@@ -176,7 +175,7 @@ class NoisySums(Display):
 
     @cached_property
     def reconstruction(self) -> LeastSquares:
-        """Least squares from the measured families."""
+        """The least-squares estimator from the measured marginals."""
         return self.plan.measurement.reconstruction(self.weights)
 
     @property
@@ -186,7 +185,7 @@ class NoisySums(Display):
 
     @property
     def stated(self) -> Statement:
-        """The statement as a record: promise, level, confidence, the digest of the sums, and what a ledger adds."""
+        """The statement as an object: promise, level, confidence, the digest of the sums, and the ledger's facts."""
         digest = {"of": "sums", "sha256": self.digest}
         return Statement(self.promise, self.at_level, self.plan.measured, digest, self.ledger_facts)
 
@@ -196,7 +195,7 @@ class NoisySums(Display):
         return self.stated.facts() | ({} if self.measure is None else {"measure": self.measure})
 
     def facts(self) -> dict[str, Any]:
-        """The whole release as JSON values, which `of_facts` reads: the statement, and the noisy sums."""
+        """The release as JSON values, which `of_facts` reads: the statement, and the noisy sums."""
         return {**self.statement, "sums": sums_facts(self.plan, self.measured)}
 
     def save(
@@ -209,20 +208,21 @@ class NoisySums(Display):
         sign: Path | str | None = None,
         overwrite: bool = False,
     ) -> dict[str, Any]:
-        """Write the whole release as one .json document, or one family's table with the release beside it.
+        """Write the release as one .json document, or the table of one marginal with the release beside it.
 
         Args:
-            path: ends in .json for the document, which holds statement and noisy sums; else the table's, see `saved`.
-            family: the levels of the table; those of the cells if left out.
-            means: whether the table has means beside sums and counts that were noised together, see `with_means`.
+            path: Path that ends in .json for the document with statement and noisy sums; else the path of the table,
+                see `saved`.
+            family: Levels of the table; those of the cells if left out.
+            means: Whether to add means to sums and counts with shared noise, see `with_means`.
             format, sign, overwrite: Arguments of `saved`.
 
         Returns:
-            The document; or what stands beside the table: the document, the family, and the digest of the table.
+            The document; or the statement of the table: the document, the marginal, and the digest of the table.
 
         Raises:
-            NotDetermined, OutOfRange: for a family that the release does not have.
-            Unsupported, KeyRefused: as `saved`.
+            NotDetermined, OutOfRange: for a marginal that the release does not have.
+            Unsupported, KeyRefused: as for `saved`.
         """
         averaged = truth(means, "means")
         if (
@@ -240,14 +240,15 @@ class NoisySums(Display):
 
     @classmethod
     def of_facts(cls, facts: Mapping[str, Any]) -> "NoisySums":
-        """The sums in a document that `facts` wrote, once all that follows was computed again and found equal.
+        """The sums in a document that `facts` wrote; every field is computed again and compared.
 
-        Promise, level and sums are taken as they are; distributions, margins and the weights of least squares follow.
-        The sums themselves are held by the digest and, where it is signed, by the signature.
+        Promise, level and sums are read; distributions, margins and the weights of least squares are computed from
+        them. The sums themselves are protected by the digest and, if the document is signed, by the signature.
 
         Raises:
             BadTable: naming the first field that does not follow from the others.
-            Unsupported: for a format that is not known. WrongKind: for what is no mapping.
+            Unsupported: for an unknown format.
+            WrongKind: for a document that is not a mapping.
 
         >>> import json
         >>> import numpy as np
@@ -266,23 +267,24 @@ class NoisySums(Display):
             raise does_not_follow("sums" if release.stated.digest != statement.digest else "promise")
         until, stop = statement.promise.until, release.stop
         if until is not None and stop is not None and stop.is_met not in (None, release.is_within(until)):
-            required = "the rule must be met, or not, as it was stated"
+            required = "the tables must meet the stopping rule exactly if the statement says so"
             raise BadTable(required, came="the contrary", where="stopped")
         return release
 
     @classmethod
     def of_document(cls, facts: Mapping[str, Any]) -> "NoisySums":
-        """The sums in a document, or where cells are withheld the release without them."""
+        """The sums in a document; if cells are withheld, the release without sums."""
         return cls.of_facts(facts) if "sums" in mapping(facts, "facts") else cls.without_sums(facts)
 
     @classmethod
     def without_sums(cls, facts: Mapping[str, Any]) -> "NoisySums":
-        """The release of which a statement without digest and sums tells, with 0 for each sum.
+        """The release that a statement without digest and sums describes, with 0 for each sum.
 
-        Its labels, distributions, margins and sentences are those of the release; its estimates are nobody's.
+        Its labels, distributions, margins and sentences are those of the release; its estimates are meaningless.
 
         Raises:
-            BadTable, WrongKind: as `of_facts`. Unsupported: for more sums than a file would hold.
+            BadTable, WrongKind: as for `of_facts`.
+            Unsupported: for more sums than a file would hold.
         """
         statement, plan = cls._stated(facts)
         if plan.measured > _MOST_SUMS:
@@ -295,10 +297,10 @@ class NoisySums(Display):
 
     @classmethod
     def _stated(cls, facts: Mapping[str, Any]) -> tuple[Statement, Plan]:
-        """The statement of a document, checked, and its plan."""
+        """The checked statement of a document, and its plan."""
         whole = mapping(facts, "facts")
         if not is_of_sums(whole):
-            came, remedy = repr(whole.get("kind"))[:60], "Give what a release by a plan was saved as: one .json file."
+            came, remedy = repr(whole.get("kind"))[:60], "Pass the saved .json file of a release by a plan."
             raise BadTable("the document must be the statement of a release by a plan", came=came, remedy=remedy)
         statement = Statement.of_facts({name: fact for name, fact in whole.items() if name not in _BESIDE})
         assert isinstance(statement.promise.noise, SumNoise), "no other noise is of this kind"
@@ -311,7 +313,7 @@ class NoisySums(Display):
         measured: Mapping[Family, NDArray[Any]],
         facts: Mapping[str, Any],
     ) -> "NoisySums":
-        """The sums with all that a checked statement says of them."""
+        """The sums with the facts of a checked statement."""
         noise = statement.noise
         measure = stated_field(facts, "measure", str) if "measure" in facts else None
         if measure == "":
@@ -330,10 +332,10 @@ class NoisySums(Display):
             raise BadTable("the document's parts must make a release by a plan", came=str(error)) from None
 
     def is_within(self, until: Until) -> bool:
-        """Whether the released tables are as accurate as a rule wants them: it reads nothing else.
+        """Whether the released tables are as accurate as a stopping rule requires; a function of published values.
 
-        The rule reads the wanted tables with margins of 95 %, whatever others are shown; of cells that are chosen by
-        labels, those tables that have the columns of these labels.
+        The rule reads the tables of the workload with margins of 95 %, even if others are shown; if it chooses cells by
+        labels, it reads the tables that have the columns of these labels.
         """
         rule = instance(until, Until, "until")
         read = self if self.confidence == CONFIDENCE else replace(self, confidence=CONFIDENCE)
@@ -342,16 +344,16 @@ class NoisySums(Display):
         return all(rule.is_met_by(table, columns) for table in tables if rule.reads(adapter_of(table).names(table)))
 
     def __getitem__(self, family: Families) -> LabelledTable:
-        """One family as a table: its labels, the estimates, and behind them their margins, of the release's confidence.
+        """One marginal as a table: its labels, the estimates, and their margins with the release's confidence.
 
-        Where counts were noised together with sums (``most_events``) it has both, each under its name.
+        Counts and sums with shared noise (``most_events``) are both in the table, each under its name.
 
         Args:
-            family: names of levels, each of which may be narrowed to a label: ``"department outcome=admitted"``.
+            family: Names of levels, each of which may be restricted to a label: ``"department outcome=admitted"``.
 
         Raises:
-            NotDetermined: for a family that the measured ones do not determine.
-            OutOfRange: for names that the domain has not.
+            NotDetermined: for a marginal that the measured ones do not determine.
+            OutOfRange: for names that are not in the domain.
         """
         chosen, narrow = self._named(family)
         amounts = self._amounts
@@ -362,14 +364,14 @@ class NoisySums(Display):
         return family_table(self.domain, self.kind, amounts.seen(chosen), columns, narrow)
 
     def __iter__(self) -> Iterator[str]:
-        """Names of the wanted tables, or of the measured ones where nobody said which are wanted."""
+        """The names of the workload's tables, or of the measured ones without a workload."""
         return (self.table_name(family) for family in wanted_families(self.plan))
 
     def raw(self, family: Families) -> LabelledTable:
-        """The noisy sums of one measured family as they were drawn, before anything was made of them; or differences.
+        """The noisy sums of one measured marginal as they were drawn; or the differences.
 
         Raises:
-            OutOfRange: for a family that was not measured.
+            OutOfRange: for a marginal that was not measured.
         """
         chosen = measured_family(self.domain, family)
         chosen = chosen if self._amounts is None else self._amounts.both(chosen)
@@ -389,18 +391,19 @@ class NoisySums(Display):
         along: Along | None = None,
         confidence: Number | None = None,
     ) -> Estimate:
-        """The number of individuals or events in a selection of cells, with its error bar; of sums alone, their sum.
+        """The number of individuals or events in a selection of cells, with its margin; for sums of amounts alone,
+        their sum.
 
         Args:
-            where: Wanted labels by the name of a level: one, a list, or for bins ``slice(low, high)``; everything when
-                left out.
-            column: Name of the amount whose sum is wanted, where it was noised together with counts.
-            along: Numbers with which cells count, by the name of a level one for each of its labels.
+            where: Labels by the name of a level: one, a list, or for bins ``slice(low, high)``; everything when left
+                out.
+            column: Name of the amount to sum, if it shares noise with counts.
+            along: Weights of the cells, by the name of a level one for each of its labels.
             confidence: Confidence of the margin; that of the release if left out.
 
         Raises:
-            NotDetermined: for an answer that the measured families do not determine.
-            OutOfRange: for names and labels that the domain has not, and another amount.
+            NotDetermined: for a sum that the measured marginals do not determine.
+            OutOfRange: for names and labels that are not in the domain, and another amount.
         """
         form_of, steps = self._asked(column)
         form = form_of(where, along)
@@ -410,10 +413,10 @@ class NoisySums(Display):
     def difference(
         self, first: Where, second: Where, *, column: str | None = None, confidence: Number | None = None
     ) -> Estimate:
-        """The total of a selection less that of another, with the error bar of the difference's own law.
+        """The total of a selection minus that of another, with the margin of the difference.
 
         Args:
-            first, second: two selections, which may overlap, as for `total`.
+            first, second: Two selections as for `total`, which may overlap.
             column, confidence: Arguments of `total`.
 
         Raises:
@@ -426,13 +429,13 @@ class NoisySums(Display):
         return self._estimate(value - less, law, confidence, steps)
 
     def total_noise(self, where: Where | None = None, *, column: str | None = None) -> Combination:
-        """The law of the error of `total`, in the unit of its value."""
+        """The distribution of the error of `total`, in the unit of its value."""
         form_of, steps = self._asked(column)
         law = self._errors.of(form_of(where))
         return law if steps is None else scaled(law, steps.step)
 
     def _asked(self, column: str | None) -> tuple[Callable[..., ProductForm], Amount | None]:
-        """How a selection is summed, and the amount in whose steps: people, or the named amount, or sums alone."""
+        """The function that sums a selection, and the amount in whose steps the sum is; None for people."""
         if optional(column, text, "column") is None:
             return self.counted_form, None if self.unit.is_shared else self.unit.amount
         self.check_amount(str(column))
@@ -446,13 +449,13 @@ class NoisySums(Display):
         column: str | None = None,
         confidence: Number | None = None,
     ) -> RatioBar:
-        """The ratio of two counts, with an interval that holds the true one; "not determined" where nothing is said.
+        """The ratio of two counts, with an interval that contains the true one; "not determined" if noise hides it.
 
-        Sums alone, which count nobody, have the ratio of two sums.
+        For sums of amounts alone it is the ratio of two sums.
 
         Args:
-            numerator, denominator: two selections, which may overlap.
-            column: Name of the amount whose sums are divided, where it was noised together with counts.
+            numerator, denominator: Two selections, which may overlap.
+            column: Name of the amount whose sums are divided, if it shares noise with counts.
             confidence: Confidence of the interval; that of the release if left out.
 
         Raises:
@@ -463,10 +466,10 @@ class NoisySums(Display):
         return self._as_shown(self._ratio(over, self, under, self._sure(confidence)).bar(), confidence)
 
     def check_amount(self, name: str) -> None:
-        """Check that sums of the amount of this name were released.
+        """Check that sums of the amount with this name were released.
 
         Raises:
-            OutOfRange: naming the amount that was.
+            OutOfRange: naming the amount that was released.
         """
         amount = self.unit.amount
         if amount is None or amount.distinct is not None or amount.name != name:
@@ -478,7 +481,7 @@ class NoisySums(Display):
             raise OutOfRange("amount must name an amount that was released", came=repr(name), remedy=there)
 
     def counts_of(self, first: Where, second: Where) -> tuple[Fraction, Fraction, dict[str, Any]]:
-        """The noisy numbers of events of two selections, and the joint law of their errors, as `fieller` takes it."""
+        """The noisy numbers of events of two selections, and the joint distribution of their errors, for `fieller`."""
         forms = self.counted_form(first), self.counted_form(second)
         over, under = (self.reconstruction.value(self.measured, form) for form in forms)
         return over, under, self._errors.of_pair(*forms, self._errors)
@@ -495,17 +498,17 @@ class NoisySums(Display):
         """The mean of a number over the individuals of a selection: a sum over a count, with its interval.
 
         Args:
-            name: Level whose labels stand for numbers; left out where ``sums`` is given, and where the amounts that
-                were noised together with counts are meant.
-            where: the selection; everything when left out.
-            values: a number for each label, in order or by label; for bins, their midpoints.
-            sums: another release, of the sums of the number, over a domain in which the selection can be said.
+            name: Level whose labels stand for numbers; leave it out with ``sums``, and for the amounts that share noise
+                with counts.
+            where: Selection; everything when left out.
+            values: A number for each label, in order or by label; for bins, their midpoints.
+            sums: Another release, of the sums of the number, over a domain that has the levels of the selection.
             confidence: Confidence of the interval; that of the release if left out.
 
         Returns:
-            An interval. It is not determined where the noisy count is so small, or negative, that the selection may be
+            An interval. It is not determined if the noisy count is so small, or negative, that the selection may be
             empty. A mean of amounts that were clipped to two ends is the mean of the clipped amounts, and lies between
-            them.
+            these ends.
 
         Raises:
             NotDetermined, OutOfRange: as for `total`.
@@ -525,7 +528,7 @@ class NoisySums(Display):
         amounts = self._amounts
         if sums is not None:
             step = self.unit.step if amounts is None else Fraction(1)
-            both = sums.at_one_level(sure)  # either may have stopped at any level of its own ladder
+            both = sums.at_one_level(sure)  # either release may have stopped at any level of its own rule
             ratio = self._ratio(sums.form(chosen), sums, counts, both, sums.unit.step / step)
         elif amounts is not None and name == amounts.amount.name:
             stated, ends = self._selected(chosen, None, amounts.stated), amounts.amount.between
@@ -537,9 +540,10 @@ class NoisySums(Display):
     def column_bars(
         self, *families: Families, confidence: Number | None = None, together: bool = False
     ) -> dict[str, dict[str, int | float]]:
-        """The margins of counts, sums and means that were noised together, by table and column; as `bars`.
+        """The margins of counts, sums and means with shared noise, by table and column; as `bars`.
 
-        A mean has its margin times the number of events that it divides by: in a group of 100 it is a hundredth of it.
+        The margin of a mean is given times the number of events: in a group of 100 events it is a hundredth of the
+            number.
 
         >>> import utmost as ut
         >>> people = {"region": ["N", "N", "S"], "income": [20, 40, 30]}
@@ -557,17 +561,17 @@ class NoisySums(Display):
         return bars
 
     def with_means(self, family: Families) -> LabelledTable:
-        """One table with counts and sums that were noised together, and the mean of each group with its interval.
+        """A table with counts and sums with shared noise, and the mean of each group with its interval.
 
-        Blank are means that are not determined: the count may be 0, as far as its noise allows to say.
+        Means that are not determined are blank: their noisy count is compatible with 0.
 
         Args:
-            family: Name of the table, as for one table; "" for the total.
+            family: Name of the table; "" for the total.
 
         Raises:
             NotDetermined, OutOfRange: as for one table, and for counts or sums alone.
 
-        Cost: an interval for each row, a twentieth of a second.
+        Cost: an interval for each row, 50 ms.
         """
         name = self._pair().amount.name
         table, names = self[family], [f"{name}_mean{end}" for end in ("", "_lower", "_upper")]
@@ -583,7 +587,7 @@ class NoisySums(Display):
         return shown
 
     def group_means(self, family: Families) -> list[RatioBar]:
-        """The mean amount of the events of each row of a family's table, where counts are noised with sums."""
+        """The mean amount of the events in each row of a marginal's table, for counts with shared noise."""
         (chosen, narrow), amounts = self._named(family), self._pair()
         seen, shape = amounts.seen(chosen), self.domain.group_shape(amounts.seen(chosen))
         groups = np.flatnonzero(groups_in(self.domain, seen, narrow)).tolist()
@@ -595,18 +599,19 @@ class NoisySums(Display):
     def quantile(
         self, name: str, q: Number, *, where: Where | None = None, confidence: Number | None = None
     ) -> QuantileBar:
-        """Which cells of an ordered axis can hold a quantile of a selection.
+        """The cells of an ordered axis that can contain a quantile of a selection.
 
         Args:
-            name: a level of an axis of bins.
+            name: Level of an axis of bins.
             q: Share below the quantile, strictly between 0 and 1: "1/4" for the first quartile.
-            where: the selection; everything when left out.
-            confidence: Confidence of the margins that are shown, unless another is asked for.
+            where: Selection; everything when left out.
+            confidence: Confidence of the result; that of the release if left out.
 
         Raises:
-            NotDetermined, OutOfRange: as for `total`; for an axis that has no order.
+            NotDetermined, OutOfRange: as for `total`; for an axis without order.
 
         Cost: an estimate and a bound for each group of the level.
+
         Source: proofs/theory/quantiles.md.
 
         >>> import numpy as np
@@ -629,7 +634,7 @@ class NoisySums(Display):
         return self._as_shown(quantile_bar(self.domain, selection, name, q, sure, measured), confidence)
 
     def median(self, name: str, *, where: Where | None = None, confidence: Number | None = None) -> QuantileBar:
-        """Which cells of an ordered axis can hold the median of a selection: `quantile` at 1/2."""
+        """The cells of an ordered axis that can contain the median of a selection: `quantile` at 1/2."""
         return self.quantile(name, Fraction(1, 2), where=where, confidence=confidence)
 
     def variance(
@@ -642,18 +647,19 @@ class NoisySums(Display):
     ) -> RatioBar:
         """The variance of a number over the individuals of a selection, sum (x - mean)^2 over their count.
 
-        It is that of the numbers that labels stand for: what varies within a bin is not in it.
+        It uses the numbers that labels stand for, without the variation within a bin.
 
         Args:
-            name: a level whose labels stand for numbers.
-            where: the selection; everything when left out.
-            values: Arguments of `mean`.
+            name: Level whose labels stand for numbers.
+            where: Selection; everything when left out.
+            values: Numbers of the labels, as for `mean`.
             confidence: Confidence of the interval; that of the release if left out.
 
         Raises:
-            NotDetermined, OutOfRange: as for `total`; for sums of amounts, which count nobody.
+            NotDetermined, OutOfRange: as for `total`; for sums of amounts, which do not count individuals.
 
-        Cost: that of two ratios, 0.1 s, or five times as much where the mean is hardly known.
+        Cost: that of two ratios, 0.1 s, or five times as much if the mean is inaccurate.
+
         Source: proofs/theory/quantiles.md, "Variance and spread".
 
         >>> import numpy as np
@@ -668,7 +674,7 @@ class NoisySums(Display):
         """
         text(name, "name")
         if self.unit.amount is not None:
-            remedy = "Count the people by bins of the amount, and ask for the variance along that axis."
+            remedy = "Count the people by bins of the amount, and compute the variance along that axis."
             raise OutOfRange("a variance needs a release of counts", came="sums of amounts", remedy=remedy)
         place, level = self.domain.level_named(name)
         chosen: Where = {} if where is None else mapping(where, "where")
@@ -698,20 +704,20 @@ class NoisySums(Display):
     def cumulative(
         self, name: str, *, where: Where | None = None, confidence: Number | None = None, together: bool = False
     ) -> LabelledTable:
-        """How many lie in each group of an ordered level or before it, as a table: labels, estimates and margins.
+        """The numbers up to and in each group of an ordered level, as a table: labels, estimates and margins.
 
         Plan for it by `Workload.prefixes`, on the command line ``--want "prefixes of age"``.
 
         Args:
-            name: a level of an axis of bins or periods; missing values have no place in it.
-            where: the selection; everything when left out.
+            name: Level of an axis of bins or periods; missing values are left out.
+            where: Selection; everything when left out.
             confidence: Confidence of each margin; that of the release if left out.
-            together: whether all sums of the table lie within their margins at once with that confidence.
+            together: Whether all sums of the table lie within their margins at once with that confidence.
 
         Raises:
             NotDetermined, OutOfRange: as for `quantile`.
 
-        Cost: an error bar for each group.
+        Cost: a margin for each group.
 
         >>> import numpy as np
         >>> from utmost.privacy import Unit
@@ -720,14 +726,14 @@ class NoisySums(Display):
         >>> domain = Domain(age=edges([0, 15, 25, 65, None]))
         >>> plan = Plan(domain, Unit(1, 1), {"age": 1})
         >>> released = release(np.array([90, 10, 20, 30]), plan, epsilon=9)
-        >>> released.cumulative("age")["margin"].tolist()
+        >>> released.cumulative("age")["count_margin"].tolist()
         [0, 0, 0, 0]
         """
         text(name, "name")
         at_once = truth(together, "together")
         amounts = self.plan.amount_pair
         if amounts is None:
-            answers = [(("estimate", "margin"), self.form(where), self.unit.amount)]
+            answers = [(self.value_columns[0], self.form(where), self.unit.amount)]
         else:
             answers = [
                 ((column.name, column.margin), self._selected(where, None, column.weights), column.amount)
@@ -748,46 +754,47 @@ class NoisySums(Display):
         return labelled(self.kind, labels, columns)
 
     def form(self, where: Where | None = None, along: Along | None = None) -> ProductForm:
-        """The answer that `total` gives, as a sum of cells; of amounts that have counts beside them, in their steps.
+        """The answer of `total` as a linear combination of cells; for amounts with counts, in their steps.
 
         Raises:
-            OutOfRange: for names and labels that the domain has not.
+            OutOfRange: for names and labels that are not in the domain.
         """
         amounts = self._amounts
         return self._selected(where, along, None if amounts is None else amounts.total)
 
     def counted_form(self, where: Where | None = None, along: Along | None = None) -> ProductForm:
-        """The number of events of a selection, where they are counted beside their amounts; else as `form`.
+        """The number of events of a selection as a linear combination of cells; without counts, as `form`.
 
         Raises:
-            OutOfRange: for names and labels that the domain has not.
+            OutOfRange: for names and labels that are not in the domain.
         """
         amounts = self._amounts
         return self._selected(where, along, None if amounts is None else amounts.count)
 
     @property
     def value_columns(self) -> tuple[tuple[str, str], ...]:
-        """The columns of numbers in its tables, each with that of its margins."""
+        """The names of the columns of numbers in the tables, each with that of its margins."""
         if self._amounts is None:
-            return (("estimate", "margin"),)
+            name = value_column(self.unit)
+            return ((name, f"{name}_margin"),)
         return tuple((column.name, column.margin) for column in self._amounts.columns)
 
     def table_name(self, family: Family) -> str:
-        """The name of a family's table: its levels, without the axis of the two parts of an amount."""
+        """The name of the table of a marginal: its levels, without the axis of the two parts of an amount."""
         chosen = self.domain.family(family)
         return self.domain.family_name(chosen) if self._amounts is None else self._amounts.name(chosen)
 
     def bars(
         self, *families: Families, confidence: Number | None = None, together: bool = False
     ) -> dict[str, int | float]:
-        """The margins of families, by name; of several sizes of groups the largest.
+        """The margins of marginals, by name; the largest one if groups differ in size.
 
-        Where counts were noised together with sums they are those of the sums; `column_bars` has the others.
+        For counts and sums with shared noise they are those of the sums; `column_bars` has the others.
 
         Args:
-            families: the families; when none is named, those that the plan's workload wants, or the measured ones.
+            families: Marginals; by default those of the plan's workload, or the measured ones.
             confidence: Confidence of each margin; that of the release if left out.
-            together: whether *all* sums of all these families lie within the margins at once with that confidence.
+            together: Whether *all* sums of all these marginals lie within the margins at once with that confidence.
 
         Raises:
             NotDetermined, OutOfRange: as for `total`.
@@ -799,7 +806,7 @@ class NoisySums(Display):
 
     @classmethod
     def without_data(cls, promise: Promise, level: Level, confidence: Fraction) -> "NoisySums":
-        """The release of a plan with zeros in place of sums: its margins depend on the noise alone."""
+        """The release of a plan with zeros instead of sums; its margins depend on the noise alone."""
         noise, nothing = instance(promise, Promise, "promise").noise, np.zeros((), dtype=np.int64)
         assert isinstance(noise, SumNoise), "the promise of a plan"
         zeros = {family: np.broadcast_to(nothing, noise.plan.measured_shape(family)) for family in noise.plan.shares}
@@ -808,7 +815,7 @@ class NoisySums(Display):
     def widest_bars(
         self, families: Iterable[Family], weights: Weights | None, sure: Fraction, *, together: bool
     ) -> dict[str, int | float]:
-        """`bars` of the sums of families, or of an answer that weighs the two parts of an amount."""
+        """`bars` of the sums of marginals, or of a weighted sum of the two parts of an amount."""
         amounts = self._amounts
         chosen = [self.domain.family(family) for family in iterable(families, "families")]
         laws = {family: self._family_laws(family, weights) for family in chosen}
@@ -828,25 +835,25 @@ class NoisySums(Display):
         complementary: bool = False,
         mark: str = "withheld",
     ) -> WithheldTables:
-        """Tables with cells left out by a public rule on their noisy values; it costs nothing.
+        """Tables with cells withheld by a public rule on their noisy values; it spends nothing.
 
         Args:
-            families: the tables that are published; as for `bars` when none is named.
+            families: Marginals to publish; by default as for `bars`.
             below, relative_margin, complementary, mark: Arguments of `WithholdingRule`.
 
         Raises:
-            NotDetermined, OutOfRange, NotANumber: for a family that the release has not, and an invalid rule.
-            Unsupported: where too many cells would have to be compared for ``complementary``.
+            NotDetermined, OutOfRange, NotANumber: for a marginal that the release does not have, and an invalid rule.
+            Unsupported: if ``complementary`` would have to compare too many cells.
         """
         rule = WithholdingRule.of(below, relative_margin, complementary=complementary, mark=mark)
         return self.withheld(rule, families or wanted_families(self.plan))
 
     def withheld(self, rule: WithholdingRule, families: Iterable[Families]) -> WithheldTables:
-        """`withhold` by a rule, with families in any form that a release takes."""
+        """`withhold` by a rule, with marginals in any form that the release accepts."""
         instance(rule, WithholdingRule, "rule")
         iterable(families, "families")
         if self._amounts is not None:
-            remedy = "Leave out rows of the saved table by their noisy counts: that costs nothing."
+            remedy = "Leave out rows of the saved table by their noisy counts: it spends nothing."
             raise Unsupported("withhold needs counts or sums alone", came="a release of means", remedy=remedy)
         cells = []
         for family, narrow in (narrowed(self.domain, name) for name in families):
@@ -856,24 +863,25 @@ class NoisySums(Display):
 
     @progress_bar("Making whole numbers")
     def clean(self, given: GivenFacts | None = None, *, hold: Families | None = None) -> CleanTable:
-        """Whole numbers, none negative, whose sums all agree: beside the release, never instead of it.
+        """Nonnegative integers whose sums all agree: published beside the release, never instead of it.
+
+        If overlapping tables were measured and not the cells, the result has only tables that follow from the measured
+        ones.
 
         Args:
-            given: public facts that then hold, {"total": 9, "sex=men": ut.workloads.between(high=5)}: see `read_given`.
-            hold: one table whose sums stay as released, rounded; "total" makes most other sums better, too.
+            given: Public facts that then hold, {"total": 9, "sex=men": ut.workloads.between(high=5)}: see `read_given`.
+            hold: One table whose sums stay as released, rounded; "total" also reduces the error of most other sums.
 
         Raises:
-            NotDetermined: for distinct counts; where the cells are open and more than 65 536, or hat functions were
-                measured.
-            SolverFailed: where a program fails.
-            OutOfRange, WrongKind, Infeasible: for invalid facts, and facts that hold of no table.
+            NotDetermined: for distinct counts; if the cells are open, for more than 65 536 of them, or measured hat
+                functions.
+            SolverFailed: if a program fails.
+            OutOfRange, WrongKind, Infeasible: for invalid facts, and facts that hold for no table.
 
         Warns:
-            FactsFarOff: for a fact so far from the released sum that noise has a chance of 10^-6 to be the reason.
+            FactsFarOff: for a fact whose distance from the released sum noise explains only with probability 10^-6.
 
-        Where overlapping tables were measured and not the cells, only tables that follow from these can be had of it.
-
-        Cost: seconds for 10^5 cells; where the cells are open five seconds for 10^4, a minute for 6 10^4.
+        Cost: seconds for 10^5 cells; if the cells are open, five seconds for 10^4, a minute for 6 10^4.
         """
         problem = self.clean_problem(given, hold)
         whole = problem.solved()
@@ -882,7 +890,7 @@ class NoisySums(Display):
         return whole
 
     def clean_problem(self, given: GivenFacts | None = None, hold: Families | None = None) -> CleanProblem:
-        """The least-squares problem of a clean table, and the facts that must hold: see `clean`."""
+        """The least-squares problem of a clean table, with the facts that must hold: see `clean`."""
         self.plan.check_clean(self.reconstruction)
         try:
             laws = [*self.laws(self.domain.finest).values()]
@@ -892,13 +900,13 @@ class NoisySums(Display):
         return CleanProblem.of(self, self.reconstruction, cell, self.kind, given, hold)
 
     def _warn_of(self, facts: PublicFacts) -> None:
-        """Warn of facts that the released sums all but exclude: a mistyped total makes a table of nonsense."""
+        """Warn of facts that the released sums practically exclude, such as a mistyped total."""
         count, far = sum(len(facts.places(family)) for family in facts.bounds), []
         for family, bounds in facts.bounds.items():
             try:
                 sums, divisor = self.reconstruction.estimates(self.measured, family)
                 kinds, laws = self._errors.of_family(family)
-            except NotDetermined:  # nothing was released of it
+            except NotDetermined:  # no released sums to compare with
                 continue
             reach = {kind: Fraction(law.margin(1 - FAR_OFF / count)) for kind, law in laws.items()}
             estimates, (lower, upper) = sums.ravel(), (ends.ravel() for ends in bounds)
@@ -910,10 +918,10 @@ class NoisySums(Display):
         warn_far_off(far)
 
     def noise(self, form: ProductForm) -> Combination:
-        """The law of an answer's error, of amounts in their own unit.
+        """The distribution of an answer's error, for amounts in their own unit.
 
         Raises:
-            NotDetermined: for an answer that the measured families do not determine.
+            NotDetermined: for an answer that the measured marginals do not determine.
         """
         if not isinstance(form, ProductForm):
             raise wrong_kind("form", "a ProductForm", form)
@@ -928,14 +936,14 @@ class NoisySums(Display):
         return AnswerErrors(self.reconstruction, self._ratios, self.unit)
 
     def at_one_level(self, confidence: Fraction) -> Fraction:
-        """The confidence, at this level by itself, of a margin that holds with another where a rule has stopped."""
+        """The confidence at this level alone, such that margins hold with ``confidence`` where a rule stopped."""
         return confidence if self.stop is None else self.stop.at_one_level(confidence)
 
     def laws(self, family: str | Sequence[str] | Family) -> dict[int, Combination]:
-        """The laws of the errors of a family's sums; of amounts in steps.
+        """The distributions of the errors of a marginal's sums; for amounts in steps.
 
         Args:
-            family: Family as `Domain.family` reads it: "department sex", a list of levels, or a family.
+            family: Marginal as `Domain.family` reads it: "department sex", a list of levels, or a tuple.
 
         Raises:
             OutOfRange: for a level that the domain does not have.
@@ -950,7 +958,7 @@ class NoisySums(Display):
         return self._errors.of_amounts(amounts, family, weights)
 
     def _pair(self) -> AmountPair:
-        """The two parts of amounts whose events were counted beside them."""
+        """The pair of sums and counts of an amount; refuse a release without it."""
         amounts = self._amounts
         if amounts is None:
             remedy = "Count with ut.mean (--mean)."
@@ -964,7 +972,7 @@ class NoisySums(Display):
         return self.plan.amount_pair
 
     def _named(self, family: Families) -> tuple[Family, Mapping[int, int]]:
-        """A family by its name, with both parts of an amount, and the labels that it is narrowed to."""
+        """A marginal by its name, with both parts of an amount, and the labels to which axes are restricted."""
         chosen, narrow = narrowed(self.domain, family)
         if self._amounts is None:
             return chosen, narrow
@@ -983,17 +991,18 @@ class NoisySums(Display):
 
     def _estimated(self, family: Family) -> dict[str, NDArray[Any]]:
         known = self.reconstruction, self._errors, self.measured
-        return estimated_columns(*known, family, self._sure(None), self.unit.amount)
+        (names,) = self.value_columns
+        return estimated_columns(*known, family, self._sure(None), self.unit.amount, names=names)
 
     def _shown_confidence(self, confidence: Number | None) -> Fraction:
         return self.confidence if confidence is None else read_confidence(confidence)
 
     def _sure(self, confidence: Number | None) -> Fraction:
-        """The confidence, at this level by itself, of a margin that is shown with another where a rule stopped."""
+        """The confidence at this level alone, for a margin that is shown with another where a rule stopped."""
         return self.at_one_level(self._shown_confidence(confidence))
 
     def _as_shown(self, bar: BarT, confidence: Number | None) -> BarT:
-        """A bar with the confidence that it has where a rule stopped."""
+        """A result with the confidence that it has where a rule stopped."""
         return replace(bar, confidence=self._shown_confidence(confidence))
 
     def _estimate(
@@ -1009,7 +1018,7 @@ class NoisySums(Display):
         sure: Fraction,
         steps: Fraction | None = None,
     ) -> FiellerSet:
-        """The set of a ratio; ``steps`` is the unit of the numerator in that of the denominator."""
+        """Fieller's set of a ratio; ``steps`` is the unit of the numerator in that of the denominator."""
         law = of._errors.of_pair(over, under, self._errors)
         top, bottom = of.reconstruction.value(of.measured, over), self.reconstruction.value(self.measured, under)
         steps = of.unit.step / self.unit.step if steps is None else steps
@@ -1018,14 +1027,14 @@ class NoisySums(Display):
 
 
 def _mean(ratio: FiellerSet, ends: tuple[Fraction, Fraction] | None = None) -> RatioBar:
-    """The interval of a sum over a count: cut to the ends of clipped amounts; open where there may be nobody."""
+    """The interval of a mean, cut to the ends of clipped amounts; not determined if the count may be 0."""
     if ratio.bottom <= 0:
         return RatioBar.undetermined(1 - ratio.miss)
     return ratio.bar() if ends is None else ratio.bar().between(*ends)
 
 
 def _shown_mean(bar: RatioBar) -> tuple[float | None, float | None, float | None]:
-    """A mean and the ends of its interval, to three digits of its width; blank where it is not determined."""
+    """A mean and the ends of its interval, to three digits of its width; blank if not determined."""
     if not bar.determined or bar.estimate is None:
         return None, None, None
     places = 2 - floor(log10(bar.upper - bar.lower)) if bar.upper > bar.lower else 15
@@ -1038,7 +1047,7 @@ def _shown_mean(bar: RatioBar) -> tuple[float | None, float | None, float | None
 def sums_in_one_column(
     promise: Promise, level: Level, columns: Mapping[str, NDArray[Any]], kind: str, remembered: LedgerFacts | None
 ) -> NoisySums:
-    """The sums of an answer, from all of them in one column, with margins of 95 %."""
+    """The release with all its sums in one column, with 95 % margins."""
     assert isinstance(promise.noise, SumNoise), "no other noise is of a counted table alone"
     measured = promise.noise.by_family(columns[MEASURED])
     return NoisySums(promise, level, CONFIDENCE, measured, kind, ledger_facts=remembered)
@@ -1046,11 +1055,11 @@ def sums_in_one_column(
 
 @dataclass(frozen=True, slots=True)
 class SumsTable:
-    """One table that is made of the sums of a plan, as it is published: its statement holds the whole release.
+    """One table that is computed from the sums of a plan, to be published; its statement holds the whole release.
 
     Attributes:
         release: Sums of the plan.
-        family: Marginal, as the release takes it.
+        family: Marginal, in any form that the release accepts.
         means: Whether the table has the means of amounts beside their sums and counts.
     """
 
@@ -1060,16 +1069,14 @@ class SumsTable:
 
     @property
     def table(self) -> LabelledTable:
-        """Labels, estimates and margins."""
+        """The labels, estimates and margins."""
         return self.release.with_means(self.family) if self.means else self.release[self.family]
 
     @property
     def publication(self) -> SavedContent:
-        """The table and its statement, as they are published."""
         return SavedContent(self.table, self.statement)
 
     def statement(self, digest: Digest | None) -> dict[str, Any]:
-        """The statement beside the table."""
         return SUMS_TABLE_FORM.statement(self, digest)
 
     def _fields(self) -> dict[str, Any]:
@@ -1089,7 +1096,7 @@ class SumsTable:
     def _of_fields(cls, document: Mapping[str, Any]) -> "SumsTable":
         release, means = NoisySums.of_facts(stated_field(document, "release", dict)), "means" in document
         if means and not release.unit.is_shared:
-            required = "means stand beside sums and counts that were noised together"
+            required = "means need sums and counts with shared noise"
             raise BadTable(required, came="others", where="means")
         family = document["family"]
         if isinstance(family, list):
@@ -1107,4 +1114,4 @@ class SumsTable:
 SUMS_TABLE_FORM = StatementForm(
     SUMS_TABLE_KIND, "a statement of a table of sums", SumsTable._fields, SumsTable._of_fields
 )
-"""Statements beside one table of a release by a plan: the release and the name of the marginal decide every field."""
+"""The form of statements beside one table of a release by a plan, from the release and the name of the marginal."""

@@ -1,7 +1,7 @@
-"""Tables that another tool has noised: margins by the noise that it declared, and the verbs of our own releases.
+"""Tables with the noise of another tool: margins from the declared noise, and the methods of an answer.
 
-utmost drew nothing here and promises nothing: what is said of privacy is the other tool's claim. The margins hold if
-the noise is as declared and independent from cell to cell, and if the values were not changed after it was added.
+utmost drew no noise and gives no guarantee: any statement about privacy is the other tool's claim. The margins hold if
+the noise is as declared and independent in each cell, and if the values were not changed after it was added.
 """
 
 from collections.abc import Mapping, Sequence
@@ -51,14 +51,14 @@ _KINDS = NoiseKind.__args__  # type: ignore[attr-defined]  # of a Literal
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class NoiseDeclaration(Display):
-    """Everything that is said of a table that another tool noised; the statement beside it.
+    """The declaration of a table with the noise of another tool, from which its statement is made.
 
     Attributes:
         noise: Noise of each noisy column.
         public: All other columns.
         rows: Number of rows.
-        source: Name of whoever declared the noise: a tool, its version, a publication.
-        claim: Claim of that source about privacy, in its own words; None where none was passed on.
+        source: Name of the source of the declaration: a tool with its version, or a publication.
+        claim: Claim of the source about privacy, in its own words; None without a claim.
         confidence: Confidence of the margins.
     """
 
@@ -71,7 +71,7 @@ class NoiseDeclaration(Display):
 
     @property
     def guarantee(self) -> str:
-        """That utmost promises nothing, and what the source declared."""
+        """The sentences that utmost gives no guarantee, and what the source declared."""
         listed = "; ".join(f"{name!r}: {noise.words}" for name, noise in self.noise.items())
         claim = "No claim about privacy was passed on."
         if self.claim is not None:
@@ -83,7 +83,7 @@ class NoiseDeclaration(Display):
 
     @property
     def on_trust(self) -> tuple[str, ...]:
-        """Assumptions under which the margins hold, which no check can show."""
+        """The assumptions under which the margins hold, which a reader cannot check."""
         return (
             f"the noise is as {self.source} declared it, and that of each cell is independent of all others",
             "no value was rounded, cut off or changed in another way after the noise was added",
@@ -92,7 +92,7 @@ class NoiseDeclaration(Display):
 
     @property
     def margins(self) -> dict[str, int | float | None]:
-        """The margin of each noisy column, by the name of its column; None where rows differ."""
+        """The margin of each noisy column, by the name of its column; None if rows differ."""
         return {
             f"{name}_margin": None if noise.column is not None else noise.margin(self.confidence)
             for name, noise in self.noise.items()
@@ -108,11 +108,7 @@ class NoiseDeclaration(Display):
         return shown_bias(rule, DeclaredTails.of(self.widest), self.widest.margin(self.confidence))
 
     def margin_columns(self, columns: Mapping[str, Sequence[Any]]) -> dict[str, list[int | float]]:
-        """The margin of each cell, by the name of its column.
-
-        Raises:
-            BadTable: for a size of noise that is no positive number, and a largest one that was not declared.
-        """
+        """The margin of each cell, by the name of its column; BadTable for an invalid size of noise."""
         laid: dict[str, list[int | float]] = {}
         for name, noise in self.noise.items():
             sizes = self.sizes(name, columns)
@@ -169,19 +165,19 @@ class NoiseDeclaration(Display):
 NOISY_TABLE_FORM = StatementForm(
     NOISY_TABLE_KIND, "a statement of declared noise", NoiseDeclaration.facts, NoiseDeclaration._of_facts
 )
-"""Statements of tables that another tool noised: noise, columns, source and claim decide every field."""
+"""The form of statements of tables with the noise of another tool, from noise, columns, source and claim."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class NoisyTable(SavedTable):
-    """A table that another tool has noised, with margins by the noise that it declared; made by `noisy_table`.
+    """A table with the noise of another tool, and margins from the declared noise; made by `noisy_table`.
 
-    It has the verbs of an `Answer`, and no promise: ``guarantee`` says whose word it is. Margins hold if the
-    noise is as declared, independent from cell to cell, and if values were not changed after it was added.
+    It has the methods of an `Answer`, but no guarantee of utmost: ``guarantee`` names the source. Margins hold if the
+    noise is as declared and independent in each cell, and if the values were not changed after it was added.
 
     Attributes:
-        table: The table, with ``<name>_margin`` behind each noisy column.
-        declaration: The noise, who declared it, and the claim about privacy.
+        table: Table, with ``<name>_margin`` after each noisy column.
+        declaration: Noise, its source, and the claim about privacy.
     """
 
     _shown = ("columns", "rows", "source", "confidence")
@@ -192,42 +188,42 @@ class NoisyTable(SavedTable):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Names of the noisy columns."""
+        """The names of the noisy columns."""
         return tuple(self.declaration.noise)
 
     @property
     def rows(self) -> int:
-        """Number of rows."""
+        """The number of rows."""
         return self.declaration.rows
 
     @property
     def source(self) -> str:
-        """Name of whoever declared the noise."""
+        """The name of the source of the declaration."""
         return self.declaration.source
 
     @property
     def confidence(self) -> Fraction:
-        """Confidence of the margins, unless another is asked for."""
+        """The default confidence of the margins."""
         return self.declaration.confidence
 
     @property
     def guarantee(self) -> str:
-        """That utmost promises nothing, and what was declared."""
+        """The sentences that utmost gives no guarantee, and what was declared."""
         return self.declaration.guarantee
 
     def margin(self, confidence: Number | None = None) -> int | float:
-        """The distance within which a noisy value lies of the true one; the largest of all cells."""
+        """The margin of error: a noisy value lies this close to the true one; the largest of all cells."""
         sure = self.confidence if confidence is None else read_confidence(confidence)
         return max(noise.margin(sure) for noise in self.declaration.noise.values())
 
     def with_confidence(self, confidence: Number) -> "NoisyTable":
-        """The same with margins of another confidence."""
+        """The same table with margins of another confidence."""
         declaration = replace(self.declaration, confidence=read_confidence(confidence))
         return NoisyTable(_with_margins(self.table, declaration), declaration)
 
     @property
     def statement(self) -> dict[str, Any]:
-        """The statement beside the table, a dict, with the digest of its cells."""
+        """The statement beside the table, as a dict with the digest of its cells."""
         return self.said(cells_digest(self.table) if self._digest is None else self._digest)
 
     def said(self, digest: Digest | None) -> dict[str, Any]:
@@ -236,17 +232,17 @@ class NoisyTable(SavedTable):
 
     @property
     def cells(self) -> "NoisyCells":
-        """The noisy cells as numbers, by which sums, differences, means and ratios are made."""
+        """The noisy cells as numbers, from which sums, differences, means and ratios are computed."""
         return NoisyCells.of(self)
 
     def total(
         self, where: Where | None = None, *, column: str | None = None, confidence: Number | None = None
     ) -> Estimate:
-        """A sum of noisy values with its margin: that of independent noises as declared.
+        """A sum of noisy values with its margin, for independent noise as declared.
 
         Args:
-            where: Selection: by the name of a public column, a label or a list of labels; everything if left out.
-            column: Name of the noisy column, where there are several.
+            where: Selection: a label or a list of labels by the name of a public column; everything if left out.
+            column: Name of the noisy column, if there are several.
             confidence: Confidence of the margin; that of the table if left out.
 
         Raises:
@@ -257,7 +253,7 @@ class NoisyTable(SavedTable):
     def difference(
         self, first: Where, second: Where, *, column: str | None = None, confidence: Number | None = None
     ) -> Estimate:
-        """The total of a selection less that of another; cells in both cancel.
+        """The total of a selection minus that of another; cells in both cancel.
 
         Args:
             first, second: Two selections, which may overlap.
@@ -284,11 +280,11 @@ class NoisyTable(SavedTable):
         over_column: str | None = None,
         confidence: Number | None = None,
     ) -> RatioBar:
-        """An interval that holds the true ratio of two sums, the second over everything if left out.
+        """An interval that contains the true ratio of two sums, by default of a selection over everything.
 
         Args:
-            where, over: Two selections, as of `total`.
-            column, over_column: Noisy columns that are summed and divided by.
+            where, over: Two selections, as for `total`.
+            column, over_column: Noisy columns of the numerator and of the denominator.
             confidence: Confidence of the interval; that of the table if left out.
         """
         sure = self.confidence if confidence is None else confidence
@@ -297,7 +293,7 @@ class NoisyTable(SavedTable):
     def withhold(
         self, *, below: Number | None = None, relative_margin: Number | None = None, mark: str = "withheld"
     ) -> "WithheldTable[Any]":
-        """The table with cells left out by a public rule on their noisy values.
+        """The table with cells withheld by a public rule on their noisy values.
 
         Args:
             below, relative_margin, mark: Arguments of `WithholdingRule`.
@@ -308,11 +304,11 @@ class NoisyTable(SavedTable):
         return self.withheld(WithholdingRule.of(below, relative_margin, mark=mark))
 
     def withheld(self, rule: WithholdingRule) -> "WithheldTable[Any]":
-        """The table with the cells left out that a rule names; see `withhold`."""
+        """The table with cells withheld by a rule; see `withhold`."""
         from utmost.publish.releases.withheld import withheld_columns
 
         if rule.complementary:
-            remedy = "Leave it out: each cell has noise of its own."
+            remedy = "Leave it out: the noise of the cells is independent."
             raise Unsupported("complementary needs a release by a plan", came="a noisy table", remedy=remedy)
         margins = self.declaration.margin_columns(files.columns(self.table))
         return withheld_columns(
@@ -326,19 +322,19 @@ class NoisyTable(SavedTable):
     def clean(
         self, given: "GivenFacts | None" = None, *, hold: "Families | None" = None, column: str | None = None
     ) -> CleanTable:
-        """Whole numbers, none negative, whose sums all agree, nearest to the noisy cells; biased, for display.
+        """Nonnegative integers whose sums all agree, nearest to the noisy cells; biased, for display.
 
         Args:
             given, hold: Arguments of `NoisySums.clean`: public facts that then hold, and one table whose sums stay.
-            column: Name of the noisy column, where there are several.
+            column: Name of the noisy column, if there are several.
 
         Raises:
-            BadTable: where the rows are not every combination of the labels of the public columns, once each.
-            Unsupported: where the noise of rows differs.
-            OutOfRange, WrongKind, Infeasible: for invalid facts, and facts that hold of no table.
+            BadTable: if the rows are not every combination of the labels of the public columns, once each.
+            Unsupported: if the noise of rows differs.
+            OutOfRange, WrongKind, Infeasible: for invalid facts, and facts that hold for no table.
 
         Warns:
-            FactsFarOff: for a fact that noise has a chance of 10^-6 to miss as far as this.
+            FactsFarOff: for a fact whose distance from the noisy sum noise explains only with probability 10^-6.
         """
         problem = self.clean_problem(given, hold, column)
         whole = problem.solved()
@@ -347,7 +343,7 @@ class NoisyTable(SavedTable):
         return whole
 
     def _warn_of(self, facts: PublicFacts, problem: CleanProblem, noise: DeclaredNoise) -> None:
-        """Warn of facts that the noisy sums all but exclude."""
+        """Warn of facts that the noisy sums practically exclude."""
         domain = problem.reconstruction.domain
         (cells, divisor), far = problem.measured[domain.finest], []
         miss = FAR_OFF / sum(len(facts.places(family)) for family in facts.bounds)
@@ -390,7 +386,7 @@ class NoisyTable(SavedTable):
         return CleanProblem.posed(release, squares, whole, one, "columns:", given, hold)
 
     def digest(self, column: str) -> str:
-        """The SHA-256 of labels and noisy values of one column, by which a clean table names what it is made of."""
+        """The SHA-256 of labels and noisy values of one column, by which a clean table refers to its source."""
         cells = self.cells
         values = [str(cell) for cell in cells.cells[column]]
         return cells_digest({**cells.labels, column: values})["sha256"]
@@ -400,7 +396,7 @@ class NoisyTable(SavedTable):
         """The labels of the public columns, as axes of the cells.
 
         Raises:
-            BadTable: where the rows are not every combination of these labels, once each.
+            BadTable: if the rows are not every combination of these labels, once each.
         """
         return self._laid_out(self.cells)[0]
 
@@ -421,7 +417,7 @@ class NoisyTable(SavedTable):
         return domain, places
 
     def beside(self, clean: CleanTable) -> dict[str, list[Any]]:
-        """The columns of a clean table's file: labels, noisy values, margins, and whole numbers in the same order."""
+        """The columns of a clean table's file: labels, noisy values, margins, and integers in the same order."""
         for name in self.columns:
             if self.digest(name) == clean.sums:
                 domain, places = self._laid_out(self.cells)
@@ -435,7 +431,7 @@ class NoisyTable(SavedTable):
         """The table as a dataframe of pandas.
 
         Raises:
-            Unsupported: where pandas is not installed.
+            Unsupported: if pandas is not installed.
         """
         return extra("pandas", "tables").DataFrame(files.columns(self.table))
 
@@ -444,18 +440,18 @@ class NoisyTable(SavedTable):
         return extra("polars", "tables").DataFrame(files.columns(self.table))
 
     def to_arrow(self) -> Any:
-        """The table as one of PyArrow; see `to_pandas`."""
+        """The table as a table of PyArrow; see `to_pandas`."""
         return extra("pyarrow", "tables").table(files.columns(self.table))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NoisyCells(LabelledCells):
-    """The sums of a table that another tool noised.
+    """The cells of a table with the noise of another tool, for sums and ratios.
 
     Attributes:
-        declaration: Its noise.
+        declaration: Declaration of the noise.
         sizes: Size of the noise of each cell, by column.
-        table: The table itself.
+        table: The table.
     """
 
     declaration: NoiseDeclaration
@@ -464,7 +460,6 @@ class NoisyCells(LabelledCells):
 
     @classmethod
     def of(cls, release: NoisyTable) -> "NoisyCells":
-        """The cells of a table."""
         columns, declared = files.columns(release.table), release.declaration
         cells = {name: noisy_numbers(name, columns[name], noise) for name, noise in declared.noise.items()}
         sizes = {name: declared.sizes(name, columns) for name in declared.noise}
@@ -472,7 +467,7 @@ class NoisyCells(LabelledCells):
 
     @property
     def counted(self) -> str:
-        """Nothing: nobody said what a column "count" counts."""
+        """The empty text: what a column "count" counts is not declared."""
         return ""
 
     def sum_of(self, rows: frozenset[int], column: str) -> Any:
@@ -480,12 +475,12 @@ class NoisyCells(LabelledCells):
         return self.declaration.noise[column].sum_of(self.sizes[column][row] for row in rows)
 
     def alone(self, confidence: Number) -> int | float:
-        """The largest margin of a cell by itself."""
+        """The largest margin of a cell alone."""
         sure = read_confidence(confidence)
         return max(noise.margin(sure) for noise in self.declaration.noise.values())
 
     def together(self, confidence: Number) -> int | float:
-        """The margin within which all cells lie at once, with independent noises."""
+        """The margin within which all cells lie at once, for independent noise."""
         miss = 1 - read_confidence(confidence)
         return self.alone(1 - missed_by_each(miss, max(1, self.rows * len(self.cells))))
 
@@ -498,11 +493,7 @@ class NoisyCells(LabelledCells):
         mean: bool = False,
         confidence: Number = DEFAULT_CONFIDENCE,
     ) -> SumOfCells:
-        """The sum of the cells of some rows, less those of others; or their mean: see `AnswerCells.total`.
-
-        Raises:
-            OutOfRange: for a mean of no rows, and of rows that both sums have.
-        """
+        """The sum of the cells of some rows minus those of others, or their mean: see `AnswerCells.total`."""
         name, sure = self.column(column), read_confidence(confidence)
         more, less = self._rows(rows), self._rows(minus)
         if mean:
@@ -514,7 +505,7 @@ class NoisyCells(LabelledCells):
         return sum((self.cells[name][row] for row in rows), Fraction(0))
 
     def _mean(self, name: str, rows: frozenset[int], minus: frozenset[int], sure: Fraction) -> SumOfCells:
-        """A mean of cells; of two the margins of both hold at once."""
+        """A mean of cells, or a difference of means, whose margins hold at once."""
         if not rows or rows & minus:
             came, remedy = "none" if not rows else "a row in both", "Select other labels."
             raise OutOfRange("a mean needs rows of its own", came=came, remedy=remedy)
@@ -534,7 +525,7 @@ class NoisyCells(LabelledCells):
         over_column: str | None = None,
         confidence: Number = DEFAULT_CONFIDENCE,
     ) -> RatioBar:
-        """An interval that holds the true ratio of two sums, or "not determined"."""
+        """An interval that contains the true ratio of two sums, or "not determined"."""
         top, bottom = self._rows(rows), self._rows(over)
         above = self.column(column)
         below = above if over_column is None else self.column(over_column)
@@ -548,11 +539,7 @@ class NoisyCells(LabelledCells):
         return ratio_of_sums(part(top, above), part(bottom, below), both, read_confidence(confidence))
 
     def with_bars(self, confidence: Number = DEFAULT_CONFIDENCE) -> Any:
-        """The table with the ends of each cell's interval behind it, by itself and all cells at once.
-
-        Raises:
-            BadTable: where a column has one of the new names.
-        """
+        """The table with the ends of each cell's interval in new columns, for one cell and for all at once."""
         sure = read_confidence(confidence)
         each = 1 - missed_by_each(1 - sure, max(1, self.rows * len(self.cells)))
         margins = {}
@@ -575,21 +562,22 @@ def noisy_table(
     drop: Sequence[str] = (),
     confidence: Number = DEFAULT_CONFIDENCE,
 ) -> NoisyTable:
-    """A table that another tool noised, with margins, and with totals, ratios, clean and withheld tables of it.
+    """A table with the noise of another tool, with margins, totals and ratios, and clean and withheld tables.
 
-    Nothing is drawn, nothing is spent, and nothing about privacy is checked: the result says whose word the noise is.
+    Nothing is drawn or spent, and no claim about privacy is checked: the result names the source of the noise.
 
     Args:
         table: Table as it was published: dict of columns, dataframe, Arrow table, or path of a file.
         noise: Noise of each noisy column, by `declared_noise`. All other columns are labels.
-        source: Name of whoever declares the noise: "Tumult Analytics 0.8.3", "US Census, noisy measurements of 2023".
+        source: Name of the source of the declaration: "Tumult Analytics 0.8.3", "US Census, noisy measurements of
+            2023".
         claim: Claim of the source about privacy, in its words: "epsilon = 1 for each person".
         drop: Columns that are left out.
         confidence: Confidence of the margins.
 
     Raises:
-        BadTable: for a missing column, a cell that is no number, and decimals where whole noise is declared.
-        OutOfRange, WrongKind: for other arguments.
+        BadTable: for a missing column, a cell that is not a number, and decimals with declared integer noise.
+        OutOfRange, WrongKind: for other invalid arguments.
         Unsupported: for a frame that an engine evaluates.
 
     >>> from utmost.interop import declared_noise
@@ -631,7 +619,7 @@ def noisy_table(
 
 
 def _sized(name: str, noise: DeclaredNoise, columns: Mapping[str, Any], public: Sequence[str]) -> DeclaredNoise:
-    """The noise with the largest size of a row, where a column has the sizes."""
+    """The noise with the largest size of a row, if a column has the sizes."""
     if noise.column is None:
         return noise
     if noise.column not in public:
@@ -640,11 +628,7 @@ def _sized(name: str, noise: DeclaredNoise, columns: Mapping[str, Any], public: 
 
 
 def row_sizes(name: str, column: Sequence[Any]) -> list[Fraction]:
-    """The sizes of the noise of all rows.
-
-    Raises:
-        BadTable: for one that is no positive number.
-    """
+    """The sizes of the noise of all rows; BadTable for a size that is not a positive number."""
     try:
         return [positive_number(exact(cell, name), name, "row") for cell in column]
     except UtmostError as error:
@@ -652,11 +636,7 @@ def row_sizes(name: str, column: Sequence[Any]) -> list[Fraction]:
 
 
 def noisy_numbers(name: str, column: Sequence[Any], noise: DeclaredNoise) -> list[Fraction]:
-    """The noisy cells of a column.
-
-    Raises:
-        BadTable: for a missing cell, one that is no number, and decimals where whole noise is declared.
-    """
+    """The noisy cells of a column as numbers; BadTable for a missing or invalid cell."""
     numbers = []
     for row, cell in enumerate(column):
         try:
@@ -677,11 +657,7 @@ def noisy_numbers(name: str, column: Sequence[Any], noise: DeclaredNoise) -> lis
 
 
 def check_noisy_table(statement: Mapping[str, Any], table: Any) -> NoisyTable:
-    """The noisy table in a file, by the statement beside it: columns, rows, sizes and margins are compared.
-
-    Raises:
-        BadTable: where the statement does not follow from itself, or is about another table.
-    """
+    """The noisy table in a file and its statement, after comparing columns, rows, sizes and margins."""
     declared, columns = NOISY_TABLE_FORM.checked(statement), files.columns(table)
     expected = {*declared.public, *declared.noise, *declared.margins}
     if set(columns) != expected or any(len(cells) != declared.rows for cells in columns.values()):
@@ -697,7 +673,7 @@ def check_noisy_table(statement: Mapping[str, Any], table: Any) -> NoisyTable:
 
 
 def _with_margins(table: Any, declaration: NoiseDeclaration) -> Any:
-    """The table with a margin behind each noisy column."""
+    """The table with a column of margins after each noisy column."""
     adapter = adapter_of(table)
     margins: dict[str, Any] = dict(declaration.margin_columns(files.columns(table)))
     return adapter.with_columns(table, margins, {name: name.removesuffix("_margin") for name in margins})
@@ -711,7 +687,7 @@ _LONGEST = 500
 
 
 def _words(words: str, name: str) -> str:
-    """One line of printable text."""
+    """Check that a text is one line of printable characters."""
     if not words.strip() or not words.isprintable() or len(words) > _LONGEST:
         remedy = f'Pass {name}="OpenDP 0.12", say.' if name == "source" else 'Pass claim="epsilon = 1", say.'
         required = f"{name} must be one line of at most {_LONGEST} printable characters"

@@ -1,4 +1,4 @@
-"""A release that nothing remembers: the table is checked whole, then every cell is drawn once, at one level."""
+"""Releases without history: the whole table is checked, then every cell is drawn once, at one level."""
 
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -19,13 +19,13 @@ from utmost.tables.frames.any_table import is_engine_table
 
 
 class Checked(Protocol):
-    """A table that can be released."""
+    """A table that was checked for a release."""
 
     def statement(self) -> dict[str, Any]:
-        """The statement that its answer would have, but for a digest."""
+        """The statement of its answer, without a digest."""
 
     def released(self, randomness: Randomness) -> Answer[Any]:
-        """The answer."""
+        """Draw the answer."""
 
 
 def statement_before(promise: Promise, at_level: NoiseAtLevel, rows: int) -> dict[str, Any]:
@@ -34,11 +34,7 @@ def statement_before(promise: Promise, at_level: NoiseAtLevel, rows: int) -> dic
 
 
 def checked_table(table: object, promise: Promise, at: Level, confidence: Number = DEFAULT_CONFIDENCE) -> Checked:
-    """A table that can be released at a level as it is promised.
-
-    Raises:
-        UtmostError: for a table that cannot be released so.
-    """
+    """The table, after every check of a release at this level; UtmostError if it cannot be released."""
     promise.check_fixed("once=True")
     noise = promise.noise
     if noise.is_by_plan:
@@ -46,13 +42,15 @@ def checked_table(table: object, promise: Promise, at: Level, confidence: Number
 
         return CheckedSums.of(table, promise, at, confidence)
     at_level = noise.at(at, confidence)
-    if isinstance(noise, Noise):  # a memory could keep it, too
+    if isinstance(noise, Noise):  # noise for every level
         noise.check()
         noise.check_level(at)
     rows = promise.rows_of(table)
-    if hasattr(type(rows), "pieces"):  # a file; of the class, since a frame has its columns as attributes
+    if hasattr(type(rows), "pieces"):  # a file; checked on the class, since the columns of a frame are attributes
         if not isinstance(at_level, CellNoiseAtLevel):
-            raise Unsupported("a file this large must be noised cell by cell", came=noise.kind, where="promise")
+            raise Unsupported(
+                "a file this large must be released with independent noise of cells", came=noise.kind, where="promise"
+            )
         from utmost.publish.releases.streamed import CheckedPieces
 
         return CheckedPieces.of(rows, promise, at_level)
@@ -65,14 +63,14 @@ def checked_table(table: object, promise: Promise, at: Level, confidence: Number
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CheckedTable:
-    """A table in memory that can be released."""
+    """A table in memory that was checked for a release."""
 
     source: Source
     noise: NoiseAtLevel
 
     @classmethod
     def of(cls, table: object, rows: object, promise: Promise, noise: NoiseAtLevel) -> "CheckedTable":
-        """The table, with every check that a release makes before it draws."""
+        """The table, after every check that a release makes before it draws."""
         source = checked_source(table, rows, promise, noise.read)
         margins = {margin: name for margin, (name, _) in noise.bars(promise.columns).items()}
         check_margins_free(margins, source.order)
@@ -81,10 +79,9 @@ class CheckedTable:
         return cls(source, noise)
 
     def statement(self) -> dict[str, Any]:
-        """The statement that its answer would have; of named keys nobody knows yet how many there will be."""
+        """The statement of its answer; the number of selected keys is not known yet."""
         rows = 0 if self.source.promise.noise.names_rows else self.source.rows
         return statement_before(self.source.promise, self.noise, rows)
 
     def released(self, randomness: Randomness) -> Answer[Any]:
-        """The answer, with noise that is drawn now."""
         return self.source.answer(self.noise, self.noise.noised(self.source.columns, randomness), None)

@@ -25,35 +25,35 @@ _PLACES_AT_ONCE = 1 << 22
 
 
 class PlanarRelease(Display, ProcessMemory):
-    """Points and their noise at all levels at once: epsilon for each unit of Euclidean distance.
+    """Points with their noise at all levels: epsilon for each unit of Euclidean distance.
 
-    It takes arrays, as a phone or a map has them; a table of points is released by `utmost.release` with `PointNoise`.
+    It takes arrays, as a phone or a map has them; `utmost.release` with `PointNoise` releases a table of points.
 
-    Each point x has a hidden path of noise V, of which V_e has the density c exp(-e |v|), whatever the dimension; what
-    leaves is x + V_e, rounded to a grid. Whoever has the answers at levels l_1, ..., l_m can tell x from x' no better
-    than by a factor of exp(e |x - x'|), with e the largest of them: a coalition costs its largest level. The distances
-    of several points add up.
+    Each point x has a hidden path of noise V, where V_e has the density c exp(-e |v|), in any dimension; the answer is
+    x + V_e, rounded to a grid. Answers at levels l_1, ..., l_m distinguish x from x' by a factor of at most exp(e |x -
+    x'|), with e the largest of them: a coalition costs its largest level. The distances of several points add up.
 
     Args:
-        points: shape (..., n): one point, a list of them, or an array; floats, integers, Fractions and Decimals, each
-            taken for exactly the number that it is. They are copied. How many there are is not hidden.
-        per: the distance that a level is for: 200 for "epsilon = 1 for 200 m", in the unit of the coordinates. Degrees
-            are no such unit: bring them to metres by `TangentPlane`.
-        grid: the width of the grid to which answers are rounded, any positive number; if left out, at each level the
-            largest power of two that is at most a 64th of per/epsilon. Rounding follows the noise and costs no privacy.
-        randomness: the operating system's if left out; a seeded source is refused.
+        points: Points, shape (..., n): one point, a list of them, or an array; floats, integers, Fractions and
+            Decimals, all read exactly. They are copied. Their number is not hidden.
+        per: Distance that a level refers to, in the unit of the coordinates: 200 for "epsilon = 1 for 200 m". Convert
+            degrees to metres by `TangentPlane`.
+        grid: Width of the grid to which answers are rounded, > 0; if left out, at each level the largest power of two
+            that is at most a 64th of per/epsilon. Rounding follows the noise and costs no privacy.
+        randomness: Source of random bits, the operating system's if left out; a seeded source is refused.
 
     Raises:
-        NotANumber: for a coordinate that is no finite number, with its place; nothing has been drawn then. Such a
-            refusal depends on the data, and is for the curator alone.
+        NotANumber: for a coordinate that is not a finite number, with its place; nothing was drawn then. This error
+            depends on the data, and is for the curator alone.
         OutOfRange: for a distance or grid that is not positive.
 
     Warns:
         DegreesAsLengths: for coordinates that can only be degrees; it depends on the data, too.
 
-    Promise: all answers together keep ``spent`` for each ``per`` of distance. Levels are chosen from what is public.
-    Not promised: that nobody can tell which city a point is in. Points far apart are told apart, by design; and so is
-    who is in the data, and how many points each individual has.
+    Guarantee: all answers together satisfy ``spent`` for each ``per`` of distance. Choose levels from public facts.
+
+    Not guaranteed: that the city of a point stays hidden. Distant points are distinguishable by design; so are the
+    individuals in the data, and the number of points of each.
 
     Source: proofs/theory/planar.md; koufogiannis2015 for one dimension, andres2013 for planar noise at one level.
 
@@ -96,23 +96,23 @@ class PlanarRelease(Display, ProcessMemory):
     def at(
         self, epsilon: Number | Level | None = None, *, places: ArrayLike | None = None
     ) -> NDArray[np.float64] | NDArray[np.intp]:
-        """The answer at a level; asked again, the same answer.
+        """The answer at a level; a repeated call returns the same answer.
 
         Args:
             epsilon: Privacy level for each ``per`` of distance.
-            places: allowed places, shape (k, n): the answer is then the number of the place that is nearest to each
-                answer, an array of the shape of the points without its last axis. Of several nearest ones, the first.
+            places: Allowed places, shape (k, n): the result is then the number of the place nearest to each answer, an
+                array of the shape of the points without its last axis; the first of several nearest ones.
 
         Returns:
             float64 of the shape of the points: the floats nearest to the points of the grid.
 
         Raises:
-            NotALevel: for what is no level; nothing is spent then.
+            NotALevel: for an invalid level; nothing is spent then.
             OutOfRange: for a declared grid that is too wide for the level; nothing is spent then.
-            Unsupported: for a new level asked for in another process than the one that made the release.
+            Unsupported: for a new level in another process than the one that made the release.
 
-        Cost: at the first level asked for 1 us a point, at others about 1 us more for each event, of which there are
-            (n + 1) |log(e/e0)| a point in the mean.
+        Cost: at the first level 1 us a point, at others about 1 us more for each event, with a mean of (n + 1)
+            |log(e/e0)| events a point.
         """
         wanted = level(epsilon)
         law = self._law(wanted)
@@ -123,28 +123,28 @@ class PlanarRelease(Display, ProcessMemory):
 
     @property
     def dimensions(self) -> int:
-        """Number of coordinates in a point."""
+        """The number of coordinates of a point."""
         return self._shape[-1]
 
     @property
     def levels(self) -> tuple[Level, ...]:
-        """Every level that has been answered, strictest first."""
+        """Every level that was answered, smallest epsilon first."""
         return self._levels
 
     @property
     def spent(self) -> Level | None:
-        """The largest level answered: that of all answers together. None before the first answer."""
+        """The largest level answered, which all answers together cost; None before the first answer."""
         return max(self._levels, default=None)
 
     def margin(self, confidence: Number = DEFAULT_CONFIDENCE, *, epsilon: Number | Level | None = None) -> float:
-        """The distance within which an answer lies of its point with this chance, its rounding included.
+        """The margin of error: an answer lies this close to its point with this confidence, including rounding.
 
         Args:
-            confidence: the chance, for each point by itself.
-            epsilon: the level of the answer; needed once there are several.
+            confidence: Probability of the margin, for each point alone.
+            epsilon: Level of the answer; required if several levels were answered.
 
         Raises:
-            NotALevel: where no level is given, and none or several were answered.
+            NotALevel: if no level is given, and none or several were answered.
 
         >>> PlanarRelease([0, 0], per=200).margin(epsilon=1)
         950.187...
@@ -163,7 +163,7 @@ class PlanarRelease(Display, ProcessMemory):
         return PlanarLaw(level_of_law, self.dimensions, self._per, self._declared)
 
     def _cells(self, law: PlanarLaw) -> Integers:
-        """The cells at a level, which is spent from here on; the first one asked for begins the paths."""
+        """The cells at a level, which is then spent; the first level is the beginning of the paths."""
         if law.level not in self._levels:
             self._check_owner()
         unit = law.level.scaled(1 / self._per)
@@ -178,11 +178,7 @@ class PlanarRelease(Display, ProcessMemory):
 
 
 def nearest_places(answers: NDArray[np.float64], places: NDArray[np.float64]) -> NDArray[np.intp]:
-    """The number of the place nearest to each answer, in floats: it happens to what is private already.
-
-    >>> nearest_places(np.array([[0.2, 0.0], [5.0, 5.0]]), np.array([[0.0, 0.0], [4.0, 4.0]])).tolist()
-    [0, 1]
-    """
+    """The number of the place nearest to each answer, in floats, since the answers are private already."""
     rows = answers.reshape(-1, answers.shape[-1])
     nearest = np.empty(len(rows), np.intp)
     at_once = max(1, _PLACES_AT_ONCE // len(places))

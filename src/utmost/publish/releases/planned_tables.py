@@ -1,4 +1,4 @@
-"""Tables that are wanted of a counted table, released by the plan that is made for them; or by noise made once."""
+"""Release of a workload of a counted table, by a plan that is made for it, or with noise for one release."""
 
 from dataclasses import replace
 
@@ -14,11 +14,7 @@ from utmost.publish.workloads.workload import Workload
 
 
 def plan_for(wanted: Workload, table: object, epsilon: Level) -> Plan:
-    """The plan for sums that are wanted of a counted table: with its unit, and its rows that change together.
-
-    Raises:
-        WrongKind: for a table without a unit of its own.
-    """
+    """The plan for a workload of a counted table, with the table's unit."""
     if not isinstance(table, CountedTable):
         remedy = "Count it with ut.count_table; or pass ut.choose_plan(wanted, unit, epsilon=...), a plan."
         raise WrongKind(
@@ -30,15 +26,9 @@ def plan_for(wanted: Workload, table: object, epsilon: Level) -> Plan:
 
 
 def least_once(plan: Plan, table: CountedTable, epsilon: Level) -> tuple[CountedTable, Promise] | None:
-    """The cells that a plan reads, and the promise of noise made once with a smaller error; None where there is none.
-
-    Args:
-        plan: the plan for the wanted tables, by `plan_for`.
-        table: Counted table.
-        epsilon: Level of the release.
-    """
+    """The plan's cells and the promise of noise for one release, if its error is smaller than the plan's; else None."""
     assert plan.workload is not None, "it was made for one"
-    # Signed noise protects those who lower no cell, too, and has no covariance between cells.
+    # Noise for signed changes also protects individuals who lower no cell, and has no covariance between cells.
     units = dict.fromkeys([plan.unit, raised(plan.unit)])
     listed = ((noise, unit) for unit in units for noise in once_noises(plan.workload, unit, epsilon))
     least, unit = min(listed, key=lambda known: known[0].error, default=(None, plan.unit))

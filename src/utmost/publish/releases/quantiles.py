@@ -1,18 +1,19 @@
-"""Quantiles along an ordered axis, from noisy sums: which cells can hold one, at a confidence.
+"""Quantiles along an ordered axis, from noisy sums: the cells that can contain one, with a confidence.
 
-Let c_i be the count of a selection in the cells up to the i-th of an axis, n its whole count, and 0 < q < 1. The lower
+Let c_i be the count of a selection in the cells up to the i-th of an axis, n its total count, and 0 < q < 1. The lower
 q-quantile lies in the first cell with c_i >= q n, the upper one in the first with c_i > q n; for the median of an even
-count these may be two cells. D_i = c_i - q n does not fall with i, so the lower one is the first with D_i >= 0 and the
+count these may be two cells. D_i = c_i - q n is nondecreasing in i, so the lower one is the first with D_i >= 0 and the
 upper one the first with D_i > 0.
 
 Each D_i is a linear combination of cells: it has an unbiased estimate E_i and a margin r_i that |E_i - D_i| exceeds
-with a chance of delta at most, on either side with delta/2 at most, since the noise is symmetric. The answer is from
+with probability at most delta, on either side with at most delta/2, since the noise is symmetric. The answer is from
 the first cell with E_i + r_i >= 0 to the last one with E_(i-1) - r_(i-1) <= 0.
 
-*Claim.* It holds both quantiles with the chance 1 - delta or more, however many cells there are. *Proof.* Let l be the
+*Claim.* It contains both quantiles with probability at least 1 - delta, for any number of cells. *Proof.* Let l be the
 cell of the lower one and u that of the upper. The answer begins after l only if E_l + r_l < 0 <= D_l, and ends before u
-only if E_(u-1) - r_(u-1) > 0 >= D_(u-1): two events that depend on the data alone, each of chance delta/2 at most. It
-is never empty: where it ends at a cell before the last, E_i - r_i > 0 there, so that it begins there at the latest. ∎
+only if E_(u-1) - r_(u-1) > 0 >= D_(u-1): two events with fixed indices, each of probability at most delta/2. The answer
+is never
+empty: if it ends at a cell before the last, E_i - r_i > 0 there, so that it begins there at the latest. ∎
 """
 
 from collections.abc import Callable, Sequence
@@ -31,7 +32,7 @@ from utmost.tables.axes.axes import Axis, Edge, Label
 from utmost.tables.axes.domain import Domain
 
 EstimatesOf = Callable[[Sequence[ProductForm]], list[tuple[Fraction, bool]]]
-"""Function from linear combinations of cells to each estimate, and whether its error bar leaves 0 out."""
+"""A function from linear combinations of cells to each estimate, and whether its margin excludes 0."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -39,13 +40,13 @@ class QuantileBar(Display):
     """Bounds on a quantile.
 
     Attributes:
-        level: the name of the level whose groups are told apart.
+        level: Name of the level whose groups are distinguished.
         q: Share below the quantile, between 0 and 1.
-        estimate: the label of the first group at which the estimated share is q or more.
-        labels: Labels of the groups that can hold it, in order.
-        interval: Lower edge of the first of these and upper edge of the last, times for periods; infinite
-            at an open end.
-        confidence: the chance, before the noise is drawn, that the lower and the upper quantile both lie there.
+        estimate: Label of the first group at which the estimated share is q or more.
+        labels: Labels of the groups that can contain the quantile, in order.
+        interval: Lower edge of the first of these groups and upper edge of the last, times for periods; infinite at an
+            open end.
+        confidence: Probability, before the noise is drawn, that the lower and the upper quantile both lie there.
     """
 
     level: str
@@ -64,17 +65,15 @@ class QuantileBar(Display):
 def quantile_bar(
     domain: Domain, selection: ProductForm, level_name: str, q: Number, confidence: Fraction, measured: EstimatesOf
 ) -> QuantileBar:
-    """The groups of a level that can hold a quantile of a selection; cells of a label for missing ones are not in it.
+    """The groups of a level that can contain a quantile of a selection; missing values are left out.
 
     Args:
-        domain: the domain.
-        selection: the cells that are taken, each with the factor 1.
+        domain: Domain of the level.
+        selection: Selected cells, each with the factor 1.
         level_name: Name of a level of an axis of bins or periods.
-        q: strictly between 0 and 1.
-        confidence: Confidence of the error bars.
-        measured: the estimates of linear combinations, and whether their bars of that confidence leave 0 out.
-
-    Cost: one estimate of all groups, and a bound by the variance for each; a law is worked out where one is near 0.
+        q: Share below the quantile, strictly between 0 and 1.
+        confidence: Confidence of the margins.
+        measured: Function that returns the estimates of linear combinations, and whether their margins exclude 0.
     """
     place, level, axis, edges = _ordered(domain, level_name)
     share = between_0_and_1(q, "q", "quantile")
@@ -91,13 +90,7 @@ def quantile_bar(
 
 
 def cumulative_forms(domain: Domain, selection: ProductForm, level_name: str) -> list[ProductForm]:
-    """The sum of a selection in each group of a level and all groups before it, in order.
-
-    Groups of missing values have no place in the order, and no form.
-
-    Raises:
-        OutOfRange: for an axis that has no order, or a label that takes in what lies outside.
-    """
+    """The sum of a selection in each group of a level and all groups before it, in order, without missing values."""
     place, level, axis, _ = _ordered(domain, level_name)
     group_of, forms = axis.group_of(level), []
     for last in range(axis.groups(level) - len(axis.extras)):
@@ -116,7 +109,7 @@ def _ordered(domain: Domain, level_name: str) -> tuple[int, int, Axis, Sequence[
             "quantiles and cumulative sums need an axis of bins without other=",
             came="another axis",
             where=repr(level_name),
-            remedy="Declare the axis by ut.workloads.edges with None at its ends: these bins take what lies outside.",
+            remedy="Declare the axis by ut.workloads.edges with None at its ends: they contain all values outside.",
         )
     return place, level, axis, axis.edges
 
@@ -124,10 +117,10 @@ def _ordered(domain: Domain, level_name: str) -> tuple[int, int, Axis, Sequence[
 def _cut(
     selection: ProductForm, place: int, group_of: NDArray[np.intp], at: int, last: int, share: Fraction
 ) -> ProductForm:
-    """c_i - q n as a form: 1 - q for the groups up to one, -q for those after it up to the last, 0 behind."""
+    """c_i - q n as a form: 1 - q for the groups up to ``at``, -q for those up to ``last``, 0 after it."""
     below, above = share.denominator - share.numerator, -share.numerator
     factors = list(selection.factors)
-    # Python's integers: a share of many digits is of no kind of NumPy's.
+    # Python integers: a share with many digits overflows NumPy's types.
     weights = np.array([0, above, below], dtype=object)[(group_of <= last).astype(np.int64) + (group_of <= at)]
     factors[place] = factors[place] * weights
     return ProductForm(selection.domain, tuple(factors), selection.denominator * share.denominator)

@@ -1,8 +1,8 @@
-"""Facts of a release in words, once: rows of a label, a value and error bars, which every face shows.
+"""The facts of a release in words: rows of a label, a value and margins, which all user interfaces show.
 
-Each reader of a statement makes `ReleaseFacts` of it. Terminal, notebook, printed page, pages of the service and the
-registry's entry render them: each goes through the rows, or takes a field, and words nothing itself. A fact that all
-releases have is a field and a row here, and a sentence for each kind of statement.
+Each reader of a statement converts it to `ReleaseFacts`. Terminal, notebook, printed page, pages of the service and the
+registry's entry show its rows or fields, without wording of their own. A fact of all releases is a field and a row
+here, and a sentence for each kind of statement.
 """
 
 from collections.abc import Iterator, Mapping
@@ -19,7 +19,7 @@ from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.until import Stop, Until
 
 Bars = tuple[tuple[Fraction, int | float], ...]
-"""Confidence, and the distance that a released value lies within with that confidence."""
+"""Pairs of a confidence and the margin at that confidence."""
 
 PROTECTED = "Whom it protects, and how strongly"
 NOISE = "Noise and margins of error"
@@ -27,7 +27,7 @@ HANDLED = "What is public, and what was done to the numbers"
 TRUST = "What no check can show: you rely on the publisher for it"
 ANNEX = "Annex for experts"
 SECTIONS = (PROTECTED, NOISE, HANDLED, TRUST, ANNEX)
-"""Under which title a fact stands on a page."""
+"""The titles of the sections of a page."""
 
 UNSIGNED = "none: whoever can change the table and its statement can make them agree; ask for a signed copy"
 UNSIGNED_TRUST = "these files come from the publisher: they are not signed"
@@ -40,9 +40,9 @@ class Fact:
     Attributes:
         label: Subject of the row.
         value: Fact.
-        bars: Confidences of the noise, each with the distance to the true value.
-        section: one of `SECTIONS`.
-        is_first: whether a screen shows it, which has room for a few.
+        bars: Confidences with their margins.
+        section: Title of the section, one of `SECTIONS`.
+        is_first: Whether a screen shows the fact, which has room for a few.
     """
 
     label: str
@@ -57,12 +57,12 @@ class StatedNoise:
     """One kind of noise in a release.
 
     Attributes:
-        name: Name of the noised figures, in a word or two.
-        of: the same in full: columns, or sums.
-        law: the law that was drawn.
-        level: Share of epsilon of one of these cells, in words; empty for the whole.
-        bars: its error bars.
-        within: Sentence of an error bar, whose number stands in place of {}.
+        name: Short name of the noisy values.
+        of: Full name: columns, or sums.
+        law: Distribution that was drawn, in words.
+        level: Share of epsilon of one cell, in words; empty for the whole.
+        bars: Confidences with their margins.
+        within: Sentence of a margin, whose number replaces {}.
     """
 
     name: str
@@ -78,29 +78,29 @@ class ReleaseFacts(Display):
     """A statement in words.
 
     Attributes:
-        statement: Statement that says it.
-        level: Level that is spent: of a ledger's answer, by all answers of the release together.
-        own_level: Level of this release by itself.
-        line: the promise in one line.
-        per: the distance that the level is for, where it is for one.
+        statement: Statement of the release.
+        level: Level that is spent; for an answer of a ledger, by all answers of the release together.
+        own_level: Level of this release alone.
+        line: Guarantee in one line.
+        per: Distance that the level refers to; None for other releases.
         released: Columns published with noise.
-        unit: whom the promise protects.
-        neighbours: Neighbouring data sets, and what may differ between them.
-        noises: the noise, of each kind.
-        why: the theorem for which the noise was chosen.
+        unit: Individuals that the guarantee protects.
+        neighbours: Neighbouring datasets, and their differences.
+        noises: Each kind of noise.
+        why: Theorem for which the noise was chosen.
         public: Columns published without noise.
-        unprotected: Facts that the promise does not cover.
-        beyond: the part of what one individual has that no figure counts; or of a table that utmost did not count, who
-            declared how much that is; empty where nothing is cut.
+        unprotected: Facts that the guarantee does not cover.
+        beyond: Data of an individual beyond the unit, which no figure counts; for a table that utmost did not count,
+            who declared the unit; empty if nothing is cut.
         before: Steps on the data before the noise.
-        after: Steps on noisy values before they are published, and numbers computed of them.
-        composition: Division of the level, and the way in which releases add up.
-        on_trust: Facts that no check can show.
-        delta: the chance that the bound of epsilon does not cover; None where there is none.
-        domain: Data sets of which it speaks, where the statement's own fields do not say it.
-        mechanism: Way in which it was drawn, where there is no noise with error bars.
-        is_relaxed: whether what is kept may be answered at other levels.
-        promise: Promise of the release, where it is of a table; of several the first, which says whom all protect.
+        after: Steps on noisy values before publication, and numbers computed from them.
+        composition: Division of the level, and the composition of releases.
+        on_trust: Facts that a reader cannot check.
+        delta: Delta of (epsilon, delta); None for pure differential privacy.
+        domain: Datasets that the guarantee covers, if no field of the statement says so.
+        mechanism: Mechanism, if there is no noise with margins.
+        is_relaxed: Whether stored data allow answers at other levels.
+        promise: Promise of a release of a table; the first of several, since all protect the same individuals.
     """
 
     _shown = ("released", "level", "unit")
@@ -130,32 +130,32 @@ class ReleaseFacts(Display):
 
     @property
     def individual(self) -> str | None:
-        """Who one individual is; None where nobody said it."""
+        """The description of one individual; None if the promise has none."""
         return None if self.promise is None else self.promise.individual
 
     @property
     def is_proved(self) -> bool:
-        """Whether utmost counted the table, so that what one individual changes is no mere declaration."""
+        """Whether utmost counted the table, which proves the unit."""
         return self.promise is not None and self.promise.proved
 
     @property
     def beyond_label(self) -> str:
-        """The title of the fact about what one individual has beyond the unit."""
+        """The title of the fact about the data of an individual beyond the unit."""
         return "not counted" if self.is_proved else "on the publisher's word"
 
     @property
     def variant(self) -> str:
-        """A registry's name of the promise: "Custom" where it is for a distance."""
+        """The name of the definition of privacy in a registry; "Custom" for metric privacy."""
         return "Custom" if self.per is not None else "Pure DP" if self.delta is None else "Approximate DP"
 
     @property
     def answered(self) -> tuple[str, ...]:
-        """The levels at which a ledger has answered; empty for a release that no ledger keeps."""
+        """The levels at which a ledger has answered; empty without a ledger."""
         return tuple(self.statement.get("levels", ()))
 
     @property
     def guarantee(self) -> str:
-        """The whole of the promise."""
+        """The full text of the guarantee."""
         return str(self.statement["guarantee"])
 
     @property
@@ -165,16 +165,16 @@ class ReleaseFacts(Display):
 
     @property
     def rows(self) -> tuple[Fact, ...]:
-        """Every fact, in the order in which they are read."""
+        """Every fact, in reading order."""
         return tuple(self._rows())
 
     @property
     def first(self) -> tuple[Fact, ...]:
-        """The facts that a screen has room for."""
+        """The facts for a screen with room for a few."""
         return tuple(fact for fact in self._rows() if fact.is_first)
 
     def of_section(self, section: str) -> tuple[Fact, ...]:
-        """The facts that stand under one title."""
+        """The facts under one title."""
         return tuple(fact for fact in self._rows() if fact.section == section)
 
     def _rows(self) -> Iterator[Fact]:
@@ -219,7 +219,7 @@ class ReleaseFacts(Display):
         yield Fact("why this noise", self.why, section=ANNEX, is_first=True)
 
     def _of_participants(self) -> Iterator[Fact]:
-        """The bound for what a person's record says, where it is known that the person took part."""
+        """The bound for a person of whom it is known that they took part."""
         if self.promise is None or self.per is not None or self.delta is not None:
             return
         steps = 2 if self.promise.unit.neighbours == "add-remove" else 1
@@ -229,7 +229,7 @@ class ReleaseFacts(Display):
         yield Fact("if somebody knows that you took part", told)
 
     def _stopped(self) -> Iterator[Fact]:
-        """The rule by which a level was reached, and what was promised beforehand; nothing for a chosen level."""
+        """The stopping rule, the levels, and the guarantee beforehand; nothing without a rule."""
         if (stop := self.stop) is None:
             return
         levels, promised = [level_words(level) for level in stop.levels], level_words(stop.promised)
@@ -244,12 +244,12 @@ class ReleaseFacts(Display):
 
     @property
     def stop(self) -> Stop | None:
-        """Facts of the stop, where a rule has chosen the level."""
+        """The facts of the stop; None without a stopping rule."""
         return stated_stop(self.statement["stopped"]) if "stopped" in self.statement else None
 
     @property
     def _noise(self) -> Mapping[str, Any]:
-        """The numbers of the noise in the statement; none in one of another form."""
+        """The numbers of the noise in the statement; empty for another form."""
         noise: Mapping[str, Any] = self.statement.get("noise", {})
         return noise
 
@@ -261,7 +261,7 @@ class ReleaseFacts(Display):
 
     @property
     def each(self) -> str:
-        """The distance that the level is for, where it is for one."""
+        """The distance that the level refers to, in words; empty for other releases."""
         measured = "Euclidean distance" if "distance" in self._noise else "distance"
         return "" if self.per is None else f" for each {self.per} of {measured}"
 
@@ -276,7 +276,7 @@ class ReleaseFacts(Display):
 
     @property
     def _bars(self) -> str:
-        """The error bars at the statement's own confidence, or at 95 %."""
+        """The margins at the statement's own confidence, or at 95 %."""
         stop = self.stop
         sure = Fraction(self.statement.get("confidence_exactly", "19/20")) if stop is None else stop.confidence
         bars = [(noise, dict(noise.bars).get(sure)) for noise in self.noises]
@@ -295,15 +295,11 @@ class ReleaseFacts(Display):
 
 
 MOST_BARS = 24
-"""Largest number of kinds of noise whose error bars are shown in one row."""
+"""The largest number of kinds of noise whose margins are shown in one row."""
 
 
 def short_bar(margin: int | float) -> str:
-    """A margin to six digits, rounded up; a float is the decimal that it prints, as in the published column.
-
-    >>> short_bar(3.0), short_bar(950.1871), short_bar(12345678), short_bar(1198292.91)
-    ('3', '950.188', '12345678', '1198300')
-    """
+    """A margin to six digits, rounded up."""
     if isinstance(margin, int) or float(margin).is_integer():
         return str(int(margin))
     rounded = _SIX_UP.create_decimal(repr(float(margin))).normalize()

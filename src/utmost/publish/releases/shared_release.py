@@ -1,4 +1,4 @@
-"""Releasing several measures of the same individuals at one level that they share."""
+"""Releasing several measures of the same individuals that share one level."""
 
 from collections.abc import Mapping
 
@@ -23,24 +23,24 @@ def release_shared(
     confidence: Number = DEFAULT_CONFIDENCE,
     randomness: Randomness | None = None,
 ) -> dict[str, Answer[NoisySums]]:
-    """Release several measures, each by its plan at its share of one level: together they cost that level.
+    """Release several measures, each by its plan at its share of one level; together they cost that level.
 
-    Each is a release like any other, with a statement at its own level. Everything is checked before any draw, so that
-    all are released or none. Means between them are those of `Answer.mean` with ``sums=``, with Fieller's
-    interval: their noises are independent.
+    Each is a separate release with a statement at its own level. Everything is checked before noise is drawn, so that
+    all are released or none. `Answer.mean` with ``sums=`` computes means between them, with Fieller's interval, since
+    their noises are independent.
 
     Args:
-        tables: Counted tables by name, as `count_table` with ``measures`` gives them.
-        shared: the plans and their shares, by the same names.
+        tables: Counted tables by name, from `count_measures`.
+        shared: Plans and their shares, by the same names.
         epsilon: Privacy level of all together; the level of ``shared`` when left out.
         confidence, randomness: Arguments of `release`.
 
     Raises:
-        OutOfRange: for other names, and as `release`.
-        Unsupported, PromiseBroken, NotALevel, NotANumber: as `release`.
+        OutOfRange: if the names are not those of the plans, and as for `release`.
+        Unsupported, PromiseBroken, NotALevel, NotANumber: as for `release`.
 
     Warns:
-        LittleProtection: as `release`, for the level of all.
+        LittleProtection: as for `release`, for the level of all together.
 
     >>> import utmost as ut
     >>> from utmost.workloads import Workload, share_level, choose_plan

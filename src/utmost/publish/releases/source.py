@@ -1,4 +1,4 @@
-"""The table that is to be released: every column declared, every cell read, while the call lasts."""
+"""The table to release: every column is declared and every cell is read during one call."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,23 +24,23 @@ if TYPE_CHECKING:  # few releases are keyed by identifier
     from utmost.core.sampling.item_words import Identifiers, Tags
 
 ReadColumn = Callable[[Any, str, RowName], NDArray[Any]]
-"""The way in which the cells of a released column are read, by column, name, and what rows are called."""
+"""A function that reads the cells of a released column, from the column, its name, and the names of rows."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Source:
-    """The true values of a table; they live as long as one call.
+    """The true values of a table, during one call.
 
     Attributes:
-        table: The table as it came, read through ``adapter``.
-        promise: The promise, with its released and public columns as they stand in the table.
-        kind: Kind of table, so that a view can be of the same kind.
+        table: Table of the caller, read through ``adapter``.
+        promise: Promise, with its released and public columns as in the table.
+        kind: Kind of table, so that answers can be of the same kind.
         columns: Values by column in steps of the lattice, shape (rows,); coordinates for points, see `exact_column`.
-        identifiers: Text of each row's identifier, where noise goes by rows; None where there are none.
-        items: Identifiers as they are, where noise is keyed by identifier; else None.
+        identifiers: Text of each row's identifier, if noise is drawn by rows; None without identifiers.
+        items: Identifiers, if noise is keyed by identifier; else None.
         rows: Number of rows.
         names: Names of all columns of the table.
-        order: The columns that are published, released and public ones, in the order of the table.
+        order: Names of the released and public columns, in the order of the table.
     """
 
     table: Any
@@ -59,13 +59,7 @@ class Source:
         return {name: self.adapter.label(self.table, name) for name in self.promise.public}
 
     def texts(self, labels: Mapping[str, Column]) -> Mapping[str, list[str]]:
-        """The columns beside the released ones whose cells are all text: what a reader takes for the rows' names.
-
-        None where an ``id_column`` says which they are.
-
-        Args:
-            labels: The public columns, as they are published.
-        """
+        """The unreleased columns of text, which readers take for the names of rows; empty with an ``id_column``."""
         texts: dict[str, list[str]] = {}
         if self.identifiers is not None or self.items is not None:
             return texts
@@ -77,7 +71,7 @@ class Source:
         return texts
 
     def check_sizes(self) -> None:
-        """Check that no value is larger than was declared, or than a word takes."""
+        """Check that no value is larger than declared, or than a word can hold."""
         most, bound = self.promise.lasting_noise.bound()
         for name, column in self.columns.items():
             ends = column[[column.argmin(), column.argmax()]].tolist() if column.size else []
@@ -87,18 +81,18 @@ class Source:
                     f"no value may be larger than {bound}",
                     came="one that is",
                     where=f"{self.adapter.place(self.table, row)}, column {name!r}",
-                    remedy="Declare largest=, a public bound on the size of any value there could be.",
+                    remedy="Declare largest=, a public bound on the size of any possible value.",
                 )
 
     def answer(
         self, noise: NoiseAtLevel, columns: Mapping[str, NDArray[Any]], remembered: LedgerFacts | None
     ) -> Answer[Any]:
-        """The table that came, with noisy columns and their margins in place of the true ones.
+        """The answer: the caller's table with noisy columns and their margins.
 
         Args:
             noise: Noise of the answer, at its level.
             columns: Released columns, as they are published.
-            remembered: Facts that a ledger adds to the statement; None for a release that nothing remembers.
+            remembered: Facts that a ledger adds to the statement; None without history.
         """
 
         def bare() -> tuple[TableAdapter, Any]:
@@ -108,14 +102,8 @@ class Source:
         return drawn_answer(self.promise, noise, columns, self.kind, remembered, bare)
 
     def check_distinct(self, tags: "Tags | None" = None) -> None:
-        """Check that no two rows have one identifier; two that differ have one tag with a chance below n^2 / 2^128.
-
-        Args:
-            tags: Tags of the items, under any secret, by which it is soonest known.
-
-        Raises:
-            BadTable: naming the rows as they are called in the table that came.
-        """
+        """Check that no two rows have the same identifier; the error names the rows as the table does."""
+        # First by the tags, under any secret: different identifiers have equal tags with probability below n^2 / 2^128.
         id_column = self.promise.single_id_column
         assert id_column is not None
         try:
@@ -124,7 +112,7 @@ class Source:
 
                 return check_unique(tags)
         except BadTable:
-            pass  # said below, of rows that have names
+            pass  # reported below, with the names of the rows
         column = self.adapter.column(self.table, id_column)
         check_distinct(column, id_column, partial(self.adapter.place, self.table))
         return None
@@ -143,11 +131,10 @@ def read_source(
 
     Args:
         promise: Promise about the table; columns that are neither released nor public are left out of the answer.
-        read: Reads the cells of a released column.
-        public: The public columns; those that the table does not have are left out. None where the promise must declare
-            every column of the table.
+        read: Function that reads the cells of a released column.
+        public: Public columns, of which missing ones are left out; None if the promise must declare every column.
         by_item: Whether noise is keyed by the identifiers.
-        kind: Kind of table that the answers are; None for the kind of this table.
+        kind: Kind of table of the answers; None for the kind of this table.
     """
     adapter, id_column = adapter_of(table), promise.single_id_column
     names, chosen = adapter.names(table), promise.columns
@@ -174,11 +161,7 @@ def read_source(
 
 
 def _read_items(adapter: TableAdapter, table: Any, name: str) -> "Identifiers":
-    """The identifiers of the rows, none missing. Whether two are alike is known by their tags: `Source.check_distinct`.
-
-    Raises:
-        BadTable: naming the row that has none.
-    """
+    """The identifiers of the rows, none missing; `Source.check_distinct` finds repeated ones by their tags."""
     from utmost.core.sampling.item_words import Identifiers
     from utmost.tables.frames.arrow_identifiers import text_identifiers
 
@@ -192,18 +175,15 @@ def _read_items(adapter: TableAdapter, table: Any, name: str) -> "Identifiers":
 
 
 def checked_source(table: Any, rows: Any, promise: Promise, read: ReadColumn, *, by_item: bool = False) -> Source:
-    """The values of a table that is released for the first time, with every check of the table itself.
+    """The values of a table that is released for the first time, after every check of the table itself.
 
     Args:
-        table: Table as it came. The labels of a counted one were declared before anybody was counted, and may be
-            whatever they are; every other public column is compared with the released ones.
-        rows: The same as `Promise.rows_of` gives it.
-        promise: Promise about it.
-        read: Reads the cells of a released column.
+        table: Table of the caller. The labels of a counted table were declared beforehand; every other public column is
+            compared with the released ones.
+        rows: Rows of the table from `Promise.rows_of`.
+        promise: Promise about the table.
+        read: Function that reads the cells of a released column.
         by_item: Whether noise is keyed by the identifiers.
-
-    Raises:
-        NotDeclared, BadTable, OutOfRange, WrongKind: for a table that cannot be released by this promise.
     """
     promise.check_single_id()
     measured, kind = promise.noise.measured(rows)
@@ -219,7 +199,7 @@ def checked_source(table: Any, rows: Any, promise: Promise, read: ReadColumn, *,
 
 
 def new_source(table: Any, rows: Any, promise: Promise) -> Source:
-    """`checked_source` of a table whose answers a memory keeps: its values in steps, which is how they are noised."""
+    """`checked_source` for a ledger, with values in steps of the noise."""
     noise = promise.lasting_noise
     noise.check()
     return checked_source(table, rows, promise, noise.cells, by_item=promise.keyed_by_id)

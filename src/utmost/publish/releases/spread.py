@@ -1,17 +1,18 @@
-"""The variance of a number over the individuals of a selection, from noisy sums, with an interval that holds it.
+"""The variance of a number over the individuals of a selection, from noisy sums, with a confidence interval.
 
 Let c_i be the count of a selection in the groups of a level, x_i the number that a group stands for, N = sum c_i,
-mu = sum c_i x_i / N and V = sum c_i (x_i - mu)^2 / N. About any t
+mu = sum c_i x_i / N and V = sum c_i (x_i - mu)^2 / N. For any t
 
     R(t) = sum c_i (x_i - t)^2 / N = V + (mu - t)^2,
 
-and mu and R(t) are ratios of sums, for which Fieller's set holds the true one whatever the sums are. Let t* be the
-point of a fixed grid that is nearest to mu. The interval is all that is left of V where mu lies in its set, t is the
-grid point nearest to it and R(t) lies in its own.
+and mu and R(t) are ratios of sums, for which Fieller's set contains the true value for all sums. Let t* be the point of
+a fixed grid that is nearest to mu. The interval contains every V for which mu lies in its set, t is the grid point
+nearest to mu, and R(t) lies in its own set.
 
-*Claim.* It holds V with the chance 1 - delta or more, each set having 1 - delta/2. *Proof.* Both sets hold the truth
-but for delta: mu and R(t*) are two numbers that the data fix, as the grid is public. Then mu is among those tried, and
-with it t*, and V = R(t*) - (mu - t*)^2. ∎ Only *one* grid point is the nearest, so how many are tried costs nothing.
+*Claim.* It contains V with probability at least 1 - delta, if each set has 1 - delta/2. *Proof.* With probability at
+least 1 - delta both sets contain the true mu and R(t*), which are fixed by the data, as the grid is public. Then the
+true mu is among the points tried, and with it t*, and V = R(t*) - (mu - t*)^2. ∎ Only *one* grid point is the nearest,
+so that trying many points costs no confidence.
 """
 
 import math
@@ -22,25 +23,19 @@ from utmost.core.exact.intervals import round_down, round_up
 from utmost.core.noise.ratio_bars import FiellerSet, RatioBar
 
 MeanAbout = Callable[[Sequence[Fraction], Fraction], FiellerSet]
-"""Function from numbers for the groups, at a confidence, to the possible means over the selection."""
+"""A function from a number for each group, and a confidence, to the set of possible means over the selection."""
 
 _GRID = 64
-_MOST = 16  # the mean is known to a quarter of the whole width, or little is known of the variance
+_MOST = 16  # more points: the mean is known only to a quarter of the width, and the variance hardly
 
 
 def variance_bar(points: Sequence[Fraction], confidence: Fraction, mean_of: MeanAbout) -> RatioBar:
-    """The interval of the variance.
+    """The interval of the variance, within [0, w^2/4] for points of width w; not determined if noise hides the count.
 
     Args:
-        points: the number that each group of the selection stands for.
+        points: Number that each group of the selection stands for.
         confidence: Confidence of the interval.
-        mean_of: the possible means of numbers for the groups.
-
-    Returns:
-        The interval, within [0, w^2/4] for points of width w, which any variance is; not determined where the count is
-        lost in noise.
-
-    Cost: three ends of ratios, and two proofs for each point of the grid but one: of few noises 0.1 to 0.5 s.
+        mean_of: Function that returns the set of possible means of numbers for the groups.
     """
     low, high = min(points, default=Fraction(0)), max(points, default=Fraction(0))
     step, largest, each = (high - low) / _GRID, (high - low) ** 2 / 4, (1 + confidence) / 2
@@ -63,7 +58,7 @@ def variance_bar(points: Sequence[Fraction], confidence: Fraction, mean_of: Mean
         squares = mean_of([(point - about) ** 2 for point in points], each)
         close, far = _distances(about, max(least, about - step / 2), min(most, about + step / 2))
         grid.append((squares, close**2, far**2))
-    # Most of what a point of the grid reaches lies within what another does, which one proof shows.
+    # The intervals of most grid points lie within another one's, which a single test shows.
     lower, upper = largest, Fraction(0)
     for squares, _, far in grid:
         lower = _least(squares, lower, far) if lower > 0 else lower
@@ -74,7 +69,7 @@ def variance_bar(points: Sequence[Fraction], confidence: Fraction, mean_of: Mean
 
 
 def _least(squares: FiellerSet, lower: Fraction, off: Fraction) -> Fraction:
-    """The least of a bound and all R - off in a set that lies below it."""
+    """The smaller of a bound and the least R - off of a set."""
     assert squares.estimate is not None, "the count is that of the mean"
     if lower + off < squares.estimate and squares.is_beyond(lower + off):
         return lower
@@ -83,7 +78,7 @@ def _least(squares: FiellerSet, lower: Fraction, off: Fraction) -> Fraction:
 
 
 def _largest(squares: FiellerSet, upper: Fraction, off: Fraction, any_is: Fraction) -> Fraction:
-    """The largest of a bound and all R - off in a set that lies above it; what any variance is where it has no end."""
+    """The larger of a bound and the largest R - off of a set; ``any_is`` if the set is unbounded."""
     assert squares.estimate is not None, "the count is that of the mean"
     if upper + off > squares.estimate and squares.is_beyond(upper + off):
         return upper
@@ -92,21 +87,17 @@ def _largest(squares: FiellerSet, upper: Fraction, off: Fraction, any_is: Fracti
 
 
 def deviation_bar(variance: RatioBar) -> RatioBar:
-    """The standard deviation, the root of a variance; ends are rounded outward.
-
-    >>> print(deviation_bar(RatioBar(4.0, 1.0, 9.0, Fraction(19, 20))))
-    1 to 3
-    """
+    """The standard deviation, as the root of a variance, with ends rounded outward."""
     if not variance.determined or variance.estimate is None:
         return variance
     lower, upper = math.sqrt(variance.lower), math.sqrt(variance.upper)
-    # A root is rounded to the nearest: outward where that is inside.
+    # math.sqrt rounds to the nearest float: move it outward if that is inside.
     lower = math.nextafter(lower, 0) if Fraction(lower) ** 2 > Fraction(variance.lower) else lower
     upper = math.nextafter(upper, math.inf) if Fraction(upper) ** 2 < Fraction(variance.upper) else upper
     return RatioBar(math.sqrt(variance.estimate), lower, upper, variance.confidence)
 
 
 def _distances(about: Fraction, least: Fraction, most: Fraction) -> tuple[Fraction, Fraction]:
-    """The least and the largest distance of a point from those between two ends."""
+    """The least and the largest distance of a point from the points between two ends."""
     below, above = about - least, most - about
     return max(-below, -above, Fraction(0)), max(below, above)

@@ -1,8 +1,8 @@
-"""Files larger than memory: checked in one pass and released in another, a piece of the rows at a time.
+"""Files larger than memory: checked in one pass and released in another, a block of rows at a time.
 
-A piece is noised when it is written, and no other copy is made of it; the values are those of a table in memory. The
-second pass reads and checks every cell again, and must find as many rows in files of the same size and time: a file
-that changes meanwhile is not released, and nothing of it is left on the disk.
+A block gets noise when it is written, without another copy; the values are those of a table in memory. The second pass
+reads and checks every cell again, and must find as many rows in files of the same size and time: a file that changes
+meanwhile is not released, and nothing stays on the disk.
 """
 
 import os
@@ -37,7 +37,7 @@ from utmost.tables.files.spill_file import SpillFile
 from utmost.tables.frames.adapters import check_columns_exist
 
 StreamState = tuple[tuple[int, int, int], ...]
-"""Size, time and identity of each file."""
+"""The size, time and inode of each file."""
 
 _BUCKETS = 256
 _SHOWN = 100
@@ -45,17 +45,17 @@ _SHOWN = 100
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class StreamedTable:
-    """A released file that is yet to be written, once.
+    """A released file that can be written once.
 
     Attributes:
-        source: the file it is released from.
-        cells: the columns that are released.
+        source: File of the true values.
+        cells: Released columns.
         left_out: Columns that are not written.
-        noise: Plan of the noise.
+        noise: Noise of the answer.
         rows: Number of rows.
         state: State of the files when they were checked.
         randomness: Source of the noise.
-        shown: the first released rows as text, once they are written.
+        shown: First released rows as text, after they are written.
     """
 
     source: FilePieces
@@ -69,21 +69,17 @@ class StreamedTable:
 
     @property
     def after(self) -> dict[str, str]:
-        """The columns of margins, each behind its own."""
+        """The names of the columns of margins, each with the column that it belongs to."""
         return {f"{name}_margin": name for name in self.cells}
 
     @property
     def names(self) -> list[str]:
-        """The columns as they are written."""
+        """The names of the columns in the written order."""
         behind = {name: [name, f"{name}_margin"] if name in self.cells else [name] for name in self.source.names}
         return [name for old in self.source.names if old not in self.left_out for name in behind[old]]
 
     def written(self, file: BinaryIO) -> Iterator[tuple[int, bytes]]:
-        """Draw and write, piece by piece; of each piece how many rows it had.
-
-        Raises:
-            BadTable: where the file is not what it was when it was checked.
-        """
+        """Draw and write block by block; yield the number of rows of each block; BadTable if the file has changed."""
         margin = "float" if isinstance(self.noise.margin, float) else "int"
         value = "int" if self.noise.exponent is None else "float"
         kinds = {**dict.fromkeys(self.cells, value), **dict.fromkeys(self.after, margin)}
@@ -114,7 +110,7 @@ class StreamedTable:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CheckedPieces:
-    """A file that can be released; the table of its release is drawn while it is written, see `StreamedTable`."""
+    """A file that was checked for a release; the table of its release is drawn while it is written."""
 
     source: FilePieces
     promise: Promise
@@ -127,10 +123,7 @@ class CheckedPieces:
 
     @classmethod
     def of(cls, source: FilePieces, promise: Promise, noise: CellNoiseAtLevel) -> "CheckedPieces":
-        """A file, checked in one pass.
-
-        Cost: memory for one piece; 16 bytes on the disk for each identifier.
-        """
+        """The file, checked in one pass, with memory for one block and 16 bytes on the disk for each identifier."""
         names = tuple(source.names)
         promise.check_single_id()
         chosen = promise.columns
@@ -144,7 +137,7 @@ class CheckedPieces:
         return cls(source, promise, noise, chosen, published, dropped, state, count)
 
     def statement(self) -> dict[str, Any]:
-        """The statement that its answer would have, but for a digest."""
+        """The statement of its answer, without a digest."""
         return statement_before(self.promise.as_read(self.columns, self.public), self.noise, self.rows)
 
     def released(self, randomness: Randomness) -> Answer[StreamedTable]:
@@ -165,7 +158,7 @@ def _place(path: Path, before: int, row: int) -> str:
 def _checked_rows(
     source: FilePieces, noise: CellNoiseAtLevel, chosen: Sequence[str], public: Sequence[str], id_column: str | None
 ) -> int:
-    """Number of rows, every released cell of them a number, every identifier there once, no column a copy."""
+    """The number of rows, after a check that released cells are numbers, identifiers distinct, and no column a copy."""
     rows = 0
     copies = {(name, released) for name in public for released in chosen}
     with SpillFile(_BUCKETS) as spill:
@@ -183,7 +176,7 @@ def _checked_rows(
 
 
 class _SeenOnce:
-    """Whether identifiers come once: their tags wait on the disk in parts, each of which fits into memory."""
+    """A check that identifiers are distinct: tags are stored on the disk in parts that fit into memory."""
 
     def __init__(self, spill: SpillFile, name: str | None) -> None:
         self._spill, self._name, self._secret = spill, name, entropy(SECRET_BYTES)
@@ -200,11 +193,7 @@ class _SeenOnce:
                 self._spill.add(bucket, part.tobytes())
 
     def check(self, path: Path) -> None:
-        """Check that no two are equal.
-
-        Raises:
-            BadTable: where two are; they are on the disk by their tags alone, so nobody can say in which rows.
-        """
+        """Check that no two identifiers are equal; the error cannot name the rows."""
         for bucket in range(_BUCKETS):
             tags: Tags = np.frombuffer(b"".join(self._spill.read(bucket)), np.uint64).reshape(-1, 2)
             try:

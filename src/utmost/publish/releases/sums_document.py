@@ -1,4 +1,4 @@
-"""The noisy sums of a plan as JSON, their digest, and the statement beside a table that is made of them."""
+"""The noisy sums of a plan as JSON, and their digest."""
 
 import hashlib
 import json
@@ -19,16 +19,12 @@ _AT_ONCE = 1 << 16
 
 
 def sums_facts(plan: Plan, measured: Mapping[Family, NDArray[Any]]) -> dict[str, list[int]]:
-    """The noisy sums of each measured family, in one row each, by the family's name."""
+    """The noisy sums of each measured marginal as one list, by the marginal's name."""
     return {plan.domain.family_name(family): sums.ravel().tolist() for family, sums in measured.items()}
 
 
 def read_sums(plan: Plan, document: Mapping[str, Any]) -> dict[Family, NDArray[Any]]:
-    """The noisy sums that `sums_facts` wrote, in the field ``sums`` of a document.
-
-    Raises:
-        BadTable: for others than integers, and more or fewer than are measured.
-    """
+    """The noisy sums in the field ``sums`` of a document, which `sums_facts` wrote; BadTable for other content."""
     facts = stated_field(document, "sums", dict)
     names = {plan.domain.family_name(family): family for family in plan.shares}
     if set(facts) != set(names):
@@ -45,13 +41,10 @@ def read_sums(plan: Plan, document: Mapping[str, Any]) -> dict[Family, NDArray[A
 
 
 def sums_digest(plan: Plan, measured: Mapping[Family, NDArray[Any]]) -> str:
-    """The SHA-256 of the UTF-8 text of a JSON list, without spaces: the domain, and a pair for each measured family.
-
-    Where sums and differences of an axis of two values were measured, its name follows the domain; where rows are
-    listed along the axes, these do.
-    A pair is the family's name and its noisy sums as decimal text, in the order of the domain's values; the families
-    come in the order of the statement.
-    """
+    """The SHA-256 of a JSON list without spaces, in UTF-8: the domain, and [name, sums] of each measured marginal."""
+    # After the domain: the name of an axis of two values, if its sums and differences were measured; the rows, if they
+    # are listed along the axes. Sums are decimal text in the order of the domain's values, marginals in that of the
+    # statement.
     digest = hashlib.sha256()
     together = [] if plan.together is None else [plan.together]
     rows = [] if plan.rows is None else [plan.rows.facts()]

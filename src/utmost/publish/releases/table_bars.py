@@ -1,8 +1,7 @@
-"""Error bars of a table in which nearly every sum has a law of its own, as where hat functions are measured on its
-axis.
+"""Margins of tables whose sums have many different error distributions, such as with measured hat functions.
 
-One inversion of a characteristic function for each sum would take minutes. The laws are much alike; so few of them are
-inverted, and each other one is taken for the nearest of these, with what they differ by on top (`near_laws`).
+Inverting a characteristic function for each sum would take minutes. The distributions are similar; so few of them are
+inverted, and each other one is replaced by the nearest of these, widened by the difference (`near_laws`).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -19,10 +18,10 @@ from utmost.publish.workloads.reconstruction.estimates import CoefficientsAlong,
 from utmost.tables.axes.domain import Family
 
 FEW = 12
-"""Most laws that are inverted one by one."""
+"""The largest number of distributions that are inverted one by one."""
 
-_WIDER = 0.04  # of a standard deviation, that a bar may be wider than by an inversion of its own
-_MISS = 0.05 / 32  # at which spreads are compared
+_WIDER = 0.04  # of a standard deviation, by which a margin may exceed its exact value
+_MISS = 0.05 / 32  # probability at which spreads are compared
 _AT_ONCE = 1 << 22
 
 
@@ -32,14 +31,7 @@ def laws_of_groups(
     ratios: Mapping[Family, Level],
     noise: Callable[[ProductForm], Combination],
 ) -> tuple[NDArray[np.intp], dict[int, Combination]]:
-    """The number of a law whose bars hold for the estimate of each group of a family, and these laws.
-
-    Args:
-        reconstruction: least squares.
-        family: Family whose sums are asked for.
-        ratios: Level of one unit of the noise of each measured family.
-        noise: the exact law of an answer's error.
-    """
+    """The number of a distribution whose margins hold for each group of a marginal, and these distributions."""
     domain = reconstruction.domain
     numbers, first = np.unique(reconstruction.kinds(family), return_index=True)
     kinds = np.searchsorted(numbers, reconstruction.kinds(family).ravel())
@@ -64,7 +56,7 @@ def laws_of_groups(
 
 
 def places_of(number: int, shape: Sequence[int]) -> tuple[int, ...]:
-    """The group of a number, by axis; there may be more axes than an array can have."""
+    """The group with a number, by axis; written by hand, since there may be more axes than NumPy allows."""
     places = []
     for groups in reversed(shape):
         number, place = divmod(number, groups)
@@ -73,7 +65,7 @@ def places_of(number: int, shape: Sequence[int]) -> tuple[int, ...]:
 
 
 def _by_others(places: Sequence[tuple[int, ...]], along: int) -> dict[tuple[int, ...], list[int]]:
-    """The kinds that lie in one group of the other axes, in the order of the axis of hat functions."""
+    """The kinds in each group of the other axes, in the order of the axis of hat functions."""
     others: dict[tuple[int, ...], list[int]] = {}
     for kind in sorted(range(len(places)), key=lambda kind_place: places[kind_place][along]):
         others.setdefault(tuple(group for a, group in enumerate(places[kind]) if a != along) or (0,), []).append(kind)
@@ -83,14 +75,12 @@ def _by_others(places: Sequence[tuple[int, ...]], along: int) -> dict[tuple[int,
 def _near_laws(
     terms: Sequence[tuple[Family, Floats, int]], ratios: Mapping[Family, Level], law: Callable[[int], Combination]
 ) -> tuple[NDArray[np.intp], list[Combination]]:
-    """The number of a law whose bars hold for each sum, and these laws.
-
-    Noises of one level are exchangeable, and so are their signs: coefficients are compared in the order of their sizes.
-    """
+    """The number of a distribution whose margins hold for each sum, and these distributions."""
+    # Noises of one level are exchangeable and symmetric: coefficients are compared by size.
     sizes = np.concatenate([np.sort(np.abs(piece), axis=1) for _, piece, _ in terms], axis=1)
     epsilons = np.concatenate([np.full(piece.shape[1], ratios[family].epsilon_float) for family, piece, _ in terms])
     counts = np.concatenate([np.full(piece.shape[1], float(count)) for _, piece, count in terms])
-    # beyond a level of 600 there is hardly any noise, and an order of magnitude is all that is wanted here
+    # beyond a level of 600 there is hardly any noise, and an order of magnitude suffices here
     deviations = np.sqrt(sizes**2 @ (counts / 2 / np.sinh(np.clip(epsilons, 1e-150, 600.0) / 2) ** 2))
     which: NDArray[np.intp] = np.full(len(sizes), -1, dtype=np.intp)
     laws: list[Combination] = []

@@ -1,4 +1,4 @@
-"""Trust: each recipient sees a response at its own level, and no coalition learns more than its most trusted member."""
+"""Recipients with different levels: no coalition learns more than its member with the largest level."""
 
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Mapping
@@ -17,13 +17,13 @@ from utmost.errors import BadTable, OutOfRange
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Coalitions(Display):
-    """The findings on all coalitions of some recipients.
+    """The result of checking all coalitions of some recipients.
 
     Attributes:
         coalitions: Number of coalitions, 2^n - 1.
-        laws: Number of their joint laws, 2^k - 1 for k different levels.
-        exact: whether every loss was computed in rationals and found equal to the largest level.
-        discrepancy: the largest relative difference between exp(loss) and 1/alpha of the largest level; 0 where exact.
+        laws: Number of their joint distributions, 2^k - 1 for k different levels.
+        exact: Whether every loss was computed in rationals and is equal to the largest level.
+        discrepancy: Largest relative difference between exp(loss) and 1/alpha of the largest level; 0 if exact.
     """
 
     coalitions: int
@@ -33,15 +33,16 @@ class Coalitions(Display):
 
 
 def check_coalitions(levels: Mapping[Hashable, Number | Level], *, reach: int = 1) -> Coalitions:
-    """Compute the loss of every coalition from the joint law of its views, and compare it with its largest level.
+    """Compute the loss of every coalition from the joint distribution of its views, and compare it with its largest
+    level.
 
-    Recipients of one level see one response, so a coalition's views are those of the set of its levels. For each set
-    the law of the noise at these levels is enumerated, and with it the largest likelihood ratio under a shift of the
-    value by one; by the Markov property it is attained at any noise, so a small ``reach`` sees it.
+    Recipients with equal levels see the same response, so a coalition's views are those of its set of levels. For each
+    set the joint distribution of the noise is enumerated, and the largest likelihood ratio under a shift of the value
+    by one is computed; by the Markov property it is attained at any noise, so that a small ``reach`` suffices.
 
     Args:
         levels: {recipient: epsilon or Level}, per unit of the value.
-        reach: noise from -reach to reach at each level.
+        reach: Largest absolute noise that is enumerated at each level.
 
     Cost: (2 reach + 1)^k probabilities for the set of all k levels.
 
@@ -66,11 +67,7 @@ def check_coalitions(levels: Mapping[Hashable, Number | Level], *, reach: int = 
 
 
 def independent_loss(levels: Mapping[Hashable, Number | Level]) -> Fraction:
-    """exp of what *independent* geometric noise gives away: the product of 1/alpha over a coalition, rational alphas.
-
-    >>> independent_loss({"ann": level(alpha="1/2"), "bo": level(alpha="2/3"), "cy": level(alpha="2/3")})
-    Fraction(9, 2)
-    """
+    """exp of the loss with *independent* geometric noise: the product of 1/alpha over a coalition."""
     return prod((1 / at.alpha_fraction() for at in _read_levels(levels).values()), start=Fraction(1))
 
 
@@ -87,13 +84,13 @@ def levels_by_distance(
     """A level for each member of a network by its distance from the owner: 1/d, or any decreasing function of d.
 
     Args:
-        graph: edges, as pairs; or anything with an ``edges`` attribute, such as a networkx graph. Taken undirected.
-        owner: Member whose value is shared. It gets no level; nor do members that no path reaches.
-        epsilon: the level at distance d = 1, 2, ...
+        graph: Edges as pairs, or an object with an ``edges`` attribute, such as a networkx graph; undirected.
+        owner: Member whose value is shared. The owner gets no level, nor do members without a path to the owner.
+        epsilon: Function that returns the level at distance d = 1, 2, ...
 
     Raises:
-        BadTable: when the owner is not in the network, or an edge is no pair.
-        OutOfRange: when a more distant member would get a larger level.
+        BadTable: if the owner is not in the network, or an edge is not a pair.
+        OutOfRange: if a more distant member would get a larger level.
 
     Source: [koufogiannis2015], equation (47).
 
@@ -122,7 +119,7 @@ def _neighbours(graph: object) -> dict[Recipient, list[Recipient]]:
 
 
 def _distances(neighbours: Mapping[Recipient, list[Recipient]], owner: Recipient) -> dict[Recipient, int]:
-    """Shortest paths from the owner, breadth first."""
+    """The lengths of the shortest paths from the owner, by breadth-first search."""
     if label(owner, "owner") not in neighbours:
         raise BadTable(
             "owner must be a member of the network", came=repr(owner), remedy="Spell the name as in the edges."

@@ -1,8 +1,7 @@
-"""Tables of which cells are withheld by a public rule: what an office publishes of what it has released.
+"""Tables with cells withheld by a public rule, as statistical offices publish them.
 
-They are made of noisy values alone, so they cost nothing. What they do not say of a release, its statement and their
-own must not say either: a digest of the whole release would let anyone try values for a withheld cell until it fits, so
-the statement beside a withheld table has none.
+They are computed from noisy values, so they spend nothing. Their statement has no digest of the whole release: with a
+digest, a reader could try values for a withheld cell until one fits.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -46,18 +45,18 @@ TableT = TypeVar("TableT")
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class WithheldTable(SavedTable, Generic[TableT]):
-    """A table of which some cells are withheld, and what must be said beside it.
+    """A table with some cells withheld, and its statement.
 
     Attributes:
-        table: Table of the release's kind: each released column, blank where a cell is withheld, and behind it
-            ``<name>_mark``, which is "shown" or the rule's mark, and ``<name>_margin``, or the margins that were there.
-        rule: the rule.
-        released: the columns to which it was applied.
+        table: Table of the release's kind: each released column, blank where a cell is withheld, followed by
+            ``<name>_mark`` ("shown" or the rule's mark) and ``<name>_margin``.
+        rule: Rule that withholds cells.
+        released: Columns to which the rule was applied.
         cells: Number of cells.
         shown: Number of shown cells.
         bias: Effect of the rule on cells near its threshold, see `shown_bias`.
-        release: the statement of the release, without any digest.
-        family: Levels of the table, in a release by a plan; None elsewhere.
+        release: Statement of the release, without any digest.
+        family: Levels of the table, in a release by a plan; else None.
         families: Levels of all tables to which the rule was applied together.
     """
 
@@ -75,18 +74,18 @@ class WithheldTable(SavedTable, Generic[TableT]):
 
     @property
     def words(self) -> str:
-        """The statement beside the table."""
+        """The text of the statement beside the table."""
         return f"{self.rule_words} {bias_words(self.bias, self.rule)}"
 
     @property
     def rule_words(self) -> str:
-        """The rule in sentences; where another tool drew the noise, nothing is said of protection by it."""
+        """The rule in sentences, without the protection by noise if another tool drew the noise."""
         if self.release["kind"] == NOISY_TABLE_KIND:
             return f"{self.rule.condition} The rule looks at noisy values alone, and protects nobody."
         return self.rule.words
 
     def said(self, digest: Digest | None) -> dict[str, Any]:
-        """The statement: the promise of the release, the rule and what it does, in words and as facts."""
+        """The statement: the guarantee of the release, and the rule with its effect, in words and as facts."""
         return table_statement(WITHHELD_KIND, self.facts(), digest)
 
     def facts(self) -> dict[str, Any]:
@@ -106,24 +105,19 @@ class WithheldTable(SavedTable, Generic[TableT]):
 
 
 def without_digests(statement: Mapping[str, Any]) -> dict[str, Any]:
-    """A statement of a release without the digests by which a withheld cell could be found out by trying."""
+    """The statement of a release without digests, with which a reader could guess withheld cells."""
     return {name: None if name == "table" else fact for name, fact in statement.items() if name != "sums"}
 
 
 def table_bias(rule: WithholdingRule, noise: CellNoiseAtLevel) -> list[dict[str, Any]]:
-    """`shown_bias` for the cells of a table."""
+    """The `shown_bias` for the cells of a table."""
     return shown_bias(rule, NoiseTails(noise.drawn, noise.width or Fraction(1)), noise.margin)
 
 
 def withheld_table(
     table: TableT, released: Sequence[str], noise: CellNoiseAtLevel, statement: Mapping[str, Any], rule: WithholdingRule
 ) -> WithheldTable[TableT]:
-    """The table of a release with the cells withheld that a rule names; each cell has noise of its own.
-
-    Raises:
-        Unsupported: for a frame that an engine evaluates.
-        BadTable: for a column that has the name of a mark.
-    """
+    """The table of a release with independent noise, with the cells withheld that a rule names."""
     if is_engine_table(table):
         remedy = "Save the release, and read it again: ut.read_release(path).withhold(...)."
         came = "a frame that an engine evaluates"
@@ -156,7 +150,7 @@ def withheld_columns(
 
 
 def _numbers(column: Column) -> NDArray[Any]:
-    """A released column as integers or floats; text of a file, and Decimals, as the numbers that they are."""
+    """A released column as integers or floats; texts of a file and Decimals are converted."""
     array = np.asarray(column)
     if array.dtype.kind in "if":
         return array
@@ -185,7 +179,7 @@ def _marked(
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class WithheldTables(Display, Mapping[str, WithheldTable[LabelledTable]]):
-    """The tables of a release by a plan that a rule was applied to together, by the names of their families."""
+    """The tables of a release by a plan to which a rule was applied together, by name."""
 
     _shown = ("rule", "families")
 
@@ -194,7 +188,7 @@ class WithheldTables(Display, Mapping[str, WithheldTable[LabelledTable]]):
 
     @property
     def families(self) -> tuple[str, ...]:
-        """The families, as they were named."""
+        """The names of the marginals."""
         return tuple(self.tables)
 
     def __getitem__(self, family: str) -> WithheldTable[LabelledTable]:
@@ -218,16 +212,7 @@ class WithheldTables(Display, Mapping[str, WithheldTable[LabelledTable]]):
         sign: Path | str | None = None,
         overwrite: bool = False,
     ) -> dict[str, Any]:
-        """Write one table and, beside it, its statement; the only one where no family is named.
-
-        Args:
-            path, format, sign, overwrite: Arguments of `saved`.
-            family: the name of the table.
-
-        Raises:
-            OutOfRange: where there are several and none is named.
-            Unsupported, KeyRefused: as `saved`.
-        """
+        """Write one table and its statement; ``family`` may be left out if there is only one."""
         optional(family, text, "family")
         if family is None and len(self.tables) > 1:
             remedy = f"Pass family={self.families[0]!r}, say: each table is a file."
@@ -237,11 +222,7 @@ class WithheldTables(Display, Mapping[str, WithheldTable[LabelledTable]]):
 
 
 def narrowed_name(domain: Domain, family: Family, narrow: Narrow) -> str:
-    """The levels of a family in one text, each with its label where it is narrowed to one.
-
-    >>> narrowed_name(Domain(department=list("AB"), sex=["men", "women"]), (0, 0), {1: 1})
-    'department sex=women'
-    """
+    """The levels of a marginal in one text, each with its label if it is restricted to one."""
     labels = {
         domain.axes[axis].levels[family[axis]]: text_of(domain.axes[axis].labels[family[axis]][place])
         for axis, place in narrow.items()
@@ -251,15 +232,16 @@ def narrowed_name(domain: Domain, family: Family, narrow: Narrow) -> str:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FamilyCells:
-    """The cells of a family's table as a rule looks at them.
+    """The cells of a marginal's table, in the form that a rule reads.
 
     Attributes:
-        name: the levels of the table, each with its label where it is narrowed to one.
-        family: its family.
-        published: Groups of the family that are in the table.
-        table: the table.
-        estimates, margins: its columns of numbers.
-        widest: the law of the largest error.
+        name: Levels of the table, each with its label if it is restricted to one.
+        family: Marginal of the table.
+        published: Groups of the marginal that are in the table.
+        table: Table.
+        column: Name of its column of estimates.
+        estimates, margins: Its columns of numbers.
+        widest: Distribution of the largest error.
         step: Width of its steps.
     """
 
@@ -267,6 +249,7 @@ class FamilyCells:
     family: Family
     published: NDArray[np.bool_]
     table: LabelledTable
+    column: str
     estimates: NDArray[Any]
     margins: NDArray[Any]
     widest: Combination
@@ -283,28 +266,25 @@ class FamilyCells:
         widest: Combination,
         step: Fraction,
     ) -> "FamilyCells":
-        """The cells of a family, or of those of its groups that have some labels.
-
-        Args:
-            domain, kind, family, narrow, columns: Arguments of `family_table`; the columns are "estimate" and "margin".
-            widest, step: the law of the largest error of its sums, and the width of its steps.
-        """
+        """The cells of a marginal, or of its groups with the labels in ``narrow``."""
         published = groups_in(domain, family, narrow)
+        (column, estimates), (_, margins) = columns.items()
         return cls(
             narrowed_name(domain, family, narrow),
             family,
             published,
             family_table(domain, kind, family, columns, narrow),
-            columns["estimate"][published],
-            columns["margin"][published],
+            column,
+            estimates[published],
+            margins[published],
             widest,
             step,
         )
 
     def bias(self, rule: WithholdingRule) -> list[dict[str, Any]]:
-        """`shown_bias` for the cells with the widest noise."""
+        """The `shown_bias` for the cells with the widest noise."""
         law = self.widest
-        if law.counts == (1,) and law.coefficients == (Fraction(1),):  # one noise as it was drawn: in closed form
+        if law.counts == (1,) and law.coefficients == (Fraction(1),):  # one geometric noise: in closed form
             return shown_bias(rule, NoiseTails(Geometric(law.levels[0]), self.step), self.margins.max())
         return shown_bias(rule, NoiseTails(scaled(law, self.step)), self.margins.max())
 
@@ -312,12 +292,7 @@ class FamilyCells:
 def withheld_families(
     domain: Domain, tables: Sequence[FamilyCells], statement: Mapping[str, Any], rule: WithholdingRule
 ) -> WithheldTables:
-    """Tables of one release by a plan with the cells withheld that a rule names, and as many more as it asks for.
-
-    Raises:
-        OutOfRange: for no table, and one that is there twice.
-        Unsupported: as `complementary`.
-    """
+    """The tables of a release by a plan with cells withheld by a rule, and further ones if it is complementary."""
     names = tuple(table.name for table in tables)
     if not names or len(set(names)) < len(names):
         came = "none" if not names else "one twice"
@@ -327,9 +302,9 @@ def withheld_families(
         shown = _protected(domain, tables, shown)
     withheld = {
         table.name: WithheldTable(
-            _marked(table.table, {"estimate": table.estimates}, {"estimate": shown[table.name]}, rule),
+            _marked(table.table, {table.column: table.estimates}, {table.column: shown[table.name]}, rule),
             rule,
-            ("estimate",),
+            (table.column,),
             len(table.estimates),
             int(shown[table.name].sum()),
             table.bias(rule),
@@ -345,10 +320,8 @@ def withheld_families(
 def _protected(
     domain: Domain, tables: Sequence[FamilyCells], shown: Mapping[str, NDArray[np.bool_]]
 ) -> dict[str, NDArray[np.bool_]]:
-    """Which cells of each table are shown, with none that follows from others by adding and subtracting.
-
-    A group of two tables of one family is published where either has it, and shown only where both show it.
-    """
+    """Whether each cell of each table is shown, after complementary withholding."""
+    # A group of two tables of one marginal is published if either has it, and shown only if both show it.
     published: dict[Family, NDArray[np.bool_]] = {}
     stays: dict[Family, NDArray[np.bool_]] = {}
     sizes: dict[Family, NDArray[np.float64]] = {}

@@ -1,9 +1,8 @@
-"""The rule by which published cells are withheld, and what it does to those that are shown.
+"""The rule by which published cells are withheld, and its effect on the shown cells.
 
-Statistical offices leave out cells that are small, or whose error is large beside them. A rule that looks at noisy
-values alone is a function of what was released: it costs nothing, and the promise stands. It protects nobody further
-either: the noise has done that. And it makes what is shown biased, since a cell that stands near the threshold is shown
-when its noise is positive.
+Statistical offices leave out cells that are small, or have a large relative error. A rule on noisy values is a function
+of the release: it spends nothing, and the guarantee stays valid. It does not add protection, which comes from the
+noise. And it makes the shown cells biased, since a cell near the threshold is shown when its noise is positive.
 """
 
 import math
@@ -32,23 +31,24 @@ SHOWN = "shown"
 WITHHELD = "withheld"
 UNRELIABLE = "unreliable"
 MARKS = (WITHHELD, UNRELIABLE)
-"""Marks of a cell that breaks the rule: left blank, or only marked."""
+"""The marks of a cell that does not satisfy the rule: "withheld" is left blank, "unreliable" keeps its value."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class WithholdingRule(Display):
-    """Which cells are shown: those whose noisy value is large enough, by itself or beside its error bar.
+    """The cells that are shown: those whose noisy value is large enough, absolutely or relative to its margin.
 
     Attributes:
-        below: a cell is withheld where its noisy value is below this; None for no such bound.
-        relative_margin: a cell is withheld where its margin is more than this part of the size of its noisy value.
-        complementary: whether further cells are withheld, so that no withheld one follows from what is published of
-            the same release by adding and subtracting. The rule itself still bounds each withheld cell.
-        mark: "withheld" leaves such cells blank, "unreliable" marks them and leaves the number.
+        below: Cells with a noisy value below this are withheld; None for no such bound.
+        relative_margin: Cells whose margin exceeds this share of their noisy value's size are withheld; None for no
+            such bound.
+        complementary: Whether further cells are withheld, so that no withheld cell follows from published ones of the
+            same release by adding and subtracting. The rule itself still bounds each withheld cell.
+        mark: "withheld" leaves such cells blank, "unreliable" marks them and keeps the number.
 
     Raises:
-        OutOfRange: for a rule that withholds nothing, bounds that are not above 0, and blanks asked for by marks.
-        NotANumber, WrongKind: for anything else.
+        OutOfRange: for a rule that withholds nothing, bounds that are not above 0, and a wrong mark.
+        NotANumber, WrongKind: for other invalid arguments.
 
     >>> WithholdingRule.of(below=90).threshold(6), WithholdingRule.of(relative_margin="1/4").threshold(6)
     (Fraction(90, 1), Fraction(24, 1))
@@ -68,7 +68,7 @@ class WithholdingRule(Display):
         complementary: bool = False,
         mark: str = WITHHELD,
     ) -> "WithholdingRule":
-        """The rule that these words say."""
+        """The rule with these bounds and this mark, checked."""
         bounds = {"below": below, "relative_margin": relative_margin}
         read = {name: None if bound is None else written_number(bound, name) for name, bound in bounds.items()}
         for name, bound in read.items():
@@ -101,15 +101,15 @@ class WithholdingRule(Display):
         return self.mark == WITHHELD
 
     def threshold(self, margin: Number) -> Fraction:
-        """The least size that the noisy value of a shown cell has, where its error bar has this margin."""
+        """The least size of the noisy value of a shown cell with this margin."""
         least = Fraction(0) if self.relative_margin is None else exact(margin) / self.relative_margin
         return least if self.below is None else max(least, self.below)
 
     def shows(self, values: NDArray[Any], margins: NDArray[Any]) -> NDArray[np.bool_]:
-        """Which cells satisfy the rule.
+        """Whether each cell satisfies the rule.
 
         Args:
-            values: noisy values, integers or floats, shape (n,).
+            values: Noisy values, integers or floats, shape (n,).
             margins: Margins of the cells, shape (n,).
 
         >>> WithholdingRule.of(below=90, relative_margin="1/4").shows(np.array([89, 90, -95]), np.array([6, 6, 6]))
@@ -122,12 +122,12 @@ class WithholdingRule(Display):
         return shown
 
     def passes(self, value: int | float, margin: Number) -> bool:
-        """Whether one cell satisfies the rule: as `shows`."""
+        """Whether one cell satisfies the rule, as for `shows`."""
         size = abs(value) if self.below is None else value
         return bool(size >= self._bound(margin, is_float=isinstance(value, float)))
 
     def _bound(self, margin: Number, *, is_float: bool) -> int | float:
-        """The least number of its kind that is at least the threshold."""
+        """The threshold, rounded up to an integer or a float."""
         least = self.threshold(margin)
         return round_up(least) if is_float else math.ceil(least)
 
@@ -181,20 +181,15 @@ class WithholdingRule(Display):
 
 @dataclass(frozen=True, slots=True)
 class NoiseTails:
-    """The tails of a noise on a lattice, and how far out it is there on average.
+    """The tail probabilities of a noise on a lattice, and its mean above a threshold.
 
-    Laws that are drawn have closed forms, combinations on a lattice sums of their tails. Where the lattice of a
-    combination is so fine that nobody sees it, its law is taken from its characteristic function, smoothed over 1/256
-    of a standard deviation: what is said of it is right to a hundredth or so, no bound.
+    Distributions that are drawn have closed forms; combinations on a lattice are sums of their tails. If the lattice of
+    a combination is too fine to matter, its density is computed from its characteristic function, smoothed over 1/256
+    of a standard deviation: the results are then accurate to about a hundredth, without a bound.
 
     Attributes:
-        law: the noise in steps; its values are multiples of a step.
+        law: Noise in steps; its values are multiples of a step.
         grid: Width of a step.
-
-    >>> from utmost.noise import Geometric
-    >>> tails = NoiseTails(Geometric(alpha="1/2"))
-    >>> tails.reach(Fraction(0)), tails.mean_above(Fraction(0)), tails.mean_above(Fraction(2))
-    (0.666666666666666..., 0.6666666666666..., 0.5)
     """
 
     law: IntegerLaw | Combination
@@ -225,7 +220,7 @@ class NoiseTails:
 
     @property
     def _step(self) -> Fraction | None:
-        """The lattice of the noise; None where it is too fine to be seen."""
+        """The lattice of the noise; None if it is too fine to matter."""
         if isinstance(self.law, IntegerLaw):
             return self.grid
         step = self.law.step
@@ -245,10 +240,8 @@ class NoiseTails:
 def _smoothed(
     coefficients: tuple[Fraction, ...], levels: tuple[Level, ...], counts: tuple[int, ...]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Values and chances of a sum of geometric noises, smoothed: the inverse of its characteristic function.
-
-    Of one noise at alpha it is (1 - alpha)^2 / (1 - 2 alpha cos t + alpha^2).
-    """
+    """The values and probabilities of a sum of geometric noises, smoothed, by inverting its characteristic function."""
+    # The characteristic function of one noise at alpha is (1 - alpha)^2 / (1 - 2 alpha cos t + alpha^2).
     deviation = float(Combination(coefficients, levels, counts).variance) ** 0.5
     width = deviation / 256
     frequencies = 2 * np.pi * np.fft.rfftfreq(_POINTS, width)
@@ -263,24 +256,23 @@ def _smoothed(
 
 _HALF, _FINE, _POINTS = Fraction(1, 2), 24, 1 << 14
 _BLUR = 3 / (_POINTS // 2 - 1)  # three widths: a value at the threshold is shown
-_FAR = 16  # standard deviations, beyond which there is no billionth of any sum of geometric noises
+_FAR = 16  # standard deviations, beyond which any sum of geometric noises has probability below 10^-9
 _NEGLIGIBLE = 1e-9
 
 
 def shown_bias(rule: WithholdingRule, tails: NoiseTails | DeclaredTails, margin: int | float) -> list[dict[str, Any]]:
-    """The effect of the rule on cells near its threshold: how often they are shown, and how far off they then are.
-
-    Of noise N a cell of true value t is shown where N >= B - t, and then by E[N | N >= B - t] too large on average: the
-    mean of shown cells given the rule, less the truth. Where negative values are shown as well, both sides count.
+    """The effect of the rule on cells near its threshold: how often they are shown, and their bias if shown.
 
     Args:
-        rule: the rule.
-        tails: Tails of the noise of a cell.
+        rule: Rule that withholds cells.
+        tails: Tail probabilities of the noise of a cell.
         margin: Margin of a cell.
 
     Returns:
-        For true values one margin below the threshold, at it, one and two above: the chance, and the bias.
+        For true values one margin below the threshold, at it, one and two above: the probability, and the bias.
     """
+    # With noise N, a cell with the true value t is shown if N >= B - t, and its bias is then E[N | N >= B - t]. If
+    # negative values are shown as well, both sides count.
     bound, width = rule.threshold(margin), max(exact(margin), tails.grid)
     truths = [math.ceil((bound + times * width) / tails.grid) * tails.grid for times in (-1, 0, 1, 2)]
     return [_at(rule, tails, bound, truth) for truth in truths]
@@ -298,12 +290,12 @@ def _at(rule: WithholdingRule, tails: NoiseTails | DeclaredTails, bound: Fractio
 
 
 def _digits(number: float) -> float:
-    """Three digits: as many as quadrature has, and the same on every machine."""
+    """Round to three digits: the accuracy of the quadrature, equal on every machine."""
     return float(f"{number:.3g}")
 
 
 def bias_words(bias: Sequence[dict[str, Any]], rule: WithholdingRule) -> str:
-    """The meaning of the figures of `shown_bias`, in a sentence."""
+    """The figures of `shown_bias` in a sentence."""
     parts = [
         f"a true {number_words(Fraction(fact['true']))} is shown in {100 * fact['chance_shown']:.3g} % of releases, "
         f"and then {abs(fact['bias']):.3g} too {'high' if fact['bias'] >= 0 else 'low'} on average"

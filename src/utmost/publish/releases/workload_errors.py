@@ -1,6 +1,6 @@
-"""The errors of what is answered from a workload release: the law of each answer, of each family, and of ratios.
+"""The errors of answers from a release by a plan: the distribution of each answer, each marginal, and ratios.
 
-They follow from the reconstruction and from the levels of the noise alone, so they are known before anything is drawn.
+They follow from the reconstruction and the levels of the noise, so that they are known before anything is drawn.
 """
 
 import math
@@ -23,20 +23,23 @@ from utmost.publish.workloads.reconstruction.estimates import LeastSquares
 from utmost.publish.workloads.reconstruction.least_squares import Reconstruction
 from utmost.tables.axes.domain import Family
 
-_EDGE, _SHORT = 0.45, 1 - 1e-9  # how far of a level bounds by variance reach; floats of estimates are as near as that
+_EDGE, _SHORT = (
+    0.45,
+    1 - 1e-9,
+)  # largest fraction of a level in bounds by variance; relative accuracy of estimates as floats
 
 FamilyLaws = tuple[NDArray[np.intp], dict[int, Combination]]
-"""The number of the law of each group of a family, and the laws."""
+"""The number of the error distribution of each group of a marginal, and the distributions."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class AnswerErrors:
-    """The laws of the errors of all answers.
+    """The error distributions of all answers.
 
     Attributes:
-        reconstruction: least squares from the measured families.
-        ratios: Level of one unit of the noise of each measured family.
-        unit: Unit of privacy; of distinct counts no answer adds cells up.
+        reconstruction: Least squares from the measured marginals.
+        ratios: Level for a change of 1 in each measured marginal's noise.
+        unit: Unit of privacy; for distinct counts, answers cannot add up cells.
     """
 
     reconstruction: LeastSquares
@@ -45,19 +48,11 @@ class AnswerErrors:
     _known: dict[Family, FamilyLaws] = field(default_factory=dict)
 
     def of(self, form: ProductForm) -> Combination:
-        """The law of an answer's error.
-
-        Raises:
-            NotDetermined: for an answer that the measured families do not determine, and for a sum of distinct counts.
-        """
+        """The distribution of an answer's error; NotDetermined if the measured sums do not determine the answer."""
         return _combined((u, level, count) for (u,), level, count in self._terms(form))
 
     def leave_out(self, forms: Sequence[ProductForm], values: Sequence[Fraction], miss: Fraction) -> list[bool]:
-        """Say of each answer whether its error bar leaves 0 out: by its variance where that is enough, else by its law.
-
-        Raises:
-            NotDetermined: as `of`.
-        """
+        """Whether the margin of each answer excludes 0: by its variance if that suffices, else by its distribution."""
         for form in forms:
             self._check_adds(form)
         reach = self._reaches(forms, miss)
@@ -67,7 +62,7 @@ class AnswerErrors:
         ]
 
     def _reaches(self, forms: Sequence[ProductForm], miss: Fraction) -> list[float]:
-        """Margins of answers, of which nothing but the variance is known."""
+        """The margins of answers from their variance alone."""
         if not forms or not isinstance(self.reconstruction, Reconstruction):
             return [math.inf] * len(forms)
         edges, heights = heights_at(np.array([ratio.epsilon_float for ratio in self.ratios.values()]), _EDGE)
@@ -76,23 +71,11 @@ class AnswerErrors:
         return [float(far) for far in reaches(squares, heights, edges, miss)]
 
     def of_difference(self, first: ProductForm, second: ProductForm) -> Combination:
-        """The law of the error of an answer less another, which may overlap.
-
-        Raises:
-            NotDetermined: as `of`.
-        """
+        """The distribution of the error of an answer minus another, which may overlap."""
         return _combined((u - v, level, count) for (u, v), level, count in self._terms(first, second))
 
     def of_pair(self, over: ProductForm, under: ProductForm, errors: "AnswerErrors") -> dict[str, Any]:
-        """The joint law of two answers' errors, as `fieller` takes it.
-
-        Args:
-            over, under: the two answers.
-            errors: Errors of the release of the second one; another release has noise of its own.
-
-        Raises:
-            NotDetermined: as `of`.
-        """
+        """The joint distribution of two answers' errors, for `fieller`; ``errors`` are those of the second release."""
         if errors is self:
             listed = [(u, v, level, count) for (u, v), level, count in self._terms(over, under)]
         else:
@@ -102,11 +85,7 @@ class AnswerErrors:
         return dict(zip(("u", "v", "levels", "counts"), _columns(listed, 4), strict=True))
 
     def of_family(self, family: Family) -> FamilyLaws:
-        """The number of each group's law in a family, and the laws: one for all groups that share it.
-
-        Raises:
-            NotDetermined: as `of`.
-        """
+        """The number of each group's distribution in a marginal, and the distributions, shared by equal groups."""
         domain = self.reconstruction.domain
         self.unit.check_adds(is_one_cell=domain.is_of_cells(family), came=f"sums by {domain.family_name(family)!r}")
         if family not in self._known:
@@ -114,11 +93,7 @@ class AnswerErrors:
         return self._known[family]
 
     def of_amounts(self, amounts: AmountPair, family: Family, weights: Weights) -> FamilyLaws:
-        """The errors of answers that weigh the parts of an amount, by the groups of the axes that are seen.
-
-        Raises:
-            NotDetermined: as `of`.
-        """
+        """The errors of weighted sums of the parts of an amount, by the groups of the visible axes."""
         both, seen, domain = amounts.both(family), amounts.seen(family), self.reconstruction.domain
         parts = amounts.parts(self.reconstruction.kinds(both), both)
         _, first, kinds = np.unique(parts, axis=1, return_index=True, return_inverse=True)
@@ -129,11 +104,11 @@ class AnswerErrors:
     def widest(
         self, by_family: Mapping[Family, FamilyLaws], sure: Fraction, *, together: bool
     ) -> dict[Family, int | float]:
-        """The largest margin of each family.
+        """The largest margin of each marginal.
 
         Args:
-            by_family: Laws of the groups of each family.
-            sure: Chance that each sum lies within its margin; where ``together``, *all* sums of all families.
+            by_family: Distributions of the groups of each marginal.
+            sure: Probability that each sum lies within its margin; with ``together``, *all* sums of all marginals.
         """
         laws = {family: of for family, (_, of) in by_family.items()}
         if together:
@@ -145,7 +120,7 @@ class AnswerErrors:
         return {family: max(margins[id(law)] for law in of.values()) for family, of in laws.items()}
 
     def _terms(self, *forms: ProductForm) -> list[tuple[tuple[Fraction, ...], Level, int]]:
-        """The noises in some answers: the coefficients in each of these, the level, and how many noises have them."""
+        """The noises in some answers: their coefficients in each answer, the level, and the number of such noises."""
         for form in forms:
             self._check_adds(form)
             self.reconstruction.check_determined(form)
@@ -160,14 +135,14 @@ class AnswerErrors:
 
 
 def by_group(kinds: NDArray[np.intp], by_kind: Mapping[int, Any]) -> NDArray[Any]:
-    """The number that was found for each group's law."""
+    """The value of each group's kind."""
     if len(by_kind) == 1:
         return np.full(kinds.size, next(iter(by_kind.values())))
     return np.array([by_kind[kind] for kind in kinds.tolist()])
 
 
 def scaled(noise: Combination, step: Fraction) -> Combination:
-    """The law of an error that is so many times as large."""
+    """The distribution of an error that is multiplied by ``step``."""
     if step == 1:
         return noise
     return Combination([step * size for size in noise.coefficients], noise.levels, noise.counts)

@@ -119,7 +119,8 @@ def _check_columns(statement: Mapping[str, Any], described: WithheldTable[Any], 
     """Check the names of the columns, how many rows there are, labels and margins."""
     if described.table is not None:
         expected = files.columns(described.table)
-        fixed = {name: cells for name, cells in expected.items() if not name.startswith("estimate")}
+        open_columns = {f"{name}{end}" for name in described.released for end in ("", "_mark")}
+        fixed = {name: cells for name, cells in expected.items() if name not in open_columns}
         rows = described.cells
     else:
         release, rows = statement["release"], statement["release"]["rows"]
@@ -144,7 +145,7 @@ def _check_columns(statement: Mapping[str, Any], described: WithheldTable[Any], 
 def _check_rule(name: str, columns: TextColumns, rule: WithholdingRule) -> None:
     """Check each mark against its cell, and each shown cell against the rule."""
     marks, cells = columns[f"{name}_mark"], columns[name]
-    margins = columns.get(f"{name}_margin", columns.get("margin", []))
+    margins = columns.get(f"{name}_margin", [])
     for row, (mark, cell, margin) in enumerate(zip(marks, cells, margins, strict=True)):
         where = f"column {name!r}, row {row + 1}"
         if mark not in (SHOWN, rule.mark):

@@ -32,6 +32,18 @@ from utmost.tables.axes.domain import Domain, Family, with_level
 
 _BOTH, _ADDED = 0, 1  # the level of the parts, and of their sum
 
+
+def value_column(unit: Unit) -> str:
+    """The name of the column of counts, or of sums of an amount, in a table of one measure.
+
+    >>> value_column(Unit(1, 1))
+    'count'
+    """
+    if unit.amount is None:
+        return "count"
+    return "sum" if unit.is_shared else unit.amount.name
+
+
 Weights = tuple[Fraction, ...]
 """The factor of each part in an answer."""
 

@@ -33,7 +33,7 @@ def read_selection(domain: Domain, texts: Iterable[str]) -> dict[str, Any]:
     """Which cells a sum takes, as `Domain.selection` reads it, from texts of the form ``LEVEL=LABEL,LABEL``.
 
     Args:
-        texts: Labels with commas between for each level, or of bins a range ``LOW..HIGH``; levels that are not
+        texts: Labels, and of bins ranges ``LOW..HIGH``, with commas between for each level; levels that are not
             named are summed over.
 
     Raises:
@@ -47,6 +47,8 @@ def read_selection(domain: Domain, texts: Iterable[str]) -> dict[str, Any]:
     {'age': ['[0, 10)', '[10, 20)'], 'sex': ['men']}
     >>> read_selection(domain, ["age=20..40"])
     {'age': slice(Fraction(20, 1), Fraction(40, 1), None)}
+    >>> read_selection(domain, ["age=20..40,[80, 90)"])
+    {'age': [slice(Fraction(20, 1), Fraction(40, 1), None), '[80, 90)']}
     """
     selection: dict[str, Any] = {}
     for text in texts:
@@ -208,33 +210,29 @@ def _pair_of(domain: Domain, text: str) -> tuple[str, Any]:
         pieces.append(piece if label is not None else _one(domain, name, piece.strip()))
         at += len(piece)
         at += len(text[at:]) - len(text[at:].lstrip(", "))
-    ranges = [piece_read for piece_read in pieces if isinstance(piece_read, slice)]
-    if ranges and len(pieces) > 1:
-        raise OutOfRange(
-            "a selection may take one range of a level",
-            came=f"{len(pieces)}",
-            where=repr(name),
-            remedy="Ask for each by itself.",
-        )
-    return name, ranges[0] if ranges else pieces
+    return name, pieces[0] if len(pieces) == 1 and isinstance(pieces[0], slice) else pieces
 
 
 def selected(where: Iterable[str]) -> str:
     """Selections as a person says them: a range of bins ends below its upper edge.
 
-    >>> selected(["age=1..3", "sex=men"]), selected(["age=65.."])
-    ('age from 1 to below 3 and sex=men', 'age from 65')
+    >>> selected(["age=1..3", "sex=men"]), selected(["age=65..,0 to 17"])
+    ('age from 1 to below 3 and sex=men', 'age from 65 or 0 to 17')
     """
     return " and ".join(map(_in_words, where))
 
 
 def _in_words(selection: str) -> str:
     name, sign, wanted = selection.partition("=")
-    low, dots, high = wanted.partition("..")
-    if not (sign and dots):
+    if not sign or ".." not in wanted:
         return selection
+    return f"{name} {' or '.join(_range_in_words(part.strip()) for part in wanted.split(','))}"
+
+
+def _range_in_words(part: str) -> str:
+    low, dots, high = part.partition("..")
     ends = [f"from {low}" if low else "", f"{'to ' if low else ''}below {high}" if high else ""]
-    return " ".join([name, *filter(None, ends)])
+    return " ".join(filter(None, ends)) if dots else part
 
 
 def _one(domain: Domain, name: str, piece: str) -> Any:

@@ -31,7 +31,7 @@ Family = tuple[int, ...]
 """A level for each axis: 0 for the finest, the number of levels for "all", and -s for hat functions of spacing s."""
 
 Where = Mapping[str, Any]
-"""The cells of a sum: by the name of a level a label, a list of labels, or for bins a slice of edges."""
+"""The cells of a sum: by the name of a level a label, for bins a slice of edges, or a list of these."""
 
 _MOST_WRITTEN = 60
 """The most values of a domain whose repr lists them."""
@@ -242,8 +242,8 @@ class Domain(Display):
         """The values of each axis that belong to a sum, as masks; all values of an axis without a condition.
 
         Args:
-            where: Conditions by the name of a level: a label, a list of labels, or for bins and periods
-                ``slice(low, high)`` with edges: ``slice(20, 40)``, ``slice("2013-05", "2014")``.
+            where: Conditions by the name of a level: a label, for bins and periods ``slice(low, high)`` with edges,
+                ``slice(20, 40)`` or ``slice("2013-05", "2014")``, or a list of these.
 
         Raises:
             OutOfRange: for a label that is not declared, and for numbers that are no edges of bins.
@@ -251,6 +251,8 @@ class Domain(Display):
         >>> from utmost.workloads import bins
         >>> [taken.tolist() for taken in Domain(age=bins(4), sex=["men", "women"]).selection({"age": slice(1, 3)})]
         [[False, True, True, False], [True, True]]
+        >>> Domain(age=bins(4)).selection({"age": [slice(0, 2), "3"]})[0].tolist()
+        [True, True, False, True]
         """
         if not isinstance(where, Mapping):
             raise wrong_kind("where", "a mapping from names of levels to labels", where)
@@ -413,14 +415,15 @@ def _words(name: Any) -> tuple[str, ...]:
 
 
 def _taken(axis: Axis, level: int, wanted: Any, name: str) -> NDArray[np.bool_]:
-    """A mask of the values that a label, labels, or a slice of edges select."""
-    if isinstance(wanted, slice):
-        return _between(axis, wanted, name)
+    """A mask of the values that a label, a slice of edges, or a list of these selects."""
     labels = [label_text(label) for label in axis.labels[level]]
     values = labels if axis.rows is None else [label_text(value) for value in axis.label_columns(level)[name]]
     listing = list(wanted) if isinstance(wanted, Collection) and not isinstance(wanted, str) else [wanted]
-    groups = np.zeros(len(labels), dtype=bool)
+    groups, within = np.zeros(len(labels), dtype=bool), np.zeros(axis.size, dtype=bool)
     for label in listing:
+        if isinstance(label, slice):
+            within |= _between(axis, label, name)
+            continue
         text = axis.text(label)
         if text is not None and text in values:
             groups |= np.array([value == text for value in values])
@@ -430,7 +433,7 @@ def _taken(axis: Axis, level: int, wanted: Any, name: str) -> NDArray[np.bool_]:
             near = get_close_matches(str(label), [text for text in labels if text], n=1)
             remedy = f"Did you mean {near[0]!r}?" if near else _which(labels)
             raise OutOfRange("the axis must have this label", came=repr(label), where=repr(name), remedy=remedy)
-    return groups[axis.group_of(level)]
+    return np.asarray(groups[axis.group_of(level)] | within)
 
 
 def _which(labels: Sequence[str | None]) -> str:

@@ -130,9 +130,10 @@ def _write_report(counted: Any, path: Path) -> None:
     if reports[0] is None:
         remedy = "Leave out --report, or count the events: --person and --by."
         raise OutOfRange("--report needs a table of events", came="a table of cells, already counted", remedy=remedy)
-    # One pass has one report, but for the missing amounts, which each measure has of its own.
+    # One pass has one report, but for missing and clipped amounts, which each measure has of its own.
     missing = {name: count for report in reports for name, count in report.without_amount.items()}
-    facts_of_report = reports[0].facts() | {"without_amount": missing}
+    clipped = {name: count for report in reports for name, count in report.clipped_amounts.items()}
+    facts_of_report = reports[0].facts() | {"without_amount": missing, "clipped_amounts": clipped}
     write_together({path: lambda file: write_json(facts_of_report, file)}, owner_only=True)
 
 

@@ -96,13 +96,24 @@ def give_promise(statement: dict[str, Any], answer: TableAnswer, ladder: Sequenc
 
 def ladder_grid(ladder: Sequence[LadderStep]) -> ScreenTable:
     """The levels at which a rule may stop a release."""
-    titles = ["it stops at epsilon", "margin", "if every chosen cell is at least"]
-    return grid(titles, [[level_words(one.level), f"± {number(one.margin)}", number(one.least)] for one in ladder])
+    first, then = "it stops at epsilon", ["margin", "if every chosen cell is at least"]
+    if any(one.table is not None for one in ladder):
+        rows = [
+            [level_words(one.level), one.table or "", f"± {number(one.margin)}", number(one.least)] for one in ladder
+        ]
+        return grid([first, "table", *then], rows, left=2)
+    return grid(
+        [first, *then], [[level_words(one.level), f"± {number(one.margin)}", number(one.least)] for one in ladder]
+    )
 
 
 def ladder_report(ladder: Sequence[LadderStep]) -> list[dict[str, Any]]:
     """The same for programs."""
-    return [{**level_facts(one.level), "margin": one.margin, "least_cell": one.least} for one in ladder]
+    return [
+        {**level_facts(one.level), **({} if one.table is None else {"table": one.table})}
+        | {"margin": one.margin, "least_cell": one.least}
+        for one in ladder
+    ]
 
 
 def give(release: Answer[Any], answer: TableAnswer, signer: Signer | None) -> None:

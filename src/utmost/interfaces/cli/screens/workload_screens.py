@@ -19,6 +19,7 @@ from utmost.core.exact.written_levels import level_text
 from utmost.core.sampling.random_bits import secure
 from utmost.errors import OutOfRange, UtmostError
 from utmost.interfaces.cli.options.table_options import TableAnswer, give_table
+from utmost.interfaces.cli.screens.release_screen import ladder_grid, ladder_report
 from utmost.interfaces.cli.screens.screen import (
     ADDS_UP,
     DRY,
@@ -35,6 +36,9 @@ from utmost.interfaces.cli.screens.terminal import ScreenGroup, ScreenTable, Scr
 from utmost.interfaces.documents.reports import print_json
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.promises.promise import Promise
+from utmost.publish.promises.promised_noise import CONFIDENCE
+from utmost.publish.promises.sum_noise import SumNoise
+from utmost.publish.promises.until import LadderStep, Until
 from utmost.publish.releases.checked_sums import CheckedSums
 from utmost.publish.releases.measures_table import MeasuresTable
 from utmost.publish.releases.noisy_sums import NoisySums, SumsTable
@@ -318,8 +322,6 @@ def give_cells(
     said = SumsTable(release, family, amounts is not None).statement
     out = answer.file
     more = undetermined_means(table)
-    if amounts is None:
-        more["columns"] = "estimate and margin, which stand for count and count_margin of other tables"
     facts = _said(release, headline, "" if out is None else f"{out} and {out}.json", more)
     _give(table, said, facts, answer, signer, again=again)
 
@@ -400,7 +402,7 @@ def shown_columns(table: Any) -> ScreenTable:
     every = files.columns(table)
     columns = {name: list(column)[:_SHOWN] for name, column in every.items()}
     means = [name for name in columns if {f"{name}_lower", f"{name}_upper"} <= columns.keys()]
-    margins = {name: "margin" if name == "estimate" else f"{name}_margin" for name in columns}
+    margins = {name: f"{name}_margin" for name in columns}
     sums = [name for name in columns if margins[name] in columns]
     beside = {*sums, *(margins[name] for name in sums)}
     beside |= {f"{name}{end}" for name in means for end in ("", "_lower", "_upper")}
@@ -451,10 +453,13 @@ def with_confidence(release: NoisySums, confidence: Fraction) -> NoisySums:
 
 def _show_promise(release: NoisySums, *, as_json: bool) -> None:
     if not as_json:
-        return screen().print(_said(release, DRY))
+        ladder = planned_ladder(release.promise, release.level, release.confidence)
+        return screen().print(*([ladder_grid(ladder)] if ladder else []), _said(release, DRY))
     plan, confidence = release.plan, float(release.confidence)
     shares = {plan.domain.family_name(family): str(share) for family, share in plan.shares.items()}
     report = {"dry_run": True, "epsilon": level_text(release.level), "shares": shares, "confidence": confidence}
+    if ladder := planned_ladder(release.promise, release.level, release.confidence):
+        report["ladder"] = ladder_report(ladder)
     columns = {"column_error_bars": _column_bars(release)} if release.unit.is_shared else {}
     cleaned = {} if plan.clean_needs is None else {"clean_needs": plan.clean_needs}
     alone = margins_by_themselves(plan, release.level, release.confidence)
@@ -522,6 +527,36 @@ def column_margin(column: str, bar: int | float) -> tuple[str, str]:
 def planned_margins(plan: Plan, at: Level, confidence: Fraction) -> str:
     """The margins of the wanted tables of a plan, before anything is drawn."""
     return _margins(NoisySums.without_data(Promise(noise=plan), at, confidence))
+
+
+def planned_ladder(promise: Promise, at: Level, confidence: Fraction) -> list[LadderStep]:
+    """The levels at which a rule may stop a release by a plan, with the margin of each wanted table that it reads."""
+    until, noise = promise.until, promise.noise
+    if until is None or not isinstance(noise, SumNoise):
+        return []
+    levels, steps = until.levels(at), list[LadderStep]()
+    sure, read = (until.cell_confidence(noise, levels, one) for one in (confidence, CONFIDENCE))
+    for level in levels:
+        promised = Promise(noise=noise)
+        shown, by_rule = (_read_margins(NoisySums.without_data(promised, level, one), until) for one in (sure, read))
+        steps += [LadderStep(level, shown[name], until.least_accurate(by_rule[name]), name) for name in shown]
+    return steps
+
+
+def _read_margins(release: NoisySums, until: Until) -> dict[str, int | float]:
+    """The margins of the columns of numbers that a rule reads, by table and, where there are several, by column."""
+    tables = release.plan.tables
+    read = {name for name, columns in tables.items() if until.reads(columns)}
+    if not release.unit.is_shared:
+        return {_named(name): bar for name, bar in _wanted_bars(release).items() if name in read}
+    names = {name for name, _ in release.value_columns}
+    return {
+        f"{_named(name)}: {column}": bar
+        for name, columns in _column_bars(release).items()
+        if name in read
+        for column, bar in columns.items()
+        if column in names
+    }
 
 
 def planned_gain(plan: Plan, at: Level, confidence: Fraction) -> dict[str, str]:

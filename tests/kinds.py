@@ -1,0 +1,21 @@
+"""The kinds of noise and of statements that there are, by the public schemas of their documents."""
+
+from typing import get_args
+
+from utmost.statements import DocumentKind, schema
+
+_NOT_BY_ITSELF = {"any", "clean-table", "noisy-table"}
+"""A clean table is read beside its release, and a table of declared noise promises nothing that could be checked."""
+
+
+def noise_kinds() -> set[str]:
+    """Every kind of noise that a promise or a statement may name."""
+    parts = schema("promise")["$defs"].items()
+    return {part["properties"]["kind"]["const"] for name, part in parts if name.startswith("noise_")}
+
+
+def statement_kinds() -> set[str]:
+    """Every kind of statement that is read by itself."""
+    named = get_args(DocumentKind)
+    statements = set(named[: named.index("promise")]) - _NOT_BY_ITSELF
+    return {schema(kind)["properties"]["kind"]["const"] for kind in statements}
