@@ -19,8 +19,9 @@ from utmost.design.channels.on_spaces import two_secret_optimum
 from utmost.design.geometry.decomposition import decompose
 from utmost.design.geometry.impossibility import blurred_pair, trivial_action
 from utmost.design.geometry.kernel_search import count_kernels, kernels
+from utmost.design.geometry.nib_on_trees import least_nib_loss
 from utmost.design.geometry.refining import refines
-from utmost.design.geometry.universal_optima import LeastLoss, distinguishing_mechanism, least_nib_loss, universality
+from utmost.design.geometry.universal_optima import LeastLoss, distinguishing_mechanism, universality
 from utmost.design.leakage.channel_capacity import CapacityKind
 from utmost.design.leakage.hypers import hyper
 from utmost.design.leakage.measures import g_vulnerability, l_uncertainty

@@ -189,11 +189,6 @@ class CellsDraw(DrawLaw):
         return self.changed if self.in_all is None else self.in_all
 
     @property
-    def is_row(self) -> bool:
-        """Whether one individual may change all cells by the sensitivity, so that cells in a shell are independent."""
-        return self.bound >= self.cells * self.width
-
-    @property
     def is_joined(self) -> bool:
         """Whether the raised and the lowered part have the same shell: a record that lowers no cell is replaced."""
         return self.nonnegative and self.neighbours == "change-one"

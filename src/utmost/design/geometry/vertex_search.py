@@ -109,12 +109,6 @@ class TightGraph:
             todo |= fresh
         return seen
 
-    @property
-    def is_connected(self) -> bool:
-        """Whether h is a vertex of the Lipschitz polytope modulo constants."""
-        everything = (1 << len(self.below)) - 1
-        return self.component(1, everything) == everything
-
 
 def vertices_by_reverse_search(distances: Array) -> Iterator[Array]:
     """All vertices h of {h: h(x) - h(y) <= d(x, y), h(0) = 0}, each once, as (n,) integer arrays.

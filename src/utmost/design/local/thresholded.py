@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from itertools import product
-from typing import Any
 
 from utmost.core.exact.arguments import instance, integer
 from utmost.core.exact.display import Display
@@ -12,8 +11,7 @@ from utmost.core.exact.intervals import Interval, exp_interval, log_interval, ne
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import precision
 from utmost.core.sampling.geometric_draws import Real
-from utmost.core.sampling.random_bits import Randomness
-from utmost.design.local.bits import BitResponse, Bits, given_both
+from utmost.design.local.bits import BitResponse
 from utmost.errors import OutOfRange
 
 _FLOAT_BITS = 160
@@ -224,14 +222,3 @@ def _beyond(edge: Fraction, t: Fraction, slow: Interval, fast: Interval) -> Inte
 
 def _exp(x: Interval) -> Interval:
     return exp_interval(x, x.bits)
-
-
-def relax_thresholded(
-    bits: Any, responses: Any, pair: ThresholdedPair, *, randomness: Randomness | None = None
-) -> Bits:
-    """Responses at the looser level by the paper's noise, which lose more than those of `relax`.
-
-    It is there for comparison, and for two levels only. The noise itself is not kept; given the first response and the
-    bit, the second has the law that it would have.
-    """
-    return given_both(bits, responses, [pair.loose_given(bit, z) for bit in (0, 1) for z in (0, 1)], randomness)

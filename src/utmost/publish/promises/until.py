@@ -115,8 +115,7 @@ class Until(Display):
         return f"{float(100 * self.share):g} %"
 
     def check_noise(self, noise: PlannedNoise) -> None:
-        """Check that a release with this noise can try several levels, with margins that hold at the level where it
-        stops.
+        """Check that a release with this noise can try several levels, with valid margins where it stops.
 
         Raises:
             Unsupported: for noise that is not of single cells.

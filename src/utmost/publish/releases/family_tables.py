@@ -100,15 +100,7 @@ def amount_columns(
 def family_table(
     domain: Domain, kind: str, family: Family, columns: Mapping[str, NDArray[Any]], narrow: Narrow | None = None
 ) -> LabelledTable:
-    """A table of the groups of a marginal.
-
-    Args:
-        domain: Domain of the marginal.
-        kind: Kind of the table, as an adapter names it.
-        family: Marginal whose groups are the rows.
-        columns: Numbers of the groups, by the column's name.
-        narrow: Labels to which axes are restricted.
-    """
+    """A table of numbers of the groups of a marginal, restricted to the labels in ``narrow``."""
     labels = {name: np.array(values) for name, values in domain.group_labels(family).items()}
     inside = groups_in(domain, family, narrow)
     numbers = {name: column[inside] for name, column in columns.items()}

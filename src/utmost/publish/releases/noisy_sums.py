@@ -391,8 +391,7 @@ class NoisySums(Display):
         along: Along | None = None,
         confidence: Number | None = None,
     ) -> Estimate:
-        """The number of individuals or events in a selection of cells, with its margin; for sums of amounts alone,
-        their sum.
+        """The number of individuals or events in a selection, with its margin; without counts, the sum of amounts.
 
         Args:
             where: Labels by the name of a level: one, a list, or for bins ``slice(low, high)``; everything when left
@@ -1055,17 +1054,11 @@ def sums_in_one_column(
 
 @dataclass(frozen=True, slots=True)
 class SumsTable:
-    """One table that is computed from the sums of a plan, to be published; its statement holds the whole release.
-
-    Attributes:
-        release: Sums of the plan.
-        family: Marginal, in any form that the release accepts.
-        means: Whether the table has the means of amounts beside their sums and counts.
-    """
+    """One table that is computed from the sums of a plan, to be published; its statement holds the whole release."""
 
     release: NoisySums
     family: Families
-    means: bool
+    means: bool  # Whether the table has the means of amounts beside their sums and counts
 
     @property
     def table(self) -> LabelledTable:

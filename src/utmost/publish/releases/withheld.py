@@ -232,28 +232,17 @@ def narrowed_name(domain: Domain, family: Family, narrow: Narrow) -> str:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FamilyCells:
-    """The cells of a marginal's table, in the form that a rule reads.
+    """The cells of a marginal's table, in the form that a rule reads."""
 
-    Attributes:
-        name: Levels of the table, each with its label if it is restricted to one.
-        family: Marginal of the table.
-        published: Groups of the marginal that are in the table.
-        table: Table.
-        column: Name of its column of estimates.
-        estimates, margins: Its columns of numbers.
-        widest: Distribution of the largest error.
-        step: Width of its steps.
-    """
-
-    name: str
+    name: str  # Levels of the table, each with its label if it is restricted to one
     family: Family
-    published: NDArray[np.bool_]
+    published: NDArray[np.bool_]  # Groups of the marginal that are in the table
     table: LabelledTable
-    column: str
+    column: str  # Name of its column of estimates
     estimates: NDArray[Any]
     margins: NDArray[Any]
-    widest: Combination
-    step: Fraction
+    widest: Combination  # Distribution of the largest error
+    step: Fraction  # Width of its steps
 
     @classmethod
     def of(

@@ -78,18 +78,6 @@ def saved(
     )
 
 
-def check_destination_free(
-    path: Path | str,
-    *,
-    is_document: bool = False,
-    format: str | None = None,
-    sign: Path | str | None = None,
-    overwrite: bool = False,
-) -> None:
-    """Check, before anything is drawn, that `saved` could write here."""
-    _destination(path, format, sign, overwrite=overwrite, is_document=is_document)
-
-
 def _destination(
     path: Path | str, format: str | None, sign: Path | str | None, *, overwrite: bool, is_document: bool
 ) -> tuple[Path, Path | None]:

@@ -120,11 +120,6 @@ class People(PersonOptions):
 
     individual: Annotated[str | None, option("TEXT", 'One individual, in words: "one household".')] = None
 
-    @property
-    def are_given(self) -> bool:
-        """Whether events are to be counted, or a table of cells is to be read."""
-        return self.are_events or not (self.counts is None and self.nested is None)
-
     def counted(
         self,
         events: Path,

@@ -54,7 +54,6 @@ def _spelled_whole(number: Any) -> Any:
 SPELLED = BeforeValidator(_spelled_whole)
 DataVersion = Annotated[int, Field(ge=1, le=MOST_VERSIONS), SPELLED]
 LONGEST_WORD, MOST_NAMES = 1000, 10_000
-ShortText = Annotated[str, Field(max_length=LONGEST_WORD)]
 Name = Annotated[str, Field(min_length=1, max_length=200, examples=["admissions"])]
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import product
 from math import inf, lcm, prod
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -41,8 +41,6 @@ from utmost.tables.axes.domain import Family
 MOST_ROWS = 2000
 _MOST_WORK = 2 * MOST_ROWS**3
 _CHORD_BITS = 64
-
-BoundKind = Literal["per answer", "any mechanism", "any unbiased", "any integer plan", "these families"]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
