@@ -216,7 +216,7 @@ def test_a_full_standard_output_is_one_message():
         streams = {"capture_output": False, "stdout": full, "stderr": subprocess.PIPE}
         done = utmost_command("noise", "--epsilon", "1", "--sensitivity", "1", **streams)
     assert done.returncode == 1
-    assert done.stderr.startswith("utmost: what was to be written: No space left on device. Make room")
+    assert done.stderr.startswith("utmost: output: No space left on device. Make room")
     assert len(done.stderr.splitlines()) == 1
 
 
@@ -230,7 +230,7 @@ def test_an_answer_that_python_holds_back_until_the_end_is_not_lost_in_silence(a
     with open("/dev/full", "wb") as full:
         done = utmost_command(*asked, capture_output=False, stdout=full, stderr=subprocess.PIPE)
     assert done.returncode == 1
-    assert "what was to be written: No space left on device" in done.stderr
+    assert "output: No space left on device" in done.stderr
     assert len(done.stderr.splitlines()) == 1
 
 

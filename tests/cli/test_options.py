@@ -196,7 +196,7 @@ def test_what_ledgers_domains_and_counts_refuse_is_told_without_python(run, file
         ),
         ("Pass witness=PATH, or leave it out.", "Pass --witness PATH,"),
         ("Pass key=, or set A.", "Pass --key-file,"),
-        ("Count again: with another key=, or without one.", "with another --count-key,"),
+        ("Count again with another key=, or without a key.", "with another --count-key,"),
         ('or pass method="marginals".', "or pass --method marginals."),
     ):
         assert spoken in in_words(OutOfRange("it must", remedy=text))
@@ -330,7 +330,7 @@ def test_help_is_no_wider_than_the_screen_and_says_each_part_whole(width, run, m
         assert code == 0
         assert all(len(line) <= width and line == line.rstrip() for line in shown.splitlines())
         assert "..." not in shown.replace("[ARGS]...", "")
-    assert "what each dataset has spent." in " ".join(run("ledger", "--help")[1].split())
+    assert "the epsilon that each dataset has spent." in " ".join(run("ledger", "--help")[1].split())
 
 
 def test_help_ends_no_line_within_an_option_or_a_word_that_is_typed(run, monkeypatch):

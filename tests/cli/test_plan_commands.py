@@ -147,7 +147,7 @@ def test_a_replaced_record_of_counts_leaves_the_total(run, counted, tmp_path):
     assert (code, "lowers none" in shown) == (0, True)
     assert run("verify", out)[0] == 0
     code, _, err = run("plan", own, "--want", "sex", "--epsilon", 1, "--nonnegative")
-    assert (code, "says itself what one person may change" in err) == (2, True)
+    assert (code, "has its own bounds on a person" in err) == (2, True)
 
 
 @pytest.mark.parametrize("path", [("unit", "cells"), ("wanted", 0, "standard_deviation"), ("shares", 0, 1), ("level",)])
@@ -383,16 +383,16 @@ def test_a_count_by_cells_proves_no_rows(run, stays, tmp_path):
     assert (code, shown) == (2, "")
     assert "one person changes whole rows along 'kind'" in err
     for words, said in (
-        (["plan", counted, "--want", "kind", "--together", "kind"], "says itself"),
+        (["plan", counted, "--want", "kind", "--together", "kind"], "has its own bounds"),
         (["plan", counted, "--want", "kind", "--method", "rotated"], "changes together: --together"),
-        (["plan", domain, "--want", "kind", "--at-most", 3, "--together", "kind"], "whole rows"),
-        (["plan", domain, "--want", "kind", "--at-most", 2, "--together", "region"], "whole rows"),
+        (["plan", domain, "--want", "kind", "--at-most", 3, "--together", "kind"], "a multiple of 2"),
+        (["plan", domain, "--want", "kind", "--at-most", 2, "--together", "region"], "a multiple of 3"),
     ):
         code, shown, err = run(*words, "--epsilon", 1)
         assert (code, shown) == (2, ""), err
         assert said in err
     assert (
-        "whole rows"
+        "--at-most must be a multiple of 2"
         in run(
             "count", stays / "events.csv", "--person", "who", "--domain", domain, "--at-most", 3, "--together", "kind"
         )[2]
@@ -406,8 +406,8 @@ REFUSED = {
     "shares of less": (["plan", "COUNTED", "--want", "sex", "--share", "sex=1/2", "--epsilon", 1], "add up to 1"),
     "shares too coarse": (["plan", "COUNTED", "--want", "department", "--share", "sex=1", "--epsilon", 1], "determine"),
     "a plan for a CSV": (["plan", "TABLE", "--want", "sex", "--epsilon", 1], "Count first"),
-    "no unit": (["plan", "DOMAIN", "--want", "sex", "--epsilon", 1], "--at-most must say how many"),
-    "a unit of one's own": (["plan", "COUNTED", "--want", "sex", "--at-most", 1, "--epsilon", 1], "says itself"),
+    "no unit": (["plan", "DOMAIN", "--want", "sex", "--epsilon", 1], "--at-most must give the number"),
+    "a unit of one's own": (["plan", "COUNTED", "--want", "sex", "--at-most", 1, "--epsilon", 1], "has its own bounds"),
     "no level": (["plan", "COUNTED", "--want", "sex"], "--epsilon must be given"),
     "up to less": (["plan", "COUNTED", "--want", "sex", "--epsilon", 2, "--up-to", 1], "--up-to must be at least"),
     "no weight": (["plan", "COUNTED", "--want", "sex=-1", "--epsilon", 1], "must be positive"),
@@ -427,7 +427,7 @@ REFUSED = {
     "two questions": (["total", "RELEASE", "--ratio", "--mean", "sex"], "only one of these options"),
     "no release": (["total", "COUNTED"], "must be a release by a plan"),
     "clean what is none": (["clean", "PLAN"], "must be a release by a plan"),
-    "clean a label": (["clean", "RELEASE", "--want", "sex=men"], "whole levels"),
+    "clean a label": (["clean", "RELEASE", "--want", "sex=men"], "must name columns"),
 }  # fmt: skip
 
 

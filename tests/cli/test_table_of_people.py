@@ -70,7 +70,7 @@ def test_the_table_of_the_trade_is_one_command(run, tmp_path, packed):
         table = tmp_path / "persons.csv.zip"
     asked = ["release", table, *SAY, "--domain", tmp_path / "domain.json", "--mean", "income=-500,100000,0.01"]
     code, shown, err = run(*with_recipe(*asked, *MARKS, "--epsilon", 50, "--yes", "--out", out))
-    assert (code, err.startswith("utmost: not all is counted"), err.count("\n")) == (0, True, 1)
+    assert (code, err.startswith("utmost: not everything is counted"), err.count("\n")) == (0, True, 1)
     assert all(name in shown for name in ("count", "income_count", "income_sum", "income_mean", "±"))
     cells, true = read(out), truth(rows)
     assert list(next(iter(cells.values()))) == [

@@ -299,7 +299,7 @@ def test_a_relaxation_shows_the_promise_of_the_release(service, who, published, 
     assert "You cannot approve this proposal" in seen
     assert ">Approve" not in seen
     approver = who("Grace", "approver")
-    with pytest.raises(Unsupported, match="shown the whole request"):
+    with pytest.raises(Unsupported, match="able to see the complete request"):
         service.proposals.decide(approver, gone.name, "approved")
     assert service.proposals.decide(approver, gone.name, "refused", "not there").state == "refused"
 
@@ -307,7 +307,7 @@ def test_a_relaxation_shows_the_promise_of_the_release(service, who, published, 
 def test_what_is_not_shown_whole_cannot_be_approved(service, who, grace):
     """Terms that are too long, that are gone, or that cannot be read: refused here, by page, and by the API."""
     long = TERMS.facts() | {"public": ["x" * 1000] * (LONGEST_REQUEST // 1000)}
-    with pytest.raises(OutOfRange, match="shows whole"):
+    with pytest.raises(OutOfRange, match="which a page can show"):
         propose_by(service, who("Ada", "curator"), "l", "publish", "x", ONE, terms=Terms.read(long))
     kept = TERMS.request("a", ONE, 1).facts()
     kept = [
@@ -458,7 +458,7 @@ def test_the_page_names_what_else_waits_for_the_same_budget(service, who, grace,
     seen = " ".join(page_of(grace, made[1].name).split())
     assert "t1, ε = 0.75" in seen
     assert "at most</th><td>1.5<" in seen
-    assert "What waits for loans would together exceed its limit." in seen
+    assert "All waiting proposals for loans together exceed its limit." in seen
     some = Visitor(application(service, OPEN), bearer("Dan", "approver", ("t2",)))
     told = " ".join(some.get(f"/proposal?name={made[1].name}").text.split())
     assert ("t1" in told, "proposals that your token does not show" in told) == (False, False)  # nor the budget

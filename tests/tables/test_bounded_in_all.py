@@ -149,7 +149,7 @@ def test_several_measures_share_cells_and_have_bounds_of_their_own():
     assert tables["visits"].cells.tolist() == by_hand(COUNTS)
     assert tables["spent"].cells.tolist() == by_hand(SUMS)
     measures["persons"] = ut.count()
-    with pytest.raises(OutOfRange, match="at_most must say how many"):
+    with pytest.raises(OutOfRange, match="at_most must bound the number"):
         counted(measures=measures)
     assert counted(measures=measures, at_most=3)["persons"].unit == Unit(1, 3)
 

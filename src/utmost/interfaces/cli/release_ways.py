@@ -1,4 +1,4 @@
-"""The ways in which `utmost release` publishes a file, and which options go with each."""
+"""The ways in which `utmost release` publishes a file, and the options of each."""
 
 import sys
 from dataclasses import replace
@@ -35,12 +35,8 @@ if TYPE_CHECKING:
 
 
 def publish_table(table: Path, told: ReleaseOptions) -> None:
-    """Publish a file, in the way that its options name.
-
-    Raises:
-        OutOfRange: for options that nobody would read, before anything is.
-    """
-    told.level.read(), told.answer.file  # refused before all else
+    """Publish a file in the way that its options name; refuse options that this way would ignore first."""
+    told.level.read(), told.answer.file  # refuse invalid ones first
     source = told.spelling.of(table, is_counted=told.people.are_events)
     told.promised.check()
     if told.asked.want is not None:
@@ -60,7 +56,7 @@ def publish_table(table: Path, told: ReleaseOptions) -> None:
 
 
 def whole(table: Path, told: ReleaseOptions) -> None:
-    """A promise of points, or of a noise that no options say: published in a ledger, or once."""
+    """Publish by a promise of points, or of noise that only a promise file can name."""
     name = "--planar" if told.promised.stated is None else "such a promise"
     refuse(f"does not go with {name}", told.once, told.people)
     if told.memory.ledger is not None:
@@ -73,7 +69,7 @@ def whole(table: Path, told: ReleaseOptions) -> None:
 
 
 def together(table: Path, told: ReleaseOptions) -> None:
-    """Columns of which one individual changes the cells of one row, and no other cell."""
+    """Publish columns of which one individual changes only the cells of one row."""
     from utmost.core.noise.norm_staircase import CellCost
     from utmost.publish.promises.noise_together import once_together
 
@@ -84,13 +80,13 @@ def together(table: Path, told: ReleaseOptions) -> None:
     promised.check_columns("columns", "sensitivity")
     released = columns.released
     unit = promised.unit_of_row(released, "counts" if told.once.once == "row-counts" else "any")
-    check_fits(told.answer, table, released, split_names(columns.public or []))  # before a plan that may take minutes
+    check_fits(told.answer, table, released, split_names(columns.public or []))  # before a search that may take minutes
     noise = once_together(released, unit=unit, cost=one_of(told.once.cost, CellCost, "cost"))
     give_once(table, promised.of(noise=noise), told)
 
 
 def in_one_draw(table: Path, told: ReleaseOptions) -> None:
-    """All released cells, or all one-way tables of a counted table, in one draw."""
+    """Draw the noise of all released cells, or of all one-way tables of a counted table, at once."""
     from utmost.publish.promises.one_draw_noise import OneWayDraw
 
     answer, promised = told.answer, told.promised
@@ -119,7 +115,7 @@ def in_one_draw(table: Path, told: ReleaseOptions) -> None:
 
 
 def _in_one_draw(source: Any, counted: "CountedTable | None", told: ReleaseOptions, *, nonnegative: bool) -> Promise:
-    """The promise of all released cells, of as many rows as a table has; a counted one has proved its unit."""
+    """Return the promise of all released cells in one draw; a counted table has proved its unit."""
     from utmost.publish.promises.one_draw_noise import OneDraw
 
     if counted is not None:
@@ -133,13 +129,13 @@ def _in_one_draw(source: Any, counted: "CountedTable | None", told: ReleaseOptio
 
 
 def give_once(table: Path, promise: "Promise", told: ReleaseOptions) -> None:
-    """Release a table once and for all as it is promised, or say what a release would promise, and show it."""
+    """Release a table once, or show what a release would promise."""
     told.answer.check_free(table, draws=told.memory.ledger is None)
     _give_checked(table, files.read(table), promise, told)
 
 
 def _give_checked(table: Path, source: Any, promise: "Promise", told: ReleaseOptions) -> None:
-    """Check a table that was read, draw unless it is a rehearsal, and show or write what came of it."""
+    """Check a table, draw unless it is a rehearsal, and show or write the result."""
     answer = told.answer
     signer = answer.signer
     check_fits(answer, source, promise.columns, promise.public)
@@ -153,7 +149,7 @@ def _give_checked(table: Path, source: Any, promise: "Promise", told: ReleaseOpt
 
 
 def by_plan(table: Path, told: ReleaseOptions) -> None:
-    """The sums of a plan, measured on a counted table."""
+    """Publish the sums of a plan, measured on a counted table."""
     from utmost.interfaces.cli.planned_release import planned_table
     from utmost.interfaces.cli.screens.workload_screens import check_document, release_by_plan
 
@@ -179,7 +175,7 @@ def by_plan(table: Path, told: ReleaseOptions) -> None:
 
 
 def by_wanted_tables(table: Path, told: ReleaseOptions, wanted: list[str]) -> None:
-    """The tables that are wanted of a counted table: by the plan of `utmost plan`, or by noise made once."""
+    """Publish the wanted tables of a counted table: by the plan of `utmost plan`, or by noise that is drawn once."""
     from utmost.interfaces.cli.screens.workload_screens import check_document, release_by_plan
     from utmost.publish.counting.counted import CountedTable
     from utmost.publish.releases.planned_tables import least_once, plan_for
@@ -239,10 +235,12 @@ def by_wanted_tables(table: Path, told: ReleaseOptions, wanted: list[str]) -> No
 
 
 def table_of_columns(table: Path, told: ReleaseOptions) -> None:
-    """Columns of a table, each cell noised at its share; events are counted first."""
+    """Publish columns of a table, each cell with noise at its share; events are counted first."""
     answer, promised = told.answer, told.promised
     is_document = told.people.mean is not None and answer.out is not None and answer.out.suffix.lower() == ".json"
-    if told.people.are_events and not told.is_repeatable and not is_document:  # before what may take a minute
+    if (
+        told.people.are_events and not told.is_repeatable and not is_document
+    ):  # before counting, which may take a minute
         answer.check_free(table, draws=told.memory.ledger is None)
     if told.memory.ledger is not None:
         check_counted_before(told.people, told.count_key)
@@ -264,7 +262,7 @@ def table_of_columns(table: Path, told: ReleaseOptions) -> None:
     if promised.stated is None:
         promise = promise.once(cost_of(told.once.cost))
     else:
-        refuse("cannot be chosen with --promise, which says all that is promised", told.once)
+        refuse("cannot be chosen with --promise, which has the complete promise", told.once)
     answer.check_free(table, draws=told.memory.ledger is None)
     signer = answer.signer
     large = _streamed(table, told) if counted is None else None
@@ -286,7 +284,7 @@ def table_of_columns(table: Path, told: ReleaseOptions) -> None:
 
 
 def _tell_of_groups(counted: "CountedTable") -> None:
-    """Say that a table of cells does not have the groups of bins that its domain names."""
+    """Tell on standard error that the released table has the bins of an axis, and not its groups."""
     for axis in counted.domain.axes:
         if axis.whole is not None and len(axis.levels) > 1:
             names = ", ".join(axis.levels[1:])
@@ -296,7 +294,7 @@ def _tell_of_groups(counted: "CountedTable") -> None:
 
 
 def by_rule(table: Path, counted: "CountedTable | None", promise: Promise, told: ReleaseOptions) -> None:
-    """Columns of a table, at the first level at which a rule is met; nothing remembers it."""
+    """Publish columns of a table at the first level that meets a rule, without a ledger."""
     from utmost.publish.ledger.releasing import promised_statement, release
 
     answer, level = told.answer, told.level.read()
@@ -315,7 +313,7 @@ def by_rule(table: Path, counted: "CountedTable | None", promise: Promise, told:
 
 
 def table_of_measures(table: Path, counted: "dict[str, CountedTable]", told: ReleaseOptions) -> None:
-    """Counts, sums and means of several amounts in one table: each has an equal share of the level."""
+    """Publish counts, sums and means of several amounts in one table, each with an equal share of the level."""
     from utmost.interfaces.cli.screens.workload_screens import give_measures, give_promised_measures
     from utmost.publish.releases.measures_table import MeasuresTable, release_measures
 
@@ -343,7 +341,7 @@ def table_of_measures(table: Path, counted: "dict[str, CountedTable]", told: Rel
 
 
 def table_of_sums(table: Path, counted: "CountedTable", told: ReleaseOptions) -> None:
-    """The cells of a table that needs a plan: of sums, counts and means by one noise, or of persons bounded in all."""
+    """Publish the cells of a table that needs a plan: of amounts, or of persons bounded over all cells."""
     from utmost.interfaces.cli.screens.workload_screens import drawn_sums, give_cells, release_by_plan
     from utmost.publish.promises.sum_noise import SumNoise
 
@@ -364,7 +362,7 @@ def table_of_sums(table: Path, counted: "CountedTable", told: ReleaseOptions) ->
 
 
 def _streamed(table: Path, told: ReleaseOptions) -> FilePieces | None:
-    """The table in pieces, where it is large and nobody wants it on the screen; by its cells where it stays Parquet."""
+    """Return a large table in pieces if it need not be shown on a screen; else None."""
     out = told.answer.file
     if out is None:
         return files.streamed(table, by_cells=True) if told.dry_run else None
@@ -372,14 +370,7 @@ def _streamed(table: Path, told: ReleaseOptions) -> FilePieces | None:
 
 
 def keep(table: Path, told: ReleaseOptions, counted: "CountedTable | None", plan: "Plan | None" = None) -> None:
-    """Publish in a ledger.
-
-    Args:
-        plan: Plan for the counted table, where options name the wanted tables.
-
-    Raises:
-        OutOfRange: for what there is only without one, and where the release has no name.
-    """
+    """Publish in a ledger; `plan` is for the counted table, if options name the wanted tables."""
     from utmost.interfaces.cli.ledger_answers import publish_in_ledger
 
     question = question_of(told)
@@ -389,11 +380,7 @@ def keep(table: Path, told: ReleaseOptions, counted: "CountedTable | None", plan
 
 
 def question_of(told: ReleaseOptions) -> "Question":
-    """The name, the level and the version under which a ledger keeps a release.
-
-    Raises:
-        OutOfRange: for what there is only without a ledger, and where the release has no name.
-    """
+    """Return the name, level and version of a release in a ledger."""
     from utmost.interfaces.cli.ledger_answers import Question
 
     refuse("cannot be chosen with --ledger", told.once)
@@ -403,7 +390,7 @@ def question_of(told: ReleaseOptions) -> "Question":
 
 
 def check_once(told: ReleaseOptions, counted: "CountedTable | None" = None) -> None:
-    """Check that nothing is asked for that only a ledger does, and that a promise in a file is one for the table."""
+    """Refuse options that need a ledger, and a promise that does not fit the table."""
     refuse("needs --ledger", told.memory, told.promised.lasting)
     promise = told.promised.stated
     if promise is None:
@@ -415,7 +402,7 @@ def check_once(told: ReleaseOptions, counted: "CountedTable | None" = None) -> N
 
 
 def check_counted_before(people: PersonOptions, key: Path | None) -> None:
-    """Check that a ledger, which may meet the events of a person again, counts them by a key, or gets them counted."""
+    """Check that a ledger with persons gets a counting key, or a counted table: a repeated count must agree."""
     if people.person is not None and key is None:
         remedy = (
             "Write `utmost init` in place of `utmost release TABLE`, with the same options: it makes a counting key. "
@@ -433,11 +420,8 @@ def check_counted_before(people: PersonOptions, key: Path | None) -> None:
 def counted_table(
     table: Path, persons: PersonOptions, neighbours: str, spelling: "Spelling", key: Path | None = None
 ) -> "CountedTable | dict[str, CountedTable] | None":
-    """The counted table of events in the file, several by name, or one that `utmost count` wrote; else None.
-
-    Args:
-        key: File of the counting key, so that a re-run keeps the same rows.
-    """
+    """Return the counted table of events in the file, several by name, or that of `utmost count`; else None."""
+    # `key` is the file of the counting key, so that a repeated count keeps the same rows.
     if persons.are_events:
         if persons.domain is None:
             from utmost.interfaces.cli.commands.count_command import DOMAIN_REMEDY
