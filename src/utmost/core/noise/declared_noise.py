@@ -130,7 +130,7 @@ def declared_noise(
         wrong.append("sensitivity")
     if len(given) != 1 or wrong:
         required = f"{kind} noise needs exactly one of {' and '.join(sizes)}"
-        remedy = f"Pass one of them, such as {'scale=2' if is_laplace else 'sigma=3'}."
+        remedy = f"Write {'scale=2' if is_laplace else 'sigma=3'}, for example."
         raise OutOfRange(required, came=" and ".join([*given, *wrong]) or "none", remedy=remedy)
     (name,) = given
     size = sizes[name]
@@ -183,9 +183,9 @@ class DeclaredSum(Display):
     def margin(self, confidence: Number) -> int | float:
         """A certified margin: the error of the sum is within it with a chance of ``confidence`` or more.
 
-        It is the least margin for Gaussian and discrete Laplace noise, and for one cell. For discrete Gaussian noise it
-        is the least except at chances below 10^-12. For sums of continuous Laplace noise it is at most a thousandth too
-        wide.
+        It is the least margin for Gaussian and discrete Laplace noise, for one cell, and for discrete Gaussian noise if
+        the chance of an error beyond it is at least 10^-9. For sums of continuous Laplace noise it exceeds the least
+        one by less than a hundredth of their standard deviation.
         """
         return self.margin_missed(1 - read_confidence(confidence))
 
