@@ -90,7 +90,7 @@ def by_plan(releases):
         times[str(answer.level.epsilon)] += 1
         for name, sums in true.items():
             shown = answer[name]
-            for place, holds in enumerate(abs(shown["estimate"] - sums) <= shown["margin"]):
+            for place, holds in enumerate(abs(shown["count"] - sums) <= shown["count_margin"]):
                 held[name, place] += holds
     print(
         f"  UCB 1973, departments, sexes and total by one plan: mean epsilon {float(spent / releases):.3f}; each "

@@ -41,7 +41,7 @@ def main():
             print(f"by the simplex method {times[-1] - times[-2]:.2f} s; cells that differ: ", end="")
             print((by_simplex.cells != clean.cells).sum())
         seconds = [f"{after - before:6.2f} s" for before, after in pairwise(times)]
-        raw = np.sqrt(np.mean((table["estimate"].reshape(shape) - cells) ** 2))
+        raw = np.sqrt(np.mean((table["count"].reshape(shape) - cells) ** 2))
         now = np.sqrt(np.mean((clean.cells - cells) ** 2))
         raised = (clean.cells - cells)[cells == 0].mean()
         print(f"{domain.size:6d} cells  release {seconds[0]}  estimates {seconds[1]}  clean {seconds[2]}")

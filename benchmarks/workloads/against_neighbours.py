@@ -231,7 +231,7 @@ def ours(people, columns, axes, bound, repeats):
         for _ in range(repeats):
             started = time.process_time()
             released = ut.release(counted, chosen, epsilon=1, once=True).table
-            found.append(np.asarray(released[domain.columns]["estimate"], dtype=float))
+            found.append(np.asarray(released[domain.columns]["count"], dtype=float))
             seconds.append(time.process_time() - started)
             started = time.process_time()
             cleaned.append(released.clean().cells.ravel().astype(float))

@@ -133,7 +133,7 @@ def ours_counts(columns, bound):
     counted = ut.count_table(flights, domain, ut.Counting("aircraft"), measure=ut.count(in_all=bound))
     plan = ut.workloads.Plan(domain, counted.unit, {"age delay": 1})
     table = ut.release(counted, plan, epsilon=2, once=True).table["age delay"]
-    return dict(zip(EVERY, table["estimate"], strict=True))
+    return dict(zip(EVERY, table["count"], strict=True))
 
 
 def ours_means(columns, bound):

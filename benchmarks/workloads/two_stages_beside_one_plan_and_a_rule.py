@@ -98,11 +98,11 @@ def details():
         table = release.tables[1]
         chosen = release.rule.chosen(release.first)
         where = release.rule.keys(domain, chosen)
-        for detail, value, at in zip(table["detail"], table["estimate"], where.values(), strict=True):
+        for detail, value, at in zip(table["detail"], table["count"], where.values(), strict=True):
             errors_of.setdefault(("two stages", str(detail)), []).append(value - truth[str(detail)].ravel()[at])
         for title, plan in plans.items():
             whole = ut.release(counted, plan, epsilon=1, once=True).table
-            estimates = {name: whole[f"group {name}"]["estimate"] for name in rule}
+            estimates = {name: whole[f"group {name}"]["count"] for name in rule}
             for (_, detail, _), at in where.items():
                 off = estimates[detail][at] - truth[detail].ravel()[at]
                 errors_of.setdefault((title, detail), []).append(off)

@@ -87,7 +87,11 @@ def test_several_conditions_stand_in_one_where_and_a_range_names_bins(run, file,
         unknown = run("total", released, "--where", "job=yes,income=9")[2]
         assert "got 'income'. It was counted by job, age" in unknown
         assert json.loads(run("total", released, "--over", "job=yes,age=..65", "--json")[1])["determined"]
-    assert json.loads(run("total", table, "--where", "age=0 to 17,65..", "--json")[1])["value"] == 13
+        for where, value in (("age=0 to 17,65..", 13), ("age=..18,30..65,65+", 22), ("job=yes,age=18..30,65+", 9)):
+            assert json.loads(run("total", released, "--where", where, "--json")[1])["value"] == value
+        assert "age 0 to 17 or from 65" in run("total", released, "--where", "age=0 to 17,65..")[1]
+    sums = ut.read_release(plan)
+    assert sums.total({"age": [slice(0, 18), "65+"], "job": "yes"}).value == 6
     assert json.loads(run("total", plan, "--where", "working age=18 to 64", "--json")[1])["value"] == 12
     assert "utmost read RELEASE --where sex=women --minus sex=men" in run("total", table, "--minus", "job=no")[2]
 

@@ -107,8 +107,8 @@ def test_what_does_not_go_with_it_is_refused_and_nothing_is_written(table, run, 
 @pytest.fixture
 def people(table):
     """Rows of people, and the options that count them."""
-    rows = ["A,men", "A,women", "B,men"] * 300
-    (table / "people.csv").write_text("\n".join(["department,sex", *rows]), encoding="utf-8")
+    rows = ["A,men,9", "A,women,8", "B,men,7"] * 300
+    (table / "people.csv").write_text("\n".join(["department,sex,paid", *rows]), encoding="utf-8")
     (table / "domain.json").write_text('{"department": ["A", "B"], "sex": ["men", "women"]}', encoding="utf-8")
     return "people.csv", "--each-row", "--by", "department,sex", "--domain", "domain.json", "--epsilon", "2"
 
@@ -128,7 +128,7 @@ def test_wanted_tables_stop_together(people, run):
         answer = ut.read_release(f"r{len(more)}.json")
         assert answer.is_met
         assert answer.level <= ut.level("1/2")
-        assert all((answer[name]["margin"] <= answer[name]["estimate"] / 10).all() for name in answer)
+        assert all((answer[name]["count_margin"] <= answer[name]["count"] / 10).all() for name in answer)
         code, out, _ = run("verify", f"r{len(more)}.json")
         assert code == 0
         assert "epsilon = 2). The chance of this outcome" in " ".join(out.split())
@@ -136,6 +136,32 @@ def test_wanted_tables_stop_together(people, run):
         assert json.loads(out)["margin"] == answer.total({"sex": "men"}).margin
     code, out, _ = run("ledger", "status", "--ledger", "l.db", "--json")
     assert json.loads(out)["datasets"][0]["spent"] == str(answer.epsilon)
+
+
+@pytest.mark.parametrize("means", [[], ["--mean", "paid=0,9"]])
+def test_a_dry_run_of_wanted_tables_shows_where_the_rule_may_stop(people, run, means):
+    """Each table with its margin, alike with and without a ledger; the level that is reached has these margins."""
+    asked = ("release", *people, "--want", "department", "--want", "sex", "--until", "20 % where sex=men", *means)
+    shown, *others = (
+        json.loads(run(*asked, *more, "--dry-run", "--json")[1])["ladder"]
+        for more in ((), ("--ledger", new_ledger("l.db"), "--name", "a"))
+    )
+    assert others == [shown]
+    names = ["sex: count", "sex: paid_sum"] if means else ["sex"]
+    assert [(step["epsilon"], step["table"]) for step in shown] == [
+        (at, name) for at in ("1/32", "1/16", "1/8", "1/4", "1/2", "1", "2") for name in names
+    ]
+    words = " ".join(run(*asked, "--dry-run")[1].split())
+    assert f"± {shown[-1]['margin']}" in words
+    assert "if every chosen cell is at least" in words
+    code, _, error = run(*asked, "--out", "r.json")
+    assert code == 0, error
+    answer = ut.read_release("r.json")
+    for step in (one for one in shown if one["epsilon"] == str(answer.epsilon)):
+        name = step["table"].partition(": ")[2] or "count"
+        assert answer["sex"][f"{name}_margin"].tolist() == [step["margin"]] * 2
+        assert dict(zip(answer["sex"]["sex"], answer["sex"][name], strict=True))["men"] >= step["least_cell"]
+        assert step["least_cell"] >= 5 * step["margin"]
 
 
 def test_a_plan_in_a_file_takes_the_rule(people, run):

@@ -127,7 +127,7 @@ def workload_release():
     plan = ut.workloads.Plan(domain, ut.Unit(1, 1), {"sex age": "1/2", "sex": "1/4", "": "1/4"})
     release = ut.release(np.array([[5, 7, 2], [3, 1, 0]]), plan, epsilon=1, once=True).table
     sums, total = release["sex"], release.total({"sex": "men"})
-    answers = [*release.measured.values(), sums["estimate"], sums["margin"], total.value, total.margin]
+    answers = [*release.measured.values(), sums["count"], sums["count_margin"], total.value, total.margin]
     return [drawn([*answers, release.clean().cells]), stated(release.facts())]
 
 

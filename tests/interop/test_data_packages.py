@@ -110,5 +110,5 @@ def test_a_table_that_was_not_measured_states_its_own_margins_first(tmp_path):
     answer.save(tmp_path / "r.csv", family="sex")
     first, second = ut.interop.data_package(tmp_path / "r.csv")["privacy"]["noise"]
     assert first["of"] == "this table: 2 sums by sex"
-    assert first["margins"]["19/20"] == str(max(answer["sex"]["margin"]))
-    assert second["margins"]["19/20"] == str(max(answer["town sex"]["margin"]))
+    assert first["margins"]["19/20"] == str(max(answer["sex"]["count_margin"]))
+    assert second["margins"]["19/20"] == str(max(answer["town sex"]["count_margin"]))

@@ -92,8 +92,8 @@ def test_the_answer_of_a_plan_is_read_by_the_names_of_its_tables(tmp_path, memor
     counted = ut.count_table(events, domain, ut.Counting("who", at_most=1))
     promise = ut.Promise(noise=Plan(domain, counted.unit, {"sex age": 1}))
     answer = MEMORIES[memory](tmp_path, promise, counted, 40)
-    assert list(answer["sex"]["estimate"]) == list(answer.table["sex"]["estimate"]) == [2, 1]
-    assert list(answer.to_pandas("sex")["estimate"]) == [2, 1]
+    assert list(answer["sex"]["count"]) == list(answer.table["sex"]["count"]) == [2, 1]
+    assert list(answer.to_pandas("sex")["count"]) == [2, 1]
     assert list(answer) == list(answer.table) == ["sex age"]
     assert len(answer.to_arrow()) == 6
     answer.save(tmp_path / "p.csv", family="sex", confidence="0.99")

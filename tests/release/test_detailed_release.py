@@ -102,7 +102,7 @@ def test_each_group_has_the_detail_that_its_noisy_sum_chooses(bounds, details):
         columns = [[0], [1]] if "sex" in names else [[0, 1]]
         if names:
             expected += [CELLS[place][np.ix_(row, column)].sum() for row, column in itertools.product(rows, columns)]
-    assert table["estimate"].tolist() == expected
+    assert table["count"].tolist() == expected
     assert dict(zip(table["county"].tolist(), table["detail"].tolist(), strict=True)) == details
 
 
@@ -303,7 +303,7 @@ def test_amounts_and_parts_and_texts(tmp_path):
     table = counted_with(events, **words, values="paid", step="0.01", per_cell=5)
     with pytest.warns(ut.errors.LittleProtection):
         release = release_detailed(table, "town", {"kind": "5.5"}, epsilon=10**6)
-    assert release.tables[1]["estimate"].tolist() == [4.75, 2.0]
+    assert release.tables[1]["paid"].tolist() == [4.75, 2.0]
     assert release.fine.unit.text(release.fine.unit.reach) == "10"
     release.save(tmp_path / "two.json")
     assert ut.read_release(tmp_path / "two.json").statement == json.loads(json.dumps(release.statement))
@@ -351,7 +351,7 @@ def test_the_command(run, tmp_path, monkeypatch):
     for more, message in (
         (["--detail", "sex"], "NAMES=NUMBER"),
         (["--detail", "sex=5", "--out", "two.csv"], "written as .json"),
-        (["--detail", "sex=5", "--out", "two.json"], "nothing is written over"),
+        (["--detail", "sex=5", "--out", "two.json"], "no existing file is overwritten"),
     ):
         code, _, error = run(*words, *more)
         assert code != 0

@@ -49,9 +49,9 @@ def test_bars_at_any_level(epsilon):
     chosen = Plan(few, ONE, {"age": "1/2", "age~4": "1/2"})
     released = seeded_workload_release(counts, chosen, 7, epsilon=epsilon)
     table = released["age"]
-    assert (np.abs(table["estimate"] - counts) <= 3 * table["margin"] + 1).all()
+    assert (np.abs(table["count"] - counts) <= 3 * table["count_margin"] + 1).all()
     assert released.total().margin >= 0
-    assert released.bars("age")["age"] == max(table["margin"])
+    assert released.bars("age")["age"] == max(table["count_margin"])
 
 
 def test_a_bar_of_a_table_holds_for_each_of_its_sums():

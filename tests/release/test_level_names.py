@@ -20,7 +20,7 @@ def events(name):
     return {"person": list("abcd"), name: list("xyxy"), "paid": [1, 2, 3, 4]}
 
 
-@pytest.mark.parametrize(("name", "others"), [("estimate", []), ("margin", ["sex"])])
+@pytest.mark.parametrize(("name", "others"), [("count", []), ("count_margin", ["sex"])])
 def test_nothing_is_drawn_for_it(name, others):
     shares = Plan(Domain({of: ["x", "y"] for of in (name, *others)}), Unit(1, 1), {name: 1})
     with nothing_is_drawn(), pytest.raises(OutOfRange) as refused:
@@ -29,7 +29,7 @@ def test_nothing_is_drawn_for_it(name, others):
 
 
 def test_no_ledger_spends_for_it(tmp_path):
-    name = "estimate"
+    name = "count"
     domain = Domain({name: ["x", "y"]})
     counted = count_table(events(name), domain, Counting("person", at_most=1))
     plan = choose_plan(Workload(domain, {name: 1}), counted.unit, epsilon=1)
@@ -51,6 +51,8 @@ def test_sums_and_counts_add_more_columns(name):
     plan = choose_plan(Workload(counted.domain, {f"{name} paid": 1}), counted.unit, epsilon=1)
     with pytest.raises(OutOfRange, match="Rename the level"):
         ut.release(counted, plan, epsilon=1, once=True)
+    if name.startswith("count"):
+        return  # a table of counts alone has these columns, too
     alone = count_table(events(name), domain, Counting("person", at_most=1))
     plan = choose_plan(Workload(domain, {name: 1}), alone.unit, epsilon=1)
     assert ut.release(alone, plan, epsilon=1, once=True).table[name][name].tolist() == ["x", "y"]

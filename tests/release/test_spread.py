@@ -172,28 +172,28 @@ def test_cumulative_sums_are_the_totals_up_to_each_bin():
     plan = choose_plan(Workload.prefixes(domain, "month", by="sex"), Unit(1, 1), epsilon=1)
     release = ut.release(cells, plan, epsilon=1, once=True).table
     table = release.cumulative("month", where={"sex": "men"})
-    assert list(table) == ["month", "estimate", "margin"]
+    assert list(table) == ["month", "count", "count_margin"]
     assert len(table["month"]) == 12
     for place, label in enumerate(table["month"].tolist()):
         total = release.total({"month": list(months.labels[0][: place + 1]), "sex": "men"})
-        assert table["estimate"][place] == pytest.approx(total.value, abs=1)
-        assert table["margin"][place] == pytest.approx(total.margin, abs=1), label
+        assert table["count"][place] == pytest.approx(total.value, abs=1)
+        assert table["count_margin"][place] == pytest.approx(total.margin, abs=1), label
     wider = release.cumulative("month", where={"sex": "men"}, together=True)
-    assert all(b >= a for a, b in zip(table["margin"], wider["margin"], strict=True))
-    assert wider["margin"].sum() > table["margin"].sum()
+    assert all(b >= a for a, b in zip(table["count_margin"], wider["count_margin"], strict=True))
+    assert wider["count_margin"].sum() > table["count_margin"].sum()
     with pytest.raises(OutOfRange, match="axis of bins"):
         release.cumulative("sex")
     halves = release.cumulative("month/quarter")["month/quarter"].tolist()
     assert len(halves) == 4
     assert all(a < b for a, b in pairwise(halves))
-    named = Domain(estimate=bins(4))
+    named = Domain(count=bins(4))
     with pytest.raises(OutOfRange, match="name of a column"):
-        released([1, 2, 3, 4], domain=named, shares={"estimate": 1}).cumulative("estimate")
+        released([1, 2, 3, 4], domain=named, shares={"count": 1}).cumulative("count")
 
 
 def test_cumulative_sums_miss_no_more_often_than_they_say():
     domain, counts, miss = Domain(age=AGE), np.array([9, 3, 8, 1]), 0
     for _ in range(200):
         table = released(counts, 1, domain, {"age": 1}).cumulative("age", together=True, confidence="0.8")
-        miss += (np.abs(table["estimate"] - counts.cumsum()) > table["margin"]).any()
+        miss += (np.abs(table["count"] - counts.cumsum()) > table["count_margin"]).any()
     assert no_more_often(miss, 200, 0.2) > LEVEL

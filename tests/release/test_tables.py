@@ -76,7 +76,7 @@ def test_marginals_are_tables_and_answers_have_cards():
     plan = ut.choose_plan(ut.Workload(domain, {"sex age": 1, "sex": 1}), counted.unit, epsilon=1)
     release = ut.release(counted, plan, epsilon=1)
     assert type(release["sex"]) is ut.Table
-    assert release["sex"].to_pandas().columns.tolist() == ["sex", "estimate", "margin"]
+    assert release["sex"].to_pandas().columns.tolist() == ["sex", "count", "count_margin"]
     ratio, median, total = release.ratio({"sex": "m"}, {}), release.median("age"), release.total({"sex": "m"})
     for value in (ratio, median, total, release.statement, release["age sex"]):
         assert value._repr_html_().startswith("<div")

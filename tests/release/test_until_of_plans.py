@@ -124,11 +124,11 @@ def test_it_stops_at_the_first_level_at_which_every_wanted_table_is_accurate():
     assert answer.release.levels == ladder[: ladder.index(answer.level) + 1]
     for name in answer:
         table = answer[name]
-        assert all(table["margin"] <= 0.1 * abs(table["estimate"]))
+        assert all(table["count_margin"] <= 0.1 * abs(table["count"]))
     for at in answer.release.levels[:-1]:
         earlier = answer.release.at(at)
         assert earlier.stop.is_met is None
-        assert any((earlier[name]["margin"] > 0.1 * abs(earlier[name]["estimate"])).any() for name in earlier)
+        assert any((earlier[name]["count_margin"] > 0.1 * abs(earlier[name]["count"])).any() for name in earlier)
     sharper = answer.release.at(4)
     assert sharper.stop.is_met is None
     assert answer.release.at(6).stop is None
@@ -158,7 +158,7 @@ def test_margins_and_confidence_of_every_question_are_those_of_the_stop():
     surer = answer.with_confidence("0.99")
     assert surer.bars() == answer.bars(confidence="0.99")
     assert surer.total({"sex": "men"}).margin == answer.total({"sex": "men"}, confidence="0.99").margin
-    assert surer["sex"]["margin"].tolist() == [answer.total({"sex": "men"}, confidence="0.99").margin] * 2
+    assert surer["sex"]["count_margin"].tolist() == [answer.total({"sex": "men"}, confidence="0.99").margin] * 2
     again = ut.release(COUNTED, promised(), epsilon=4)
     assert change(answer, again, {"sex": "men"}).confidence == SURE
 
@@ -180,7 +180,7 @@ def test_quantiles_and_means_widen_in_the_same_way():
         fixed.variance("age").lower,
         fixed.variance("age").upper,
     )
-    assert answer.cumulative("age")["margin"].tolist() == fixed.cumulative("age")["margin"].tolist()
+    assert answer.cumulative("age")["count_margin"].tolist() == fixed.cumulative("age")["count_margin"].tolist()
 
 
 def test_a_document_says_it_all_and_each_word_is_checked(tmp_path):

@@ -185,7 +185,7 @@ def test_no_withheld_cell_follows_from_the_shown_ones(case):
 def _shown(domain, tables):
     """Which cells of each family are shown."""
     return {
-        domain.family(name): np.array([mark == "shown" for mark in table.table["estimate_mark"]])
+        domain.family(name): np.array([mark == "shown" for mark in table.table["count_mark"]])
         for name, table in tables.items()
     }
 
@@ -194,7 +194,7 @@ def test_a_plan_withholds_its_tables_together():
     release = _planned()
     tables = release.withhold("department sex", "department", "sex", "", below=90, complementary=True)
     shown = {
-        DOMAIN.family(name): np.array([mark == "shown" for mark in table.table["estimate_mark"]])
+        DOMAIN.family(name): np.array([mark == "shown" for mark in table.table["count_mark"]])
         for name, table in tables.items()
     }
     assert _determined(DOMAIN, shown) == set()
@@ -202,7 +202,7 @@ def test_a_plan_withholds_its_tables_together():
         table.shown for table in release.withhold(*tables, below=90).values()
     )
     for name, table in tables.items():
-        rows = zip(table.table["estimate"], table.table["estimate_mark"], release[name]["estimate"], strict=True)
+        rows = zip(table.table["count"], table.table["count_mark"], release[name]["count"], strict=True)
         assert all(cell == (whole if mark == "shown" else None) for cell, mark, whole in rows)
     assert tables["sex"].families == tuple(tables)
     with pytest.raises(OutOfRange):

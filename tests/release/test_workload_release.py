@@ -75,8 +75,8 @@ def test_berkeley_at_one_by_cells_alone():
     ]
     cells = release.measured[(0, 0, 0)]
     assert release.total().value == cells.sum()
-    assert release["department sex"]["estimate"].tolist() == cells.sum(axis=2).ravel().tolist()
-    assert release["department sex"]["margin"].tolist() == [4] * 12
+    assert release["department sex"]["count"].tolist() == cells.sum(axis=2).ravel().tolist()
+    assert release["department sex"]["count_margin"].tolist() == [4] * 12
     assert release["department sex"]["sex"].tolist() == ["men", "women"] * 6
     assert release.raw("department sex outcome")["measured"].tolist() == cells.ravel().tolist()
     one = release.total({"sex": "men"})
@@ -93,8 +93,8 @@ def test_a_plan_is_released_and_its_wanted_tables_are_shown():
     assert release.bars() == {"department sex outcome": 3, "department sex": 4, "department": 5, "": 13}
     admitted = release["department outcome=admitted"]
     assert admitted["outcome"].tolist() == ["admitted"] * 6
-    assert admitted["margin"].tolist() == [4] * 6
-    assert admitted["estimate"].tolist() == release.measured[(0, 0, 0)][:, :, 0].sum(axis=1).tolist()
+    assert admitted["count_margin"].tolist() == [4] * 6
+    assert admitted["count"].tolist() == release.measured[(0, 0, 0)][:, :, 0].sum(axis=1).tolist()
 
 
 def test_tables_of_different_families_agree_with_each_other():
@@ -192,8 +192,8 @@ def test_how_much_is_printed_follows_from_the_noise_alone():
     plan = Plan(domain, Unit(1, 1), {"a": "1/2", "": "1/2"})
     for cells in (np.zeros(3, int), np.array([10**15, 3, 1])):
         table = ut.release(cells, plan, epsilon=1, once=True).table["a"]
-        assert table["estimate"].dtype == np.float64
-        assert table["margin"].tolist() == [table["margin"][0]] * 3
+        assert table["count"].dtype == np.float64
+        assert table["count_margin"].tolist() == [table["count_margin"][0]] * 3
 
 
 def test_clean_tables_agree_and_say_that_they_are_biased():
@@ -235,7 +235,8 @@ def test_a_three_way_table_of_ten_thousand_cells():
     release = seeded_workload_release(cells, plan, 1, epsilon=8)
     for name in ("a b c", "a b", "c", ""):
         table = release[name]
-        assert np.mean(np.abs(table["estimate"] - domain.sums(cells, domain.family(name)).ravel())) < table["margin"][0]
+        truth = domain.sums(cells, domain.family(name)).ravel()
+        assert np.mean(np.abs(table["count"] - truth)) < table["count_margin"][0]
     clean = release.clean()
     assert not clean.exact_rounding
     assert abs(clean.total() - cells.sum()) < 60
@@ -262,20 +263,20 @@ def test_extreme_levels_huge_counts_zeros_and_single_cells(epsilon):
         single = ut.release(
             np.array([7]), Plan(one, Unit(1, 1), {"only": "1/2", "": "1/2"}), epsilon=epsilon, once=True
         ).table
-    assert single["only"]["estimate"].tolist() == single[""]["estimate"].tolist()
+    assert single["only"]["count"].tolist() == single[""]["count"].tolist()
 
 
 def test_groups_of_different_sizes_have_margins_of_their_own():
     """Regions of three districts and of one, where districts are measured: 4 and 3 at epsilon 1."""
     domain = Domain(place=hierarchy({"N": ["a", "b", "c"], "S": ["d"]}, names=["region", "district"]))
     release = ut.release(np.array([5, 6, 7, 8]), Plan(domain, Unit(1, 1), {"district": 1}), epsilon=1, once=True).table
-    assert release["region"]["margin"].tolist() == [Combination([1], 1, counts=[3]).margin(), 3]
+    assert release["region"]["count_margin"].tolist() == [Combination([1], 1, counts=[3]).margin(), 3]
     assert release.bars("region") == {"region": Combination([1], 1, counts=[3]).margin()}
     both = Plan(domain, Unit(1, 1), {"district": "1/2", "region": "1/2"})
     release = ut.release(np.array([5, 6, 7, 8]), both, epsilon=1, once=True).table
-    one, other = release["region"]["margin"].tolist()
+    one, other = release["region"]["count_margin"].tolist()
     assert one > other
-    assert release["district"]["margin"].tolist()[3] == other < release["district"]["margin"].tolist()[0]
+    assert release["district"]["count_margin"].tolist()[3] == other < release["district"]["count_margin"].tolist()[0]
     assert release.total({"district": "d"}).exact == release.total({"region": "S"}).exact
     assert release.clean()["region"]["clean"].sum() == release.clean().total()
     crossed = Domain(place=domain.axes[0], sex=[1, 2])
@@ -363,5 +364,5 @@ def test_tables_come_in_the_kind_that_came_in():
     frame = pandas.DataFrame(rows, columns=["department", "sex", "outcome"])
     counted = ut.count_table(frame, APPLICANTS, ut.Counting(each_row=True))
     release = ut.release(counted, CELLS, epsilon=1, once=True).table
-    assert list(release["department"].columns) == ["department", "estimate", "margin"]
+    assert list(release["department"].columns) == ["department", "count", "count_margin"]
     assert list(release.clean()["sex"].columns) == ["sex", "clean"]

@@ -291,7 +291,7 @@ def test_sums_that_agree_by_forms(visitor, service):
     done = ada.fill(page, "/proposals/table", where={"proposal": mine}, files={"table": counted})
     assert "Relaxed." in done.text, done.text
     file = ada.get("/release/release.json?name=applicants&at=2")
-    assert NoisySums.of_facts(file.json())["sex"]["estimate"].shape == (2,)
+    assert NoisySums.of_facts(file.json())["sex"]["count"].shape == (2,)
 
 
 def test_sums_of_a_part_at_once(opened, bearer):

@@ -190,7 +190,7 @@ def test_sums_dates_quartiles_and_withheld_cells_are_shown(visitor, service, who
     for wrong in ("below=x", "below=-1", "quartiles=none"):
         assert bo.get(f"/release?name=dated&{wrong}").status_code == 422, wrong
     whole = NoisySums.of_facts(bo.get("/release/release.json?name=dated&at=1").json())
-    assert whole["age month"]["estimate"].shape == (36,)
+    assert whole["age month"]["count"].shape == (36,)
 
 
 def test_a_table_of_sums_is_taken_with_the_release_beside_it(visitor, service, who, tmp_path):

@@ -75,7 +75,7 @@ def test_the_tables_of_a_plan_stop_and_are_read_by_a_recipient(opened):
         seen = recipient.view("r", epsilon="1/4")
         assert seen.stop == answer.stop
         assert seen.total({"sex": "men"}) == answer.total({"sex": "men"})
-        assert seen["sex"]["margin"].tolist() == answer["sex"]["margin"].tolist()
+        assert seen["sex"]["count_margin"].tolist() == answer["sex"]["count_margin"].tolist()
         assert level(2) not in seen.ledger_facts.levels
     page = Visitor(app, rita).get("/release?name=r&at=1/4").text
     assert "promised beforehand" in page

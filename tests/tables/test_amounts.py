@@ -117,7 +117,7 @@ def test_sums_are_those_of_the_definition(each_row):
     counted = counted_with(EVENTS, domain=DOMAIN, **whose, **CENTS)
     assert counted.table("shop")["paid"].tolist() == wanted
     assert counted.unit == Unit(500_000, 1 if each_row else 3, amount=Amount("paid", "0.01"))
-    assert f"clipped amounts: {moved} amounts of events" in str(counted.report)
+    assert f"clipped, paid: {moved} amounts of events" in str(counted.report)
 
 
 def test_floats_are_counted_alike_by_every_door():
@@ -157,7 +157,7 @@ def test_no_person_changes_more_than_the_unit_over_all_neighbours():
 
 REFUSED = {
     "no multiple": ({"each": (0, "0.005")}, "each must be a multiple of the step 0.01"),
-    "no bound on a person": ({"per_cell": None}, "per_cell must say by how much"),
+    "no bound on a person": ({"per_cell": None}, "per_cell must bound the change"),
     "a third": ({"step": "1/3"}, "the step of amounts must be a positive decimal"),
     "no amounts": ({"values": None}, "step= needs values="),
     "ends that cross": ({"each": (2, 1)}, "each must allow a change"),
@@ -204,8 +204,8 @@ def test_everything_of_a_release_by_a_plan_is_in_that_unit():
     euros = Plan(DOMAIN, table.unit, shares, plain.workload, plain.level)
     release = ut.release(table, euros, epsilon=9, once=True).table
     steps = type(release)(ut.Promise(noise=plain), release.level, release.confidence, release.measured)
-    assert release["shop"]["estimate"] == pytest.approx(steps["shop"]["estimate"] / 100)
-    assert release["shop"]["margin"] == pytest.approx(np.array(steps["shop"]["margin"]) / 100)
+    assert release["shop"]["paid"] == pytest.approx(steps["shop"]["count"] / 100)
+    assert release["shop"]["paid_margin"] == pytest.approx(np.array(steps["shop"]["count_margin"]) / 100)
     for one, other in [
         (release.total(), steps.total()),
         (release.difference({"shop": "A"}, {"shop": "B"}), steps.difference({"shop": "A"}, {"shop": "B"})),
@@ -260,7 +260,7 @@ def test_a_ledger_keeps_amounts_and_relaxes_them(tmp_path, by_plan):
         answers += [ledger.relax("paid", table, epsilon=8).table, ledger.view("paid", epsilon=4).table]
         with pytest.raises(DataChanged):
             ledger.relax("paid", replace(table, cells=table.cells + 1), epsilon=9)
-    column, bar = ("estimate", "margin") if by_plan else ("paid", "paid_margin")
+    column, bar = "paid", "paid_margin"
     margins = []
     for answer in answers:
         cells = answer["shop"] if by_plan else answer
@@ -331,7 +331,7 @@ def test_withheld_tables_of_amounts_follow_the_rule_in_their_own_unit():
     release = ut.release(table, Plan(DOMAIN, table.unit, {"shop": 1}), epsilon=60, once=True).table
     rule = {"below": 3000}
     withheld = release.withhold("shop", **rule)["shop"]
-    estimates = release["shop"]["estimate"]
+    estimates = release["shop"]["paid"]
     assert withheld.shown == (estimates >= 3000).sum()
     cells = ut.release(table, ut.Promise.of_counted(table), epsilon=60, once=True)
     kept = cells.withhold(below=3000)

@@ -171,16 +171,16 @@ def test_groups_by_what_they_hold_keep_order_slices_means_and_ranges():
     counts = np.array([10, 0, 0, 0, 40, 40, 0, 0, 0, 10, 7])
     with pytest.warns(ut.errors.LittleProtection):
         release = ut.release(counts, Plan(domain, ut.Unit(1, 1), {"age": 1}), epsilon=60, once=True).table
-    assert release["band"]["estimate"].tolist() == [50, 50, 7]
+    assert release["band"]["count"].tolist() == [50, 50, 7]
     assert release.total({"age": slice(4, 6)}).value == 80
     assert release.total({"band": "5-9"}).value == 50
     assert (release.median("age").estimate, release.quantile("band", "3/4").estimate) == (4, "5-9")
     points = [2, 7, 0]
     assert release.mean("band", values=points, where={"all": "under 10"}).estimate == pytest.approx(4.5)
-    assert release.cumulative("band")["estimate"].tolist() == [50, 100]
+    assert release.cumulative("band")["count"].tolist() == [50, 100]
     stages = {"stage": {"young": ["0 to 4"], "0 to 4": ["5 to 14", "15+"]}}
     domain = Domain(age=edges([0, 5, 15, None], groups=stages, below="unborn"))
-    with pytest.raises(OutOfRange, match="every label of the level below once"):
+    with pytest.raises(OutOfRange, match="every label of the level below must be in exactly one"):
         bins(0, 4, groups={"b": {"x": [0, 1], "y": [1, 2, 3]}})
     assert domain.axes[0].labels[1] == ("unborn", "young", "0 to 4")
     assert Domain.of_facts(json.loads(json.dumps(domain.facts()))).same_as(domain)

@@ -233,21 +233,21 @@ def test_a_domain_beyond_arrays_is_counted_released_relaxed_and_read_back(tmp_pa
         release = ut.release(counted, chosen, epsilon=40, confidence=Fraction(999_999, 1_000_000), once=True).table
         table = release["sex race"]
         truth = CENSUS.sums(counted.cells, CENSUS.family("sex race"))
-        assert (np.abs(table["estimate"] - truth) <= table["margin"]).all()
+        assert (np.abs(table["count"] - truth) <= table["count_margin"]).all()
         assert release.total({"sex": 0}).exact == sum(
             (release.total({"sex": 0, "race": [at]}).exact for at in range(5)), start=Fraction(0)
         )
         again = NoisySums.of_facts(json.loads(json.dumps(release.facts())))
-        assert (again["sex race"]["estimate"] == table["estimate"]).all()
+        assert (again["sex race"]["count"] == table["count"]).all()
         release.save(tmp_path / f"{method}.json")
         with pytest.raises(NotDetermined):
             release.clean()
         with pytest.raises(NotDetermined):
             release["country"]
         kept = ut.release(counted, ut.Promise(noise=chosen), epsilon="1/2").release
-        early = kept.at("1/2")["sex race"]["estimate"]
+        early = kept.at("1/2")["sex race"]["count"]
         kept.at(5)
-        assert (kept.at("1/2")["sex race"]["estimate"] == early).all()
+        assert (kept.at("1/2")["sex race"]["count"] == early).all()
         assert kept.spent == level(5)
 
 

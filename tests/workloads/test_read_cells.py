@@ -39,7 +39,7 @@ def test_the_cells_that_are_read_are_released_relaxed_saved_and_read(tmp_path):
     table = CountedTable(DOMAIN, CELLS, COUNTS)
     answer = release(table, read_plan(tmp_path / "plan.json"), epsilon=1)
     exact = answer.release.at(30).table
-    assert np.allclose(exact["department sex=men"]["estimate"], [100, 200, 300], atol=2)
+    assert np.allclose(exact["department sex=men"]["count"], [100, 200, 300], atol=2)
     assert abs(float(exact.total({"sex": "men"}).value) - 600) < 4
     answer.table.save(tmp_path / "released.json")
     assert read_release(tmp_path / "released.json")["department"]["department"].tolist() == ["A", "B", "C"]

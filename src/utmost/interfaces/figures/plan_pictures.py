@@ -1,4 +1,4 @@
-"""Plans in pictures: the error of each wanted table by plan; and a table as released, and clean."""
+"""Pictures of plans: the error of each wanted table by plan; a table as released, and clean."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -7,7 +7,6 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.core.exact.arrays import Floats
 from utmost.errors import OutOfRange
 from utmost.interfaces.figures.canvas import BLUE, GOLD, GREEN, INK, PALE, RED, bare, check_format, page, write
 from utmost.publish.releases.noisy_sums import NoisySums
@@ -20,14 +19,7 @@ _MOST_ROWS = 100
 
 
 def plan_figure(choices: Alternatives, file: BinaryIO, path: Path, *, title: str = "") -> None:
-    """Draw the standard deviation of each wanted part, a row a part, a mark for each plan; the axis is logarithmic.
-
-    Args:
-        choices: Result of `Plan.alternatives`.
-        file: open for writing.
-        path: ends in .svg, .png or .pdf.
-        title: above the picture.
-    """
+    """Draw the standard deviation of each wanted table for each plan, on a logarithmic axis."""
     check_format(path)
     deviations = choices.deviations
     parts = list(next(iter(deviations.values())))
@@ -58,26 +50,14 @@ def clean_figure(
     *,
     truth: NDArray[Any] | None = None,
 ) -> None:
-    """Draw one family as released, with its error bars, and clean; sorted by the estimates.
-
-    Args:
-        released: a release that determines its cells.
-        family: Family with 100 groups at most.
-        file: open for writing.
-        path: ends in .svg, .png or .pdf.
-        truth: the true sums, drawn too, for data that are public anyway; (groups,).
-
-    Raises:
-        NotDetermined: where the measured families do not determine the cells.
-        OutOfRange: for another ending, and for more groups.
-        Unsupported: where matplotlib is not installed.
-    """
+    """Draw a marginal as released, with margins, and clean, sorted by estimate; `truth` is for public data."""
     check_format(path)
     chosen = released.domain.family(family)
     labels = _labels(released.domain.group_labels(chosen))
     if len(labels) > _MOST_ROWS:
         raise OutOfRange(f"a picture shows {_MOST_ROWS} groups at most", came=len(labels), remedy="Name a coarser one.")
-    raw, margins = _columns(released[chosen])
+    table, names = released[chosen], released.value_columns[0]
+    raw, margins = (np.asarray(table[name], dtype=float) for name in names)
     clean = np.asarray(released.clean()[chosen]["clean"], dtype=float)
     order = np.argsort(-raw, kind="stable")
     figure, axes = page(max(5.0, 1.5 + 0.13 * len(labels)), 3.6)
@@ -94,17 +74,13 @@ def clean_figure(
     write(figure, file, path.suffix[1:].lower())
 
 
-def _columns(table: Any) -> tuple[Floats, Floats]:
-    return np.asarray(table["estimate"], dtype=float), np.asarray(table["margin"], dtype=float)
-
-
 def _labels(columns: Mapping[str, Sequence[Any]]) -> list[str]:
-    """The labels of each group in one text; of the total, its name."""
+    """Return the labels of each group as one text; the total has no labels, and the text "total"."""
     return [" ".join(map(str, row)) for row in zip(*columns.values(), strict=True)] or ["total"]
 
 
 def _named_numbers(axes: Any, values: Sequence[float]) -> None:
-    """Round numbers on a logarithmic axis: 1, 2 and 5 times powers of ten."""
+    """Write round numbers on a logarithmic axis: 1, 2 and 5 times powers of ten."""
     low, high = np.log10(min(values)), np.log10(max(values))
     powers = range(int(np.floor(low)) - 1, int(np.ceil(high)) + 1)
     ticks = [size * 10.0**power for power in powers for size in (1, 2, 5)]

@@ -29,7 +29,7 @@ _WHOLE, _DECIMAL = re.compile(r"[+-]?(0|[1-9]\d*)"), re.compile(r"[+-]?(0|[1-9]\
 def data_package(path: Path | str, deployment: Deployment | None = None, *, license: str = "") -> dict[str, Any]:
     """A released table as a data package: fields, margins, privacy, licence and sources, valid by Data Package 2.0.
 
-    A field that holds margins names the field that they are of as ``uncertaintyOf``, with the ``confidence``; the
+    A field of margins names its field of values as ``uncertaintyOf``, and has the ``confidence``. The
     package's ``privacy`` has epsilon, the guarantee in words, and the distribution of the noise.
 
     Args:
@@ -38,11 +38,11 @@ def data_package(path: Path | str, deployment: Deployment | None = None, *, lice
         license: SPDX name of the licence, such as "CC-BY-4.0".
 
     Returns:
-        The descriptor, as plain data: what is written as ``datapackage.json`` beside the table.
+        The descriptor as plain data, to be written as ``datapackage.json`` beside the table.
 
     Raises:
         Unsupported: for a table in another format.
-        BadTable: for a statement that does not follow from itself, or is about another table.
+        BadTable: for a statement that is inconsistent, or is about another table.
 
     Cost: the table is read twice.
 
@@ -89,7 +89,7 @@ def data_package(path: Path | str, deployment: Deployment | None = None, *, lice
 
 
 def csv_metadata(package: dict[str, Any]) -> dict[str, Any]:
-    """The metadata of CSV on the web of a packaged table: what is written as ``NAME.csv-metadata.json`` beside it.
+    """The CSV on the Web metadata of a packaged table, to be written as ``NAME.csv-metadata.json`` beside the table.
 
     Args:
         package: Result of `data_package`.
@@ -134,9 +134,7 @@ def _fields(file: Path, stated: ReleaseFacts) -> list[dict[str, Any]]:
 
 
 def _measured(name: str, columns: dict[str, list[Any]]) -> tuple[str | None, str]:
-    """The column whose margin or bound a column holds, and which; None for a column of its own."""
-    if name == "margin" and "estimate" in columns:
-        return "estimate", "margin of error"
+    """Return the column that a margin or bound belongs to, and its kind; None for any other column."""
     for ending, words in (("_margin", "margin of error"), ("_lower", "lower bound"), ("_upper", "upper bound")):
         if name.endswith(ending) and name.removesuffix(ending) in columns:
             return name.removesuffix(ending), words
@@ -151,7 +149,7 @@ def _type(cells: list[str]) -> str:
 
 
 def _label_type(cells: list[str]) -> str:
-    """Labels are text: codes such as 01 are no numbers; only dates are told apart."""
+    """Return the type of labels: text, because codes such as 01 are no numbers; or dates."""
     return "date" if cells and all(map(_is_date, cells)) else "string"
 
 
@@ -179,7 +177,7 @@ def _privacy(stated: ReleaseFacts) -> dict[str, Any]:
 
 
 def _column(field: dict[str, Any]) -> dict[str, Any]:
-    # A name of CSV on the web is part of an address.
+    # In CSV on the Web a column name is part of an address.
     name = quote(field["name"], safe="").replace(".", "%2E").replace("-", "%2D")
     kind = {"number": "double"}.get(field["type"], field["type"])
     return {

@@ -130,15 +130,10 @@ class About(Protocol):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Seal:
-    """The encryption of the blocks of one response: AES-256-GCM, or no encryption.
+    """The encryption of the blocks of one response: AES-256-GCM, or no encryption."""
 
-    Attributes:
-        secret: Key; None if the ledger is not encrypted.
-        facts: Digest of all public facts, authenticated together with the numbers of the event and the part.
-    """
-
-    secret: bytes | None
-    facts: bytes = b""
+    secret: bytes | None  # Key; None if the ledger is not encrypted
+    facts: bytes = b""  # Digest of all public facts, authenticated together with the numbers of the event and the part
 
     def sealed(self, event: int, part: int, content: bytes) -> bytes:
         """The block as it is stored; its length depends on the length of ``content`` alone."""

@@ -18,15 +18,10 @@ _TITLE = "# Ledgers that were begun with this key. One that is lost is restored 
 
 @dataclass(frozen=True, slots=True)
 class CreationMark:
-    """The line of one ledger, in a file beside the key file.
-
-    Attributes:
-        path: Path of the file of marks.
-        line: Path of the ledger's file relative to the folder of the key, or the address of its database.
-    """
+    """The line of one ledger, in a file beside the key file."""
 
     path: Path
-    line: str
+    line: str  # Path of the ledger's file relative to the folder of the key, or the address of its database
 
     @classmethod
     def of(cls, key_file: Path, ledger: Path | str) -> "CreationMark":

@@ -33,17 +33,11 @@ _NONCE_BYTES = 12
 
 @dataclass(frozen=True, slots=True)
 class TableDigests:
-    """Digests of a table under the ledger's key, by which the same data are recognised.
+    """Digests of a table under the ledger's key, by which the same data are recognised."""
 
-    Attributes:
-        labels: Digest of the names of the text columns beside the released ones.
-        texts: Digest of the cells of the text columns, in the order of the rows.
-        columns: Digest of the values of each released column, for any order of the rows.
-    """
-
-    labels: bytes
-    texts: bytes
-    columns: tuple[bytes, ...]
+    labels: bytes  # Digest of the names of the text columns beside the released ones
+    texts: bytes  # Digest of the cells of the text columns, in the order of the rows
+    columns: tuple[bytes, ...]  # Digest of the values of each released column, for any order of the rows
 
     @classmethod
     def of(cls, key: Key, source: Source, labels: Mapping[str, Column]) -> "TableDigests":

@@ -21,25 +21,16 @@ _REMEDY_OPEN = "Correct the name, or create a ledger: create=True (utmost ledger
 
 @dataclass(slots=True)
 class Transaction:
-    """One transaction: the rows, the state, and the appended events. The store receives them in `write_down`.
-
-    Attributes:
-        rows: Rows of the store.
-        state: State after all events that are appended so far.
-        digests: Digests of all releases, by which the same data are recognised.
-        reason: Reason for refusing new answers; None if they are allowed.
-        appended: New events.
-        parts: Parts of the new events.
-        repeated: Numbers of older events whose responses are about to be returned again.
-    """
+    """One transaction: the rows, the state, and the appended events. The store receives them in `write_down`."""
 
     key: Key
     rows: Rows
-    state: State
-    digests: KnownDigests
-    reason: str | None = None
+    state: State  # State after all events that are appended so far
+    digests: KnownDigests  # Digests of all releases, by which the same data are recognised
+    reason: str | None = None  # Reason for refusing new answers; None if they are allowed
     appended: list[StoredRow] = field(default_factory=list)
     parts: list[EventPart] = field(default_factory=list)
+    # Numbers of older events whose responses are about to be returned again
     repeated: set[int] = field(default_factory=set)
 
     def append(self, kind: str, facts: Mapping[str, Any], parts: Iterable[bytes] = ()) -> None:

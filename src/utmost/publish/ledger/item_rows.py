@@ -22,17 +22,11 @@ from utmost.publish.releases.item_release import ItemResponder
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ItemNoise:
-    """Noise that is a function of each row's identifier.
+    """Noise that is a function of each row's identifier."""
 
-    Attributes:
-        step: Step to the last level of the release's path.
-        release: Release that the noise belongs to.
-        tags: Tags of the rows, in their stored order.
-    """
-
-    step: Step
+    step: Step  # Step to the last level of the release's path
     release: ItemResponder
-    tags: Tags
+    tags: Tags  # Tags of the rows, in their stored order
 
     def place(self, column: str, block: int, count: int) -> Integers | None:
         """The positions of the rows of a block on the lattice, before noise."""

@@ -67,20 +67,13 @@ class KeptMechanism:
 
 @dataclass(frozen=True, slots=True)
 class DrawnAnswers:
-    """The place of the answers of some persons: the parts of an event.
+    """The place of the answers of some persons: the parts of an event."""
 
-    Attributes:
-        item: Name and version of the mechanism.
-        event: Number of the event.
-        mac: Mac of the event, which covers all events up to this one.
-        persons: Number of persons answered.
-        parts, root: Number of parts, and the digest of all parts.
-    """
-
-    item: tuple[str, int]
+    item: tuple[str, int]  # Name and version of the mechanism
     event: int
-    mac: bytes
+    mac: bytes  # Mac of the event, which covers all events up to this one
     persons: int
+    # Number of parts, and the digest of all parts
     parts: int
     root: str
 

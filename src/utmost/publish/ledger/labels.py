@@ -43,19 +43,12 @@ TableLabels = tuple[Sequence[str], PublicCells]
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """The labels of a release, as its event describes them.
+    """The labels of a release, as its event describes them."""
 
-    Attributes:
-        order: Names of the public and the released columns, in the order of the table.
-        digest: Digest of the parts that hold the cells.
-        parts: Number of these parts.
-        salt: Salt of the key that encrypts the labels; None if they are not encrypted.
-    """
-
-    order: tuple[str, ...]
-    digest: str
-    parts: int
-    salt: str | None = None
+    order: tuple[str, ...]  # Names of the public and the released columns, in the order of the table
+    digest: str  # Digest of the parts that hold the cells
+    parts: int  # Number of these parts
+    salt: str | None = None  # Salt of the key that encrypts the labels; None if they are not encrypted
 
     @classmethod
     def of(cls, order: Sequence[str], blocks: Sequence[bytes], salt: str | None = None) -> "Labels":
@@ -144,12 +137,7 @@ _WORD, _LEAST = 16, 1 << 10
 
 
 def stored_labels(rows: Rows, event: int, end: int, labels: Labels | None, seal: Seal = _OPEN) -> PublicCells:
-    """The public columns of a release; empty if the ledger stores no labels.
-
-    Args:
-        event, end: Number of the event that published the release, and the number of the part after the labels.
-        seal: Seal of the labels.
-    """
+    """The public columns of a release from the parts before ``end``; empty if the ledger stores no labels."""
     if labels is None:
         return {}
     places = range(end - labels.parts, end)

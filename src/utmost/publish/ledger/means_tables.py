@@ -1,5 +1,4 @@
-"""Tables of several amounts in a ledger: counts, sums and means of each amount are one release, with an equal budget
-share.
+"""Tables of several amounts in a ledger: each amount is one release, with an equal budget share.
 
 The release of an amount is named after the table and the amount, "wages: income". All are published, relaxed and viewed
 together, and spend the budget of one dataset.

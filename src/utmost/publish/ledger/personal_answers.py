@@ -113,22 +113,15 @@ class _Found:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ResponseRequest:
-    """A checked request to answer persons.
+    """A checked request to answer persons."""
 
-    Attributes:
-        name, dataset, version: Mechanism; None for the dataset that it is in, and for the newest version.
-        independent: Whether a dataset without a limit is allowed while a limit is set on an unused dataset.
-        answering: Mechanism that draws the answers.
-        rows: Row of the secret of each person; None for a missing secret.
-        index: Index of the answers that were read from the ledger.
-    """
-
+    # Mechanism; None for the dataset that it is in, and for the newest version
     name: str
     dataset: str | None
     version: int | None
-    independent: bool
+    independent: bool  # Whether a dataset without a limit is allowed while a limit is set on an unused dataset
     answering: LocalMechanism
-    rows: Mapping[str, int | None]
+    rows: Mapping[str, int | None]  # Row of the secret of each person; None for a missing secret
     index: AnswerIndex
 
     @classmethod

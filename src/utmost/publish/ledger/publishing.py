@@ -247,13 +247,7 @@ def check_repeated(
     *,
     same_rows: bool,
 ) -> Level:
-    """Check that a request repeats an existing publication; return the level of its answer.
-
-    Args:
-        request: Request, its promise with the columns as they stand in the table.
-        check: Function that checks that the values are the published ones.
-        same_rows: Whether noise is drawn by rows or keyed by identifier, as in the release.
-    """
+    """Check that a request repeats a publication, with ``check`` for its values; return the answer's level."""
     where = f"{release.name!r}, version {release.version}"
     remedy = f"Call relax or view, or publish a new version: version={len(state.versions(release.name)) + 1}."
     facts, kept = _lasting_facts(request.promise), _lasting_facts(release.promise)

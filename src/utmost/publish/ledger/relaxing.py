@@ -57,12 +57,9 @@ StoredView = tuple[Published, Response, TableLabels, LedgerFacts]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowPermutation:
-    """A map between the order of a table's rows and the order in which the ledger stores them.
+    """A map between the order of a table's rows and the order in which the ledger stores them."""
 
-    Attributes:
-        rows: Row ``rows[i]`` of the table is stored row i; None if the two orders are equal.
-    """
-
+    # Row ``rows[i]`` of the table is stored row i; None if the two orders are equal
     rows: NDArray[np.intp] | None = None
 
     @classmethod

@@ -149,7 +149,7 @@ def release(
     >>> domain = Domain(department=list("AB"), sex=["men", "women"])
     >>> plan = Plan(domain, Unit(1, 1), {"department sex": 1})
     >>> answer = release(np.array([[512, 89], [353, 17]]), plan, epsilon=1)
-    >>> answer["department"]["margin"].tolist(), answer.total({"sex": "men"}).margin
+    >>> answer["department"]["count_margin"].tolist(), answer.total({"sex": "men"}).margin
     ([4, 4], 4)
 
     Or by a workload, the sums that it should be accurate for:
@@ -157,7 +157,7 @@ def release(
     >>> from utmost.counting import CountedTable
     >>> counted = CountedTable(domain, np.array([[512, 89], [353, 17]]), Unit(1, 1))
     >>> answer = release(counted, Workload(domain, {"department": 1, "": 1}), epsilon=1)
-    >>> answer["department"]["margin"].tolist()
+    >>> answer["department"]["count_margin"].tolist()
     [3, 3]
     """
     at, sure, bits = level(epsilon), read_confidence(confidence), secure(randomness)

@@ -39,21 +39,12 @@ from utmost.tables.frames.any_table import adapter_of, table_of
 
 @dataclass(frozen=True, slots=True)
 class LedgerResponse:
-    """A new response of a release, with the source of its noise; implements `Drawing`.
-
-    Attributes:
-        transaction: Transaction in which the response is drawn.
-        release: Release; it has no response yet if it is about to be published.
-        commitment: Commitment to the values of the release.
-        tags: Tags of the identifiers of the rows; None if noise is drawn by rows.
-        step: Step from the stored levels to the new one.
-        randomness: Source of random bits.
-    """
+    """A new response of a release, with the source of its noise; implements `Drawing`."""
 
     transaction: Transaction
-    release: Published
+    release: Published  # Release; it has no response yet if it is about to be published
     commitment: bytes
-    tags: Tags | None
+    tags: Tags | None  # Tags of the identifiers of the rows; None if noise is drawn by rows
     step: Step
     randomness: Randomness
 
@@ -139,14 +130,8 @@ def draw_response(
     facts: Mapping[str, Any],
     before: Sequence[bytes] = (),
 ) -> dict[str, Integers]:
-    """Draw a response at a new level, encrypt its blocks, append the event that holds them; return it by column, in
-    steps.
-
-    Args:
-        values: True values by column, in steps; needed only above the largest stored level, and for points.
-        kind, facts: Kind of the event, and its facts beside the response.
-        before: Parts of the event ahead of the response.
-    """
+    """Draw a response at a new level and append the event with its encrypted blocks; return it by column."""
+    # The true ``values`` are needed only above the largest stored level, and for points.
     transaction, release, level, step = drawing.transaction, drawing.release, drawing.level, drawing.step
     release.noise.check_level(level)
     answer = release.noise.responder(drawing, values)

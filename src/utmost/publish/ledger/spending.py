@@ -17,15 +17,11 @@ _MOST_BITS = 1 << 12
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Spending(Display):
-    """A sum of epsilons, as powers of bases: sum over bases b of power * (-log b), where the base None stands for 1/e.
-
-    Attributes:
-        powers: (base, power) with power > 0, each base once.
-    """
+    """A sum of epsilons: the sum over bases b of power * (-log b), where the base None stands for 1/e."""
 
     _shown = ("epsilon",)
 
-    powers: tuple[tuple[Fraction | None, Fraction], ...] = ()
+    powers: tuple[tuple[Fraction | None, Fraction], ...] = ()  # (base, power) with power > 0, each base once
 
     @classmethod
     def of(cls, levels: Iterable[Level]) -> "Spending":
@@ -108,13 +104,10 @@ class Account:
 
     Releases of all individuals add up. Releases of the parts of one partition share no individual, so that together
     they cost as much as the most expensive part; partitions add up (parallel composition: [mcsherry2009], Theorem 4).
-
-    Attributes:
-        whole: Sum of the largest levels of the releases of all individuals.
-        parts: Sum of the largest levels of the releases of each part, by partition and part.
     """
 
-    whole: Spending = Spending()
+    whole: Spending = Spending()  # Sum of the largest levels of the releases of all individuals
+    # Sum of the largest levels of the releases of each part, by partition and part
     parts: Mapping[str, Mapping[str, Spending]] = field(default_factory=dict)
 
     def plus(self, level: Level, part: Part | None = None) -> "Account":

@@ -31,15 +31,12 @@ ReleaseKey = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class ItemFacts:
-    """Facts of a release whose noise is keyed by identifier.
+    """Facts of a release whose noise is keyed by identifier."""
 
-    Attributes:
-        tags: Digest of the tags of the rows, in their stored order; None if the ledger stores no responses, as for an
-            engine's release.
-        universe: Declared universe of cells on demand, see `universe_facts`; None for all other releases.
-    """
-
+    # Digest of the tags of the rows, in their stored order; None if the ledger stores no responses, as for an engine's
+    # release
     tags: str | None
+    # Declared universe of cells on demand, see `universe_facts`; None for all other releases
     universe: Mapping[str, Any] | None
 
     @property
@@ -70,21 +67,13 @@ class Stopped:
 
 @dataclass(frozen=True, slots=True)
 class StoredResponse:
-    """The place of the response at one level: the parts of an event, from ``first`` on.
-
-    Attributes:
-        event: Number of the event.
-        first: Number of the first part of the response; commitment, tags and labels come before it.
-        parts: Number of parts of the event.
-        root: Digest of all parts.
-        label_key: Key of the labels, encrypted under the key of the level; None if labels are not encrypted.
-    """
+    """The place of the response at one level: the parts of an event, from ``first`` on."""
 
     event: int
-    first: int
+    first: int  # Number of the first part of the response; commitment, tags and labels come before it
     parts: int
-    root: str
-    label_key: str | None
+    root: str  # Digest of all parts
+    label_key: str | None  # Key of the labels, encrypted under the key of the level; None if labels are not encrypted
 
 
 @dataclass(frozen=True, repr=False)
@@ -246,48 +235,39 @@ class Published(Display):
                 "the ledger must store the responses of a release to answer it without an engine",
                 came="one for which an engine answers",
                 where=repr(self.name),
-                remedy="Pass its frame to at() of the release, or use ledger.items: the engine answers.",
+                remedy="Pass its frame to at() of the release, or use ledger.items.",
             )
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The state of a ledger after an event.
+    """The state of a ledger after an event."""
 
-    Attributes:
-        number, mac: Number and mac of the last event.
-        identity: Random name of the ledger; its copies share it.
-        fingerprint: Fingerprint of the key.
-        is_sealed, is_derived: Whether responses are encrypted, and whether noise is derived from the key.
-        has_witness: Whether the ledger was made with a witness.
-        releases: Releases by name and version.
-        accounts: Spending of each dataset that a release, a mechanism or a charge names.
-        first: First release or mechanism of each of these datasets.
-        limits: Limit of each dataset that has one.
-        charges: Levels that other tools spent, by dataset and description; the accounts include them.
-        missing: Cost of the releases that a rollback has lost, by dataset.
-        quarantine: Reason for refusing new answers; None if they are allowed.
-        requests: Release and level of each named request.
-        mechanisms: Mechanisms that answer single persons, by name and version.
-        draws: Places of the persons' answers, by the number of the event.
-    """
-
+    # Number and mac of the last event
     number: int
     mac: bytes
-    identity: str = ""
+    identity: str = ""  # Random name of the ledger; its copies share it
     fingerprint: str = ""
+    # Whether responses are encrypted, and whether noise is derived from the key
     is_sealed: bool = True
     is_derived: bool = False
     has_witness: bool = True
     releases: dict[ReleaseKey, Published] = field(default_factory=dict)
+    # Spending of each dataset that a release, a mechanism or a charge names
     accounts: Mapping[str, Account] = field(default_factory=dict)
+    # First release or mechanism of each of these datasets
     first: Mapping[str, ReleaseKey] = field(default_factory=dict)
     limits: Mapping[str, Level] = field(default_factory=dict)
+    # Levels that other tools spent, by dataset and description; the accounts include them
     charges: Mapping[tuple[str, str], Level] = field(default_factory=dict)
+    # Cost of the releases that a rollback has lost, by dataset
     missing: Mapping[str, Spending] = field(default_factory=dict)
-    quarantine: str | None = None
+    quarantine: str | None = None  # Reason for refusing new answers; None if they are allowed
+    # Release and level of each named request
     requests: Mapping[str, tuple[ReleaseKey, Level]] = field(default_factory=dict)
+    # Mechanisms that answer single persons, by name and version
     mechanisms: Mapping[ReleaseKey, KeptMechanism] = field(default_factory=dict)
+    # Places of the persons' answers, by the number of the event
     draws: dict[int, DrawnAnswers] = field(default_factory=dict)
 
     def versions(self, name: str) -> list[int]:

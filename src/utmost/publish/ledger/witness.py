@@ -59,29 +59,19 @@ KEPT = "No answer was given. The draw is stored and its level is spent: remove t
 
 @dataclass(frozen=True, slots=True)
 class WitnessRecord:
-    """The last settled event of a witness, and its pending events.
+    """The last settled event of a witness, and its pending events."""
 
-    Attributes:
-        last: Number and mac of the last settled event; None before the first.
-        pending: Events after the last settled one.
-    """
-
-    last: tuple[int, bytes] | None
+    last: tuple[int, bytes] | None  # Number and mac of the last settled event; None before the first
     pending: tuple[StoredRow, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """A file that holds the events of one ledger.
+    """A file that holds the events of one ledger."""
 
-    Attributes:
-        path: Path of the file. Backups of the ledger must not restore this file.
-        timeout: Number of seconds to wait for other writers.
-        is_sealed: Whether responses are encrypted. If not, their pages are overwritten when they are settled.
-    """
-
-    path: Path
+    path: Path  # Path of the file. Backups of the ledger must not restore this file.
     timeout: float
+    # Whether responses are encrypted. If not, their pages are overwritten when they are settled.
     is_sealed: bool = False
 
     def record(self) -> WitnessRecord:
@@ -246,17 +236,11 @@ def _write(connection: sqlite3.Connection, table: str, rows: list[StoredRow], pa
 
 @dataclass(frozen=True, slots=True)
 class RollbackLoss:
-    """The loss that a rollback caused.
+    """The loss that a rollback caused."""
 
-    Attributes:
-        missing: Lost levels of each dataset, to charge to its budget.
-        closed: Releases and mechanisms that lost answers and must not be relaxed.
-        limits: Lost limits of datasets; the smaller one, if the ledger has another.
-    """
-
-    missing: Mapping[str, tuple[Level, ...]]
-    closed: tuple[ReleaseKey, ...]
-    limits: Mapping[str, Level]
+    missing: Mapping[str, tuple[Level, ...]]  # Lost levels of each dataset, to charge to its budget
+    closed: tuple[ReleaseKey, ...]  # Releases and mechanisms that lost answers and must not be relaxed
+    limits: Mapping[str, Level]  # Lost limits of datasets; the smaller one, if the ledger has another
 
 
 def rollback_loss(common: State, witness: State, ledger: State) -> RollbackLoss:

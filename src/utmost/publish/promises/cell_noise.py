@@ -76,15 +76,10 @@ LARGEST = form("largest true value", write=str, read=written_number)
 
 @dataclass(frozen=True, slots=True)
 class LatticeNoise(Noise):
-    """Noise on a lattice, geometric or half-step staircase, which can be relaxed without loss.
-
-    Attributes:
-        largest: Declared public bound on the size of a true value; None if none is declared.
-        lattice: Unit and grid in steps of the noise; computed.
-    """
+    """Noise on a lattice, geometric or half-step staircase, which can be relaxed without loss."""
 
     largest: Fraction | None = field(metadata=LARGEST)
-    lattice: Lattice = field(init=False, repr=False, compare=False)
+    lattice: Lattice = field(init=False, repr=False, compare=False)  # Unit and grid in steps of the noise; computed
 
     @property
     def is_bounded(self) -> bool:
@@ -235,14 +230,7 @@ def _read_truth(fact: Any, name: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class OnceCells(ColumnNoise):
-    """Independent noise for each cell, the least at one level; for a release without history, see `Promise.noise`.
-
-    Attributes:
-        numbers: Kind of the numbers, "integers" or "reals".
-        cost: Error of a cell that is minimised.
-        relaxable: Whether to use the least noise that can later be relaxed without loss.
-        grid: Width of the grid of reals; None for a width chosen by level and sensitivity.
-    """
+    """Independent noise for each cell, the least at one level; for a release without history, see `Promise.noise`."""
 
     kind: ClassVar[str] = "columns with noise for one level"
     json_kind: ClassVar[str] = "cells at one level"
@@ -250,6 +238,7 @@ class OnceCells(ColumnNoise):
     numbers: IntegersOrReals = field(metadata=form("values"))
     cost: Cost = field(metadata=form("least error of a cell", write=repr, read=_read_cost))
     relaxable: bool = field(metadata=form("noise that can be relaxed", read=_read_truth))
+    # Width of the grid of reals; None for a width chosen by level and sensitivity
     grid: Fraction | None = field(metadata=form("grid of reals", write=str, read=written_number))
 
     @property

@@ -36,21 +36,14 @@ _ROUNDING = 2.0**-46
 
 @dataclass(frozen=True, slots=True)
 class Form(Generic[Value]):
-    """The writer and the reader of documents of one kind.
-
-    Attributes:
-        kind: Text of the field ``kind``.
-        noun: Name of the kind in messages: "a design".
-        facts: Function from a value to the fields of its kind.
-        value: Function from the fields of a document to the value, which computes again everything that can be
-            computed.
-        rounded: Names of computed floats, whose last digits may be rounded differently on another machine.
-    """
+    """The writer and the reader of documents of one kind."""
 
     kind: str
-    noun: str
+    noun: str  # Name of the kind in messages: "a design"
     facts: Callable[[Value], dict[str, Any]]
+    # Function from the fields of a document to the value, which computes again everything that can be computed
     value: Callable[[Mapping[str, Any]], Value]
+    # Names of computed floats, whose last digits may be rounded differently on another machine
     rounded: frozenset[str] = frozenset()
 
     def document(self, value: Value) -> dict[str, Any]:

@@ -30,8 +30,7 @@ _TABLE = 1 << 12
 
 @dataclass(frozen=True, eq=False)
 class NamingLaw:
-    """The largest probability pi(n) of naming a key of n individuals; the distribution of a threshold T, P(T <= n) =
-    pi(n).
+    """The largest probability pi(n) of naming a key of n individuals, as a distribution function of a threshold T.
 
     pi(0) = 0 and pi(n+1) = min(a pi(n) + delta, 1 - (1 - pi(n) - delta)/a, 1), with a = e^epsilon for one key. The
     first term is the least as long as a^n <= 1 + (1 - delta)(a - 1)/((a + 1) delta), which gives

@@ -28,17 +28,11 @@ StepLaw = Geometric | Relaxing | Tightening | Bridge
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """The step from the known levels to a new level between its two neighbours.
-
-    Attributes:
-        to: New level.
-        strict: Largest known level below the new one, or None.
-        loose: Smallest known level above the new one, or None.
-    """
+    """The step from the known levels to a new level between its two neighbours."""
 
     to: Level
-    strict: Level | None
-    loose: Level | None
+    strict: Level | None  # Largest known level below the new one, or None
+    loose: Level | None  # Smallest known level above the new one, or None
 
     @classmethod
     def from_known(cls, known: Iterable[Level], to: Level) -> "Step":

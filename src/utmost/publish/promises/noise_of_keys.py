@@ -56,16 +56,13 @@ KeysAndCounts = tuple[Sequence[Any], Sequence[int]]
 
 @dataclass(frozen=True, slots=True)
 class NamingNoise(Noise):
-    """The common part of kinds of noise that select keys: a table of keys is one value, and so is the resulting list.
-
-    Attributes:
-        columns: Columns of the key, or of its parts, and last the column of the number of individuals who hold it.
-    """
+    """The common part of kinds of noise that select keys; a table of keys, and the resulting list, is one value."""
 
     is_charted: ClassVar[bool] = False
     names_rows: ClassVar[bool] = True
     is_relaxed: ClassVar[bool] = False
 
+    # Columns of the key, or of its parts, and last the column of the number of individuals who hold it
     columns: tuple[str, ...] = field(metadata=form("columns of the keys, and of their counts", write=list))
 
     @abstractmethod
@@ -175,13 +172,9 @@ class NamingNoise(Noise):
 
 @dataclass(frozen=True, slots=True)
 class NamedOnce:
-    """A drawn list, to be stored.
+    """A drawn list, to be stored."""
 
-    Attributes:
-        columns: Each column as one integer.
-    """
-
-    columns: Mapping[str, Integers]
+    columns: Mapping[str, Integers]  # Each column as one integer
 
     @property
     def known(self) -> tuple[None, None]:
@@ -194,13 +187,7 @@ class NamedOnce:
 
 @dataclass(frozen=True, slots=True)
 class KeyNoise(NamingNoise):
-    """The optimal selection of keys at epsilon and delta: a key is selected if its count reaches a random threshold.
-
-    Attributes:
-        chance: Delta of all keys together.
-        shares: Number of shares that one individual divides among keys, if counts are in shares; None if each key
-            counts once.
-    """
+    """The optimal selection of keys at epsilon and delta: a key is selected if its count reaches a random threshold."""
 
     kind: ClassVar[str] = "named keys"
     json_kind: ClassVar[str] = "keys"
@@ -208,6 +195,7 @@ class KeyNoise(NamingNoise):
     chance: Fraction = field(
         metadata=form("delta: chance of naming a key that one individual alone holds", name="delta", write=str)
     )
+    # Number of shares that one individual divides among keys, if counts are in shares; None if each key counts once
     shares: int | None = field(metadata=form("shares that one individual divides among keys"))
 
     @property
@@ -282,8 +270,7 @@ class KeyNoise(NamingNoise):
 
 
 def key_noise(columns: Sequence[str] = KEYS, *, delta: Number, keys: int = 1, shares: int | None = None) -> KeyNoise:
-    """Select keys that nobody listed beforehand: words, addresses, diagnoses; each with a noisy count at no further
-    cost.
+    """Select keys that nobody listed beforehand (words, addresses, diagnoses), each with a free noisy count.
 
     A key is selected if its count plus noise exceeds a threshold. The distribution of the noise maximises the
     probability of selecting a key, at every count, among all (epsilon/k, delta/k)-private selections of one key; the

@@ -38,12 +38,7 @@ def _read_universe(facts: Any, name: str) -> Texts | Tuples:
 
 @dataclass(frozen=True, slots=True)
 class NamedCellNoise(NamingNoise):
-    """Geometric noise on every cell of a universe; cells above a threshold are selected.
-
-    Attributes:
-        universe: Possible keys.
-        false_names: Largest expected number of selected keys that nobody holds.
-    """
+    """Geometric noise on every cell of a universe; cells above a threshold are selected."""
 
     kind: ClassVar[str] = "named cells of a universe"
     json_kind: ClassVar[str] = "named cells"
@@ -51,6 +46,7 @@ class NamedCellNoise(NamingNoise):
     universe: Texts | Tuples = field(
         metadata=form("all keys that are possible", write=_facts_of_universe, read=_read_universe)
     )
+    # Largest expected number of selected keys that nobody holds
     false_names: Fraction = field(metadata=form("named keys that nobody holds, at most, on average", write=str))
 
     @property

@@ -70,19 +70,15 @@ _WAY = {
 
 @dataclass(frozen=True, slots=True)
 class TogetherNoise(ColumnNoise, LatticeNoise):
-    """Geometric noise on sums of columns, of which one individual changes the cells of one row.
-
-    Attributes:
-        columns: Two columns or more, in the order of the groups.
-        cost: Cost for which the noise was chosen.
-        way: Sums of each group that get noise, at `_ANCHOR`.
-    """
+    """Geometric noise on sums of columns, of which one individual changes the cells of one row."""
 
     kind: ClassVar[str] = "columns that one individual changes together"
     json_kind: ClassVar[str] = "together"
 
+    # Two columns or more, in the order of the groups
     columns: tuple[str, ...] = field(metadata=form("columns of the noise", write=list))
     cost: CellCost = field(metadata=form("least error of a cell"))
+    # Sums of each group that get noise, at `_ANCHOR`
     way: CellsTogether = field(metadata=form("noise of a row", write=_way_facts, read=_read_way, parts=_WAY))
 
     def __post_init__(self) -> None:
@@ -170,15 +166,10 @@ class TogetherNoise(ColumnNoise, LatticeNoise):
 
 @dataclass(frozen=True, slots=True)
 class SumsOfColumns:
-    """A method that answers sums of columns, each like a column.
+    """A method that answers sums of columns, each like a column."""
 
-    Attributes:
-        noises: Noise of each sum, by the column in whose place the sum is stored.
-        sums: True sums; None without the table.
-    """
-
-    noises: Mapping[str, NoiseOnLattice]
-    sums: Mapping[str, Integers] | None
+    noises: Mapping[str, NoiseOnLattice]  # Noise of each sum, by the column in whose place the sum is stored
+    sums: Mapping[str, Integers] | None  # True sums; None without the table
 
     @property
     def known(self) -> tuple[Level | None, Level | None]:
@@ -249,25 +240,19 @@ def _same_facts(facts: Any, name: str = "") -> Any:
 
 @dataclass(frozen=True, slots=True)
 class OnceTogether(ColumnNoise):
-    """Noise of columns of which one individual changes the cells of one row, the least at the level of one release.
-
-    Attributes:
-        columns: Two columns or more; pairs are taken in this order.
-        noise: Kind of the noise; None for the kind of least cost.
-        relaxable: Whether to use the least noise that can later be relaxed without loss.
-        cost: Error of a cell that is minimised.
-        halves: Treatment of multiples of 1/2; None as for `noise_together_at`.
-        found: Noise that a search found at the level of the release; None before the search.
-    """
+    """Noise of columns of which one individual changes the cells of one row, the least at the level of one release."""
 
     kind: ClassVar[str] = "columns with noise for one level"
     json_kind: ClassVar[str] = "together at one level"
 
     columns: tuple[str, ...] = field(metadata=form("columns of the noise", write=list))
+    # Kind of the noise; None for the kind of least cost
     noise: TogetherKind | None = field(metadata=form("noise of a row"))
     relaxable: bool = field(metadata=form("noise that can be relaxed"))
     cost: CellCost = field(metadata=form("least error of a cell"))
+    # Treatment of multiples of 1/2; None as for `noise_together_at`
     halves: Halves | None = field(metadata=form("multiples of 1/2"))
+    # Noise that a search found at the level of the release; None before the search
     found: Mapping[str, Any] | None = field(
         metadata=form("noise that was found", write=_same_facts, read=_same_facts, parts=_NOISE_OF_ROW)
     )

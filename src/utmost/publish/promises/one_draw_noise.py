@@ -197,8 +197,7 @@ _TOTAL_SHARE = form("share of the level for the total by itself", write=str, rea
 
 @dataclass(frozen=True, slots=True, init=False)
 class OneDraw(ColumnNoise):
-    """Noise of all released cells in one draw, for a release made once: much less noise if one individual changes many
-    cells.
+    """Noise of all released cells in one draw, for a release made once: much less if one individual changes many cells.
 
     The probability of a noise value decreases with the number of individuals who could have caused this difference. The
     noise is made for one level, so no ledger stores it and the release cannot be made more accurate later; for that use

@@ -114,8 +114,7 @@ def planar_epsilon_for(
     grid: Number | None = None,
     digits: int = 3,
 ) -> Fraction:
-    """The least epsilon, to ``digits`` significant digits, at which the margin of a `PlanarRelease` is at most
-    ``margin``.
+    """The least epsilon, to ``digits`` significant digits, with this margin of a `PlanarRelease`.
 
     The search bisects: the margin never increases with the level, since neither the margin of the noise nor the grid
     does.

@@ -33,12 +33,7 @@ from utmost.publish.promises.planar_law import PlanarLaw
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PointPaths:
-    """The paths of one release, and its response at a level.
-
-    Attributes:
-        law: Noise at the level.
-        key: Key of the paths.
-    """
+    """The paths of one release, and its response at a level."""
 
     law: PlanarLaw
     key: bytes
@@ -79,13 +74,9 @@ def flat_points(columns: Mapping[str, NDArray[Any]]) -> NDArray[Any]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PointAnswer:
-    """A complete response, to be stored block by block.
+    """A complete response, to be stored block by block."""
 
-    Attributes:
-        cells: Cells in steps of the grid of the level, by column.
-    """
-
-    cells: Mapping[str, Integers]
+    cells: Mapping[str, Integers]  # Cells in steps of the grid of the level, by column
 
     @property
     def known(self) -> tuple[None, None]:

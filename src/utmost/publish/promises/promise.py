@@ -1,5 +1,4 @@
-"""Promises: everything that is decided before anybody looks at the data, in one object, with one JSON form and one
-digest.
+"""Promises: everything that is decided before anybody looks at the data, in one object with a digest.
 
 A second person approves this object, a ledger publishes it, and a program saves it. Level, name, dataset, version and
 request are arguments of a call, not parts of a promise.

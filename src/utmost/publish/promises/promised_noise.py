@@ -45,25 +45,17 @@ def _read_unit(facts: dict[str, Any], name: str) -> Unit:
 
 @dataclass(frozen=True, slots=True)
 class PlannedNoise(ABC):
-    """The noise of a promise, with the drawing of an answer at a level; sufficient for a release without history.
-
-    Attributes:
-        unit: Unit of privacy.
-        kind: Kind of the released values, in words.
-        json_kind: Name of the kind in JSON, see `noise_of_facts`.
-        is_by_plan: Whether the table must be a counted one, and its release is one document.
-        is_in_steps: Whether every released value is a multiple of the unit's step, for every plan.
-        labels_rows: Whether the noise names the rows of the released table, which are sums of a counted table.
-        names_rows: Whether the list of rows is the answer, so that the number of rows is part of the answer.
-    """
+    """The noise of a promise, with the drawing of an answer at a level; sufficient for a release without history."""
 
     unit: Unit = field(metadata=form("whom it protects", write=Unit.facts, read=_read_unit, parts=json_forms(Unit)))
 
-    kind: ClassVar[str]
-    json_kind: ClassVar[str]
-    is_by_plan: ClassVar[bool] = False
-    is_in_steps: ClassVar[bool] = False
+    kind: ClassVar[str]  # Kind of the released values, in words
+    json_kind: ClassVar[str]  # Name of the kind in JSON, see `noise_of_facts`
+    is_by_plan: ClassVar[bool] = False  # Whether the table must be a counted one, and its release is one document
+    is_in_steps: ClassVar[bool] = False  # Whether every released value is a multiple of the unit's step, for every plan
+    # Whether the noise names the rows of the released table, which are sums of a counted table
     labels_rows: ClassVar[bool] = False
+    # Whether the list of rows is the answer, so that the number of rows is part of the answer
     names_rows: ClassVar[bool] = False
 
     @property
@@ -285,13 +277,7 @@ class Noise(PlannedNoise):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class AnyNoiseAtLevel(Display):
-    """The noise of an answer at a level, whose properties are those of the promised noise.
-
-    Attributes:
-        noise: Promised noise.
-        level: Level of the whole answer.
-        confidence: Confidence of the margins.
-    """
+    """The noise of an answer at a level, whose properties are those of the promised noise."""
 
     noise: Noise
     level: Level

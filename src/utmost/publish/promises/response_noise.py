@@ -63,19 +63,12 @@ class DrawnNoise:
 
 @dataclass(frozen=True, slots=True)
 class FirstResponse:
-    """The `NewResponse` of a release without history.
-
-    Attributes:
-        level: Level of the response.
-        size: Number of cells of the response.
-        randomness: Source of the noise.
-        secret: Secret instead of a ledger's key.
-    """
+    """The `NewResponse` of a release without history."""
 
     level: Level
-    size: int
+    size: int  # Number of cells of the response
     randomness: Randomness
-    secret: bytes = field(repr=False)
+    secret: bytes = field(repr=False)  # Secret instead of a ledger's key
 
     @property
     def step(self) -> Step:
@@ -132,13 +125,7 @@ class DerivedNoise:
 
 @dataclass(frozen=True, slots=True)
 class NoiseOnLattice:
-    """The method that draws a response with noise on a lattice, from stored responses or from the values.
-
-    Attributes:
-        step: Step from the stored levels.
-        lattice: Lattice of the noise.
-        noise: Noise of the step.
-    """
+    """The method that draws a response with noise on a lattice, from stored responses or from the values."""
 
     step: Step
     lattice: Lattice
@@ -151,12 +138,7 @@ class NoiseOnLattice:
     def blocks(
         self, column: str, values: Mapping[str, Integers] | None, below: Blocks | None, above: Blocks | None, rows: int
     ) -> Iterator[Integers]:
-        """The new response of one column, block by block.
-
-        Args:
-            values: True values by column; read only for a level above all stored ones.
-            below, above: Stored responses at the neighbouring levels.
-        """
+        """The new response of one column, block by block; only a level above all stored ones reads ``values``."""
         stored = [None if blocks is None else blocks(column) for blocks in (below, above)]
         for block, start in enumerate(range(0, rows, BLOCK)):
             strict, loose = (None if blocks is None else next(blocks) for blocks in stored)
@@ -195,15 +177,10 @@ def check_derived(stored: Integers, derived: Integers) -> None:
 
 @dataclass(frozen=True, slots=True)
 class NoiseByRuns:
-    """The noise of cells in consecutive runs, each run with its own noise.
+    """The noise of cells in consecutive runs, each run with its own noise."""
 
-    Attributes:
-        runs: Number of cells and noise of each run.
-        block_size: Number of cells of a block; a run may begin and end inside a block.
-    """
-
-    runs: tuple[tuple[int, ResponseNoise], ...]
-    block_size: int
+    runs: tuple[tuple[int, ResponseNoise], ...]  # Number of cells and noise of each run
+    block_size: int  # Number of cells of a block; a run may begin and end inside a block
 
     def place(self, column: str, block: int, count: int) -> Integers | None:
         """None: noise in runs has no uniform blocks."""

@@ -28,6 +28,7 @@ from utmost.publish.promises.promised_noise import AnyNoiseAtLevel, Response
 from utmost.publish.promises.response_noise import NoiseByRuns, NoiseOnLattice
 from utmost.publish.promises.sum_laws import noise_laws, warn_of_laws
 from utmost.publish.promises.table_statements import LISTS_ASSUMED, assumed_line, promise
+from utmost.publish.workloads.amount_pair import value_column
 from utmost.publish.workloads.measuring.measured_families import load_of
 from utmost.publish.workloads.planning.plan import Plan
 from utmost.publish.workloads.reconstruction.least_squares import precision_weights
@@ -284,7 +285,8 @@ def _assumed(plan: Plan) -> str:
 def check_level_names(domain: Domain, unit: Unit) -> None:
     """Check that no level has the name of a column that tables of a release add."""
     levels = [name for axis in domain.axes for name in axis.levels]
-    added, amount = {"estimate", "margin"}, unit.amount
+    amount, own = unit.amount, value_column(unit)
+    added = {own, f"{own}_margin"}
     if amount is not None and unit.is_shared:
         answers = "count", f"{amount.name}_count", f"{amount.name}_sum"
         added |= {f"{name}{end}" for name in answers for end in ("", "_margin")}

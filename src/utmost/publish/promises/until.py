@@ -115,8 +115,7 @@ class Until(Display):
         return f"{float(100 * self.share):g} %"
 
     def check_noise(self, noise: PlannedNoise) -> None:
-        """Check that a release with this noise can try several levels, with margins that hold at the level where it
-        stops.
+        """Check that a release with this noise can try several levels, with valid margins where it stops.
 
         Raises:
             Unsupported: for noise that is not of single cells.
@@ -245,7 +244,12 @@ class Until(Display):
         levels = self.levels(epsilon)
         shown, read = (self.cell_confidence(noise, levels, sure) for sure in (confidence, CONFIDENCE))
         steps = [(level, noise.at(level, shown).margin, noise.at(level, read).margin) for level in levels]
-        return [LadderStep(level, margin, _least(margin_read, self.share)) for level, margin, margin_read in steps]
+        return [LadderStep(level, margin, self.least_accurate(read_margin)) for level, margin, read_margin in steps]
+
+    def least_accurate(self, margin: int | float) -> int | float:
+        """The least absolute value that is accurate with a margin."""
+        least = exact(margin) / self.share
+        return -(-least.numerator // least.denominator) if isinstance(margin, int) else round_up(least)
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,16 +260,13 @@ class LadderStep:
         level: Level.
         margin: Margin of a cell that holds at the level where the rule stops.
         least: Smallest absolute released value with which a cell is accurate at this level.
+        table: Wanted table of a plan that has this margin; None for a release of cells, which have one.
     """
 
     level: Level
     margin: int | float
     least: int | float
-
-
-def _least(margin: int | float, share: Fraction) -> int | float:
-    least = exact(margin) / share
-    return -(-least.numerator // least.denominator) if isinstance(margin, int) else round_up(least)
+    table: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,7 +337,7 @@ def within(share: Number, where: "Where | None" = None, *, steps: int = 7) -> Un
     >>> counted = ut.counting.CountedTable(domain, np.array([[512, 389], [353, 317]]), ut.Unit(1, 1))
     >>> plan = ut.choose_plan(ut.Workload(domain, {"sex": 1, "": 1}), counted.unit, epsilon=4)
     >>> answer = ut.release(counted, ut.Promise(noise=plan, until=within("10 %")), epsilon=4)
-    >>> answer.level <= ut.level("1/4"), all(answer["sex"]["margin"] <= answer["sex"]["estimate"] / 10)
+    >>> answer.level <= ut.level("1/4"), all(answer["sex"]["count_margin"] <= answer["sex"]["count"] / 10)
     (True, True)
     """
     if callable(share):

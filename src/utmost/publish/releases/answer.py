@@ -464,10 +464,10 @@ class Answer(Display, Generic[TableT_co]):
         complementary: bool = False,
         mark: str = "withheld",
     ) -> "WithheldTable[TableT_co] | WithheldTables":
-        """The table, or tables of a plan, with cells withheld by a public rule on their noisy values; it spends
-        nothing.
+        """The table, or tables of a plan, with cells withheld by a public rule on their noisy values.
 
-        Cells of a table have independent noise, so that ``complementary`` withholds no further cells there.
+        It spends nothing. Cells of a table have independent noise, so that ``complementary`` withholds no further
+        cells there.
 
         Args:
             families: Marginals of a plan to publish, see `NoisySums.withhold`; none for a table of cells.
@@ -558,16 +558,7 @@ def drawn_answer(
     remembered: LedgerFacts | None,
     bare: Callable[[], tuple[TableAdapter, Any]],
 ) -> Answer[Any]:
-    """The answer of drawn columns: a table with their margins, or the sums of a plan.
-
-    Args:
-        promise: Promise, with columns and public columns as in the table.
-        noise: Noise of the answer, at its level.
-        columns: Released columns, see `Noise.written`.
-        kind: Kind of the table that was published.
-        remembered: Facts that a ledger adds to the statement; None without history.
-        bare: Function that returns the adapter and the table to which released columns and margins are added.
-    """
+    """The answer of drawn columns, in the table that ``bare`` returns with their margins, or the sums of a plan."""
     rows, drawn = len(next(iter(columns.values()))), promise.noise
     if drawn.is_by_plan:
         from utmost.publish.releases.noisy_sums import sums_in_one_column

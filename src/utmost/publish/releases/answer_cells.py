@@ -56,15 +56,10 @@ class SumOfCells:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelledCells:
-    """The released cells of a table as numbers, and the labels of their rows as text.
-
-    Attributes:
-        cells: Numbers of each released column.
-        labels: Cells of each public column, as text.
-    """
+    """The released cells of a table as numbers, and the labels of their rows as text."""
 
     cells: dict[str, list[Fraction]]
-    labels: dict[str, list[str]]
+    labels: dict[str, list[str]]  # Cells of each public column, as text
 
     @property
     def rows(self) -> int:
@@ -153,14 +148,9 @@ _LABELS_SHOWN = 12
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AnswerCells(LabelledCells):
-    """The sums of an answer whose cells have independent noise.
+    """The sums of an answer whose cells have independent noise."""
 
-    Attributes:
-        answer: Answer with a table in memory.
-        noise: Noise of the answer.
-    """
-
-    answer: Answer[Any]
+    answer: Answer[Any]  # Answer with a table in memory
     noise: CellNoiseAtLevel
 
     @classmethod
@@ -216,14 +206,7 @@ class AnswerCells(LabelledCells):
         mean: bool = False,
         confidence: Number = DEFAULT_CONFIDENCE,
     ) -> SumOfCells:
-        """The sum of the cells of some rows minus those of others; or, with ``mean``, the difference of means.
-
-        Args:
-            rows, minus: Rows from `chosen`, or labels by column as in `rows_where`; a cell in both is left out.
-            column: Released column.
-            mean: Whether to divide each sum by its number of rows, which is public and must be positive.
-            confidence: Confidence of the margin, strictly between 0 and 1.
-        """
+        """The sum of the cells of some rows minus those of others; with ``mean``, the difference of their means."""
         cells, sure = self.cells[self.column(column)], read_confidence(confidence)
         rows, minus = self._rows(rows), self._rows(minus)
         self.noise.unit.check_adds(is_one_cell=max(len(rows), len(minus)) <= 1, came="a sum over several")

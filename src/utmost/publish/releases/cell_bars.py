@@ -1,5 +1,4 @@
-"""Margins of results that readers compute from released cells: sums, differences, means and ratios, alone or all at
-once.
+"""Margins of results that readers compute from released cells: sums, means and ratios, alone or all at once.
 
 The noise of the cells of a release is independent, with one symmetric distribution. The error of a sum or difference of
 n different cells is the sum of n independent noises; on a grid each cell was also rounded by at most half a step.

@@ -241,43 +241,28 @@ def _rebuilt(domain: Domain, cells: NDArray[Any], *rest: Any) -> CleanTable:
 
 @dataclass(frozen=True, slots=True)
 class CleanedRelease:
-    """The facts of a release that a clean table of it states.
-
-    Attributes:
-        amount: Amount that is summed; None for counts.
-        digest: SHA-256 of its noisy sums.
-        guarantee: Function from the public facts to the guarantee that a clean table states; None if the table
-            states no more than its release.
-    """
+    """The facts of a release that a clean table of it states."""
 
     amount: Amount | None
-    digest: str
+    digest: str  # SHA-256 of its noisy sums
+    # Function from the public facts to the guarantee that a clean table states; None if the table states no more than
+    # its release
     guarantee: Callable[[PublicFacts | None], str | None]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CleanProblem:
-    """The least-squares problem of a clean table: the sums to approximate, and the facts that must hold.
-
-    Attributes:
-        release: Facts of the release of the sums.
-        reconstruction: Least squares with its weights.
-        measured: Measured sums.
-        cell_noise: Noise of the estimate of the least accurate cell; of a measured sum if the cells are open.
-        kind: Kind of the tables.
-        facts: Public facts; None without any.
-        held: Marginal whose sums are those of the release, rounded; None without one.
-        bounds: Facts and held sums, which must hold.
-    """
+    """The least-squares problem of a clean table: the sums to approximate, and the facts that must hold."""
 
     release: CleanedRelease
-    reconstruction: SumSquares
+    reconstruction: SumSquares  # Least squares with its weights
     measured: MeasuredSums
+    # Noise of the estimate of the least accurate cell; of a measured sum if the cells are open
     cell_noise: Combination | DeclaredSum
     kind: str
     facts: PublicFacts | None
-    held: Family | None
-    bounds: PublicFacts | None
+    held: Family | None  # Marginal whose sums are those of the release, rounded; None without one
+    bounds: PublicFacts | None  # Facts and held sums, which must hold
 
     @classmethod
     def of(

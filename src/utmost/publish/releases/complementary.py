@@ -32,17 +32,11 @@ MOST_UNKNOWN = 1500
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Relations:
-    """The relations between the cells of some marginals: a coarse cell is the sum of the finer ones in it.
+    """The relations between the cells of some marginals: a coarse cell is the sum of the finer ones in it."""
 
-    Attributes:
-        places: Number of each marginal's first cell; the cells are numbered marginal by marginal.
-        totals: Number of each relation's coarse cell.
-        parts: Numbers of the cells that add up to the coarse cell, for each relation.
-    """
-
-    places: Mapping[Family, int]
-    totals: Sequence[int]
-    parts: Sequence[NDArray[np.intp]]
+    places: Mapping[Family, int]  # Number of each marginal's first cell; the cells are numbered marginal by marginal
+    totals: Sequence[int]  # Number of each relation's coarse cell
+    parts: Sequence[NDArray[np.intp]]  # Numbers of the cells that add up to the coarse cell, for each relation
 
     @classmethod
     def of(cls, domain: Domain, families: Sequence[Family]) -> "Relations":
@@ -77,15 +71,7 @@ def _coarse_groups(domain: Domain, fine: Family, coarse: Family) -> NDArray[np.i
 def complementary(
     domain: Domain, published: Shown, shown: Shown, sizes: Mapping[Family, NDArray[np.float64]]
 ) -> dict[Family, NDArray[np.bool_]]:
-    """The shown cells of each marginal after complementary withholding; cubic in the number of connected cells not
-    shown.
-
-    Args:
-        domain: Domain of the marginals.
-        published: Cells of each marginal that are in its table.
-        shown: Cells that satisfy the rule.
-        sizes: Absolute noisy values of each marginal, by which further cells are chosen.
-    """
+    """The shown cells of each marginal after complementary withholding; ``sizes`` are absolute noisy values."""
     relations = Relations.of(domain, list(published))
     count = max(relations.places[family] + _size(domain, family) for family in relations.places)
     known, secret, size = np.zeros(count, dtype=bool), np.zeros(count, dtype=bool), np.zeros(count)

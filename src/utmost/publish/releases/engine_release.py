@@ -96,15 +96,10 @@ def lattice_of_noise(noise: CellNoiseAtLevel) -> Lattice:
 
 
 class CheckedRows(NamedTuple):
-    """The results of an engine's aggregate over the rows of a frame.
-
-    Attributes:
-        rows: Number of rows.
-        ends: Least and largest cell of each released column; None without rows.
-    """
+    """The results of an engine's aggregate over the rows of a frame."""
 
     rows: int
-    ends: Mapping[str, tuple[Any, Any]]
+    ends: Mapping[str, tuple[Any, Any]]  # Least and largest cell of each released column; None without rows
 
     def flat(self, lattice: Lattice) -> tuple[int, ...]:
         """The places of the released columns whose cells are all equal, in steps of a lattice."""
@@ -114,20 +109,12 @@ class CheckedRows(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ReleasableFrame:
-    """A frame whose columns are declared and have types that can be released.
-
-    Attributes:
-        frame: Frame of its engine.
-        columns: Released columns.
-        public: Columns that are published unchanged, in the frame's order.
-        identifiers: Columns that together identify a row.
-        numbers: Kind of the numbers, "integers" or "reals".
-    """
+    """A frame whose columns are declared and have types that can be released."""
 
     frame: EngineFrame
     columns: tuple[str, ...]
-    public: tuple[str, ...]
-    identifiers: tuple[str, ...]
+    public: tuple[str, ...]  # Columns that are published unchanged, in the frame's order
+    identifiers: tuple[str, ...]  # Columns that together identify a row
     numbers: str
 
     @classmethod

@@ -24,17 +24,11 @@ _MOST_DECIMALS = 12
 
 @dataclass(frozen=True, slots=True)
 class Printing:
-    """The number of decimals with which estimates are printed.
-
-    Attributes:
-        decimals: Number of decimals.
-        whole: Whether the estimates are always multiples of 1 or 1/2, so that rounding changes nothing.
-        amount: Amount in whose steps the estimates are, shown in its own unit; None for counts.
-    """
+    """The number of decimals with which estimates are printed."""
 
     decimals: int
-    whole: bool
-    amount: Amount | None = None
+    whole: bool  # Whether the estimates are always multiples of 1 or 1/2, so that rounding changes nothing
+    amount: Amount | None = None  # Amount in whose steps the estimates are, shown in its own unit; None for counts
 
     @classmethod
     def of(cls, noises: Iterable[Combination], amount: Amount | None = None) -> "Printing":

@@ -56,6 +56,8 @@ def estimated_columns(
     family: Family,
     confidence: Fraction,
     amount: Amount | None = None,
+    *,
+    names: tuple[str, str],
 ) -> dict[str, NDArray[Any]]:
     """The printed estimates of a marginal's sums, amounts in their own unit, and their margins."""
     sums, divisor = reconstruction.estimates(measured, family)
@@ -63,7 +65,7 @@ def estimated_columns(
     printing = Printing.of(laws.values(), amount)
     margins = {kind: printing.margin(law.margin(confidence)) for kind, law in laws.items()}
     kinds = errors.of_family(family)[0]
-    return {"estimate": printing.estimates(sums, divisor).ravel(), "margin": by_group(kinds, margins)}
+    return dict(zip(names, (printing.estimates(sums, divisor).ravel(), by_group(kinds, margins)), strict=True))
 
 
 def amount_columns(
@@ -98,15 +100,7 @@ def amount_columns(
 def family_table(
     domain: Domain, kind: str, family: Family, columns: Mapping[str, NDArray[Any]], narrow: Narrow | None = None
 ) -> LabelledTable:
-    """A table of the groups of a marginal.
-
-    Args:
-        domain: Domain of the marginal.
-        kind: Kind of the table, as an adapter names it.
-        family: Marginal whose groups are the rows.
-        columns: Numbers of the groups, by the column's name.
-        narrow: Labels to which axes are restricted.
-    """
+    """A table of numbers of the groups of a marginal, restricted to the labels in ``narrow``."""
     labels = {name: np.array(values) for name, values in domain.group_labels(family).items()}
     inside = groups_in(domain, family, narrow)
     numbers = {name: column[inside] for name, column in columns.items()}

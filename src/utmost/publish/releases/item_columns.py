@@ -81,19 +81,12 @@ class ReleaseItems(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ItemNoiseMap:
-    """A pure function from a batch of a table to the batch of its release, row by row.
-
-    Attributes:
-        release: Release whose secret is used.
-        identifiers: Columns that together identify a row.
-        schema: Schema of the resulting batches.
-        answer: Function from the numbers to the answer.
-    """
+    """A pure function from a batch of a table to the batch of its release, row by row."""
 
     release: ItemResponder
-    identifiers: tuple[str, ...]
-    schema: Any
-    answer: ReleaseItems
+    identifiers: tuple[str, ...]  # Columns that together identify a row
+    schema: Any  # Schema of the resulting batches
+    answer: ReleaseItems  # Function from the numbers to the answer
 
     def __call__(self, batch: Any) -> Any:
         """The released batch, with its rows in the same order."""
@@ -119,18 +112,13 @@ def responses_of(
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CommittingRows:
-    """A function from batches of a table to the sums by block that commit to their rows.
-
-    Attributes:
-        key: Key of the commitment.
-        identifiers: Columns that together identify a row.
-        answered: Release and level, if the rows hold responses; None for true values.
-        parts: Number of parts into which the tags of all rows are split for `TellingApart`; 0 if they are not compared.
-    """
+    """A function from batches of a table to the sums by block that commit to their rows."""
 
     key: CommitmentKey
-    identifiers: tuple[str, ...]
+    identifiers: tuple[str, ...]  # Columns that together identify a row
+    # Release and level, if the rows hold responses; None for true values
     answered: tuple[ItemResponder, Level] | None = None
+    # Number of parts into which the tags of all rows are split for `TellingApart`; 0 if they are not compared
     parts: int = 0
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:

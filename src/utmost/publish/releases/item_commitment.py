@@ -43,8 +43,7 @@ _AT_ONCE = 1 << 16
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ItemCommitment:
-    """The number of rows of a table in each block, with the sums of their digests; and the same for each column's
-    cells.
+    """The number of rows of a table in each block, with the sum of their digests; and the same for columns.
 
     Attributes:
         sums: int64, shape (1024 + columns, 9), each below 2^62: for each block the number of rows, and eight limbs of

@@ -24,17 +24,12 @@ from utmost.publish.promises.level_steps import Step
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class History:
-    """Cells that were answered at the same levels.
+    """Cells that were answered at the same levels."""
 
-    Attributes:
-        where: Places of the cells among all cells.
-        block: Position of each cell's noise in the uniform block; None before the first answer, or without blocks.
-        known: Steps of geometric noise at each answered level.
-    """
-
-    where: NDArray[np.intp]
+    where: NDArray[np.intp]  # Places of the cells among all cells
+    # Position of each cell's noise in the uniform block; None before the first answer, or without blocks
     block: Integers | None
-    known: Mapping[Level, Integers]
+    known: Mapping[Level, Integers]  # Steps of geometric noise at each answered level
 
     def noise(self, level: Level, lattice: Lattice) -> Integers:
         """The noise at an answered level."""
@@ -72,17 +67,10 @@ def gathered(parts: list[tuple[NDArray[np.intp], Integers]], count: int) -> Inte
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class NoisedColumn:
-    """Values in steps, and the histories of their cells; each cell is in exactly one history.
+    """Values in steps, and the histories of their cells; each cell is in exactly one history."""
 
-    Attributes:
-        shape: Shape of the values; None for a single number.
-        values: Values in steps, in a row.
-        lattice: Lattice of the noise.
-        histories: Histories of cells that were answered at the same levels.
-    """
-
-    shape: tuple[int, ...] | None
-    values: Integers
+    shape: tuple[int, ...] | None  # Shape of the values; None for a single number
+    values: Integers  # Values in steps, in a row
     lattice: Lattice
     histories: tuple[History, ...]
 

@@ -51,7 +51,7 @@ from utmost.publish.releases.table_bars import places_of
 from utmost.publish.releases.withheld import FamilyCells, WithheldTables, withheld_families
 from utmost.publish.releases.withholding import WithholdingRule
 from utmost.publish.releases.workload_errors import AnswerErrors, FamilyLaws, scaled
-from utmost.publish.workloads.amount_pair import AmountPair, Weights
+from utmost.publish.workloads.amount_pair import AmountPair, Weights, value_column
 from utmost.publish.workloads.measuring.forms import Along, LevelNumbers, ProductForm, group_of, numbers_of, selected
 from utmost.publish.workloads.measuring.measured_families import measured_family
 from utmost.publish.workloads.planning.plan import Plan
@@ -391,8 +391,7 @@ class NoisySums(Display):
         along: Along | None = None,
         confidence: Number | None = None,
     ) -> Estimate:
-        """The number of individuals or events in a selection of cells, with its margin; for sums of amounts alone,
-        their sum.
+        """The number of individuals or events in a selection, with its margin; without counts, the sum of amounts.
 
         Args:
             where: Labels by the name of a level: one, a list, or for bins ``slice(low, high)``; everything when left
@@ -726,14 +725,14 @@ class NoisySums(Display):
         >>> domain = Domain(age=edges([0, 15, 25, 65, None]))
         >>> plan = Plan(domain, Unit(1, 1), {"age": 1})
         >>> released = release(np.array([90, 10, 20, 30]), plan, epsilon=9)
-        >>> released.cumulative("age")["margin"].tolist()
+        >>> released.cumulative("age")["count_margin"].tolist()
         [0, 0, 0, 0]
         """
         text(name, "name")
         at_once = truth(together, "together")
         amounts = self.plan.amount_pair
         if amounts is None:
-            answers = [(("estimate", "margin"), self.form(where), self.unit.amount)]
+            answers = [(self.value_columns[0], self.form(where), self.unit.amount)]
         else:
             answers = [
                 ((column.name, column.margin), self._selected(where, None, column.weights), column.amount)
@@ -775,7 +774,8 @@ class NoisySums(Display):
     def value_columns(self) -> tuple[tuple[str, str], ...]:
         """The names of the columns of numbers in the tables, each with that of its margins."""
         if self._amounts is None:
-            return (("estimate", "margin"),)
+            name = value_column(self.unit)
+            return ((name, f"{name}_margin"),)
         return tuple((column.name, column.margin) for column in self._amounts.columns)
 
     def table_name(self, family: Family) -> str:
@@ -990,7 +990,8 @@ class NoisySums(Display):
 
     def _estimated(self, family: Family) -> dict[str, NDArray[Any]]:
         known = self.reconstruction, self._errors, self.measured
-        return estimated_columns(*known, family, self._sure(None), self.unit.amount)
+        (names,) = self.value_columns
+        return estimated_columns(*known, family, self._sure(None), self.unit.amount, names=names)
 
     def _shown_confidence(self, confidence: Number | None) -> Fraction:
         return self.confidence if confidence is None else read_confidence(confidence)
@@ -1053,17 +1054,11 @@ def sums_in_one_column(
 
 @dataclass(frozen=True, slots=True)
 class SumsTable:
-    """One table that is computed from the sums of a plan, to be published; its statement holds the whole release.
-
-    Attributes:
-        release: Sums of the plan.
-        family: Marginal, in any form that the release accepts.
-        means: Whether the table has the means of amounts beside their sums and counts.
-    """
+    """One table that is computed from the sums of a plan, to be published; its statement holds the whole release."""
 
     release: NoisySums
     family: Families
-    means: bool
+    means: bool  # Whether the table has the means of amounts beside their sums and counts
 
     @property
     def table(self) -> LabelledTable:

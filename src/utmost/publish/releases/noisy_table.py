@@ -51,22 +51,13 @@ _KINDS = NoiseKind.__args__  # type: ignore[attr-defined]  # of a Literal
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class NoiseDeclaration(Display):
-    """The declaration of a table with the noise of another tool, from which its statement is made.
+    """The declaration of a table with the noise of another tool, from which its statement is made."""
 
-    Attributes:
-        noise: Noise of each noisy column.
-        public: All other columns.
-        rows: Number of rows.
-        source: Name of the source of the declaration: a tool with its version, or a publication.
-        claim: Claim of the source about privacy, in its own words; None without a claim.
-        confidence: Confidence of the margins.
-    """
-
-    noise: Mapping[str, DeclaredNoise]
-    public: tuple[str, ...]
+    noise: Mapping[str, DeclaredNoise]  # Noise of each noisy column
+    public: tuple[str, ...]  # All other columns
     rows: int
-    source: str
-    claim: str | None
+    source: str  # Name of the source of the declaration: a tool with its version, or a publication
+    claim: str | None  # Claim of the source about privacy, in its own words; None without a claim
     confidence: Fraction
 
     @property
@@ -446,16 +437,10 @@ class NoisyTable(SavedTable):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NoisyCells(LabelledCells):
-    """The cells of a table with the noise of another tool, for sums and ratios.
-
-    Attributes:
-        declaration: Declaration of the noise.
-        sizes: Size of the noise of each cell, by column.
-        table: The table.
-    """
+    """The cells of a table with the noise of another tool, for sums and ratios."""
 
     declaration: NoiseDeclaration
-    sizes: Mapping[str, list[Fraction]]
+    sizes: Mapping[str, list[Fraction]]  # Size of the noise of each cell, by column
     table: Any
 
     @classmethod

@@ -65,16 +65,7 @@ class QuantileBar(Display):
 def quantile_bar(
     domain: Domain, selection: ProductForm, level_name: str, q: Number, confidence: Fraction, measured: EstimatesOf
 ) -> QuantileBar:
-    """The groups of a level that can contain a quantile of a selection; missing values are left out.
-
-    Args:
-        domain: Domain of the level.
-        selection: Selected cells, each with the factor 1.
-        level_name: Name of a level of an axis of bins or periods.
-        q: Share below the quantile, strictly between 0 and 1.
-        confidence: Confidence of the margins.
-        measured: Function that returns the estimates of linear combinations, and whether their margins exclude 0.
-    """
+    """The groups of a level that can contain a quantile of a selection; missing values are left out."""
     place, level, axis, edges = _ordered(domain, level_name)
     share = between_0_and_1(q, "q", "quantile")
     labels, group_of, starts = axis.labels[level], axis.group_of(level), axis.group_starts(level).tolist()

@@ -35,42 +35,25 @@ UNSIGNED_TRUST = "these files come from the publisher: they are not signed"
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One fact of a release.
-
-    Attributes:
-        label: Subject of the row.
-        value: Fact.
-        bars: Confidences with their margins.
-        section: Title of the section, one of `SECTIONS`.
-        is_first: Whether a screen shows the fact, which has room for a few.
-    """
+    """One fact of a release."""
 
     label: str
     value: str
-    bars: Bars = ()
-    section: str = PROTECTED
-    is_first: bool = False
+    bars: Bars = ()  # Confidences with their margins
+    section: str = PROTECTED  # Title of the section, one of `SECTIONS`
+    is_first: bool = False  # Whether a screen shows the fact, which has room for a few
 
 
 @dataclass(frozen=True, slots=True)
 class StatedNoise:
-    """One kind of noise in a release.
+    """One kind of noise in a release."""
 
-    Attributes:
-        name: Short name of the noisy values.
-        of: Full name: columns, or sums.
-        law: Distribution that was drawn, in words.
-        level: Share of epsilon of one cell, in words; empty for the whole.
-        bars: Confidences with their margins.
-        within: Sentence of a margin, whose number replaces {}.
-    """
-
-    name: str
-    of: str
-    law: str
-    level: str
-    bars: Bars
-    within: str = "± {}"
+    name: str  # Short name of the noisy values
+    of: str  # Full name: columns, or sums
+    law: str  # Distribution that was drawn, in words
+    level: str  # Share of epsilon of one cell, in words; empty for the whole
+    bars: Bars  # Confidences with their margins
+    within: str = "± {}"  # Sentence of a margin, whose number replaces {}
 
 
 @dataclass(frozen=True, slots=True, repr=False)

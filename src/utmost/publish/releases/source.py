@@ -29,30 +29,20 @@ ReadColumn = Callable[[Any, str, RowName], NDArray[Any]]
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Source:
-    """The true values of a table, during one call.
+    """The true values of a table, during one call."""
 
-    Attributes:
-        table: Table of the caller, read through ``adapter``.
-        promise: Promise, with its released and public columns as in the table.
-        kind: Kind of table, so that answers can be of the same kind.
-        columns: Values by column in steps of the lattice, shape (rows,); coordinates for points, see `exact_column`.
-        identifiers: Text of each row's identifier, if noise is drawn by rows; None without identifiers.
-        items: Identifiers, if noise is keyed by identifier; else None.
-        rows: Number of rows.
-        names: Names of all columns of the table.
-        order: Names of the released and public columns, in the order of the table.
-    """
-
-    table: Any
+    table: Any  # Table of the caller, read through ``adapter``
     adapter: TableAdapter
-    promise: Promise
-    kind: str
+    promise: Promise  # Promise, with its released and public columns as in the table
+    kind: str  # Kind of table, so that answers can be of the same kind
+    # Values by column in steps of the lattice, shape (rows,); coordinates for points, see `exact_column`
     columns: Mapping[str, Integers]
+    # Text of each row's identifier, if noise is drawn by rows; None without identifiers
     identifiers: NDArray[np.object_] | None
-    items: "Identifiers | None"
+    items: "Identifiers | None"  # Identifiers, if noise is keyed by identifier; else None
     rows: int
-    names: Sequence[str]
-    order: Sequence[str]
+    names: Sequence[str]  # Names of all columns of the table
+    order: Sequence[str]  # Names of the released and public columns, in the order of the table
 
     def labels(self) -> dict[str, Column]:
         """The public columns, as they are published."""
@@ -87,13 +77,7 @@ class Source:
     def answer(
         self, noise: NoiseAtLevel, columns: Mapping[str, NDArray[Any]], remembered: LedgerFacts | None
     ) -> Answer[Any]:
-        """The answer: the caller's table with noisy columns and their margins.
-
-        Args:
-            noise: Noise of the answer, at its level.
-            columns: Released columns, as they are published.
-            remembered: Facts that a ledger adds to the statement; None without history.
-        """
+        """The answer: the caller's table with published noisy columns and their margins."""
 
         def bare() -> tuple[TableAdapter, Any]:
             left_out = [name for name in self.names if name not in self.order]
@@ -127,15 +111,7 @@ def read_source(
     by_item: bool = False,
     kind: str | None = None,
 ) -> Source:
-    """Read and check every value that is to be released.
-
-    Args:
-        promise: Promise about the table; columns that are neither released nor public are left out of the answer.
-        read: Function that reads the cells of a released column.
-        public: Public columns, of which missing ones are left out; None if the promise must declare every column.
-        by_item: Whether noise is keyed by the identifiers.
-        kind: Kind of table of the answers; None for the kind of this table.
-    """
+    """Read and check every value to release; without ``public``, the promise must declare every column."""
     adapter, id_column = adapter_of(table), promise.single_id_column
     names, chosen = adapter.names(table), promise.columns
     check_released(chosen, names, id_column)
@@ -175,16 +151,9 @@ def _read_items(adapter: TableAdapter, table: Any, name: str) -> "Identifiers":
 
 
 def checked_source(table: Any, rows: Any, promise: Promise, read: ReadColumn, *, by_item: bool = False) -> Source:
-    """The values of a table that is released for the first time, after every check of the table itself.
-
-    Args:
-        table: Table of the caller. The labels of a counted table were declared beforehand; every other public column is
-            compared with the released ones.
-        rows: Rows of the table from `Promise.rows_of`.
-        promise: Promise about the table.
-        read: Function that reads the cells of a released column.
-        by_item: Whether noise is keyed by the identifiers.
-    """
+    """The values of a table that is released for the first time, after every check of the table itself."""
+    # The labels of a counted table were declared beforehand; every other public column is compared with the released
+    # ones.
     promise.check_single_id()
     measured, kind = promise.noise.measured(rows)
     source = read_source(measured, promise, read, by_item=by_item, kind=kind)

@@ -30,13 +30,7 @@ _MOST = 16  # more points: the mean is known only to a quarter of the width, and
 
 
 def variance_bar(points: Sequence[Fraction], confidence: Fraction, mean_of: MeanAbout) -> RatioBar:
-    """The interval of the variance, within [0, w^2/4] for points of width w; not determined if noise hides the count.
-
-    Args:
-        points: Number that each group of the selection stands for.
-        confidence: Confidence of the interval.
-        mean_of: Function that returns the set of possible means of numbers for the groups.
-    """
+    """The variance's interval, within [0, w^2/4] for points of width w; not determined if noise hides the count."""
     low, high = min(points, default=Fraction(0)), max(points, default=Fraction(0))
     step, largest, each = (high - low) / _GRID, (high - low) ** 2 / 4, (1 + confidence) / 2
     means = mean_of(points, each)

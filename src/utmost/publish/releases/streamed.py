@@ -45,27 +45,16 @@ _SHOWN = 100
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class StreamedTable:
-    """A released file that can be written once.
+    """A released file that can be written once."""
 
-    Attributes:
-        source: File of the true values.
-        cells: Released columns.
-        left_out: Columns that are not written.
-        noise: Noise of the answer.
-        rows: Number of rows.
-        state: State of the files when they were checked.
-        randomness: Source of the noise.
-        shown: First released rows as text, after they are written.
-    """
-
-    source: FilePieces
+    source: FilePieces  # File of the true values
     cells: tuple[str, ...]
-    left_out: tuple[str, ...]
+    left_out: tuple[str, ...]  # Columns that are not written
     noise: CellNoiseAtLevel
     rows: int
-    state: StreamState
-    randomness: Randomness
-    shown: list[list[str]] = field(default_factory=list)
+    state: StreamState  # State of the files when they were checked
+    randomness: Randomness  # Source of the noise
+    shown: list[list[str]] = field(default_factory=list)  # First released rows as text, after they are written
 
     @property
     def after(self) -> dict[str, str]:

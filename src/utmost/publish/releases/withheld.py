@@ -232,26 +232,17 @@ def narrowed_name(domain: Domain, family: Family, narrow: Narrow) -> str:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FamilyCells:
-    """The cells of a marginal's table, in the form that a rule reads.
+    """The cells of a marginal's table, in the form that a rule reads."""
 
-    Attributes:
-        name: Levels of the table, each with its label if it is restricted to one.
-        family: Marginal of the table.
-        published: Groups of the marginal that are in the table.
-        table: Table.
-        estimates, margins: Its columns of numbers.
-        widest: Distribution of the largest error.
-        step: Width of its steps.
-    """
-
-    name: str
+    name: str  # Levels of the table, each with its label if it is restricted to one
     family: Family
-    published: NDArray[np.bool_]
+    published: NDArray[np.bool_]  # Groups of the marginal that are in the table
     table: LabelledTable
+    column: str  # Name of its column of estimates
     estimates: NDArray[Any]
     margins: NDArray[Any]
-    widest: Combination
-    step: Fraction
+    widest: Combination  # Distribution of the largest error
+    step: Fraction  # Width of its steps
 
     @classmethod
     def of(
@@ -266,13 +257,15 @@ class FamilyCells:
     ) -> "FamilyCells":
         """The cells of a marginal, or of its groups with the labels in ``narrow``."""
         published = groups_in(domain, family, narrow)
+        (column, estimates), (_, margins) = columns.items()
         return cls(
             narrowed_name(domain, family, narrow),
             family,
             published,
             family_table(domain, kind, family, columns, narrow),
-            columns["estimate"][published],
-            columns["margin"][published],
+            column,
+            estimates[published],
+            margins[published],
             widest,
             step,
         )
@@ -298,9 +291,9 @@ def withheld_families(
         shown = _protected(domain, tables, shown)
     withheld = {
         table.name: WithheldTable(
-            _marked(table.table, {"estimate": table.estimates}, {"estimate": shown[table.name]}, rule),
+            _marked(table.table, {table.column: table.estimates}, {table.column: shown[table.name]}, rule),
             rule,
-            ("estimate",),
+            (table.column,),
             len(table.estimates),
             int(shown[table.name].sum()),
             table.bias(rule),

@@ -186,13 +186,9 @@ class NoiseTails:
     Distributions that are drawn have closed forms; combinations on a lattice are sums of their tails. If the lattice of
     a combination is too fine to matter, its density is computed from its characteristic function, smoothed over 1/256
     of a standard deviation: the results are then accurate to about a hundredth, without a bound.
-
-    Attributes:
-        law: Noise in steps; its values are multiples of a step.
-        grid: Width of a step.
     """
 
-    law: IntegerLaw | Combination
+    law: IntegerLaw | Combination  # Noise in steps; its values are multiples of a step
     grid: Fraction = Fraction(1)
 
     def reach(self, least: Fraction) -> float:
@@ -261,16 +257,7 @@ _NEGLIGIBLE = 1e-9
 
 
 def shown_bias(rule: WithholdingRule, tails: NoiseTails | DeclaredTails, margin: int | float) -> list[dict[str, Any]]:
-    """The effect of the rule on cells near its threshold: how often they are shown, and their bias if shown.
-
-    Args:
-        rule: Rule that withholds cells.
-        tails: Tail probabilities of the noise of a cell.
-        margin: Margin of a cell.
-
-    Returns:
-        For true values one margin below the threshold, at it, one and two above: the probability, and the bias.
-    """
+    """The probability and the bias of shown cells, for true values -1, 0, 1 and 2 margins from the rule's threshold."""
     # With noise N, a cell with the true value t is shown if N >= B - t, and its bias is then E[N | N >= B - t]. If
     # negative values are shown as well, both sides count.
     bound, width = rule.threshold(margin), max(exact(margin), tails.grid)

@@ -34,17 +34,11 @@ FamilyLaws = tuple[NDArray[np.intp], dict[int, Combination]]
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class AnswerErrors:
-    """The error distributions of all answers.
-
-    Attributes:
-        reconstruction: Least squares from the measured marginals.
-        ratios: Level for a change of 1 in each measured marginal's noise.
-        unit: Unit of privacy; for distinct counts, answers cannot add up cells.
-    """
+    """The error distributions of all answers."""
 
     reconstruction: LeastSquares
-    ratios: Mapping[Family, Level]
-    unit: Unit
+    ratios: Mapping[Family, Level]  # Level for a change of 1 in each measured marginal's noise
+    unit: Unit  # Unit of privacy; for distinct counts, answers cannot add up cells
     _known: dict[Family, FamilyLaws] = field(default_factory=dict)
 
     def of(self, form: ProductForm) -> Combination:
@@ -104,12 +98,7 @@ class AnswerErrors:
     def widest(
         self, by_family: Mapping[Family, FamilyLaws], sure: Fraction, *, together: bool
     ) -> dict[Family, int | float]:
-        """The largest margin of each marginal.
-
-        Args:
-            by_family: Distributions of the groups of each marginal.
-            sure: Probability that each sum lies within its margin; with ``together``, *all* sums of all marginals.
-        """
+        """The largest margin of each marginal; with ``together``, *all* sums lie within them at once."""
         laws = {family: of for family, (_, of) in by_family.items()}
         if together:
             listed = [of[kind] for kinds, of in by_family.values() for kind in kinds.tolist()]
