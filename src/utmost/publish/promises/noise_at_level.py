@@ -217,7 +217,6 @@ class CellNoiseAtLevel(Display):
 
     @property
     def _claim(self) -> str:
-        """The theorem about the noise of one cell."""
         claim = self._drawn_for(self.cost).theorem
         if self.relaxable and claim != THEOREM_11 and self._is_least_relaxable:
             claim = f"{claim}. No noise that is known to allow this has a smaller expected cost"

@@ -80,7 +80,6 @@ class FirstResponse:
 
     @property
     def about(self) -> tuple[str, int, bytes]:
-        """A fixed name and version, and no commitment."""
         return "release", 1, b""
 
     def bits(self, *run: str) -> Randomness:
@@ -183,11 +182,9 @@ class NoiseByRuns:
     block_size: int  # Number of cells of a block; a run may begin and end inside a block
 
     def place(self, column: str, block: int, count: int) -> Integers | None:
-        """None: noise in runs has no uniform blocks."""
         return None
 
     def beyond(self, column: str, block: int, count: int, below: Integers | None) -> Integers:
-        """The noise at the new level, run by run."""
         pieces = self._pieces(block, count)
         return joined((noise.beyond(column, block, at.stop - at.start, _of(below, at)) for noise, at in pieces), count)
 
@@ -220,7 +217,6 @@ class _Path:
     known: dict[Level, Integers]
 
     def at(self, to: Level) -> Integers:
-        """The noise at a level."""
         high = self._octave(_octave_of(to))
         if to == high:
             return self.known[high]
