@@ -50,10 +50,10 @@ def epsilon_for(
 
     The margin is that of the noise which `release` uses with ``once=True``, so the returned epsilon always satisfies
     it. The search bisects: it returns the least epsilon if the margin never increases with epsilon, which is proved for
-        geometric
-    and Laplace noise. The margin of a staircase jumps up where its step changes, so for few steps each interval with
-    one step is bisected on its own; that the step never increases with epsilon is proved for the cost |x|, and assumed
-    for others. For staircases on the reals, or with more than a thousand steps, the result may not be the least.
+    geometric and Laplace noise. The margin of a staircase jumps up where its step changes, so for few steps each
+    interval with one step is bisected on its own; that the step never increases with epsilon is proved for the cost
+    |x|, and assumed for others. For staircases on the reals, or with more than a thousand steps, the result may not be
+    the least.
 
     Args:
         margin: Required distance between released and true cell, >= 0; > 0 on the reals.

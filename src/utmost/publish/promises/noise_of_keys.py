@@ -267,8 +267,7 @@ def key_noise(columns: Sequence[str] = KEYS, *, delta: Number, keys: int = 1, sh
     A key is selected if its count plus noise exceeds a threshold. The distribution of the noise maximises the
     probability of selecting a key, at every count, among all (epsilon/k, delta/k)-private selections of one key; the
     noisy count is covered by the same guarantee. A key that nobody holds is never selected. Noisy counts are above the
-    threshold by
-    selection: rare keys look more frequent than they are.
+    threshold by selection: rare keys look more frequent than they are.
 
     Args:
         columns: Columns of the key, or of its parts, and last the column of the number of individuals who hold it, as

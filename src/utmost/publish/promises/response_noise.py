@@ -6,8 +6,7 @@ fixed tree of levels:
 
 - at epsilon = 2^10 the noise is geometric; from there it is tightened to 2^9, 2^8, ...;
 - between 2^j and 2^(j+1) it is bridged at the middle, then at the middle of the half that holds the level, and so on,
-to
-  the level itself, or to a 4096th of the octave, between whose ends the level is bridged at last.
+  to the level itself, or to a 4096th of the octave, between whose ends the level is bridged at last.
 
 Each node draws from its own keystream, AES-256-CTR under
 
