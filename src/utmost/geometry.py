@@ -1,4 +1,4 @@
-"""Refinement, vertices, kernels and universality: the shape of all mechanisms that keep a promise."""
+"""Refinement, vertices, kernels and universality: the geometry of all mechanisms that satisfy a privacy type."""
 
 from utmost.design.geometry.decomposition import decompose, is_kernel, is_vertex_mechanism
 from utmost.design.geometry.deficiency import additive_capacity_at, refinement_distance
@@ -6,6 +6,7 @@ from utmost.design.geometry.impossibility import UtilitySet, blurred_pair, trivi
 from utmost.design.geometry.kantorovich import kantorovich_distance
 from utmost.design.geometry.kernel_estimates import estimate_kernels
 from utmost.design.geometry.kernel_search import count_kernels, kernel_sizes, kernels
+from utmost.design.geometry.nib_on_trees import least_nib_loss, universal_nib
 from utmost.design.geometry.orders import induced_ratios
 from utmost.design.geometry.power_channels import PowerChannel, exact_mechanism
 from utmost.design.geometry.power_numbers import PowerField, PowerNumber
@@ -14,7 +15,6 @@ from utmost.design.geometry.refining import earth_move, refines
 from utmost.design.geometry.symmetries import Automorphisms, automorphisms, vertex_orbits
 from utmost.design.geometry.universal_optima import (
     distinguishing_mechanism,
-    least_nib_loss,
     universal_mechanism,
     universality,
 )
@@ -49,6 +49,7 @@ __all__ = [
     "refines",
     "trivial_action",
     "universal_mechanism",
+    "universal_nib",
     "universality",
     "unserved_consumer",
     "vertex_extensions",

@@ -1,4 +1,4 @@
-"""Consumers meet channels: remaps, optimal mechanisms, and certificates of how near the best they are."""
+"""Optimal mechanisms for a consumer, remaps, and certificates that bound the distance to the optimum."""
 
 from utmost.design.optima.attacks import attack, usual_mechanisms
 from utmost.design.optima.beyond_oblivious import (
@@ -8,6 +8,7 @@ from utmost.design.optima.beyond_oblivious import (
 from utmost.design.optima.checker import Bounds, Multipliers
 from utmost.design.optima.constrained import Constraint
 from utmost.design.optima.evidence import Certificate
+from utmost.design.optima.laplace_reading import laplace_loss
 from utmost.design.optima.loss_curves import LossCurve, even_levels_between, loss_curve
 from utmost.design.optima.minimax import minimax_mechanism
 from utmost.design.optima.nearly_private import repair
@@ -57,6 +58,7 @@ __all__ = [
     "folded_channel",
     "folded_responses",
     "gradual_loss",
+    "laplace_loss",
     "loss_curve",
     "minimax_mechanism",
     "optimal_mechanism",

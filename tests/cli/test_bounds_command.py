@@ -29,8 +29,8 @@ def test_contributions_are_counted_released_and_read(run, files, tmp_path):
     bounds = ("--contributions", "at-most=1,2,3")
     code, shown, err = run("count", events, "--person", "user", "--domain", domain, *bounds, "--out", counted)
     assert code == 0
-    assert "changes at most 1 of them, each by at most 1" in shown
-    assert "not to be published" in err
+    assert "changes at most 1 of these cells, each by at most 1" in shown
+    assert "do not publish them" in err
     same = count_contributions(events, Domain.of_facts(FACTS), Counting("user"), "at_most", [1, 2, 3])
     assert read_counted(counted).cells.tolist() == same.cells.tolist()
     assert run("release", counted, "--epsilon", "1/10", "--out", table)[0] == 0

@@ -234,7 +234,7 @@ def test_status_verify_and_history(run, published):
     }  # fmt: skip
     kinds = [event["kind"] for event in said(run, "ledger", "history", *published, "--name", "admissions")]
     assert kinds == ["published"]
-    for command, shown in (("status", "admissions"), ("verify", "as it was written"), ("history", "published")):
+    for command, shown in (("status", "admissions"), ("verify", "is unchanged"), ("history", "published")):
         code, out, err = run("ledger", command, *published)
         assert (code, err) == (0, "")
         assert shown in out
@@ -281,7 +281,7 @@ def test_receipts(run, published):
     assert run("ledger", "receipt", *published, "--check", newer)[0] == 1
     assert said(run, "ledger", "status", *published)["quarantine"]
     code, out, _ = run("ledger", "verify", *published)
-    assert (code, "as it was written" in out) == (1, True), "an older ledger is whole, and is not to be used"
+    assert (code, "is unchanged" in out) == (1, True), "an older ledger is whole, and is not to be used"
 
 
 def test_new_versions_of_the_data_add_up(run, published):

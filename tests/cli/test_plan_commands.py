@@ -147,7 +147,7 @@ def test_a_replaced_record_of_counts_leaves_the_total(run, counted, tmp_path):
     assert (code, "lowers none" in shown) == (0, True)
     assert run("verify", out)[0] == 0
     code, _, err = run("plan", own, "--want", "sex", "--epsilon", 1, "--nonnegative")
-    assert (code, "says itself what one person may change" in err) == (2, True)
+    assert (code, "has its own bounds on a person" in err) == (2, True)
 
 
 @pytest.mark.parametrize("path", [("unit", "cells"), ("wanted", 0, "standard_deviation"), ("shares", 0, 1), ("level",)])
@@ -170,7 +170,7 @@ def test_a_release_by_a_plan_is_one_file_and_tables_beside_it(run, counted, plan
     say_tables = ["total", out, "--tables", tables, "--plan", plan]
     code, written, err = run(*say_tables)
     assert (code, err, "sex.csv" in " ".join(written.split())) == (0, "", True)
-    assert "nothing is written over another file" in run(*say_tables)[2]
+    assert "no existing file is overwritten" in run(*say_tables)[2]
     assert "men" in shown
     assert "2691" in shown
     names = ["department-sex-outcome.csv", "sex.csv", "total.csv"]
@@ -181,7 +181,7 @@ def test_a_release_by_a_plan_is_one_file_and_tables_beside_it(run, counted, plan
         assert answers[0] == answers[1], "each table answers as the release does"
     assert (tables / "sex.csv").read_text() == "sex,count,count_margin\nmen,2691,0\nwomen,1835,0\n"
     assert ut.read_release(out).total().value == 4526
-    assert "nothing is written over another file" in run(*say)[2]
+    assert "no existing file is overwritten" in run(*say)[2]
 
 
 def test_a_dry_run_of_a_plan_draws_nothing(run, counted, plan, tmp_path):
@@ -257,7 +257,7 @@ def test_bins_are_asked_by_ranges(run, tmp_path):
     assert (spread["kind"], low <= spread["value"] ** 2 <= high) == ("standard deviation", True)
     upto = json.loads(run("total", counts, "--json", "--cumulative", "age")[1])["values"]
     assert upto[-1]["value"] == json.loads(run("total", counts, "--json")[1])["value"]
-    assert "within their bars at once" in run("total", counts, "--cumulative", "age")[1]
+    assert "within their margins at once" in run("total", counts, "--cumulative", "age")[1]
     for wrong in (
         ["--quantile", "age"],
         ["--quantile", "age=2"],
@@ -282,7 +282,7 @@ def test_clean_tables_stand_beside_what_was_released(run, release, tmp_path):
     assert "biased" in said["words"]
     assert len(json.loads(run("clean", release, "--json")[1])["table"]["clean"]) == 24
     assert run("clean", release, "--want", "total")[1].splitlines() == ["count,count_margin,clean", "4526,0,4526"]
-    assert "nothing is written over another file" in run("clean", release, "--out", out)[2]
+    assert "no existing file is overwritten" in run("clean", release, "--out", out)[2]
 
 
 def test_a_signed_release_by_a_plan_is_verified(run, counted, plan, tmp_path):
@@ -298,7 +298,7 @@ def test_a_signed_release_by_a_plan_is_verified(run, counted, plan, tmp_path):
     assert (code, json.loads(shown)["signature"]) == (0, "valid")
     said = json.loads(out.read_text())
     out.write_text(json.dumps(said))
-    assert "as the owner of the key signed it" in run("verify", out, "--public-key", public)[2]
+    assert "belong to this statement and to this key" in run("verify", out, "--public-key", public)[2]
     assert run("verify", out)[0] == 0
     said["sums"]["department sex outcome"][3] += 1
     out.write_text(json.dumps(said))
@@ -383,16 +383,16 @@ def test_a_count_by_cells_proves_no_rows(run, stays, tmp_path):
     assert (code, shown) == (2, "")
     assert "one person changes whole rows along 'kind'" in err
     for words, said in (
-        (["plan", counted, "--want", "kind", "--together", "kind"], "says itself"),
+        (["plan", counted, "--want", "kind", "--together", "kind"], "has its own bounds"),
         (["plan", counted, "--want", "kind", "--method", "rotated"], "changes together: --together"),
-        (["plan", domain, "--want", "kind", "--at-most", 3, "--together", "kind"], "whole rows"),
-        (["plan", domain, "--want", "kind", "--at-most", 2, "--together", "region"], "whole rows"),
+        (["plan", domain, "--want", "kind", "--at-most", 3, "--together", "kind"], "a multiple of 2"),
+        (["plan", domain, "--want", "kind", "--at-most", 2, "--together", "region"], "a multiple of 3"),
     ):
         code, shown, err = run(*words, "--epsilon", 1)
         assert (code, shown) == (2, ""), err
         assert said in err
     assert (
-        "whole rows"
+        "--at-most must be a multiple of 2"
         in run(
             "count", stays / "events.csv", "--person", "who", "--domain", domain, "--at-most", 3, "--together", "kind"
         )[2]
@@ -406,8 +406,8 @@ REFUSED = {
     "shares of less": (["plan", "COUNTED", "--want", "sex", "--share", "sex=1/2", "--epsilon", 1], "add up to 1"),
     "shares too coarse": (["plan", "COUNTED", "--want", "department", "--share", "sex=1", "--epsilon", 1], "determine"),
     "a plan for a CSV": (["plan", "TABLE", "--want", "sex", "--epsilon", 1], "Count first"),
-    "no unit": (["plan", "DOMAIN", "--want", "sex", "--epsilon", 1], "--at-most must say how many"),
-    "a unit of one's own": (["plan", "COUNTED", "--want", "sex", "--at-most", 1, "--epsilon", 1], "says itself"),
+    "no unit": (["plan", "DOMAIN", "--want", "sex", "--epsilon", 1], "--at-most must give the number"),
+    "a unit of one's own": (["plan", "COUNTED", "--want", "sex", "--at-most", 1, "--epsilon", 1], "has its own bounds"),
     "no level": (["plan", "COUNTED", "--want", "sex"], "--epsilon must be given"),
     "up to less": (["plan", "COUNTED", "--want", "sex", "--epsilon", 2, "--up-to", 1], "--up-to must be at least"),
     "no weight": (["plan", "COUNTED", "--want", "sex=-1", "--epsilon", 1], "must be positive"),
@@ -427,7 +427,7 @@ REFUSED = {
     "two questions": (["total", "RELEASE", "--ratio", "--mean", "sex"], "only one of these options"),
     "no release": (["total", "COUNTED"], "must be a release by a plan"),
     "clean what is none": (["clean", "PLAN"], "must be a release by a plan"),
-    "clean a label": (["clean", "RELEASE", "--want", "sex=men"], "whole levels"),
+    "clean a label": (["clean", "RELEASE", "--want", "sex=men"], "must name columns"),
 }  # fmt: skip
 
 

@@ -143,7 +143,7 @@ WRONG = {
     "no TOML": ("epsilon = ", 1, "must be TOML"),
     "a flag as text": ('each-row = "yes"', 1, "true or false"),
     "a list of lists": ("by = [[1]]", 1, "list of texts"),
-    "an option said twice": ("sensitivity = 1", 2, "--sensitivity stands in the recipe"),
+    "an option said twice": ("sensitivity = 1", 2, "--sensitivity is in the recipe"),
     "no level": ('columns = "n"', 2, "--epsilon must be given"),
     "a domain that is not there": ('each-row = true\nepsilon = 1\ndomain = "no.json"', 2, "no.json"),
     "an axis that is none": ("each-row = true\nepsilon = 1\n[domain]\nage = { bin = [0, 1] }", 2, "axis 'age'"),
@@ -168,7 +168,7 @@ def test_what_init_writes_is_read_as_it_was_declared(run, job):
     assert facts["domain"]["region"] == DOMAIN["region"]
     rows = ["count", "e.csv", "--each-row", "--by", "region,age", "--out", "-", "--domain"]
     assert ran(run, *rows, "r.toml") == ran(run, *rows, "d.json")
-    assert run("init", *MEAN, "--epsilon", 1, "--out", "r.toml")[0] == 2, "nothing is written over"
+    assert run("init", *MEAN, "--epsilon", 1, "--out", "r.toml")[0] == 2, "no existing file is overwritten"
     assert run("init", *MEAN, "--out", "s.toml")[0] == 2, "no level is assumed"
     assert run("init", *MEAN, "--epsilon", 1, "--name", "a", "--out", "s.toml")[0] == 2
     assert run("init", *MEAN[:1], "--by", "regio", *BY[2:], "--epsilon", 1, "--out", "s.toml")[0] == 2
@@ -234,11 +234,11 @@ def test_a_job_is_rehearsed_relaxed_and_refused_as_it_runs(run, job):
     assert (code, "--at-most 2" in err) == (3, True)
     code, _, err = run(*again, "--out", "never.csv")
     assert (code, "--person COLUMN" in err) == (2, True)
-    assert "--epsilon must stand on the command line" in run("relax", "e.csv", "--recipe", "r.toml", "--dry-run")[2]
+    assert "--epsilon must be on the command line" in run("relax", "e.csv", "--recipe", "r.toml", "--dry-run")[2]
     shown = " ".join(run("relax", "--help")[1].split())
     assert (shown.count("[required, here or in the recipe]"), "[required]" in shown) == (2, False)
     code, _, err = run("relax", "e.csv", "--recipe", "r.toml", "--epsilon", 2, "--at-most", 2, "--dry-run")
-    assert "--at-most stands in the recipe" in err
+    assert "--at-most is in the recipe" in err
     ran(run, "relax", "e.csv", "--recipe", "r.toml", "--epsilon", 2, "--out", "b.csv")
 
     (job / "r.secret.toml").unlink()

@@ -70,7 +70,7 @@ def test_the_table_of_the_trade_is_one_command(run, tmp_path, packed):
         table = tmp_path / "persons.csv.zip"
     asked = ["release", table, *SAY, "--domain", tmp_path / "domain.json", "--mean", "income=-500,100000,0.01"]
     code, shown, err = run(*with_recipe(*asked, *MARKS, "--epsilon", 50, "--yes", "--out", out))
-    assert (code, err.startswith("utmost: not all is counted"), err.count("\n")) == (0, True, 1)
+    assert (code, err.startswith("utmost: not everything is counted"), err.count("\n")) == (0, True, 1)
     assert all(name in shown for name in ("count", "income_count", "income_sum", "income_mean", "±"))
     cells, true = read(out), truth(rows)
     assert list(next(iter(cells.values()))) == [
@@ -157,7 +157,7 @@ def test_a_request_that_is_made_again_gives_the_table_that_is_there(run, tmp_pat
     assert (tmp_path / "a.csv").read_bytes() == first
     (tmp_path / "a.csv").write_bytes(first + b"\n")
     code, _, err = run(*with_recipe("release", *words))
-    assert (code, "Move it away and run again: in a ledger this spends nothing" in err) == (2, True)
+    assert (code, "Move the file away and run again: in a ledger this spends nothing" in err) == (2, True)
     (tmp_path / "a.csv").rename(tmp_path / "away.csv")
     (tmp_path / "a.csv.json").rename(tmp_path / "away.csv.json")
     assert run(*with_recipe("release", *words))[0] == 0
@@ -356,7 +356,7 @@ def test_an_array_of_records_is_a_table(run, tmp_path):
     kept = ["--ledger", new_ledger(tmp_path / "l.db"), "--name", "cars"]
     assert run(*with_recipe("release", records, *columns, *kept))[0] == 0
     assert run(*with_recipe("relax", records, *kept, "--epsilon", 2))[0] == 0
-    for text, said in (('{"a": 1}', "got an object"), ("[]", "got an empty one"), ('[{"a": 1}, 2]', "record 2")):
+    for text, said in (('{"a": 1}', "got an object"), ("[]", "got an empty array"), ('[{"a": 1}, 2]', "record 2")):
         records.write_text(text)
         code, _, err = run("count", records, *count, "--out", tmp_path / "c.json")
         assert (code, said in err) == (1, True)

@@ -106,7 +106,7 @@ def test_rounded_decimals_become_floats(file):
         ("1/3,2/3\n3/2,-1/2\n", NotAChannel, r"line 2: a probability must not be negative; got one that is"),
         ("a,a\n1/3,2/3\n", BadTable, r"names of outcomes must be distinct; got numbers 0 and 1"),
         (",a,b\ns,1/3,2/3\ns,1/2,1/2\n", BadTable, r"names of secrets must be distinct; got numbers 0 and 1"),
-        ("a,b,c,d\n1/3,2/3\n", BadTable, r"2 outcomes need as many names; got 4"),
+        ("a,b,c,d\n1/3,2/3\n", BadTable, r"2 outcomes need 2 names; got 4"),
     ],
 )
 def test_refused_csv(file, text, error, said):
@@ -127,8 +127,8 @@ def test_refused_csv(file, text, error, said):
         ("[[NaN]]", BadTable, "got the number NaN"),
         ("[[1], [null]]", BadTable, r"row 1, column 0"),
         ("[[1], [2]]", NotAChannel, r"row 1: every row must sum to 1; got more"),
-        ('{"matrix": [[1]], "secrets": ["a", "b"]}', BadTable, r"1 secrets need as many names; got 2"),
-        ('{"matrix": [[1]], "outcomes": "a"}', BadTable, r"1 outcomes need as many names; got str"),
+        ('{"matrix": [[1]], "secrets": ["a", "b"]}', BadTable, r"1 secrets need 1 names; got 2"),
+        ('{"matrix": [[1]], "outcomes": "a"}', BadTable, r"1 outcomes need 1 names; got str"),
     ],
 )
 def test_refused_json(file, text, error, said):

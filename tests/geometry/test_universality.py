@@ -8,15 +8,18 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import linprog
 
 from utmost import losses, priors
-from utmost.channels import Channel, Remap, geometric_channel, randomized_response, tight_constraints
+from utmost.channels import Channel, geometric_channel, randomized_response, tight_constraints
 from utmost.errors import Infeasible, NotALoss, NotAPrior, OutOfRange, PromiseBroken, Unsupported
 from utmost.geometry import (
     distinguishing_mechanism,
     kernels,
     least_nib_loss,
+    refines,
     universal_mechanism,
+    universal_nib,
     universality,
     vertices,
 )
@@ -376,6 +379,7 @@ def test_what_the_geometric_mechanism_loses_is_a_bound_for_all(prior, alpha):
     found = least_nib_loss(PrivacyType(counts(len(prior) - 1), alpha=alpha), prior)
     assert found.verify()
     assert np.count_nonzero(found.packing) <= 2
+    assert refines(better=geometric_channel(len(prior), alpha=alpha), worse=found.mechanism)
 
 
 @given(st.integers(2, 5).flatmap(strategies.priors), st.sampled_from(["1/10", "1/2", "9/10"]))
@@ -395,6 +399,70 @@ def test_no_other_remap_of_the_geometric_mechanism_is_better(prior, alpha):
     G = geometric_channel(n, alpha=alpha).matrix
     lost = (sum(prior[w] * G[w, y] for y, w in enumerate(remap)) for remap in itertools.product(range(n), repeat=n))
     assert min(lost) == least_nib_loss(PrivacyType(counts(n - 1), alpha=alpha), prior).loss
+
+
+@st.composite
+def trees(draw, most=6):
+    """A random tree, each secret joined to one before it, and a prior of it."""
+    joined = [(draw(st.integers(0, x - 1)), x) for x in range(1, draw(st.integers(2, most)))]
+    return graph(joined), draw(strategies.priors(len(joined) + 1))
+
+
+@given(trees(), st.sampled_from(["1/10", "1/2", "9/10"]))
+def test_the_least_nib_loss_on_trees_is_that_of_the_program(tree, alpha):
+    """At every level, also where no mechanism serves all priors."""
+    space, prior = tree
+    ptype = PrivacyType(space, alpha=alpha)
+    found = least_nib_loss(ptype, prior)
+    assert found.verify()
+    assert found.loss == optimal_mechanism(ptype, Consumer(prior, losses.nib), method="program").loss
+
+
+@pytest.mark.parametrize("name", TREES)
+@pytest.mark.parametrize("above", [0, Fraction(1, 1000)])
+def test_the_theorem_on_trees_decides_as_the_general_search(name, above):
+    edges = [(int(i), int(j)) for i, j in TREES[name].split()]
+    degree = max(sum(place in edge for edge in edges) for place in range(6))
+    ptype = PrivacyType(graph(edges), alpha=(Fraction(1, degree - 1) if degree > 2 else Fraction(9, 10)) + above)
+    verdict = universal_nib(ptype)
+    assert bool(verdict) is (degree == 2 or not above)
+    assert verdict.verify()
+    if verdict:
+        assert columns_of(verdict.mechanism) == columns_of(tight_constraints(ptype.space, alpha=ptype.level.alpha))
+
+
+def test_large_trees_are_decided_with_proof():
+    """60 secrets, one of them with 10 neighbours: beside the threshold 1/9, either way."""
+    joined = [(0, x) for x in range(1, 11)] + [(x - 10 + x % 7, x) for x in range(11, 60)]
+    for alpha, exists in (("1/9", True), ("1/8", False)):
+        verdict = universal_nib(PrivacyType(graph(joined), alpha=alpha))
+        assert (bool(verdict), verdict.verify()) == (exists, True)
+    many = PrivacyType(graph(joined), alpha="1/2")
+    conflict = universal_nib(many).conflict
+    assert conflict.leaves == (1, 2, 3, 4)
+    assert conflict.verify()
+    for wrong in ({"leaves": (1, 2, 3)}, {"leaves": (1, 1, 2, 3)}, {"leaves": (1, 2, 3, 59)}, {"centre": 1}):
+        assert not replace(conflict, **wrong).verify()
+    few = PrivacyType(graph(joined), alpha="1/50")
+    assert not replace(conflict, ptype=few).verify()
+    assert not replace(universal_nib(few), mechanism=Channel(np.eye(60, dtype=object))).verify()
+
+
+def test_the_priors_of_a_conflict_have_no_common_optimum():
+    """The least of the largest regrets over the priors of a star is above 0 by the program, and 0 below the level."""
+    star = PrivacyType(graph([(0, 1), (0, 2), (0, 3)]), alpha="3/5")
+    against = [prior for prior, _, _ in universal_nib(star).conflict.priors()]
+    best = [least_nib_loss(star, prior).loss for prior in against]
+    cells = vertices(star).weights.astype(float)
+    values = [[min(float(p) * v for p, v in zip(prior, cell, strict=True)) for cell in cells.T] for prior in against]
+    program = linprog(
+        np.append(np.zeros(cells.shape[1]), 1.0),
+        A_ub=np.column_stack([values, -np.ones(len(against))]),
+        b_ub=np.array(best, dtype=float),
+        A_eq=np.column_stack([cells, np.zeros(len(cells))]),
+        b_eq=np.ones(len(cells)),
+    )
+    assert program.fun > 1e-4
 
 
 def test_the_uniform_prior_gives_the_additive_capacity():
@@ -422,7 +490,7 @@ def test_what_nib_refuses():
         (PrivacyType(counts(2), epsilon=1), priors.uniform(3)),
         (line, [0.5, 0.25, 0.25]),
     ):
-        with pytest.raises(Unsupported, match="on counts"):
+        with pytest.raises(Unsupported, match=r"on trees|must be exact"):
             least_nib_loss(ptype, prior)
     with pytest.raises(NotAPrior, match="3 probabilities"):
         least_nib_loss(line, priors.uniform(2))
@@ -445,7 +513,9 @@ def test_a_proof_without_a_cell_or_a_dual_proves_nothing():
 def test_a_remap_of_some_outcomes_alone_attains_nothing():
     found = least_nib_loss(PrivacyType(counts(4), **HALF), priors.uniform(5))
     assert found.verify()
-    assert not replace(found, remap=Remap(found.remap.actions[:4].tolist(), 5)).verify()
+    assert not replace(found, actions=found.actions[:1]).verify()
+    assert not replace(found, actions=(5, 0)).verify()
+    assert not replace(found, mechanism=geometric_channel(5, **HALF)).verify()
     assert not replace(found, packing=found.packing[:4]).verify()
 
 

@@ -3,9 +3,11 @@
 Each place of writing is interrupted where it stands.
 """
 
+import json
 import os
 import signal
 import tempfile
+from importlib import import_module
 
 import numpy as np
 import pyarrow as pa
@@ -112,6 +114,52 @@ def test_publishing_in_a_ledger(here, monkeypatch, noise, step):
         publish()
         assert ledger.verify().events == 2
     assert files_in(here) == before
+
+
+COUNTED = "release e.csv --person who --at-most 1 --domain d.json --epsilon 1 --out o.csv"
+EACH = "release e.csv --each-row --domain d.json --epsilon 1"
+LONG = {
+    "reading events": (COUNTED, "counting.counting_rule.CountingRule.placed"),
+    "bounding persons": (COUNTED, "counting.counting_rule.CountingRule.chosen"),
+    "in a ledger": (f"{EACH} --ledger l.db --name a --out o.csv", "ledger.event_log.Transaction.append"),
+    "planning": (f"{EACH} --want page --want total --out o.json", "workloads.planning.plan.Plan.__init__"),
+    "count": ("count e.csv --each-row --domain d.json --out o.json", "counting.counting_rule.CountingRule.placed"),
+    "plan": ("plan d.json --at-most 1 --want page --epsilon 1 --out o.json", "workloads.planning.plan.Plan.__init__"),
+    "total": ("total r.json --where page=1", "releases.noisy_sums.NoisySums.total"),
+    "clean": ("clean r.json --out o.csv", "releases.noisy_sums.NoisySums.clean"),
+}
+"""A command, and a step of `utmost.publish` in which it is interrupted."""
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+@pytest.mark.parametrize("way", LONG)
+def test_an_interrupted_command_ends_with_130_and_writes_nothing(here, run, monkeypatch, way, as_json):
+    """Ctrl-C in a step of the work itself: one line on standard error, also as JSON."""
+    monkeypatch.chdir(here)
+    (here / "e.csv").write_text("who,page\n" + "".join(f"{k % 50},{k % 5}\n" for k in range(500)), encoding="utf-8")
+    (here / "d.json").write_text(json.dumps({"page": list(range(5))}), encoding="utf-8")
+    asked = ["release", "e.csv", "--each-row", "--domain", "d.json", "--want", "page", "--epsilon", 1]
+    assert run(*asked, "--out", "r.json")[0] == 0
+    ut.Ledger.open("l.db", create=True).close()
+    line, step = LONG[way]
+    module, kind, name = f"utmost.publish.{step}".rsplit(".", 2)
+    owner = getattr(import_module(module), kind)
+    press, inner = Pressed(1), getattr(owner, name)
+
+    def watched(*arguments, **words):
+        press()
+        return inner(*arguments, **words)
+
+    before = files_in(here)
+    with monkeypatch.context() as patch:
+        patch.setattr(owner, name, watched)
+        code, shown, err = run(*line.split(), *(["--json"] if as_json else []))
+    assert press.left <= 0, "the step was not reached"
+    assert (code, shown) == (130, ""), err
+    last = err.strip().splitlines()[-1]
+    assert (json.loads(last)["exit_code"] == 130) if as_json else last == "utmost: interrupted"
+    assert files_in(here) == before
+    assert run(*line.split())[0] == 0  # the same command again
 
 
 @pytest.mark.parametrize("at", [1, 2, 3])

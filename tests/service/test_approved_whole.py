@@ -269,8 +269,8 @@ def test_the_page_says_what_an_approver_confirms(service, who, published, grace,
         "Ada has not declared that these people are in no other dataset.",
         "<li>admissions: 0.25</li>",
         "If one of them is about the same people, refuse, and ask for one budget.",
-        "nobody has set a limit: further releases are not stopped",
-        "By approving you say that you asked Ada, who told you:",
+        "no limit is set, so no further release is refused",
+        "By approving you confirm that you asked Ada, who told you:",
     ):
         assert word in seen, word
     observed = Terms(promised(rows="observed"))
@@ -299,7 +299,7 @@ def test_a_relaxation_shows_the_promise_of_the_release(service, who, published, 
     assert "You cannot approve this proposal" in seen
     assert ">Approve" not in seen
     approver = who("Grace", "approver")
-    with pytest.raises(Unsupported, match="shown the whole request"):
+    with pytest.raises(Unsupported, match="able to see the complete request"):
         service.proposals.decide(approver, gone.name, "approved")
     assert service.proposals.decide(approver, gone.name, "refused", "not there").state == "refused"
 
@@ -307,7 +307,7 @@ def test_a_relaxation_shows_the_promise_of_the_release(service, who, published, 
 def test_what_is_not_shown_whole_cannot_be_approved(service, who, grace):
     """Terms that are too long, that are gone, or that cannot be read: refused here, by page, and by the API."""
     long = TERMS.facts() | {"public": ["x" * 1000] * (LONGEST_REQUEST // 1000)}
-    with pytest.raises(OutOfRange, match="shows whole"):
+    with pytest.raises(OutOfRange, match="which a page can show"):
         propose_by(service, who("Ada", "curator"), "l", "publish", "x", ONE, terms=Terms.read(long))
     kept = TERMS.request("a", ONE, 1).facts()
     kept = [
@@ -386,7 +386,7 @@ def test_a_refusal_has_a_reason_that_its_proposer_reads(service, who, grace, bea
     assert "Refused." in grace.fill(page, "/proposals/decision", {"state": "refused"}, reason="epsilon 1/2 does").text
     own = Visitor(application(service, OPEN), bearer("Ada", "curator"))
     assert "epsilon 1/2 does" in own.get("/proposals").text
-    assert "Grace says why: epsilon 1/2 does" in own.get(f"/proposal?name={made.name}").text
+    assert "Reason of Grace: epsilon 1/2 does" in own.get(f"/proposal?name={made.name}").text
     told = Caller(own.app, own.presented)("GET", f"/v1/proposals/{made.name}").json()
     assert told["proposal"]["decision_reason"] == "epsilon 1/2 does"
 
@@ -458,7 +458,7 @@ def test_the_page_names_what_else_waits_for_the_same_budget(service, who, grace,
     seen = " ".join(page_of(grace, made[1].name).split())
     assert "t1, ε = 0.75" in seen
     assert "at most</th><td>1.5<" in seen
-    assert "What waits for loans would together exceed its limit." in seen
+    assert "All waiting proposals for loans together exceed its limit." in seen
     some = Visitor(application(service, OPEN), bearer("Dan", "approver", ("t2",)))
     told = " ".join(some.get(f"/proposal?name={made[1].name}").text.split())
     assert ("t1" in told, "proposals that your token does not show" in told) == (False, False)  # nor the budget
@@ -473,8 +473,8 @@ def test_the_page_of_a_relaxation_has_all_that_the_page_of_a_publication_has(ser
     seen = " ".join(page_of(grace, made.name).split())
     for words in (
         "This release was answered at ε = 0.25. All its answers together cost the largest ε, not the sum: ε = 1.",
-        "By approving you say that you asked Ada",
-        "All of it, letter for letter",
+        "By approving you confirm that you asked Ada",
+        "The complete request, letter for letter",
         "The promise also assumes that",
     ):
         assert words in seen, words

@@ -101,7 +101,7 @@ def test_one_command_backs_up_and_rehearses(tmp_path):
         )
     saved = called("serve", "--back-up", "copy", cwd=tmp_path)
     assert saved.returncode == 0, saved.stderr
-    assert "rehearsal" in saved.stderr
+    assert "restored once as a test" in saved.stderr
     options = ("--ledger", "again.db", "--key-file", str(tmp_path / "releases.db.key"))
     back = called("serve", "--put-back", "copy", *options, cwd=tmp_path)
     assert back.returncode == 0, back.stderr

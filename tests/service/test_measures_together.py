@@ -297,16 +297,79 @@ def test_by_page_files_of_plans_and_counted_tables_are_published_together(visito
     assert service.ledger.spent(dataset="sales").epsilon == 2
 
 
+WAGES = {"region": ["N", "N", "S", "S"] * 20, "income": [20, 40, 30, 90] * 20, "rent": [5, 7, 9, 11] * 20}
+
+
+def wages():
+    """Counted tables of two means, by the names of their releases."""
+    measures = {"income": ut.mean("income", each=(0, 100)), "rent": ut.mean("rent", each=(0, 20))}
+    tables = ut.count_measures(WAGES, ut.Domain(region=["N", "S"]), ut.Counting(each_row=True), measures)
+    return {f"wages: {name}": table for name, table in tables.items()}
+
+
+def test_by_page_several_means_are_published_without_a_plan_and_shown(visitor):
+    """As by the API; they are one table of the ledger, and each page shows counts, sums and means."""
+    ada, service = visitor("Ada", "curator", approvals=False)
+    rows, files = {"dataset": "wages"}, {}
+    for row, (name, table) in enumerate(wages().items(), 1):
+        rows |= {f"release-{row}": name, f"epsilon-{row}": "1/2"}
+        files |= {f"table-{row}": in_file(table)}
+    page = ada.get("/publish")
+    assert ada.fill(page, "/publish/measures", files=files, **(rows | {"epsilon-2": ""})).status_code == 422
+    assert service.ledger.releases == ()
+    assert "Published." in ada.fill(page, "/publish/measures", files=files, **rows).text
+    both = service.ledger.view_means("wages", epsilon=1)
+    assert service.ledger.spent(dataset="wages").epsilon == 1
+    shown = ada.get("/release?name=wages: rent").text
+    for column in ("count", "rent_sum", "rent_mean"):
+        assert f"region: {column}" in shown
+    means = [f"{both.table[f'rent_mean{end}'][0]:g}" for end in ("", "_lower", "_upper")]
+    assert all(mean in shown for mean in means), means
+
+
+def test_by_page_several_means_are_approved_by_their_promises_and_brought_together(visitor):
+    (ada, service), (grace, _) = visitor("Ada", "curator", approvals=True), visitor("Grace", "approver", approvals=True)
+    tables = wages()
+    for name, table in tables.items():
+        promise = in_file(ut.Promise.of_counted(table))
+        words = {"name": name, "dataset": "wages", "epsilon": "1/2"}
+        assert (
+            ada.fill(ada.get("/publish"), "/proposals", {"kind": "plan"}, {"plan": promise}, **words).status_code == 200
+        )
+        assert "rent" not in name or "rent_sum" in grace.proposal().text
+        grace.fill(grace.proposal(), "/proposals/decision", {"state": "approved"})
+    known = {
+        proposal.release: proposal.name
+        for proposal in service.proposals.all(service.bearers.authenticated(ada.presented))
+    }
+    files = {f"table-{known[name]}": in_file(table) for name, table in tables.items()}
+    assert "Published." in ada.fill(ada.get("/proposals"), "/proposals/tables", files=files).text
+    assert list(service.ledger.view_means("wages", epsilon=1).table)[1:4] == ["count", "count_margin", "income_sum"]
+
+
+def test_by_the_api_several_means_are_published_as_in_a_local_ledger(connected):
+    curator, tables = connected(approvals=False)("Ada", "curator"), wages()
+    requests = [
+        PublishRequest(name, ut.Promise.of_counted(table), level("1/2"), "wages", None, None, independent=False)
+        for name, table in tables.items()
+    ]
+    answers = curator.publish_measures(requests, tables)
+    assert {name: list(answer.table["region"])[-2:] for name, answer in answers.items()} == {
+        "wages: income": ["income_sum", "income_sum_margin"],
+        "wages: rent": ["rent_sum", "rent_sum_margin"],
+    }
+
+
 def test_by_page_the_tables_of_approved_proposals_are_brought_together(visitor, tables, shared):
     (ada, service), (grace, _) = visitor("Ada", "curator", approvals=True), visitor("Grace", "approver", approvals=True)
     for name in tables:
         plan = in_file(shared.plans[name])
         words = {"name": name, "dataset": "sales", "epsilon": "1/2"}
         ada.fill(ada.get("/publish"), "/proposals", {"kind": "plan"}, {"plan": plan}, **words)
-    assert "Bring several tables together" not in ada.get("/proposals").text
+    assert "Upload several tables together" not in ada.get("/proposals").text
     for _ in tables:
         grace.fill(grace.proposal(), "/proposals/decision", {"state": "approved"})
-    assert "Bring several tables together" not in grace.get("/proposals").text
+    assert "Upload several tables together" not in grace.get("/proposals").text
     page = ada.get("/proposals")
     known = {
         proposal.release: proposal.name

@@ -83,7 +83,7 @@ def signed_in(visitor, following=""):
 def refused(visitor, answer, why=""):
     """Nobody was signed in: the sign-in page says so in one sentence, and the cookie opens nothing."""
     assert answer.status_code == 401, why
-    assert "Nobody was signed in" in answer.text
+    assert "You are not signed in" in answer.text
     assert "location" not in answer.headers
     assert visitor.get("/releases", follow=False).headers["location"].startswith("/login")
 

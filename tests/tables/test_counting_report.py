@@ -204,7 +204,9 @@ def test_a_command_without_a_terminal_warns_on_standard_error(run, tmp_path):
     assert "warning: Some events lie outside the declared domain on 'SEX' or have no value on 'SEX'" in warned[0]
     assert "--leave-out outside" in warned[0]
     assert not re.search("[0-9]", "".join(warned))
-    assert "utmost: not all is counted, because of values of SEX outside the domain, missing values of SEX. " in err
+    assert (
+        "utmost: not everything is counted, because of values of SEX outside the domain, missing values of SEX. " in err
+    )
     assert not re.search("[0-9]", err)
     assert "warning" not in run(*said, "--leave-out", "outside")[2]
     asked = ["release", events, *said[2:8], "--epsilon", "1"]
@@ -220,11 +222,11 @@ def test_each_run_tells_the_curator_which_bounds_take_something(run, tmp_path):
     domain.write_text('{"page": ["x", "y"]}')
     count = [events, "--person", "who", "--domain", domain, "--in-all", "3", "--at-most", "2"]
     asked = [*count, "--per-cell", "3", "--epsilon", "1"]
-    line = "utmost: not all is counted, because of --per-cell or --in-all. `utmost count --report FILE` says how much."
+    line = "utmost: not everything is counted, because of --per-cell or --in-all. `utmost count --report FILE` shows"
     for command in (["count", *count, "--out", out], ["release", *asked], ["release", *asked, "--dry-run"]):
         code, shown, err = run(*with_recipe(*command))
-        assert (code, line in err, "not all" in shown) == (0, True, False), command
-    assert "not all" not in out.read_text()
+        assert (code, line in err, "not everything" in shown) == (0, True, False), command
+    assert "not everything" not in out.read_text()
     cut = run("release", events, *asked[1:5], "--at-most", "1", "--epsilon", "1")[2]
     assert "because of --at-most" in cut
 
@@ -239,8 +241,8 @@ def test_an_amount_that_a_mean_clips_is_named_by_the_mean(run, tmp_path):
     assert (code, "because of --mean income. " in err, re.search(r"--each\b(?!-)", err)) == (0, True, None)
     means = ["--mean", "income=0,1000", "--mean", "rent=0,2"]
     err = run("release", *asked, *means, "--epsilon", 1)[2]
-    assert "rent: not all is counted, because of --mean rent. " in err
-    assert "income: not all" not in err  # none of its amounts was clipped
+    assert "rent: not everything is counted, because of --mean rent. " in err
+    assert "income: not everything" not in err  # none of its amounts was clipped
     both = tmp_path / "both.json"
     assert run("count", *asked, "--by", "page", *means, "--report", both, "--out", tmp_path / "c.json")[0] == 0
     assert json.loads(both.read_text())["clipped_amounts"] == {"income": 0, "rent": 1}
@@ -328,13 +330,13 @@ def test_nothing_that_is_written_has_the_report(counted, tmp_path, capsys):
         assert again.report is None
         assert again.cells.tolist() == counted.cells.tolist()
         assert not again.cells.flags.writeable
-    with pytest.raises(Unsupported, match="no table carries it"):
+    with pytest.raises(Unsupported, match="can only be shown"):
         pickle.dumps(counted.report)
 
 
 def test_integers_beside_a_missing_cell_name_the_cause_and_the_cast():
     frame = pd.DataFrame({"user": ["a", "b"], "page": [7, None]})
-    with pytest.raises(BadTable, match="floats of integers beside a missing cell: cast it to a nullable integer"):
+    with pytest.raises(BadTable, match="integers with a missing cell into floats: cast it to a nullable integer"):
         count_table(frame, Domain(page=[7]), Counting("user", at_most=1))
 
 
@@ -356,7 +358,7 @@ def test_a_job_reads_the_report_as_json(run, tmp_path):
     facts = json.loads(path.read_text())
     assert facts | REPORT == facts
     assert path.stat().st_mode & 0o077 == 0
-    assert run(*asked, "--dry-run", "--report", path)[0] == 2  # nothing is written over
+    assert run(*asked, "--dry-run", "--report", path)[0] == 2  # no existing file is overwritten
 
 
 def test_a_table_of_cells_has_no_report(run, tmp_path):

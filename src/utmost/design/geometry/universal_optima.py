@@ -1,18 +1,4 @@
-"""Is one mechanism the best for every prior? Verdicts with certificates.
-
-The geometric mechanism is universally nib-optimal on every line: the proof, as a certificate for each prior.
-[fernandes2022], section VI-A, suggests it from tables. Write a for alpha. For every mechanism M of the type and every
-t >= 0 with sum_j t[j] a^-|x-j| <= prior[x] for all x,
-
-    sum_y min_x prior[x] M[x, y] >= sum_y min_x sum_j t[j] a^-|x-j| M[x, y] >= sum_jy t[j] M[j, y] = sum_j t[j],
-
-as M[x, y] >= a^|x-j| M[j, y]. The largest such sum is, by duality, the least prior . w with w >= 0 and
-h(j) = sum_x w[x] a^-|x-j| >= 1 for all j. Now h(j-1) + h(j+1) = (a + 1/a) h(j) + (1/a - a) w[j], so h is strictly
-convex and is 1 at two neighbours at most: a vertex w has at most two entries. One entry: w[x] = 1. Two, u <= j < v:
-w[u] = a^(j+1-u) / (1+a) and w[v] = a^(v-j) / (1+a). But these are the chances that the geometric mechanism answers
-above j for u, and up to j for v. So prior . w is what it loses with the remap "up to j say v, above j say u" (or
-"always say x"), and nobody loses less.
-"""
+"""Decide whether a mechanism is optimal for every prior, with certificates."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,14 +8,12 @@ from typing import Any, TypeVar
 import numpy as np
 
 from utmost.core.exact.arguments import instance
-from utmost.core.exact.arrays import Array, as_integers, fractions, frozen, is_exact
+from utmost.core.exact.arrays import Array, as_integers, frozen
 from utmost.core.exact.display import Display
-from utmost.core.exact.levels import Level
 from utmost.core.programs.field_tableau import FieldTableau
 from utmost.core.programs.integer_tableau import IntegerTableau
 from utmost.core.programs.tableau import Solution
-from utmost.design.channels.channel import Channel, Remap
-from utmost.design.channels.on_counts import geometric_channel
+from utmost.design.channels.channel import Channel
 from utmost.design.geometry.best_action_cells import (
     Complex,
     Conflict,
@@ -47,28 +31,19 @@ from utmost.design.geometry.power_channels import AnyChannel, PowerChannel, exac
 from utmost.design.geometry.power_numbers import images_decide, worked_out
 from utmost.design.geometry.vertex_search import vertices
 from utmost.design.privacy_types.privacy_type import PrivacyType
-from utmost.design.spaces.families import LineMetric
-from utmost.design.spaces.priors import prior as check_prior
-from utmost.errors import NotAPrior, OutOfRange, PromiseBroken, SolverFailed, Unsupported
+from utmost.errors import OutOfRange, PromiseBroken, SolverFailed, Unsupported
 
 Proof = TypeVar("Proof", Dominance, Conflict)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class UniversalityVerdict(Display):
-    """Whether a mechanism is l-optimal for every prior; true or false in a condition.
-
-    Attributes:
-        holds: Verdict.
-        prior: Prior for which another mechanism is better, or None.
-        better: Mechanism with a smaller loss at that prior, or None.
-        certificate: Proof where it holds; else None, since ``prior`` and ``better`` refute it.
-    """
+    """Whether a mechanism is l-optimal for every prior; usable as a condition."""
 
     holds: bool
-    prior: Array | None
+    prior: Array | None  # a prior for which `better` has a smaller loss, if not
     better: AnyChannel | None
-    certificate: Dominance | None
+    certificate: Dominance | None  # the proof, if it holds
 
     def __bool__(self) -> bool:
         return self.holds
@@ -76,24 +51,14 @@ class UniversalityVerdict(Display):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ExistenceVerdict(Display):
-    """Whether some mechanism of a type is l-optimal for every prior; true or false in a condition.
-
-    Attributes:
-        exists: Verdict.
-        mechanism: Universally optimal if there is one, else one whose largest regret is the least.
-        regret: Regret of ``mechanism``: max over priors of its loss minus the least possible loss; 0 exactly if
-            ``exists``.
-        priors: Priors whose optima conflict, where none exists; else empty.
-        certificate: Proof that no prior gives ``mechanism`` a larger regret.
-        conflict: Proof that every mechanism has at least that regret, where it is positive; else None.
-    """
+    """Whether some mechanism of a type is l-optimal for every prior; usable as a condition."""
 
     exists: bool
-    mechanism: AnyChannel
-    regret: Any
-    priors: tuple[Array, ...]
-    certificate: Dominance
-    conflict: Conflict | None
+    mechanism: AnyChannel  # universally optimal if possible, else with the least regret
+    regret: Any  # of `mechanism`: the maximum over priors of its loss minus the least loss; 0 if and only if `exists`
+    priors: tuple[Array, ...]  # priors whose optima conflict
+    certificate: Dominance  # proof that no prior gives `mechanism` a larger regret
+    conflict: Conflict | None  # proof that every mechanism has at least this regret, if it is positive
 
     def __bool__(self) -> bool:
         return self.exists
@@ -101,39 +66,26 @@ class ExistenceVerdict(Display):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LeastLoss:
-    """The least expected loss f(pi) over a privacy type: vertices have prices, a mechanism is a bundle with row sums 1.
+    """The least expected loss f(pi) of a privacy type: a mechanism is a bundle of priced vertices with row sums 1."""
 
-    U(pi, M) = sum_v lambda_v min_w sum_x pi_x v(x) l(x, w) for M = sum_v lambda_v v, and the best mechanism for a
-    prior is a linear program in lambda with one row for each secret.
-
-    Attributes:
-        ptype: Privacy type.
-        columns: (n, N) Fractions, the vertices of the type.
-        loss: (n, k) Fractions.
-        scaled: (n, N) integers: columns, each times its scale.
-        scales: (N,).
-        start: First mechanism, as a basis.
-    """
-
+    # For M = sum_v lambda_v v, U(pi, M) = sum_v lambda_v min_w sum_x pi_x v(x) l(x, w), and the best mechanism for a
+    # prior is a linear program in lambda with one row for each secret.
     ptype: PrivacyType
-    columns: Array
-    loss: Array
-    scaled: Array
-    scales: tuple[int, ...]
+    columns: Array  # (n, N) Fractions, the vertices of the type
+    loss: Array  # (n, k) Fractions
+    scaled: Array  # (n, N) integers: the columns times their scales
+    scales: tuple[int, ...]  # (N,)
+    # The first mechanism, as a basis.
     start: IntegerTableau | FieldTableau
 
     @classmethod
     def of(cls, ptype: PrivacyType, loss: object) -> "LeastLoss":
-        """The least of a type and a loss.
-
-        Raises:
-            Unsupported: where the loss is float64.
-        """
+        """Return the program of a type and an exact loss."""
         listed = vertices(ptype)
         columns, table = exact_weights(listed), exact_loss(loss, ptype.space.size)
         if not listed.is_exact:
             ones = np.full(len(columns), 1, dtype=object)
-            # Powers that are no rationals have no common denominator: their tableau is over the field itself.
+            # Irrational powers have no common denominator, so their tableau is over the field.
             start = FieldTableau.feasible(columns, ones)
             return cls(ptype, columns, table, columns, (1,) * columns.shape[1], start)
         pairs = [as_integers(column) for column in columns.T]
@@ -143,15 +95,15 @@ class LeastLoss:
         return cls(ptype, columns, table, scaled, scales, IntegerTableau.feasible(scaled, right))
 
     def prices(self, prior: Array) -> Array:
-        """min_w sum_x pi_x v(x) l(x, w) for every vertex v; (N,)."""
+        """Return min_w sum_x pi_x v(x) l(x, w) for every vertex v, (N,)."""
         return least_losses(self.columns, self.loss, prior)
 
     def scaled_prices(self, prior: PriorVector) -> Array:
-        """The prices of the scaled vertices at a prior."""
+        """Return the prices of the scaled vertices at a prior."""
         return np.asarray(self.prices(exact_prior(prior)) * np.array(self.scales, dtype=object))
 
     def at(self, priors: tuple[PriorVector, ...]) -> Iterator[tuple[PriorVector, Solution]]:
-        """The best bundle for each prior, and the dual that proves it; each search starts where the last one ended."""
+        """Yield the best bundle and its dual for each prior; each search starts from the last solution."""
         at = self.start
         for prior in priors:
             costs, denominator = over_one_denominator(self.scaled_prices(prior))
@@ -161,7 +113,7 @@ class LeastLoss:
             yield prior, Solution(solution.value / denominator, bundle, dual)
 
     def channel(self, bundle: tuple[Any, ...]) -> AnyChannel:
-        """The mechanism of a bundle: its columns are the vertices bought, in their amounts."""
+        """Return the mechanism of a bundle: its columns are the vertices in their amounts."""
         bought = [k for k, amount in enumerate(bundle) if amount]
         matrix = self.columns[:, bought] * np.array([bundle[k] for k in bought], dtype=object)
         worked_out(matrix.flat)
@@ -169,23 +121,23 @@ class LeastLoss:
 
 
 def universality(ptype: PrivacyType, loss: object, channel: Channel | PowerChannel) -> UniversalityVerdict:
-    """Whether a channel of the type is l-optimal among all of them for every prior.
+    """Decide whether a channel of the type is l-optimal in the type for every prior.
 
-    Both the channel's loss g and the least possible loss f are concave in the prior, and g is linear on each cell of
-    priors with the same best actions, so f - g is concave there: f >= g everywhere exactly if f = g at every vertex of
-    every cell, and there f is one linear program.
+    The loss g of the channel and the least loss f of the type are concave in the prior, and g is linear on each cell of
+    priors with the same best actions, so f - g is concave on a cell. Hence f = g everywhere if and only if f = g at
+    every vertex of every cell, where f is the value of a linear program.
 
     Args:
         ptype: Privacy type with any level and distances; irrational alpha^d are kept exactly (see `PowerNumber`).
         loss: Named loss or an (n, k) matrix, exact.
-        channel: (n, m) of Fractions, or a `PowerChannel` (see `exact_mechanism`); a member of the type.
+        channel: (n, m) channel of the type, of Fractions, or a `PowerChannel` (see `exact_mechanism`).
 
     Raises:
         Unsupported: for floats.
-        PromiseBroken: for a channel outside the type.
-        Undecided: where numbers are too near to each other, and no theorem tells them apart.
+        PromiseBroken: for a channel that is not of the type.
+        Undecided: if numbers are too close to each other, and no theorem decides whether they are equal.
 
-    Source: [fernandes2022], definition 3. Cost: exponential in n at worst (containment of polytopes given this way is
+    Source: [fernandes2022], definition 3. Cost: exponential in n in the worst case (containment of such polytopes is
     coNP-hard).
 
     >>> from utmost.channels import geometric_channel
@@ -210,19 +162,19 @@ def universality(ptype: PrivacyType, loss: object, channel: Channel | PowerChann
     prior = exact_prior(worst)
     losses = [exact_expected_loss(c.matrix, least.loss, prior) for c in (better, judged)]
     if not losses[0] < losses[1]:
-        raise SolverFailed("the mechanism found must be better", came=losses[0])
+        raise SolverFailed("the mechanism found must have a smaller loss", came=losses[0])
     return UniversalityVerdict(False, prior, better, None)
 
 
 def _proved(proof: Proof, least: LeastLoss) -> Proof:
-    """A certificate that was found by images, checked again without them."""
+    """Check a certificate again that was found by images, now without images."""
     if isinstance(least.start, FieldTableau) and not proof.verify():
-        raise SolverFailed("what was found must be proved", came=type(proof).__name__)
+        raise SolverFailed("the certificate must verify", came=type(proof).__name__)
     return proof
 
 
 def _exact_member(ptype: PrivacyType, channel: AnyChannel, least: LeastLoss) -> AnyChannel:
-    """The channel in the numbers of the type, once it is known to be of it."""
+    """Return the channel in the numbers of the type, after checking that it belongs to the type."""
     if isinstance(least.start, IntegerTableau) and isinstance(channel, Channel):
         RationalCone.of(ptype, channel)
         return channel
@@ -230,18 +182,18 @@ def _exact_member(ptype: PrivacyType, channel: AnyChannel, least: LeastLoss) -> 
 
 
 def universal_mechanism(ptype: PrivacyType, loss: object) -> ExistenceVerdict:
-    """Whether any mechanism of the type is l-optimal for every prior; if not, the least regret and who conflicts.
+    """Decide whether a mechanism of the type is l-optimal for every prior; if not, find the least regret.
 
-    min over mechanisms of max over priors of U(pi, M) - f(pi): a linear program over vertices with one row for each of
-    finitely many priors. Rows are added as they are violated, by the worst prior among the vertices of the cells
-    of the mechanism at hand, until none is.
+    The minimum over mechanisms of the maximum over priors of U(pi, M) - f(pi) is a linear program over vertices, with
+    one row for each of finitely many priors. The worst prior among the vertices of the cells of the current mechanism
+    is added as a row, until no prior violates the program.
 
-    Where some alpha^d is irrational, as on Euclidean grids, the mechanisms are `PowerChannel` and the numbers
-    `PowerNumber`: rational functions of powers of alpha, exact, and compared by balls of rising precision.
+    If some alpha^d is irrational, as on Euclidean grids, mechanisms are `PowerChannel` and numbers `PowerNumber`: exact
+    rational functions of powers of alpha, compared by balls of increasing precision.
 
     Raises:
         Unsupported: for floats.
-        Undecided: where numbers are too near to each other, and no theorem tells them apart.
+        Undecided: if numbers are too close to each other, and no theorem decides whether they are equal.
 
     Cost: exponential in the number of secrets; irrational numbers cost about 100 times as much as rationals.
 
@@ -265,7 +217,7 @@ def universal_mechanism(ptype: PrivacyType, loss: object) -> ExistenceVerdict:
 
 
 def _least_regret(least: LeastLoss) -> tuple[Dominance, Conflict | None]:
-    """A mechanism of the least regret, with the proof that it has no more and, if that is not 0, that none has less."""
+    """Return the proof that a mechanism has the least regret, and if it is positive, the proof that none has less."""
     n = len(least.columns)
     known: dict[PriorVector, Any] = {}
     worst: PriorVector | None = (1,) * n
@@ -273,13 +225,13 @@ def _least_regret(least: LeastLoss) -> tuple[Dominance, Conflict | None]:
         assert worst is not None
         worked_out(worst)
         known |= {prior: solution.value for prior, solution in least.at((worst,))}
-        # A bound from below, since it minds some priors only; the cells of its mechanism say whether one is worse.
+        # A lower bound, from some priors only; the cells of its mechanism show whether another prior is worse.
         regret, bundle, weights, multipliers = _least_regret_program(least, known)
         certificate, worst = _dominance(least, least.channel(bundle), regret)
         if certificate is not None:
             break
         if worst in known:
-            raise PromiseBroken("a prior of the program cannot be violated", came=worst)
+            raise PromiseBroken("the program must hold at all its priors", came=worst)
     if not regret:
         return certificate, None
     against = [prior for prior in known if weights[prior]]
@@ -296,7 +248,7 @@ def _least_regret(least: LeastLoss) -> tuple[Dominance, Conflict | None]:
 
 
 def _dominance(least: LeastLoss, channel: AnyChannel, slack: Any) -> tuple[Dominance | None, PriorVector | None]:
-    """The proof that no prior gives the channel a regret above ``slack``, or the prior with the largest one."""
+    """Return the proof that no prior has a regret above ``slack``, or the prior with the largest regret."""
     cells = Complex.of(channel.matrix, least.loss)
     duals, worst, largest = {}, None, slack
     for prior, solution in least.at(cells.priors):
@@ -310,11 +262,8 @@ def _dominance(least: LeastLoss, channel: AnyChannel, slack: Any) -> tuple[Domin
 def _least_regret_program(
     least: LeastLoss, known: dict[PriorVector, Any]
 ) -> tuple[Any, tuple[Any, ...], dict[PriorVector, Any], tuple[Any, ...]]:
-    """min t with lambda >= 0, V lambda = 1 and sum_v lambda_v u_v(pi) - t <= f(pi) for every known prior.
-
-    Returns:
-        t, lambda, the dual weight of each prior, and the multipliers of the rows of V.
-    """
+    """Return t, lambda, the dual weight of each prior, and the multipliers of the rows of V."""
+    # min t with lambda >= 0, V lambda = 1 and sum_v lambda_v u_v(pi) - t <= f(pi) for every known prior.
     n, count = least.columns.shape
     rows, right, factors = [], [], []
     for k, (prior, value) in enumerate(known.items()):
@@ -330,21 +279,22 @@ def _least_regret_program(
     start = type(least.start).feasible(matrix, np.array([1] * n + right, dtype=object))
     solution, _ = start.minimise(cost)
     bundle = tuple(x * scale for x, scale in zip(solution.x[:count], least.scales, strict=True))
-    # Rows were made whole by these factors, and their duals are divided by them.
+    # Rows were multiplied by these factors to become integers, so their duals are multiplied back.
     weights = {prior: -z * f for prior, z, f in zip(known, solution.dual[n:], factors, strict=True)}
     return solution.value, bundle, weights, solution.dual[:n]
 
 
 def distinguishing_mechanism(ptype: PrivacyType) -> tuple[Channel, Array]:
-    """A mechanism and a loss, not trivial and monotone in every metric, such that it is universally optimal for it.
+    """Return a mechanism and a nontrivial loss, monotone in every metric, for which it is universally optimal.
 
-    The two closest secrets x, z are distinguished as well as their distance allows; every other secret behaves as z
-    does. On {x, z} this is the one kernel of the type there, so it is optimal for every loss that regards only x and z.
-    The loss has the actions x and z and l(w, s) = [w != s]: up to a function of the secret it regards only x and z.
+    The mechanism distinguishes the two closest secrets x, z as much as their distance allows, and treats every other
+    secret like z. On {x, z} it is the only kernel of the restricted type, so it is optimal for every loss that depends
+    only on whether the secret is x or z. The loss has the actions x and z, and l(w, s) = [w != s] up to a function of
+    the secret.
 
     Raises:
         OutOfRange: for fewer than two secrets.
-        Unsupported: where alpha to the least distance is irrational.
+        Unsupported: if alpha^d is irrational for the least distance d.
 
     Source: [fernandes2022], theorem 10, with the loss of the paper (0 beyond x and z, not monotone) replaced.
 
@@ -356,105 +306,16 @@ def distinguishing_mechanism(ptype: PrivacyType) -> tuple[Channel, Array]:
     instance(ptype, PrivacyType, "ptype")
     n = ptype.space.size
     if n < 2:
-        raise OutOfRange("a type must have at least two secrets", came=n, where="distinguishing_mechanism")
+        raise OutOfRange("the type must have at least two secrets", came=n, where="distinguishing_mechanism")
     distances = Distances.of(ptype.space)
     table, powers = distances.integers(), LogPowers.of(ptype.level, distances)
     pairs = [(x, z) for x in range(n) for z in range(x + 1, n)]
     x, z = min(pairs, key=lambda pair: table[pair])
     exponent = tuple(int(c) for c in distances.coefficients[x, z])
     if not powers.is_rational:
-        raise Unsupported("alpha to the least distance must be rational", came=str(ptype.level))
+        remedy = "Give a rational alpha, and integer distances."
+        raise Unsupported("alpha^d must be rational for the least distance d", came=str(ptype.level), remedy=remedy)
     a = powers.fraction(exponent)
     rows = [[1 / (1 + a), a / (1 + a)] if s == x else [a / (1 + a), 1 / (1 + a)] for s in range(n)]
     loss = [[Fraction(int(s != x)), Fraction(int(s != z))] for s in range(n)]
     return Channel(np.array(rows, dtype=object)), frozen(np.array(loss, dtype=object))
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class NibOptimum(Display):
-    """The least expected nib loss of a prior on a line, attained by the geometric mechanism, with both proofs.
-
-    Attributes:
-        prior: (n,) Fractions.
-        level: Level with a rational alpha.
-        loss: Loss of the remapped geometric mechanism, the least of any mechanism.
-        remap: Remap from its outcomes to actions.
-        packing: (n,) the t of the bound.
-    """
-
-    prior: Array
-    level: Level
-    loss: Fraction
-    remap: Remap
-    packing: Array
-
-    def verify(self) -> bool:
-        """Whether the remap loses this much, and the packing fits under the prior and sums to it. Cost: O(n^2)."""
-        n, alpha = len(self.prior), self.level.alpha_fraction()
-        if not len(self.remap.actions) == len(self.packing) == n:
-            return False
-        G = geometric_channel(n, self.level).matrix
-        lost = sum((self.prior[w] * G[w, y] for y, w in enumerate(self.remap.actions.tolist())), Fraction(0))
-        used = np.flatnonzero(self.packing != 0).tolist()
-        fits = all(
-            sum((self.packing[j] / alpha ** abs(x - j) for j in used), Fraction(0)) <= p
-            for x, p in enumerate(self.prior)
-        )
-        total = sum(self.packing, Fraction(0))
-        return bool((self.packing >= 0).all() and fits and lost == total == self.loss)
-
-
-def least_nib_loss(ptype: PrivacyType, prior: object) -> NibOptimum:
-    """The least expected nib loss over all mechanisms of a line, min over remaps of the geometric one, with proof.
-
-    min of prior[x], and of (a^(j+1-u) prior[u] + a^(v-j) prior[v]) / (1 + a) over u <= j < v.
-
-    Args:
-        prior: (n,) exact.
-        ptype: Privacy type on `counts`, with rational alpha.
-
-    Raises:
-        Unsupported: for another space, an irrational alpha, and a float64 prior.
-        NotAPrior: for another number of secrets.
-
-    Cost: O(n) additions and multiplications of rationals.
-
-    >>> from utmost.spaces import counts
-
-    >>> from utmost.design.spaces import priors
-    >>> found = least_nib_loss(PrivacyType(counts(4), alpha="1/2"), priors.uniform(5))
-    >>> found.loss, found.remap.actions.tolist(), found.verify()
-    (Fraction(1, 20), [4, 4, 0, 0, 0], True)
-    """
-    instance(ptype, PrivacyType, "ptype")
-    belief = check_prior(prior)
-    if not isinstance(ptype.space.metric, LineMetric) or not ptype.level.is_rational or not is_exact(belief):
-        raise Unsupported("the least nib loss is known on counts, for rational alpha and priors", came=repr(ptype))
-    n, alpha = ptype.space.size, ptype.level.alpha_fraction()
-    if len(belief) != n:
-        raise NotAPrior(f"the prior must have {n} probabilities", came=len(belief))
-    single = int(belief.argmin())
-    loss, cut = belief[single], None
-    below, above = _least_upwards(belief, alpha), _least_upwards(belief[::-1], alpha)[::-1]
-    for j in range(n - 1):
-        both = (alpha * below[j][0] + alpha * above[j + 1][0]) / (1 + alpha)
-        if both < loss:
-            loss, cut = both, (below[j][1], j, n - 1 - above[j + 1][1])
-    packing = fractions(np.zeros(n, dtype=np.int64))
-    if cut is None:
-        packing[single] = loss
-        return NibOptimum(belief, ptype.level, loss, Remap([single] * n, n), frozen(packing))
-    u, j, v = cut
-    left, right = belief[u] * alpha ** (j - u), belief[v] * alpha ** (v - j)
-    packing[j + 1] = (left - right) / (1 / alpha - alpha)
-    packing[j] = right - alpha * packing[j + 1]
-    actions = [v if y <= j else u for y in range(n)]
-    return NibOptimum(belief, ptype.level, loss, Remap(actions, n), frozen(packing))
-
-
-def _least_upwards(belief: Array, alpha: Fraction) -> list[tuple[Fraction, int]]:
-    """The least a^(j-u) belief[u] over u <= j for every j, and the u."""
-    upwards: list[tuple[Fraction, int]] = []
-    for j, p in enumerate(belief):
-        upwards.append(min((alpha * upwards[-1][0], upwards[-1][1]), (p, j)) if upwards else (p, j))
-    return upwards

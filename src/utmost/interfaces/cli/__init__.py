@@ -1,1 +1,1 @@
-"""The commands, one file each: parse, one library call, print."""
+"""The command line: one file for each command, which parses, calls the library, and prints."""

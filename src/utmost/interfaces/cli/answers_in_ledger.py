@@ -14,11 +14,7 @@ from utmost.interfaces.documents.answers import SavedMechanism
 
 @dataclass(frozen=True, slots=True)
 class AnswersMemory(LedgerOptions):
-    """The ledger that keeps answers, and their name in it.
-
-    Raises:
-        OutOfRange: for an option that needs --ledger.
-    """
+    """The ledger that keeps answers, and the name of the mechanism in it."""
 
     def __post_init__(self) -> None:
         for name in options.told(self) if self.ledger is None else ():
@@ -27,7 +23,7 @@ class AnswersMemory(LedgerOptions):
             )
 
     def kept(self, saved: SavedMechanism, design: Path) -> "KeptAnswers | None":
-        """Answers that the ledger keeps; None where none is named."""
+        """Return the mechanism with its place in the ledger; None without a ledger."""
         if self.ledger is None:
             return None
         return KeptAnswers(
@@ -42,13 +38,7 @@ class AnswersMemory(LedgerOptions):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KeptAnswers:
-    """A mechanism whose answers a ledger keeps.
-
-    Attributes:
-        saved: the mechanism.
-        place: Place of the ledger.
-        name, dataset, version, independent: under which the ledger keeps the answers.
-    """
+    """A mechanism whose answers a ledger keeps, under a name, dataset and version."""
 
     saved: SavedMechanism
     place: LedgerPlaceOptions
@@ -58,8 +48,8 @@ class KeptAnswers:
     independent: bool
 
     def answers(self, persons: Mapping[str, str | None]) -> tuple[dict[str, str], int]:
-        """One answer for each person, and how many of them were there before."""
-        self.saved.rows([text for text in persons.values() if text is not None])  # before a ledger is made
+        """Return one answer for each person, and how many of the answers existed before."""
+        self.saved.rows([text for text in persons.values() if text is not None])  # refuse wrong secrets first
         with self.place.opened() as ledger:
             return self.saved.keep(
                 ledger,
@@ -71,7 +61,7 @@ class KeptAnswers:
             )
 
     def facts(self) -> dict[str, Any]:
-        """The name and version under which the answers are kept, and their cost together."""
+        """Return the name and version of the mechanism, and the total cost of its answers."""
         with self.place.opened() as ledger:
             named = [mechanism for mechanism in ledger.mechanisms if mechanism.name == self.name]
             spent = ledger.spent(self.name) if named else None

@@ -1,4 +1,4 @@
-"""Completing commands and options in a shell: what a shell is told, and where it reads it when it starts."""
+"""Completion of commands and options in a shell: the script, and where the shell reads it."""
 
 import os
 import shlex
@@ -14,14 +14,7 @@ _ASKED = "_UTMOST_COMPLETE"
 
 
 def completion_script(command: click.Command, shell: str) -> str:
-    """The script that a shell reads.
-
-    Args:
-        shell: bash, zsh, fish or powershell; "this" is the one that the environment names.
-
-    Raises:
-        Unsupported: for another shell.
-    """
+    """Return the completion script of bash, zsh, fish or powershell; "this" is the shell in the environment."""
     shell = _named(shell)
     known = get_completion_class(shell)
     if known is None:
@@ -36,20 +29,20 @@ def complete_from_now_on(command: click.Command, shell: str) -> str:
     if shell == "fish":
         place = home / ".config/fish/completions/utmost.fish"
         _write(place, script)
-        return f"utmost is completed by {place} in every fish that starts from now on."
+        return f"Completion of utmost is in {place}; every new fish reads it."
     place = home / f".local/share/utmost/complete.{shell.replace('powershell', 'ps1')}"
     _write(place, script)
     start = {"bash": home / ".bashrc", "zsh": home / ".zshrc"}.get(shell) or _profile()
     doubled = "'" + str(place).replace("'", "''") + "'"
     line = f". {doubled if shell == 'powershell' else shlex.quote(str(place))}"
-    begun = start.read_bytes() if start.exists() else b""  # in whatever encoding: only what is added is ours
+    begun = start.read_bytes() if start.exists() else b""  # bytes, because the encoding is unknown
     if line.encode() not in begun.splitlines():
         between = "" if begun.endswith(b"\n") or not begun else "\n"
         before = "autoload -Uz compinit && compinit\n" if shell == "zsh" and b"compinit" not in begun else ""
         start.parent.mkdir(parents=True, exist_ok=True)
-        with start.open("ab") as file:  # appended: whoever is interrupted has lost nothing
+        with start.open("ab") as file:  # appended, so that an interruption loses nothing
             file.write(f"{between}{before}{line}\n".encode())
-    return f"utmost is completed by {place}, which {start} reads from the next start of {shell} on."
+    return f"Completion of utmost is in {place}; {start} reads it from the next start of {shell} on."
 
 
 def _write(place: Path, text: str) -> None:
@@ -58,18 +51,18 @@ def _write(place: Path, text: str) -> None:
 
 
 def _named(shell: str) -> str:
-    """The shell that the environment names, where none is said."""
+    """Return the shell, or for "this" the shell of the environment."""
     if shell == "this":
         shell = Path(os.environ.get("SHELL") or ("powershell" if os.name == "nt" else "bash")).stem
     return {"pwsh": "powershell"}.get(shell, shell)
 
 
 def _profile() -> Path:
-    """The file that PowerShell reads when it starts, as it says itself."""
+    """Return the start file of PowerShell, as PowerShell reports it."""
     for shell in ("pwsh", "powershell"):
         try:
             told = subprocess.run([shell, "-NoProfile", "-Command", "echo $profile"], capture_output=True, check=True)
         except (OSError, subprocess.CalledProcessError):
             continue
         return Path(told.stdout.decode().strip())
-    raise Unsupported("PowerShell must be there to say where its profile is", came="none")
+    raise Unsupported("PowerShell must be installed, to name its profile", came="none")

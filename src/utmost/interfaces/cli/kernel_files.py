@@ -1,8 +1,8 @@
-"""A search for kernels that survives being stopped, and vertices as rows of text.
+"""A search for kernels that can be interrupted and continued, and vertices as rows of text.
 
-A small JSON file says where the search stands, a CSV file has the kernels. After each stretch the kernels found are
-forced to the disk, then the state is replaced by one that counts them. What was written after the last state is cut off
-when the search goes on.
+A small JSON file holds the state of the search, a CSV file the kernels. After each block, the kernels are flushed to
+disk before the state is replaced by one that counts them. When the search continues, rows after the last state are cut
+off.
 """
 
 import os
@@ -31,60 +31,42 @@ KIND = "utmost kernel search"
 
 @dataclass(frozen=True, slots=True)
 class KernelSearch:
-    """The state of a search.
+    """The state of a search."""
 
-    Attributes:
-        position: Place where it goes on; None when it is finished.
-        sizes: Number of kernels found, by number of outcomes.
-        done: the share of the search that is done, between 0 and 1.
-        written: Number of bytes of the list that belong to what is done; None where nothing is listed.
-    """
-
-    position: WalkPosition | None = field(default_factory=WalkPosition)
-    sizes: Counter[int] = field(default_factory=Counter)
-    done: float = 0.0
-    written: int | None = None
+    position: WalkPosition | None = field(default_factory=WalkPosition)  # where the search continues; None: finished
+    sizes: Counter[int] = field(default_factory=Counter)  # kernels found, by number of outcomes
+    done: float = 0.0  # share of the search, from 0 to 1
+    written: int | None = None  # bytes of the list that the state counts; None: no list
 
     def after(self, block: KernelBlock, written: int | None) -> "KernelSearch":
-        """The search once a stretch is done."""
         sizes = Counter(np.count_nonzero(block.supports >= 0, axis=1).tolist())
         return KernelSearch(block.position, self.sizes + sizes, block.done, written)
 
 
 def kernel_rows(block: KernelBlock) -> Iterator[list[str]]:
-    """Each kernel as text: how many vertices it has, and their numbers."""
+    """Return each kernel as text: its number of vertices, and their numbers."""
     for support in block.supports.tolist():
         members = [v for v in support if v >= 0]
         yield [str(len(members)), *map(str, members), *[""] * (len(support) - len(members))]
 
 
 def kernel_header(ptype: PrivacyType) -> list[str]:
-    """The names of the columns of `kernel_rows`."""
+    """Return the names of the columns of `kernel_rows`."""
     return ["outcomes", *(f"vertex {k + 1}" for k in range(ptype.space.size))]
 
 
 def search(
     ptype: PrivacyType, state: Path, out: Path | None, watch: Callable[[float], object] = lambda done: None
 ) -> KernelSearch:
-    """Search for the kernels of a type from where the state file says, or from the start where there is none.
-
-    Args:
-        ptype: the type.
-        state: the JSON file.
-        out: the CSV file, if the kernels are to be listed, too.
-        watch: is called after each stretch with the share that is done.
-
-    Raises:
-        BadTable: for a state of another kind or another type, and a list that does not go with it.
-        Unsupported: for going on without the extra ``utmost[geometry]``, and a new list over an old file.
-    """
+    """Search for the kernels of a type from the position in the state file, or from the start without one."""
+    # `out` is the optional CSV file of kernels; `watch` is called after each block with the finished share.
     at = _begun(ptype, state, out)
     watch(at.done)
     if at.position is None:
         return at
-    # From the start no state is needed, and any way to search may be taken.
+    # A search from the start needs no position, and may use any algorithm.
     for block in kernel_blocks(ptype, start=None if at.position == WalkPosition() else at.position):
-        # First the list, then the state that counts it: what lies between is cut off when the search goes on.
+        # First the list, then the state that counts it: after an interruption, uncounted rows are cut off.
         at = at.after(block, None if out is None else _appended(out, block))
         _write(ptype, state, at)
         watch(at.done)
@@ -92,12 +74,12 @@ def search(
 
 
 def _begun(ptype: PrivacyType, state: Path, out: Path | None) -> KernelSearch:
-    """The state in the file, with the list cut to what belongs to it; or a new search with an empty list."""
+    """Return the state in the file, and cut off uncounted rows of the list; or a new search with an empty list."""
     if state.exists():
         at = read(ptype, state)
         if (out is None) != (at.written is None) and (out is not None or at.position is not None):
             wanted = "without a list" if at.written is None else "with one"
-            raise BadTable(f"the search was begun {wanted}", came=str(out or "no list"), where=str(state))
+            raise BadTable(f"the search began {wanted}", came=str(out or "no list"), where=str(state))
         if out is not None:
             _cut(out, at.written or 0)
         return at
@@ -111,11 +93,7 @@ def _begun(ptype: PrivacyType, state: Path, out: Path | None) -> KernelSearch:
 
 
 def read(ptype: PrivacyType, state: Path) -> KernelSearch:
-    """The state in a file, of a search on this type.
-
-    Raises:
-        BadTable: for a file of another kind.
-    """
+    """Read the state of a search on this type; refuse a file of another kind."""
     document = read_json(state, "a state must")
     check_header(document, KIND, "a state", where=str(state))
     with fields("a state", str(state)):
@@ -140,7 +118,7 @@ def _write(ptype: PrivacyType, state: Path, at: KernelSearch) -> None:
         "done": at.done,
         "written": at.written,
     }
-    # Whole or not at all: half a state would lose the search.
+    # Replace the file completely: half a state would lose the search.
     aside = state.with_name(f".{state.name}.part")
     with aside.open("wb") as file:
         file.write(encoded(facts))
@@ -150,7 +128,7 @@ def _write(ptype: PrivacyType, state: Path, at: KernelSearch) -> None:
 
 
 def _appended(out: Path, block: KernelBlock) -> int:
-    """The kernels of a stretch added to the list, on the disk; the length of the list."""
+    """Append the kernels of a block to the list, flush it to disk, and return its length."""
     with out.open("ab") as file:
         for row in kernel_rows(block):
             file.write((",".join(row) + "\n").encode())
@@ -168,21 +146,14 @@ def _cut(out: Path, written: int) -> None:
 
 
 def posterior_rows(blocks: Iterable[Vertices]) -> Iterator[list[str]]:
-    """Each vertex as probabilities, one for each secret: fractions where they are rational, else floats."""
+    """Return each vertex as probabilities of the secrets: fractions where rational, else floats."""
     for block in blocks:
         for posterior in block:
             yield list(map(str, posterior.tolist()))
 
 
 def height_rows(blocks: Iterable[Vertices]) -> Iterator[list[str]]:
-    """Each vertex as heights, one for each secret, least 0; the same at every level.
-
-    >>> from utmost.geometry import vertices
-    >>> from utmost.privacy_types import PrivacyType
-    >>> from utmost.spaces import grid
-    >>> list(height_rows([vertices(PrivacyType(grid(2, 2), alpha="1/2"))]))[0]
-    ['0', '1', '1', 'sqrt(2)']
-    """
+    """Return each vertex as heights of the secrets, with minimum 0; the heights are the same at every level."""
     for block in blocks:
         texts: dict[tuple[int, ...], str] = {}
         for vertex in block.exponents.tolist():
@@ -194,7 +165,7 @@ def height_rows(blocks: Iterable[Vertices]) -> Iterator[list[str]]:
 
 
 def _height(exponent: tuple[int, ...], distances: Distances) -> str:
-    """unit * sum_k exponent[k] sqrt(roots[k]) as text."""
+    """Return unit * sum_k exponent[k] sqrt(roots[k]) as text."""
     terms: list[Any] = [
         Surd.sqrt(root) * (distances.unit * c) for c, root in zip(exponent, distances.roots, strict=True) if c
     ]

@@ -1,4 +1,4 @@
-"""The common part of commands that answer from a ledger: the question, the answer, the report."""
+"""Shared parts of commands that answer from a ledger: question, answer and report."""
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
@@ -58,7 +58,7 @@ from utmost.tables.files.signatures import Signer
 def status_report(
     status: Status, releases: tuple[Published, ...], mechanisms: tuple[KeptMechanism, ...]
 ) -> dict[str, Any]:
-    """The contents of a ledger, release by release, mechanism by mechanism and dataset by dataset."""
+    """Report the contents of a ledger: releases, mechanisms and datasets."""
     return {
         "place": status.place,
         "identity": status.identity,
@@ -73,7 +73,6 @@ def status_report(
 
 
 def mechanism_report(mechanism: KeptMechanism) -> dict[str, Any]:
-    """One version of a mechanism from which persons are answered."""
     return {
         "name": mechanism.name,
         "version": mechanism.version,
@@ -86,7 +85,6 @@ def mechanism_report(mechanism: KeptMechanism) -> dict[str, Any]:
 
 
 def release_report(release: Published) -> dict[str, Any]:
-    """One version of a release."""
     return {
         "name": release.name,
         "version": release.version,
@@ -101,7 +99,7 @@ def release_report(release: Published) -> dict[str, Any]:
 
 
 def budget_report(budget: Budget) -> dict[str, Any]:
-    """A budget, in epsilons: exact ones as text, others as floats on the safe side."""
+    """Report a budget in epsilon: exact numbers as text, others as floats on the safe side."""
     limit = None if budget.limit is None else level_text(budget.limit)
     return {
         "dataset": budget.dataset,
@@ -112,19 +110,17 @@ def budget_report(budget: Budget) -> dict[str, Any]:
 
 
 def verification_report(sound: Verification) -> dict[str, Any]:
-    """The findings on a sound ledger."""
     spent = {dataset: _number(spending.epsilon) for dataset, spending in sound.spent.items()}
     counts = {"events": sound.events, "responses": sound.responses, "cells": sound.cells, "answers": sound.answers}
     return counts | {"spent": spent}
 
 
 def event_report(event: Event) -> dict[str, Any]:
-    """One event."""
     return {"number": event.number, "time": event.time, "kind": event.kind, "facts": dict(event.facts)}
 
 
 def _number(value: Any) -> Any:
-    """An exact number as text, a float or None as it is."""
+    """Return an exact number as text, a float or None unchanged."""
     return value if value is None or isinstance(value, float) else str(value)
 
 
@@ -133,11 +129,9 @@ IN_LEDGER = "The ledger holds the answer: the same call with another --out gives
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """A release and a level, as they were named on the command line, and where the answer goes.
+    """A release and a level of the command line, and where the answer goes."""
 
-    Raises:
-        NotALevel, NotANumber, OutOfRange: for an invalid level or confidence; before any ledger is opened.
-    """
+    # An invalid level or confidence is refused before any ledger is opened.
 
     name: options.LedgerName
     level: options.AskedLevel
@@ -151,37 +145,32 @@ class Question:
 
     @property
     def at(self) -> Level:
-        """The level."""
         return self.level.read()
 
     def level_in(self, ledger: Ledger) -> Level:
-        """The level that is named, else that of the only answer there is."""
+        """Return the level of the options, or the level of the only answer."""
         return (
             self.at if self.level.is_given else level_of_answer(None, partial(self.levels_in, ledger), repr(self.name))
         )
 
     def levels_in(self, ledger: Ledger) -> tuple[Level, ...]:
-        """The levels at which a release was answered, or a table of several amounts, which share them equally."""
+        """Return the answered levels of a release, or of a table of several amounts, which share each level equally."""
         of_means = self.means_in(ledger)
         if not of_means:
             return ledger.levels(self.name, self.version)
         return tuple(level.scaled(len(of_means)) for level in of_means[0].levels)
 
     def means_in(self, ledger: Ledger) -> list[Published]:
-        """The releases of a table of several amounts that is named; none where the name is that of one release."""
+        """Return the releases of a table of several amounts; empty if the name is that of one release."""
         if self.release_in(ledger) is not None:
             return []
         return list(releases_of_means(ledger.releases, self.name, self.version).values())
 
     def checked(self, source: Path | None, *, again: bool = False) -> Signer | None:
-        """The signer of the statement, if any, once it is clear that table and statement can be written.
-
-        Args:
-            source: Table to release.
-            again: whether the table may be there, as the answer of a request that is made again.
-        """
+        """Check that table and statement can be written, and return the signer of the statement, if any."""
+        # With `again`, the table may exist as the answer of a repeated request: it is compared with the new one.
         answer, out = self.answer, self.answer.file
-        # The answer of a request that is made again may be there: it is compared with what would be written.
+        # The answer of a repeated request may exist; it is compared with the new one later.
         if again and self.is_written:
             pass
         elif out is not None and out.suffix.lower() == ".json":
@@ -194,11 +183,10 @@ class Question:
 
     @property
     def is_written(self) -> bool:
-        """Whether the file that would be written is there."""
         return self.answer.file is not None and self.answer.file.is_file()
 
     def check_kind(self, noise: Noise | None) -> None:
-        """Check that the file can hold the release: one table is a file of any table, sums of a plan are a .json."""
+        """Check that the format of the output file fits: a table for a single table, .json for the sums of a plan."""
         out = self.answer.file
         if out is None:
             return
@@ -210,16 +198,14 @@ class Question:
             check_ending(out)
 
     def release_in(self, ledger: Ledger) -> Published | None:
-        """The release that is named in a ledger, its newest version where none is named; None where there is none."""
+        """Return the release in a ledger, by default its newest version; None if there is none."""
         found = [kept for kept in ledger.releases if kept.name == self.name and self.version in (None, kept.version)]
         return found[-1] if found else None
 
     def give(self, answered: Answer[Any], signer: Signer | None, *, again: bool = False) -> None:
-        """Write the table and its statement, then print: JSON for programs, a screen for people.
-
-        Where a request is made ``again``, and the table is there as it was written, nothing is written. Where it cannot
-        be written, the error says that the answer is not lost.
-        """
+        """Write the table and its statement, and print them as JSON or on a screen."""
+        # With `again`, nothing is written if the table exists as it was written. If writing fails, the error says that
+        # the ledger keeps the answer.
         try:
             self._give(answered, signer, again=again)
         except (OSError, UtmostError) as error:
@@ -259,23 +245,14 @@ def publish_in_ledger(
     brought: CountedTable | None = None,
     counting: Sequence[Any] = (),
 ) -> None:
-    """Publish, or rehearse it: the same checks of the table, and what the dataset would have spent.
-
-    Args:
-        table: the file.
-        promise: Promise of the table.
-        memory: the ledger.
-        question: name, level and where the answer goes.
-        dry_run: whether it is rehearsed.
-        brought: the table, where it is not the one in the file.
-        counting: Options by which the file is counted and read.
-    """
+    """Publish in a ledger, or check the table and show the budget afterwards (`dry_run`)."""
+    # `brought` is the table, unless it is the file's own; `counting` are the counting options of the file.
     planned, answer = promise.lasting_noise.is_by_plan, question.answer
     again = memory.request is not None
     question.check_kind(promise.lasting_noise)
     signer = question.checked(table, again=again)
     with progress_bar(f"Checking {table.name}"):
-        # Parquet in and out, with noise by item: then an engine streams it; else the table is read whole.
+        # Parquet in and out, with noise by item, can be streamed; other tables are read completely.
         is_parquet = answer.out is not None and files.ending_of(answer.out) in files.PARQUET
         by_item = is_parquet and promise.keyed_by_id
         source = files.table_or_relation(table, by_item=by_item) if brought is None else brought
@@ -290,7 +267,7 @@ def publish_in_ledger(
     with memory.place.opened() as opened:
         if again and question.is_written and not opened.has_request(str(memory.request)):
             kept = question.release_in(opened)
-            if kept is None or question.at not in kept.levels:  # something would be drawn
+            if kept is None or question.at not in kept.levels:  # a new answer would be drawn
                 question.checked(table)
         with progress_bar("Publishing") as progress, named_command(opened, table, memory, question, counting):
             answered = opened.publish(
@@ -311,7 +288,7 @@ def publish_in_ledger(
 def named_command(
     ledger: Ledger, table: Path, memory: ReleaseMemory, question: Question, counting: Sequence[Any]
 ) -> Iterator[None]:
-    """Name the command that answers a release which is there at another level: relax for less noise, view for more."""
+    """Add to an error the command that answers the existing release: relax for less noise, view for more."""
     try:
         yield
     except AlreadyPublished as error:
@@ -323,11 +300,11 @@ def named_command(
         asked = options.typed_again(question.level, TableAnswer(out=question.answer.out))
         if question.at < loosest:
             command = f"utmost view {options.typed_again(*release)} {asked}"
-            error.remedy = f"For a noisier copy, which costs nothing: {command}"
+            error.remedy = f"For a noisier copy at no cost: {command}"
         else:
             told = options.typed_again(*counting, *release, beside_recipe=True)
             command = f"utmost relax {shlex.quote(str(table))} {told} {asked}"
-            error.remedy = f"For less noise, at the price of the new level alone: {command}"
+            error.remedy = f"For less noise, at the cost of the new level alone: {command}"
         raise
 
 
@@ -351,7 +328,7 @@ def _rehearse(
 
 
 def show_spending(question: Question, after: Budget, noise: Noise | None, until: Until | None) -> None:
-    """Say what a call would spend, and how accurate its answer would be; nothing was drawn or written."""
+    """Show what a call would spend, and how accurate its answer would be; nothing is drawn or written."""
     sure = read_confidence(question.answer.confidence)
     margin, margins = None if noise is None else noise.margin(question.at, sure), dict[str, str]()
     if isinstance(noise, SumNoise):
@@ -377,12 +354,8 @@ def show_after(
     bars: Mapping[str, Any],
     ladder: Sequence[LadderStep] = (),
 ) -> None:
-    """Print the budget after a call that was rehearsed, and its margins.
-
-    Args:
-        margins: Margins in words, for people. bars: Margins for programs.
-        ladder: Levels at which a rule may stop the release.
-    """
+    """Print the budget after a rehearsed call, and its margins."""
+    # `margins` are in words for people, `bars` for programs; `ladder` has the levels at which a rule may stop.
     report = budget_report(after)
     if question.answer.as_json:
         rehearsal = {"dry_run": True, "name": question.name, **level_facts(question.at), **bars}
@@ -396,7 +369,7 @@ def show_after(
 
 
 def budget_rows(report: Mapping[str, Any]) -> dict[str, str]:
-    """A `budget_report` as people read it."""
+    """Return a `budget_report` in words."""
     return {
         "dataset": report["dataset"] or "",
         "limit": "none" if report["limit"] is None else _spent_words(report["limit"]),
@@ -406,5 +379,5 @@ def budget_rows(report: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _spent_words(spent: str | float) -> str:
-    """A level, or nothing, as a report has it: a float where it has been rounded."""
+    """Return a level of a report in words; rounded levels are floats."""
     return f"epsilon = {spent if spent == '0' or not isinstance(spent, str) else level_words(level_from_text(spent))}"

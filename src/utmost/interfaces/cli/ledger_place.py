@@ -1,4 +1,4 @@
-"""Opening the ledger that a command names: it must be there, and nothing secret may stand on the command line."""
+"""Opening the ledger that a command names; the command line must hold no secret."""
 
 import os
 import shlex
@@ -18,17 +18,9 @@ _SERVERS = ("postgresql", "postgres")
 
 @dataclass(frozen=True, slots=True)
 class LedgerPlaceOptions:
-    """The places of a ledger, its key and its witness.
+    """The places of a ledger, its key and its witness, without any secret."""
 
-    It may stand on a command line, which other users of the machine and the shell's history see.
-
-    Attributes:
-        ledger: a path, sqlite:///PATH, or postgresql://HOST/DATABASE.
-        key_file, witness: paths; None leaves the choice to the library.
-
-    Raises:
-        OutOfRange: for an address that holds a password; it is not repeated in the message.
-    """
+    # Other users of the machine and the shell's history can read a command line. A refused password is not repeated.
 
     ledger: options.LedgerPlace
     key_file: options.KeyFile = None
@@ -39,23 +31,19 @@ class LedgerPlaceOptions:
 
     @property
     def path(self) -> Path | None:
-        """The file of an SQLite ledger; None for a server."""
+        """Return the file of an SQLite ledger; None for a server."""
         if is_server(self.ledger):
             return None
         return Path(self.ledger.removeprefix("sqlite:///"))
 
     @property
     def is_there(self) -> bool:
-        """Whether there is a ledger already, as far as can be known without opening it: a server may hold one."""
+        """Whether the file of the ledger exists; True for a server, which is known only after opening."""
         return self.path is None or self.path.exists()
 
     @contextmanager
     def opened(self, *, create: bool = False) -> Iterator[Any]:
-        """The ledger, closed again afterwards.
-
-        Args:
-            create: make a ledger where there is none.
-        """
+        """Open the ledger, or with `create` make it if there is none; close it afterwards."""
         from utmost.publish.ledger.ledger import Ledger
 
         try:
@@ -72,18 +60,16 @@ class LedgerPlaceOptions:
 
     @property
     def key(self) -> str | None:
-        """The path of the key file, where one is named."""
         return None if self.key_file is None else os.fspath(self.key_file)
 
     @property
     def witness_path(self) -> str | None:
-        """The path of the witness file, where one is named."""
         return None if self.witness is None else os.fspath(self.witness)
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryOfMany:
-    """A ledger that may be named, and whose budget is charged there."""
+    """The options of a ledger that a command may use, and whose budget it charges."""
 
     title: ClassVar[str] = "In a ledger"
 
@@ -95,18 +81,17 @@ class MemoryOfMany:
 
     @property
     def place(self) -> LedgerPlaceOptions:
-        """The place of the ledger, where one is named."""
         return LedgerPlaceOptions(str(self.ledger), self.key_file, self.witness)
 
     @property
     def secret_file(self) -> Path | None:
-        """The secret file, where the key is in one: it has a counting key, too."""
+        """The key file, if it is a secret file, which has a counting key, too."""
         return secret_file_of(self.key_file)
 
 
 @dataclass(frozen=True, slots=True)
 class LedgerOptions(MemoryOfMany):
-    """A ledger that may be named, and under which name it keeps what is drawn."""
+    """The options of a ledger that a command may use, and of the release's name in it."""
 
     name: Annotated[str | None, option("NAME", "Name of the release in the ledger.")] = None
     version: Annotated[
@@ -116,7 +101,7 @@ class LedgerOptions(MemoryOfMany):
 
 
 def secret_file_of(key_file: Path | None) -> Path | None:
-    """The key file, named here or by the environment, where it is a secret file."""
+    """Return the key file of the option or the environment, if it is a secret file."""
     key_file = key_file or (Path(named) if (named := os.environ.get("UTMOST_LEDGER_KEY_FILE")) else None)
     if key_file is None:
         return None
@@ -126,18 +111,11 @@ def secret_file_of(key_file: Path | None) -> Path | None:
 
 
 def is_server(text: str) -> bool:
-    """Whether a place is the address of a server."""
     return text.partition("://")[0].lower() in _SERVERS and "://" in text
 
 
 def check_no_password(text: str) -> None:
-    """Check that a place holds no password.
-
-    >>> check_no_password("postgresql://keeper@db.example/ledger?sslmode=require")
-    >>> check_no_password("postgresql://keeper:secret@db.example/ledger")
-    Traceback (most recent call last):
-    utmost.errors.OutOfRange: --ledger: the address must hold no password: others can read a command line. ...
-    """
+    """Refuse a place with a password."""
     try:
         address = urlsplit(text)
         secret = address.password is not None or any("password" in name.lower() for name, _ in _query(address))

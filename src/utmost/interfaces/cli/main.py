@@ -1,7 +1,7 @@
-"""The command line: one small file for each command, and one way to say that something is wrong.
+"""The command line: its commands, its errors, and its exit codes.
 
-Exit codes: 0 done; 1 refused by the data or a promise would break; 2 misuse; 3 a ledger published other data; 4 the
-budget of a dataset does not allow it.
+Exit codes: 0 done; 1 refused because of the data or a promise; 2 misuse; 3 a ledger published other data; 4 the budget
+of a dataset is too small; 130 interrupted.
 """
 
 import errno
@@ -89,7 +89,7 @@ GROUPS = {
         "research": "Compute what the papers prove: leakage, capacities, best mechanisms.",
     },
 }
-"""The commands by what people are about, and what each does; its file is read when it is called."""
+"""The commands by subject, with a sentence about each; a command's file is imported when it is called."""
 
 RESEARCH = {
     "Leakage": {
@@ -113,15 +113,15 @@ RESEARCH = {
         "kernels": "List or count the basic mechanisms of a type.",
     },
 }
-"""The commands of `utmost research` by their subjects, and what each does."""
+"""The commands of `utmost research` by subject, with a sentence about each."""
 
 COMMANDS = {name: text for group in GROUPS.values() for name, text in group.items()}
-"""Every command and what it does, in the order in which people meet them."""
+"""Every command with its sentence, in the order of the help."""
 
 RESEARCH_COMMANDS = {name: text for group in RESEARCH.values() for name, text in group.items()}
-"""Every command of `utmost research` and what it does."""
+"""Every command of `utmost research` with its sentence."""
 
-# Python looks for circular garbage after 700 new objects; loading a command makes half a million, and next to none.
+# By default Python searches circular garbage after 700 new objects; loading a command makes half a million objects.
 _NEW_OBJECTS = 100_000
 
 _STDIN, _STDOUT, _STDERR = 0, 1, 2
@@ -141,7 +141,7 @@ _RESEARCH_HELP = (
 
 
 class _Parts(click.Group):
-    """The parts of a command in the order in which people meet them, each with the whole sentence that says it."""
+    """The parts of a command in the order of the help, with their complete sentences."""
 
     context_class = HelpContext
     elsewhere: Mapping[str, str] = MappingProxyType({})
@@ -162,7 +162,7 @@ class _Parts(click.Group):
 
 @contextmanager
 def _harmless_refusals() -> Iterator[None]:
-    """Click's message about a word that it does not take quotes the word, which may be the name of somebody's file."""
+    """Escape the word that click quotes in a message, because it may be the name of somebody's file."""
     try:
         yield
     except click.ClickException as error:
@@ -171,7 +171,7 @@ def _harmless_refusals() -> Iterator[None]:
 
 
 class _Commands(_Parts):
-    """Commands by their names, each imported only when it is called: help is quick, and so is every command."""
+    """Commands by name, each imported only when it is called, so that the help is fast."""
 
     def __init__(self, sections: dict[str, dict[str, str]], path: tuple[str, ...] = (), **manner: Any) -> None:
         super().__init__(**manner)
@@ -212,14 +212,14 @@ class _Commands(_Parts):
 
 
 class _Command(click.Command):
-    """A command whose help shows its options in groups: what is needed first, then its families, then the others.
+    """A command whose help shows its options in groups: the first ones, then named groups, then the others."""
 
-    Attributes:
-        elsewhere: Place of an option that people look for here, by the option.
-        rare: options that the help only names; the page of commands explains them.
-        as_in: options that the help only names, by the command whose help explains them.
-        recipe_keys: options that have no place on the command line: a recipe has them.
-    """
+    # `elsewhere`: the place of an option that people look for here. `rare`: options that the help only names. `as_in`:
+    # options that the help only names, by the command whose help explains them. `recipe_keys`: options that only a
+    # recipe can have.
+
+    # `elsewhere`: the place of an option that people look for here. `rare`: options that the help only names. `as_in`:
+    # the same, by the command whose help explains them. `recipe_keys`: options that only a recipe can have.
 
     context_class = HelpContext
     elsewhere: Mapping[str, str] = MappingProxyType({})
@@ -235,7 +235,7 @@ class _Command(click.Command):
         return rest
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
-        words = list(args)  # click takes words out of the list as it reads them
+        words = list(args)  # click removes words from the list
         try:
             return super().make_context(info_name, args, parent, **extra)
         except click.NoSuchOption as error:
@@ -254,11 +254,11 @@ class _Command(click.Command):
     def get_help_option(self, ctx: Any) -> Any:
         option = super().get_help_option(ctx)
         if option is not None:
-            option.hidden = True  # whoever reads its page has found it
+            option.hidden = True  # readers of this help have found --help
         return option
 
     def format_arguments(self, ctx: Any, formatter: Any) -> None:
-        """Nothing: arguments are a group of the help."""
+        """Write nothing: arguments are a group of the options."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         groups: dict[str, list[tuple[str, str]]] = {"Arguments": [], NEEDED: []}
@@ -292,10 +292,8 @@ class _Command(click.Command):
 
 @cache
 def command_named(*path: str) -> click.Command:
-    """The command of these words, such as ``"release"`` or ``"research", "capacity"``, from the file of its name.
-
-    The file has one function of the name, or ``PARTS`` with one for each part.
-    """
+    """Return the command of these words, such as "release", or "research" and "capacity", from its file."""
+    # The file has one function of the name, or ``PARTS`` with a function for each part.
     name = path[-1]
     if path == ("research",):
         return _Commands(RESEARCH, path, name=name, no_args_is_help=True, help=_RESEARCH_HELP, **_MANNER)
@@ -319,7 +317,7 @@ def command_named(*path: str) -> click.Command:
 
 
 def every_command() -> Iterator[tuple[str, click.Command]]:
-    """Each command that can be run, by all its words: ``"release"``, ``"ledger status"``, ``"research capacity"``."""
+    """Return each command with all its words: ``"release"``, ``"ledger status"``, ``"research capacity"``."""
     for name in COMMANDS:
         command = command_named(name)
         if not isinstance(command, click.Group):
@@ -330,13 +328,13 @@ def every_command() -> Iterator[tuple[str, click.Command]]:
 
 
 def command_of(name: str, function: Callable[..., None], first: Collection[str]) -> _Command:
-    """The command of a function: its arguments are the options, its docstring is the help."""
+    """Return the command of a function: its arguments are the options, its docstring is the help."""
     call, parameters = with_families(function, first)
     return _Command(name, callback=call, params=parameters, help=inspect.cleandoc(function.__doc__ or ""), **_MANNER)
 
 
 def _told(ctx: Any, option: Any, value: Any) -> None:
-    """Print the value of an option of the whole command line, which then ends."""
+    """Print the value of an option of the complete command line, such as --version, and end."""
     if not value or ctx.resilient_parsing:
         return
     if option.name == "version":
@@ -361,18 +359,18 @@ app = _Commands(
     params=[
         _first("--version", "Print the version.", is_flag=True),
         _first("--install-completion", "Install completion for this shell, or another.", **_SHELL),
-        _first("--show-completion", "Show what that would add.", **_SHELL),
+        _first("--show-completion", "Print the completion script.", **_SHELL),
     ],
     help="Publish tables, counts and places with differential privacy, with a margin of error for each figure.\n\n"
     "A level is written 1, ln2 or alpha=1/2. A table is .csv, .tsv, .jsonl (also .csv.gz, .csv.zip), .json records, "
-    ".feather, .parquet or .xlsx. A file may be -, the pipe. A file with other content is never replaced. Exit codes: "
+    ".feather, .parquet or .xlsx. The file - is the pipe. Files with other content are never replaced. Exit codes: "
     "0 done, 1 refused by the data, 2 misuse, 3 a ledger published other data, 4 the budget is spent, 130 interrupted.",
     **_MANNER,
 )
 
 
 def main(arguments: list[str] | None = None, program: click.Command = app) -> None:
-    """Run the command line, or another program of this repository, and leave the process with its exit code."""
+    """Run the command line, or another program of this repository, and end the process with its exit code."""
     gc.set_threshold(_NEW_OBJECTS)
     words = sys.argv[1:] if arguments is None else arguments
     fail = partial(_fail, as_json="--json" in words)
@@ -381,45 +379,47 @@ def main(arguments: list[str] | None = None, program: click.Command = app) -> No
         fail("an argument must not hold a NUL character", 2, click.UsageError)
     with _ended_in_order(), warnings.catch_warnings():
         warnings.simplefilter("always", PrivacyWarning)
-        keys = _keys_of(words)
-        warnings.showwarning = partial(_tell, keys)
+        keys: list[str] = []
         try:
-            _run(arguments, program, as_json="--json" in words)
+            keys = _keys_of(words)
+            warnings.showwarning = partial(_tell, keys)
+            _run(arguments, program)
         except UtmostError as error:
             code = next((code for kinds, code in _CODES if isinstance(error, kinds)), 1)
             message, remedy = _spoken_error(error, keys)
             fail(message, code, type(error), remedy, *_notes(error))
         except BrokenPipeError as error:
             _silence()
-            fail("standard output was closed before all was written", 1, type(error))
+            fail("standard output was closed before everything was written", 1, type(error))
         except OSError as error:
             _silence()
-            message = f"{error.filename or 'what was to be written'}: {error.strerror or error}"
+            message = f"{error.filename or 'output'}: {error.strerror or error}"
             fail(message, 1, type(error), _MENDS.get(error.errno or 0), *_notes(error))
         except MemoryError as error:
-            fail("the result must fit the memory", 1, type(error), "Ask for a smaller one.")
-        # With --json alone: else click shows its own errors, see `_run`.
+            fail("the result must fit into memory", 1, type(error), "Make it smaller.")
         except click.ClickException as error:
-            fail(error.format_message(), error.exit_code, type(error))
-        except click.Abort:
-            fail("interrupted", 1, KeyboardInterrupt)
+            if "--json" in words:
+                fail(error.format_message(), error.exit_code, type(error))
+            error.show()
+            sys.exit(error.exit_code)
+        except click.Abort as error:  # Ctrl-C, or the end of the input at a question
+            is_pressed = isinstance(error.__cause__, KeyboardInterrupt)
+            fail("interrupted", 128 + signal.SIGINT if is_pressed else 1, KeyboardInterrupt)
+        except KeyboardInterrupt:  # while the command's file was loaded
+            fail("interrupted", 128 + signal.SIGINT, KeyboardInterrupt)
 
 
 def _keys_of(words: Sequence[str]) -> list[str]:
-    """The keys that the command that was typed takes from a recipe alone."""
+    """Return the options of the typed command that only a recipe can have."""
     if not words or words[0] not in COMMANDS:
         return []
     return [key.opts[-1].removeprefix("--") for key in getattr(command_named(words[0]), "recipe_keys", ())]
 
 
-def _run(arguments: list[str] | None, program: click.Command, *, as_json: bool) -> None:
-    """Run a command and bring out all that it printed: what is still held back when it ends may find the disk full.
-
-    Args:
-        as_json: Whether a misuse is raised as an error, in place of lines for people.
-    """
+def _run(arguments: list[str] | None, program: click.Command) -> None:
+    """Run a command, and flush its output at the end, because only then a full disk may show."""
     try:
-        code = program(args=arguments, prog_name=program.name or "utmost", standalone_mode=not as_json)
+        code = program(args=arguments, prog_name=program.name or "utmost", standalone_mode=False)
         sys.exit(code if isinstance(code, int) else 0)
     except SystemExit:
         sys.stdout.flush()
@@ -435,7 +435,7 @@ _MENDS = {
 
 
 def _notes(error: Exception) -> list[str]:
-    """The notes that were added to an error on its way, and the facts for the key's holder."""
+    """Return the notes of an error, and the facts for the holder of the key."""
     known_as = error.known_as if isinstance(error, AlreadyPublished) else None
     return [*getattr(error, "__notes__", ()), *([] if known_as is None else [f"For your eyes: {known_as}."])]
 
@@ -477,7 +477,7 @@ _OPTIONS = {
     "want": "--want",
     "key": "--key-file",
 }
-"""The options by the names that arguments of the library have."""
+"""Options by the names of the library's arguments."""
 
 _ASSIGNED = re.compile(rf"(?<![(\w])({'|'.join(_OPTIONS)})=(True\b|\[?(?:\"[^\"]*\"|'[^']*'|[\w/.^()-]*[\w)])?\]?)")
 _SPELLING = re.compile(r"(?:ut\.)?Spelling\(((?:(?:decimal|thousands|currency|missing_marks)=[^)]*)+)\)")
@@ -524,28 +524,19 @@ _CALLS = {
     "Pass {name: (latitude, longitude)}; or columns, which name=, latitude= and longitude= name": "Name the columns, "
     "as in --space places:towns.csv:name,lat,lon",
 }
-"""Names in sentences of the library, and those of the command line and of a domain file."""
+"""Words of the library's sentences, and the words of the command line or of a domain file."""
 
 
 def in_words(error: UtmostError, keys: Collection[str] = ()) -> str:
-    """The text of an error in the words of the command line; values are repeated as they were written.
-
-    Args:
-        keys: Options that the command takes from a recipe alone, without hyphens before them.
-
-    >>> in_words(OutOfRange("grid must be a power of two", came="0.3", remedy='Pass grid="1/1024", say.'))
-    '--grid must be a power of two; got 0.3. Pass --grid 1/1024, say.'
-    >>> in_words(OutOfRange("cost must be a cost", came="cubic", remedy='Pass cost="squared".'), {"cost"})
-    'cost in the recipe must be a cost; got cubic. Pass cost = "squared" in the recipe (--recipe FILE.toml).'
-    """
+    """Return the text of an error in the words of the command line; values are unchanged."""
     message, remedy = _spoken_error(error, keys)
     return message if remedy is None else f"{message} {remedy}"
 
 
 def _spoken_error(error: UtmostError, keys: Collection[str]) -> tuple[str, str | None]:
-    """The requirement, what came, and the remedy, in the words of the command line."""
+    """Return the requirement with what came, and the remedy, in the words of the command line."""
     required = _BEGINS.sub(_option, _spoken(_LEVEL.sub(r"\1 = ", error.required), keys))
-    # A table or document is at fault in a place of its own, which is no option, whatever its name.
+    # A place in a table or document is no option, even if its name is one.
     where = error.where if isinstance(error, BadTable) else _OPTIONS.get(error.where or "", error.where)
     remedy = None if error.remedy is None else _spoken(error.remedy, keys)
     number = _A_NUMBER.match(required)
@@ -559,14 +550,14 @@ def _spoken_error(error: UtmostError, keys: Collection[str]) -> tuple[str, str |
 
 
 def _last_words(text: str, keys: Collection[str]) -> str:
-    """A sentence with levels and fractions as people write them, and the names of keys of a recipe."""
+    """Write levels and fractions in a sentence as people do, and name the keys of a recipe."""
     text = _LEVEL_SHOWN.sub(r"\1 = \2", text)
     text = _FRACTION.sub(lambda match: match[1] if match[2] == "1" else f"{match[1]}/{match[2]}", text)
     return _keys_named(text, keys)
 
 
 def _keys_named(text: str, keys: Collection[str]) -> str:
-    """A sentence with keys of a recipe for options that the command line does not have."""
+    """Replace options that only a recipe can have by their keys."""
     if not keys:
         return text
     text, command, line = text.partition("utmost ledger create ")  # this command takes no recipe
@@ -574,7 +565,7 @@ def _keys_named(text: str, keys: Collection[str]) -> str:
 
 
 def _spoken(text: str, keys: Collection[str] = ()) -> str:
-    """A sentence of the library with options for arguments: ``--numbers reals`` for ``numbers="reals"``."""
+    """Replace arguments in a sentence of the library by options: ``numbers="reals"`` by ``--numbers reals``."""
 
     def option(match: re.Match[str]) -> str:
         typed = _option(match)
@@ -591,7 +582,7 @@ def _spoken(text: str, keys: Collection[str] = ()) -> str:
 
 
 def _selected(match: re.Match[str]) -> str:
-    """A selection of one level as an option: ``--where "age=16..85"``."""
+    """Return a selection of one level as an option: ``--where "age=16..85"``."""
     name, low, high, labels = match.groups()
     if labels is not None:
         listed = ",".join(_QUOTED.findall(labels))
@@ -601,7 +592,7 @@ def _selected(match: re.Match[str]) -> str:
 
 
 def _numbered(match: re.Match[str]) -> str:
-    """Numbers by label as an option: ``--values "85+=90"``."""
+    """Return numbers by label as an option: ``--values "85+=90"``."""
     listed = ",".join(f"{label}={number}" for label, number in _NUMBER.findall(match[1]))
     return f'--values "{listed}"'
 
@@ -613,7 +604,7 @@ def _option(match: re.Match[str]) -> str:
 
 
 def _check_streams() -> None:
-    """Nothing is drawn where the answer could not be written; what a stream cannot spell is written in escapes."""
+    """Refuse to run where the answer could not be written; escape characters that a stream cannot encode."""
     if sys.stdout is None or sys.stdout.closed:
         _fail("standard output must be open", 2, OSError)
     _keep_for_answers()
@@ -623,11 +614,9 @@ def _check_streams() -> None:
 
 
 def _keep_for_answers() -> None:
-    """Give the answers of a command standard output for themselves: what libraries print goes to standard error.
-
-    They print to file descriptor 1, some of them when the process ends, out of a buffer of C's: this is never undone. A
-    stream that somebody has put in the place of `sys.stdout` is theirs, and left alone.
-    """
+    """Keep standard output for the answers of a command: output of libraries goes to standard error."""
+    # Libraries print to file descriptor 1, some of them from a C buffer when the process ends, so this is never undone.
+    # A replaced `sys.stdout` stays.
     stream = sys.stdout
     with suppress(OSError, ValueError):
         if not isinstance(stream, io.TextIOWrapper) or stream is not sys.__stdout__ or stream.fileno() != _STDOUT:
@@ -635,7 +624,7 @@ def _keep_for_answers() -> None:
         for number in (_STDIN, _STDERR):
             try:
                 os.fstat(number)
-            except OSError:  # it is closed, and the next file that is opened would take its number
+            except OSError:  # descriptor is closed: the next opened file would get its number
                 os.open(os.devnull, os.O_RDWR)
         stream.flush()
         own = os.dup(_STDOUT)
@@ -651,7 +640,7 @@ def _keep_for_answers() -> None:
 
 @contextmanager
 def _ended_in_order() -> Iterator[None]:
-    """Let a request to end the process (SIGTERM) run what removes half-written files, as Ctrl-C does."""
+    """Let SIGTERM run the removal of half-written files, as Ctrl-C does."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -663,7 +652,7 @@ def _ended_in_order() -> Iterator[None]:
 
 
 def _silence() -> None:
-    """Let what a closed pipe or a full disk does not take go nowhere, so that Python does not fail on it at its end."""
+    """Discard output that a closed pipe or a full disk refuses, so that Python does not fail at its end."""
     try:
         sys.stdout.flush()
     except (OSError, ValueError):
@@ -672,20 +661,11 @@ def _silence() -> None:
 
 
 def _tell(keys: Collection[str], message: Warning | str, category: type[Warning], *place: Any, **line: Any) -> None:
-    """One warning on standard error, without the line of code that it comes from."""
     sys.stderr.write(f"utmost: warning: {harmless(_keys_named(_spoken(str(message), keys), keys))}\n")
 
 
 def _fail(message: str, code: int, kind: type[BaseException], *remedies: str | None, as_json: bool = False) -> NoReturn:
-    """One line on standard error, where there is one, and the exit code.
-
-    Args:
-        message: What was required, and what came.
-        code: Exit code.
-        kind: Class of the error, for programs.
-        remedies: Sentences that say how to mend it.
-        as_json: Whether the line is JSON, for programs.
-    """
+    """Write an error in one line to standard error, as JSON for programs, and end with the exit code."""
     remedy = " ".join(filter(None, remedies))
     line = f"utmost: {message if not remedy or message.endswith('.') else f'{message}.'} {remedy}".rstrip()
     if as_json:

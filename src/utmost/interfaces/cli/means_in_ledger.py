@@ -1,4 +1,4 @@
-"""Tables of several amounts in a ledger, as the commands publish, relax and show them."""
+"""Tables of several amounts in a ledger: publishing, relaxing and showing them."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -26,7 +26,7 @@ def publish_means_in_ledger(
     dry_run: bool,
     counting: Sequence[Any],
 ) -> None:
-    """Publish several amounts as one table, or rehearse it; the arguments are those of `publish_in_ledger`."""
+    """Publish several amounts as one table, or rehearse it; arguments as of `publish_in_ledger`."""
     request, again = memory.request, memory.request is not None
     signer = question.checked(table, again=again)
     with memory.place.opened() as opened, named_command(opened, table, memory, question, counting):
@@ -61,7 +61,7 @@ def relax_means_in_ledger(
 
 
 def give_means(question: Question, measures: MeasuresTable, signer: Signer | None, *, again: bool = False) -> None:
-    """Write the table of several amounts and its statement, then print; an error says that the answer is not lost."""
+    """Write the table of several amounts and its statement, and print; an error names the way to the answer."""
     try:
         shown = measures.with_confidence(question.answer.confidence)
         give_measures(shown, question.answer, signer, again=again, headline="Answered.")
@@ -71,7 +71,7 @@ def give_means(question: Question, measures: MeasuresTable, signer: Signer | Non
 
 
 def _show_rehearsal(question: Question, tables: Mapping[str, CountedTable], after: Budget) -> None:
-    """Say what a call would spend, and how accurate its answer would be; nothing was drawn or written."""
+    """Show what a call would spend, and how accurate its answer would be; nothing is drawn or written."""
     measures = MeasuresTable.without_data(tables, question.at, question.answer.confidence)
     margins = measures_margins(measures, question.answer.confidence)
     show_after(question, after, {"margins": margins}, {"column_error_bars": measures.column_bars()})

@@ -1,4 +1,4 @@
-"""`utmost release --plan`: the table that a plan is carried out on, and where its release goes."""
+"""`utmost release --plan`: the counted table for a plan."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +20,7 @@ def _axes(domain: Domain) -> dict[str, Axis]:
 
 
 def _in_all(unit: Unit) -> str | None:
-    """The bound of all cells together, as `count_table` takes it: of sums and counts together in events."""
+    """Return the bound over all cells as an argument of `count_table`: with sums and counts, in events."""
     if unit.in_all is None or unit.amount is None or unit.amount.between is None:
         return None if unit.in_all is None else unit.text(unit.in_all)
     low, high = unit.amount.ends
@@ -28,7 +28,7 @@ def _in_all(unit: Unit) -> str | None:
 
 
 def planned_table(table: Path, people: People, spelling: Spelling, plan: Plan) -> CountedTable:
-    """The counted table of a file: read, or counted over the plan's domain and by its unit where none is said."""
+    """Return the counted table of a file: read, or counted over the plan's domain, by default within its unit."""
     if people.are_events and plan.unit.is_distinct:
         remedy = "Count first: utmost count TABLE --measures FILE --out counted.json, and release the file."
         raise OutOfRange("a plan for distinct values needs a counted table", came="events", remedy=remedy)

@@ -1,4 +1,4 @@
-"""The screen of `utmost read` for a release by itself: cells, sums, differences, ratios, means, other levels."""
+"""`utmost read` of one release: cells, sums, differences, ratios, means, and margins at other levels."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -33,15 +33,15 @@ from utmost.publish.workloads.sums_in_words import selected
 from utmost.tables.files import files
 from utmost.tables.files.atomic import write_together
 
-_SHOWN, _FEWEST, _DIGITS = 24, 6, 9  # rows of all columns, of a column of many, and digits of a number
-_BOUGHT = (2, 4)  # the levels that are shown where none is asked for, as multiples of the release's own
-# The levels of the curves, as parts of the release's own.
+_SHOWN, _FEWEST, _DIGITS = 24, 6, 9  # rows of all columns together, rows of each of many columns, digits of a number
+_BOUGHT = (2, 4)  # levels that are shown by default, as multiples of the release's level
+# Levels of the curves, as multiples of the release's level.
 _CURVE = [Fraction(k, 16) for k in (*range(4, 16), *range(16, 65, 3))]
 
 
 @dataclass(frozen=True, slots=True)
 class CellSelection:
-    """The question about the cells of a release."""
+    """The options of a question about the cells of a release."""
 
     where: Annotated[
         list[str] | None,
@@ -52,13 +52,11 @@ class CellSelection:
     over_column: Annotated[str | None, option("NAME", "Released column to divide by, in the same cells.")] = None
     total: Annotated[bool, flag("Sum of all cells.")] = False
     mean: Annotated[bool, flag("Mean of the cells of --where, or of all.")] = False
-    at: Annotated[list[str] | None, option("EPSILON", "Larger level, whose margins are shown before it is spent.")] = (
-        None
-    )
+    at: Annotated[list[str] | None, option("EPSILON", "Larger level whose margins are shown; nothing is spent.")] = None
 
     @property
     def ask_a_sum(self) -> bool:
-        """Whether something is to be computed of cells."""
+        """Whether a number is to be computed from cells."""
         return (
             self.total
             or self.mean
@@ -66,14 +64,14 @@ class CellSelection:
         )
 
     def one_by_one(self, release: Any) -> "CellSelection":
-        """The same question with each condition by itself."""
+        """Return the question with each condition by itself."""
         where, minus, over = (
             None if texts is None else conditions(release, texts) for texts in (self.where, self.minus, self.over)
         )
         return replace(self, where=where, minus=minus, over=over)
 
     def check_unused(self) -> None:
-        """Check that nothing was asked of cells where counts are read for a prior."""
+        """Refuse questions about cells where counts are read for a prior."""
         if self.ask_a_sum or self.at:
             remedy = "Leave out --response, --prior and --n."
             raise OutOfRange(
@@ -81,44 +79,30 @@ class CellSelection:
             )
 
     def check_one_question(self) -> None:
-        """Check that one sum, ratio or mean is asked for."""
+        """Check that at most one sum, ratio or mean is requested."""
         divided = self.over is not None or self.over_column is not None
         questions = {"--minus": self.minus is not None, "--over": divided, "--mean": self.mean}
         names = [name for name, wanted in questions.items() if wanted]
         if divided and len(names) > 1:
-            remedy = "Leave one out, and ask it in a second call: it costs nothing."
+            remedy = "Leave one out, and ask for it in a second call: it costs nothing."
             raise OutOfRange("only one of these options may be given", came=" and ".join(names), remedy=remedy)
 
 
 @dataclass(frozen=True, slots=True)
 class CellsAsked:
-    """The question about the cells of a release, and how the answer is given.
-
-    Attributes:
-        cells: the question.
-        column: Column to read, where there are several.
-        confidence: Confidence of the error bars.
-        plot: the file of a picture.
-        out: the file of a table with its error bars.
-        spelling: Spelling of the released table.
-        form: the format in which a table goes to standard output.
-    """
+    """A question about the cells of a release, and the form of its answer."""
 
     cells: CellSelection
     column: str | None
     confidence: str
-    plot: Path | None
-    out: Path | None
+    plot: Path | None  # file of a picture
+    out: Path | None  # file of a table with margins
     spelling: table_options.TextFileOptions
-    form: str | None = None
+    form: str | None = None  # format of a table on standard output
 
 
 def read_cells(file: Path, statement: Path | None, all_asked: CellsAsked, *, to_pipe: bool, as_json: bool) -> None:
-    """Read a release by itself, and print or write what it says.
-
-    Args:
-        to_pipe: whether what is written goes to standard output, where no file is named.
-    """
+    """Read one release, and print or write its figures; with `to_pipe` a table goes to standard output."""
     question, column, plot, path, spelling = (
         all_asked.cells,
         all_asked.column,
@@ -182,7 +166,7 @@ def read_cells(file: Path, statement: Path | None, all_asked: CellsAsked, *, to_
 
 
 def _read_people(release: MeasuresTable, asked: CellsAsked, *, as_json: bool) -> None:
-    """Print a number of people, a difference or a share, of a table of several amounts."""
+    """Print a number of people, a difference or a share, from a table of several amounts."""
     cells, first = asked.cells, next(iter(release.releases.values()))
     other = {"--at": cells.at, "--over-column": cells.over_column, "--column": asked.column}
     for name, value in {**other, "--plot": asked.plot, "--out": asked.out}.items():
@@ -199,7 +183,7 @@ def _read_people(release: MeasuresTable, asked: CellsAsked, *, as_json: bool) ->
 
 
 def _check_whole(is_whole: bool) -> None:
-    """Check that no more is asked than what a table shows."""
+    """Check that FILE is a released table if the question needs one."""
     if not is_whole:
         remedy = (
             "Name the release from which FILE was made; or leave out all other options to see FILE and its statement."
@@ -214,7 +198,7 @@ def _levels(cells: CellSelection, own: Level) -> list[Level]:
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """A released table as it is asked."""
+    """A released table, with the confidence and the column of the question."""
 
     release: AnswerCells | NoisyCells
     sure: Fraction
@@ -226,7 +210,7 @@ class _Table:
         return self.release.noise.level
 
     def whole(self, cells: CellSelection) -> dict[str, Any]:
-        """Every cell, by itself and all at once."""
+        """Return every cell with its margin, alone and for all cells at once."""
         release = self.release
         names = list(release.cells) if self.column is None else [release.column(self.column)]
         return {
@@ -243,9 +227,9 @@ class _Table:
         }
 
     def sum(self, cells: CellSelection) -> dict[str, Any]:
-        """One sum, difference, ratio or mean of cells."""
+        """Return one sum, difference, ratio or mean of cells."""
         release = self.release
-        if "count" in release.cells and release.counted:  # the cells of a counted table
+        if "count" in release.cells and release.counted:  # cells of a counted table
             check_counted(release.labels, [*(cells.where or ()), *(cells.over or ()), *(cells.minus or ())])
         rows, sure = release.chosen(cells.where or ()), self.sure
         column = release.column(self.column)
@@ -260,7 +244,7 @@ class _Table:
         return _sum(bar.value, bar.margin, sure, question, kind, bar.cells)
 
     def bought(self, at: Level) -> dict[str, Any]:
-        """The bar at a level."""
+        """Return the margins at a level."""
         assert isinstance(self.release, AnswerCells), "noise of others cannot be drawn again"
         noise = self.release.at(at)
         bars = type(self.release.bars)(noise)
@@ -271,22 +255,18 @@ class _Table:
 
 @dataclass(frozen=True, slots=True)
 class _Sums:
-    """A release by a plan as it is asked.
-
-    Attributes:
-        people: Table of several amounts that is asked for people in place of the release, which is its first.
-    """
+    """A release by a plan, with the confidence of the question."""
 
     release: NoisySums
     sure: Fraction
-    people: MeasuresTable | None
+    people: MeasuresTable | None  # table of several amounts, whose first release is `release`
 
     @property
     def level(self) -> Level:
         return self.release.level
 
     def whole(self, cells: CellSelection) -> dict[str, Any]:
-        """The bars of the wanted tables, each sum by itself and all of a table at once."""
+        """Return the margins of the wanted tables, for each sum and for all sums of a table at once."""
         release, sure = self.release, self.sure
         if release.unit.is_shared:
             tables = [
@@ -307,7 +287,7 @@ class _Sums:
         return {**_head(self.sure), "kind": "tables", "tables": tables, "relaxable": True}
 
     def sum(self, cells: CellSelection) -> dict[str, Any]:
-        """One sum, difference or ratio."""
+        """Return one sum, difference or ratio."""
         if cells.mean or cells.over_column is not None:
             remedy = "Write utmost total FILE --mean COLUMN."
             raise OutOfRange(
@@ -327,7 +307,7 @@ class _Sums:
         return _sum(exact(answer.value), answer.margin, sure, question, kind, None)
 
     def bought(self, at: Level) -> dict[str, Any]:
-        """The largest bar of the wanted tables at a level."""
+        """Return the largest margin of the wanted tables at a level."""
         other = replace(self.release, level=at, confidence=self.sure, weights={})
         alone = max(other.bars().values())
         return _bought(at, alone, None, None)
@@ -374,7 +354,7 @@ def _ratio(bar: RatioBar, question: str) -> dict[str, Any]:
 
 
 def _question(cells: CellSelection, column: str) -> str:
-    """The question in words."""
+    """Return the question in words."""
     words = f"{column}, {_of(cells.where)}"
     if cells.mean:
         words = f"mean of {words}"
@@ -395,7 +375,7 @@ def _plain(value: Fraction) -> int | float:
 
 
 def _show(report: dict[str, Any], written: Path | None, beyond: str | None, clipped: str | None) -> None:
-    """Print a report for people, with what is in no figure; of amounts that were clipped with the ends."""
+    """Print a report for people; `beyond` and `clipped` say in words what no figure includes."""
     console, sure = screen(), percent(report["confidence"])
     if report["kind"] == "cells":
         console.print(_cells(report), _whole_facts(report, sure))
@@ -403,7 +383,9 @@ def _show(report: dict[str, Any], written: Path | None, beyond: str | None, clip
         rows = [[family["table"], _up(family["margin"]), _up(family["margin_together"])] for family in report["tables"]]
         console.print(grid(["table", f"each sum, {sure}", f"all at once, {sure}"], rows))
         console.print(
-            facts({"more": "utmost total gives any sum with its error bar; --where, --minus and --over here"})
+            facts(
+                {"more": "utmost total computes any sum with its margin; --where, --minus and --over choose cells here"}
+            )
         )
     else:
         console.print(_answer(report, sure, beyond))
@@ -420,7 +402,7 @@ def _show(report: dict[str, Any], written: Path | None, beyond: str | None, clip
 
 
 def _cells(report: dict[str, Any]) -> ScreenGroup:
-    """A table for each released column: beside each other they would be too wide for a terminal."""
+    """Show each released column as a table of its own: together they would be too wide for a terminal."""
     names = report["columns"]
     return ScreenGroup(*(_column(report, name, max(_FEWEST, _SHOWN // len(names))) for name in names))
 
@@ -459,7 +441,7 @@ def _answer(report: dict[str, Any], sure: str, beyond: str | None) -> ScreenGrou
             "interval": f"holds the true ratio of what was counted, at {sure} confidence",
         }
         if not report["determined"]:
-            rows = {"why": f"at {sure} confidence the sum that is divided by may be 0: its error bar reaches there"}
+            rows = {"why": f"at {sure} confidence the denominator may be 0: 0 is within its margin"}
     else:
         low, high = report["interval"]
         shown = f"{_shown(report['value'])} {_up(report['margin'])}"
@@ -471,7 +453,7 @@ def _answer(report: dict[str, Any], sure: str, beyond: str | None) -> ScreenGrou
 
 
 def _prices(report: dict[str, Any]) -> ScreenGroup:
-    """The bars at other levels, and their cost."""
+    """Show the margins at other levels, and their cost."""
     rows = [
         [
             price["epsilon"],
@@ -482,16 +464,16 @@ def _prices(report: dict[str, Any]) -> ScreenGroup:
     ]
     can = report.get("relaxable")
     cost = (
-        "a release in a ledger is relaxed to them at the price of the new level alone"
+        "relaxing a release in a ledger costs the new level alone"
         if can
         else "this noise was not drawn to be relaxed: a second release adds its level to the first"
     )
-    title = ScreenText("\nWhat other levels would buy, before they are bought", style="bold")
+    title = ScreenText("\nMargins at other levels", style="bold")
     return ScreenGroup(title, grid(["epsilon", "each", "all at once"], rows), facts({"price": cost}))
 
 
 def _shown(value: Any, way: str = ROUND_HALF_EVEN) -> str:
-    """A number to nine digits, rounded this way; whole ones whole."""
+    """Format a number to nine digits, rounded this way; integers without decimals."""
     if value is None or isinstance(value, int) or float(value).is_integer():
         return "none" if value is None else str(int(value))
     whole = exact(value)
@@ -504,12 +486,12 @@ def _up(margin: Any) -> str:
 
 
 def _span(low: Any, high: Any) -> str:
-    """The interval from a lower end to an upper one, neither rounded inward."""
+    """Format an interval, with its ends rounded outward."""
     return f"{_shown(low, ROUND_FLOOR)} to {_shown(high, ROUND_CEILING)}"
 
 
 def _plot(levels: Sequence[dict[str, Any]], file: Any, path: Path) -> None:
-    """Error against level, on a page."""
+    """Draw the errors at each level."""
     xs = [price["epsilon_float"] for price in levels]
     curves = {"margin": [float(price["margin"]) for price in levels]}
     if levels[0]["margin_together"] is not None:

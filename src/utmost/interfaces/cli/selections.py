@@ -1,4 +1,4 @@
-"""Which cells `utmost total` and `utmost read` take, what none counts, and a refusal for other columns."""
+"""The cells that `utmost total` and `utmost read` select, and refusals of unknown columns."""
 
 import re
 from collections.abc import Iterable
@@ -16,11 +16,11 @@ from utmost.publish.statements.table_words import beyond_unit
 from utmost.publish.workloads.sums_in_words import read_selection
 from utmost.tables.axes.axes import label_text
 
-_NEXT = re.compile(r",\s*(?=[^,=]+=)")  # where one condition ends and the next begins
+_NEXT = re.compile(r",\s*(?=[^,=]+=)")  # separates two conditions
 
 
 def conditions(published: Any, texts: Iterable[str] | None) -> list[str]:
-    """Conditions one by one, from texts that may hold several: "sex=men,age=20..40"."""
+    """Split texts with several conditions: "sex=men,age=20..40"."""
     found = list(texts or ())
     if not any(_NEXT.search(text) for text in found):
         return found
@@ -36,16 +36,16 @@ def conditions(published: Any, texts: Iterable[str] | None) -> list[str]:
     elif isinstance(published, NoisyTable):
         labels = [label for listed in published.cells.labels.values() for label in listed]
     elif not isinstance(published, Answer):
-        return found  # it is refused later
+        return found  # refused later
     else:
         labels = [label for listed in AnswerCells.of(published).labels.values() for label in listed]
     if any("=" in str(label) for label in labels):
-        return found  # what looks like a condition may be a label
+        return found  # the text of a condition may be a label
     return [condition for text in found for condition in _NEXT.split(text)]
 
 
 def counted_selection(sums: NoisySums, where: Iterable[str] | None) -> dict[str, Any]:
-    """The cells of released sums that texts of the form COLUMN=LABELS take."""
+    """Return the cells of released sums that COLUMN=LABELS texts select."""
     texts, amounts = [text for text in where or () if text != "all"], sums.plan.amount_pair
     axes = [axis for axis in sums.domain.axes if amounts is None or axis.levels[0] != amounts.amount.name]
     if amounts is not None:
@@ -56,11 +56,7 @@ def counted_selection(sums: NoisySums, where: Iterable[str] | None) -> dict[str,
 
 
 def check_counted(columns: Iterable[str], where: Iterable[str], groups: Iterable[str] = ()) -> None:
-    """Check that a table was counted by the columns of a selection, or has them as groups of its columns.
-
-    Raises:
-        OutOfRange: naming the column, and how to publish it.
-    """
+    """Refuse a column by which a table was not counted, with the way to publish it."""
     counted_by = list(columns)
     there = [*counted_by, *groups]
     for text in where:
@@ -78,7 +74,7 @@ def check_counted(columns: Iterable[str], where: Iterable[str], groups: Iterable
 
 
 def quantity(published: NoisySums | MeasuresTable, amount: str | None = None) -> str:
-    """The numbers of which sums and ratios of a release are, in words: of an amount, or people or events."""
+    """Return in words what sums and ratios of a release are about: an amount, people or events."""
     if isinstance(published, MeasuresTable):
         return f"number of {next(iter(published.releases.values())).unit.counted}"
     unit = published.unit
@@ -88,7 +84,7 @@ def quantity(published: NoisySums | MeasuresTable, amount: str | None = None) ->
 
 
 def uncounted(published: Any) -> str:
-    """The contributions that no figure of a release counts, in words; empty where utmost cut nothing."""
+    """Return in words the contributions that no figure of a release includes; empty if utmost removed none."""
     if isinstance(published, DetailedSums):
         promise, cell = published.first.promise, "cell"
     elif isinstance(published, MeasuresTable):

@@ -1,4 +1,4 @@
-"""A self-check of half a minute at most: laws, draws, a proof, a statement and a ledger, each by a second route."""
+"""A self-check of at most half a minute: noise, draws, a proof, a statement and a ledger, each in two ways."""
 
 import dataclasses
 import math
@@ -37,26 +37,20 @@ from utmost.tables.admissions import ADMISSIONS
 _DRAWS = 200_000
 _LIBRARIES = ("numpy", "cryptography", "flint", "highspy", "numba", "pyarrow", "duckdb", "matplotlib")
 _ALARM = 1e-9
-"""A sound machine fails the check of draws less than once in a thousand million times."""
+"""Probability below which the check of draws fails: less than one false alarm in 10^9 runs."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class SelfCheck:
-    """One check, and what came of it.
-
-    Attributes:
-        name: Subject of the check, and its measure.
-        problem: Fault that was found; empty where there is none.
-        seconds: Duration.
-    """
+    """A check and its result."""
 
     name: str
-    problem: str
+    problem: str  # empty if none was found
     seconds: float
 
 
 def self_check() -> list[SelfCheck]:
-    """Every check in turn; one that fails does not stop the others."""
+    """Run every check; a failure does not stop the others."""
     checks = []
     for name, check in CHECKS.items():
         begun = monotonic()
@@ -75,7 +69,7 @@ def _require(*, holds: bool, what: str) -> None:
 
 
 def check_laws() -> None:
-    """All probabilities are 1 together, and no neighbouring counts differ by more than the level; in rationals."""
+    """Check in rationals that probabilities sum to 1, and that neighbours differ by at most the level."""
     for law in (
         Geometric(alpha="1/2"),
         DiscreteStaircase(alpha="1/3", sensitivity=5),
@@ -85,7 +79,7 @@ def check_laws() -> None:
         masses = {k: law.pmf(k) for k in range(-reach - wide, reach + wide + 1)}
         tails = 2 * law.ccdf(reach)
         total = sum(masses[k] for k in range(-reach, reach + 1)) + tails
-        _require(holds=total == 1, what="the probabilities of a law must be 1 together")
+        _require(holds=total == 1, what="the probabilities of a law must sum to 1")
         worst = max(masses[k] / masses[k + s] for k in range(-reach, reach + 1) for s in range(-wide, wide + 1))
         _require(holds=worst == 1 / law.alpha, what="neighbours must differ by exactly the level")
     matrix = geometric_channel(6, alpha="1/2").matrix
@@ -94,16 +88,14 @@ def check_laws() -> None:
 
 
 def check_draws() -> None:
-    """Draws from the operating system's randomness have the law that is stated: chi-square."""
+    """Check by chi-square that draws from the operating system's randomness have their stated distribution."""
     for law in (Geometric(1), DiscreteStaircase("1/2", 5)):
         _require(holds=chi_square_chance(law, sample(law, _DRAWS)) > _ALARM, what="draws must have the law stated")
 
 
 def chi_square_chance(law: IntegerLaw, draws: np.ndarray) -> float:
-    """A bound on the chance that a sample of this law is as far from it as this one, by Chernoff's bound.
-
-    Bins are single integers where 50 draws or more are expected, and the two tails.
-    """
+    """Bound the chance that a sample is at least as far from its law as this one, by Chernoff's bound."""
+    # Bins are single integers with at least 50 expected draws, and the two tails.
     reach = int(np.flatnonzero(np.asarray(law.pmf(np.arange(10_000.0))) * draws.size >= 50).max(initial=1))
     wanted = np.asarray(law.pmf(np.arange(-reach, reach + 1.0)))
     wanted = np.concatenate([[float(law.ccdf(float(reach)))], wanted, [float(law.ccdf(float(reach)))]]) * draws.size
@@ -117,20 +109,20 @@ def chi_square_chance(law: IntegerLaw, draws: np.ndarray) -> float:
 
 
 def check_sums() -> None:
-    """The error bar of a sum of 24 noises, by a Fourier series and by a product of polynomials."""
+    """Check the margin of a sum of 24 noises by a Fourier series and by a product of polynomials."""
     combined, other = Combination([1], 1, counts=[24]).margin(), RepeatedSum(Geometric(1), 24).margin()
-    _require(holds=combined == other == 13, what="two routes to an error bar must agree")
+    _require(holds=combined == other == 13, what="two computations of a margin must agree")
 
 
 def check_proof() -> None:
-    """A best mechanism's certificate proves its loss again, without the solver."""
+    """Check the certificate of a best mechanism without the solver."""
     best = optimal_mechanism(PrivacyType(counts(5), alpha="1/2"), Consumer(priors.uniform(6), losses.absolute))
     _require(holds=best.loss == Fraction(43, 48), what="the least loss must be 43/48")
     _require(holds=best.certificate.verify(), what="a certificate must prove its loss")
 
 
 def check_statements() -> None:
-    """A released table is what its statement says, and a table with one other cell is not."""
+    """Check a released table against its statement, and that a changed table is found."""
     table = {"sex": ADMISSIONS["sex"][:2], "admitted": ADMISSIONS["admitted"][:2]}
     answer = release(table, Promise("admitted", public="sex", unit=Unit(1, 1)), epsilon=1, once=True)
     check_statement(answer.statement, answer.table)
@@ -143,7 +135,7 @@ def check_statements() -> None:
 
 
 def check_ledger() -> None:
-    """A ledger is made, relaxed, viewed and verified; it repeats what it said, and costs the largest level."""
+    """Check that a ledger publishes, relaxes, views and verifies, repeats its answers, and costs the largest level."""
     table = {"sex": ADMISSIONS["sex"], "admitted": ADMISSIONS["admitted"]}
     with TemporaryDirectory(prefix="utmost-check-") as folder:
         place = Path(folder) / "releases.db"
@@ -155,7 +147,7 @@ def check_ledger() -> None:
         with Ledger.open(place) as ledger:
             again = ledger.view("check", epsilon=1)
             same = bool(again.table["admitted"] == sharper.table["admitted"])
-            _require(holds=same, what="a ledger must repeat what it said")
+            _require(holds=same, what="a ledger must repeat its answer")
             _require(holds=ledger.spent("check") == level(1), what="answers together must cost the largest level")
             verification = ledger.verify()
             _require(holds=verification.responses == 3, what="a ledger must hold its three answers")
@@ -176,25 +168,25 @@ solve(program), solve_whole(program)
 
 
 def check_silence() -> None:
-    """Libraries that are loaded, a solver that is made and one that solves print nothing among a program's answers."""
+    """Check that libraries print nothing on standard output while they load and solve."""
     done = subprocess.run([sys.executable, "-P", "-c", _SOLVING], stdin=subprocess.DEVNULL, capture_output=True)
     _require(holds=done.returncode == 0, what="a process of its own must solve a program")
     if done.stdout:
         raise PromiseBroken(
             "libraries must print nothing on standard output while they are loaded, make a solver and solve",
             came=repr(done.stdout.splitlines()[0].decode("utf-8", "replace")[:70]),
-            remedy="What commands and the service answer is kept apart from it; what your own programs print is not. "
-            "Take another version of the library that says so.",
+            remedy="Answers of commands and the service are not affected; output of your own programs is. "
+            "Install another version of the library that prints.",
         )
 
 
 CHECKS: dict[str, Callable[[], None]] = {
     "laws, by enumeration in rationals": check_laws,
     f"{_DRAWS:,} draws of each of two laws, by chi-square": check_draws,
-    "an error bar, by two routes": check_sums,
+    "a margin, computed in two ways": check_sums,
     "a best mechanism, by its certificate": check_proof,
     "a statement and a changed table": check_statements,
     "a ledger: published, relaxed, viewed, reopened, verified": check_ledger,
     "a silent solver: nothing on standard output but answers": check_silence,
 }
-"""The checks, in the order of the stream."""
+"""The checks, in order."""

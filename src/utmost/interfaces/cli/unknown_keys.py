@@ -27,7 +27,7 @@ from utmost.tables.files.json_files import write_json
 from utmost.tables.files.sidecars import sidecar_path
 
 FIXED = (
-    "Which keys are named cannot be relaxed: a larger epsilon is another naming, and both add up. Counts over these "
+    "The choice of keys cannot be relaxed: a second choice at a larger epsilon adds its epsilon. Counts over these "
     "keys can be relaxed without a loss."
 )
 
@@ -36,7 +36,7 @@ _SHOWN = 30
 
 @dataclass(frozen=True, slots=True)
 class UnknownKeys:
-    """A column of keys that nobody listed, and the promise with which some of them are named."""
+    """The options for naming the keys of a column that nobody listed."""
 
     column: Annotated[
         str | None, option("COLUMN", "Column whose values nobody can list; frequent ones are named.", "--unknown-keys")
@@ -48,7 +48,7 @@ class UnknownKeys:
     ] = None
 
     def check_unused(self, level: options.AskedLevel) -> None:
-        """Check that no promise is given where nothing is named."""
+        """Refuse options for naming keys if no column of keys is given."""
         told = {"--epsilon": level.epsilon, "--delta": self.delta, "--shares": self.shares}
         for name, value in told.items():
             if value is not None:
@@ -66,7 +66,7 @@ class UnknownKeys:
         as_json: bool,
         dry_run: bool,
     ) -> None:
-        """Name keys, and write the domain of them; other axes are taken from a domain's file."""
+        """Name keys, and write a domain with them; other axes come from a domain file."""
         column = str(self.column)
         if self.delta is None or people.at_most is None or people.person is None or not level.is_given:
             needed = {"--person": people.person, "--at-most": people.at_most}
@@ -85,14 +85,14 @@ class UnknownKeys:
             raise OutOfRange(
                 "--unknown-keys takes --person, --at-most, --domain and --count-key alone of the counting options",
                 came="another one",
-                remedy="Leave the others out: they come when the named keys are counted.",
+                remedy="Leave the others out: give them when you count the named keys.",
             )
         at, noise = level.read(), self._noise(people.at_most)
         axes = {} if people.domain is None else dict(read_domain(people.domain).facts())
         if out is not None and out.suffix.lower() != ".json":
             required, remedy = "--out must be a domain's file, which ends in .json", "Write --out keys.json, say."
             raise OutOfRange(required, came=out.name, remedy=remedy)
-        # Before anything is drawn: what could not be written would be spent for nothing.
+        # Before the draw, because a draw that cannot be written is spent for nothing.
         for path in () if out is None else (out, _table_beside(out), sidecar_path(_table_beside(out))):
             check_absent(path, draws=True)
         with progress_bar(f"Counting {events.name}") as progress:
@@ -115,7 +115,7 @@ class UnknownKeys:
         keys = list(named.table[column])
         if out is not None and not keys:
             least = f"A key needs about {noise.law(at).threshold} {noise.columns[-1]}"
-            remedy = f"{least}; the empty list is published in {_table_beside(out)}: what was spent is spent."
+            remedy = f"{least}; the empty list is published in {_table_beside(out)}. The level stays spent."
             raise OutOfRange(
                 "a domain needs at least one key", came="none: no noisy count was above the threshold", remedy=remedy
             )

@@ -1,1 +1,1 @@
-"""Designs, channels, capacities and verdicts as files, and read back as what they say and nothing more."""
+"""Files of designs, channels, capacities, samplers and published tables: writing, reading and verifying."""

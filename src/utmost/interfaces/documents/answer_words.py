@@ -1,4 +1,4 @@
-"""The promise of answers drawn from a mechanism, in words, and the check of its statement."""
+"""Statements of answers that were drawn from a mechanism: their words, and their check."""
 
 import math
 import re
@@ -20,18 +20,18 @@ from utmost.publish.promises.statement_kinds import ANSWERS_KIND
 from utmost.publish.releases.release_facts import ReleaseFacts
 
 EACH_ROW = "each row, as one person"
-"""The persons of a table's answers."""
+"""The persons of a table without a column of persons."""
 
 BY_DESIGN = "primal and dual prove the design"
 BY_ROWS = "computed from all rows: the least level that it keeps"
 ROUNDED = "; rounded, and its privacy checked again"
 HOW_CHECKED = (BY_DESIGN, BY_DESIGN + ROUNDED, BY_ROWS)
-"""How the level of a mechanism can have been checked: no statement says anything else of it."""
+"""All ways in which the level of a mechanism can have been checked."""
 
 _DIGEST = re.compile("[0-9a-f]{64}")
 _OF_A_TABLE = ("public", "rows", "column", "of")
 _BESIDE = (*_OF_A_TABLE, "repeated", "name", "dataset", "data_version", "together")
-"""The fields of answers that say of which table or persons they are."""
+"""Fields of a statement that name the table or the persons of the answers."""
 
 AGAIN = (
     "Each further answer about the same person adds up: k answers cost k times epsilon. So answer once, keep the "
@@ -45,13 +45,7 @@ KEPT = (
 
 
 def answers_guarantee(epsilon: str, unit: str | None, *, by_ledger: bool) -> str:
-    """The promise of one answer, and what more of them cost; or that a ledger repeats it.
-
-    Args:
-        epsilon: the level for one unit of distance, as its text.
-        unit: Unit of the distances.
-        by_ledger: whether a ledger keeps the answer.
-    """
+    """Return the guarantee of one answer in words, with the cost of further answers."""
     if epsilon == "0.0":
         return f"No answer says anything about the secret (epsilon = 0). {KEPT if by_ledger else AGAIN}"
     at = level_from_text(epsilon)
@@ -65,7 +59,7 @@ def answers_guarantee(epsilon: str, unit: str | None, *, by_ledger: bool) -> str
 
 
 def _telling_distance(at: Level) -> Fraction:
-    """A distance at which a factor can be pictured: the declared one of "ln 2 for 2 km", else a power of ten."""
+    """Return a distance whose factor is easy to picture: 2 km for "ln 2 for 2 km", else a power of ten."""
     if at.power.numerator == 1:
         return 1 / at.power
     return Fraction(10) ** max(0, math.ceil(-math.log10(at.epsilon_float)))
@@ -77,22 +71,13 @@ def _distance(distance: Fraction, unit: str | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class StatedAnswers:
-    """The subject of a statement of answers: the level and space of their mechanism, and of whom they are.
+    """The subject of a statement of answers."""
 
-    Attributes:
-        level: Level for one unit of distance, as JSON values; a level that is no exact number is the least decimal
-            above it, and has no more fields.
-        space: Secrets and their distances.
-        by_ledger: Whether a ledger keeps the answers.
-        mechanism: SHA-256 of the file of the mechanism, and how its level was checked.
-        about: Fields that say of which table or persons the answers are.
-    """
-
-    level: Mapping[str, Any]
+    level: Mapping[str, Any]  # of one unit of distance, as JSON; an irrational level is rounded up to a decimal
     space: Space
     by_ledger: bool
-    mechanism: Mapping[str, str]
-    about: Mapping[str, Any]
+    mechanism: Mapping[str, str]  # SHA-256 of the file, and how the level was checked
+    about: Mapping[str, Any]  # which table or persons the answers are about
 
     def _fields(self) -> dict[str, Any]:
         return {
@@ -117,11 +102,11 @@ class StatedAnswers:
 
 
 ANSWERS_FORM = StatementForm(ANSWERS_KIND, "a statement of answers", StatedAnswers._fields, StatedAnswers._of_fields)
-"""Statements of answers. That the mechanism keeps the level is proved by the design whose digest they name."""
+"""Form of statements of answers. The design file, whose digest a statement names, proves the level."""
 
 
 def answers_in_words(statement: Mapping[str, Any]) -> ReleaseFacts:
-    """Answers drawn from a mechanism, one for each person."""
+    """Check a statement of answers, and put it into words."""
     space = ANSWERS_FORM.checked(statement).space
     at, measured, rows = level_from_facts(statement), distances_words(space), statement.get("rows")
     apart = "1" if space.unit is None else f"1 {space.unit}"
@@ -164,7 +149,7 @@ def answers_in_words(statement: Mapping[str, Any]) -> ReleaseFacts:
 
 
 def stated_mechanism(statement: Mapping[str, Any]) -> dict[str, str]:
-    """The mechanism of the answers, for the statement: the SHA-256 of its file, and how it was checked."""
+    """Return the SHA-256 of the mechanism's file, and how its level was checked."""
     mechanism: dict[str, str] = stated_field(statement, "mechanism", dict)
     if set(mechanism) != {"sha256", "checked"} or not all(isinstance(fact, str) for fact in mechanism.values()):
         raise BadTable("answers must name their mechanism", came="none", where="mechanism")
@@ -177,7 +162,7 @@ def stated_mechanism(statement: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _check_about(statement: Mapping[str, Any]) -> None:
-    """Check what is said of the answers' table, or of those that a ledger keeps, as far as it can be without them."""
+    """Check the fields that name the table or the persons, as far as possible without the table."""
     if "repeated" in statement and stated_field(statement, "repeated", int) < 0:
         raise does_not_follow("repeated")
     for name in ("name", "together"):

@@ -1,4 +1,4 @@
-"""Answers drawn from a saved mechanism, for one secret or a column of them, and the statement of what they tell."""
+"""Answers drawn from a saved mechanism, for one secret or a column of secrets, with their statement."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -37,42 +37,28 @@ from utmost.tables.files.sidecars import sidecar_path
 from utmost.tables.frames.adapters import no_column
 
 Keeper = Callable[[Mapping[str, str | None]], tuple[dict[str, str], int]]
-"""A function from persons and their secrets to their answers and the number of those kept before."""
+"""Maps persons and secrets to answers, and to the number of answers that the ledger had already."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SavedMechanism:
-    """A mechanism from a file whose level has been checked.
-
-    Attributes:
-        mechanism: Mechanism to draw from.
-        space: the secrets and their distances.
-        answers: Name of each outcome.
-        facts: its level, as a statement has it.
-        checked: Way in which the level was checked.
-        digest: the SHA-256 of the file.
-    """
+    """A mechanism from a file, after the check of its level."""
 
     mechanism: Optimum | Channel
     space: Space
-    answers: tuple[str, ...]
-    facts: dict[str, Any]
-    checked: str
-    digest: str
+    answers: tuple[str, ...]  # name of each outcome
+    facts: dict[str, Any]  # level, as in a statement
+    checked: str  # how the level was checked
+    digest: str  # SHA-256 of the file
 
     def draw(self, secrets: Sequence[str]) -> list[str]:
-        """An answer for each secret, see `rows`."""
         numbers = named_mechanism(self.mechanism).numbers(
             np.array(self.rows(secrets), np.intp), SystemRandomness(), None
         )
         return [self.answers[y] for y in numbers.tolist()]
 
     def rows(self, secrets: Sequence[str]) -> list[int]:
-        """The number of each secret, which is given by its name, or by its number where no name is a number.
-
-        Raises:
-            OutOfRange: naming the row of a secret that there is none of, and not what stands in it.
-        """
+        """Return the row number of each secret, written as its name, or as its number where no name is a number."""
         places = _places(secret_names(self.space))
         rows = []
         for at, text in enumerate(secrets):
@@ -80,6 +66,7 @@ class SavedMechanism:
             if row is None:
                 raise OutOfRange(
                     f"a secret must be one of the {self.space.size} names, or a number in 0..{self.space.size - 1}",
+                    # The row, never the secret itself.
                     came=f"another, in row {at + 1}" if len(secrets) > 1 else "another",
                 )
             rows.append(row)
@@ -95,13 +82,8 @@ class SavedMechanism:
         version: int | None,
         independent: bool,
     ) -> tuple[dict[str, str], int]:
-        """One answer for each person, kept in a ledger; and how many of them were there before.
-
-        Args:
-            ledger: Ledger that keeps the answers.
-            persons: person to secret, see `rows`; None for a person who has an answer.
-            name, dataset, version, independent: Arguments of `Ledger.respond`.
-        """
+        """Draw and keep one answer for each person; return the answers, and how many were there before."""
+        # A person whose secret is None has an answer already.
         texts = [text for text in persons.values() if text is not None]
         names, rows = named_mechanism(self.mechanism).names, iter(self.rows(texts))
         called = range(self.space.size) if names is None else names  # where names are numbers, a number is a name
@@ -112,31 +94,15 @@ class SavedMechanism:
         return {person: str(answer) for person, answer in answers.items()}, len(before)
 
     def statement(self, *, by_ledger: bool = False, **about: Any) -> dict[str, Any]:
-        """The promise of the answers, as plain data."""
         mechanism = {"sha256": self.digest, "checked": self.checked}
         return ANSWERS_FORM.statement(StatedAnswers(self.facts, self.space, by_ledger, mechanism, about), None)
 
     def guarantee(self, *, by_ledger: bool = False) -> str:
-        """The promise of one answer, and what more of them cost; or that a ledger repeats it.
-
-        Args:
-            by_ledger: whether a ledger keeps the answer.
-        """
         return answers_guarantee(self.facts["epsilon"], self.space.unit, by_ledger=by_ledger)
 
 
 def saved_mechanism(path: Path, space: Space | None = None) -> SavedMechanism:
-    """The mechanism in a file: of a design, whose certificate is checked again, or a channel, whose level is computed.
-
-    Args:
-        path: File of `utmost design --out`, or a channel as `channel_files.read` reads it.
-        space: the secrets of a channel, which says nothing of distances; a design names its own.
-
-    Raises:
-        PromiseBroken: for a design that does not prove what it states, and for a channel that keeps no level.
-        OutOfRange: for a channel without a space, or with one of another size.
-        Unsupported: for a channel of floats, which keeps no level exactly.
-    """
+    """Read a mechanism: a design, whose certificate is checked again, or a channel, whose level is computed."""
     digest = sha256(path.read_bytes()).hexdigest()
     mechanism = read_design(path)
     if isinstance(mechanism, Optimum):
@@ -179,7 +145,7 @@ def _of_channel(channel: Channel, space: Space, digest: str) -> SavedMechanism:
 
 
 def _places(names: list[str]) -> dict[str, int]:
-    """Each way to write a secret, and its number: its name, and its number where no name is a number."""
+    """Map each spelling of a secret to its number; a number is a spelling where no name is a number."""
     plain = list(map(_plain, names))
     places = {text: at for at, text in enumerate(plain) if plain.count(text) == 1}
     if not any(text.lstrip("+-").isdigit() for text in plain):
@@ -188,73 +154,47 @@ def _places(names: list[str]) -> dict[str, int]:
 
 
 def _plain(name: str) -> str:
-    """A point without its brackets and blanks, so that "(2, 3)" and "2,3" are one; any other name as it is."""
+    """Remove the brackets and blanks of a point, so that "(2, 3)" and "2,3" are equal; keep other names."""
     text = name.strip()
     return text.strip("()").replace(" ", "") if text.strip("()+-., 0123456789") == "" else text
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """How the columns of a table are treated: the secrets answered, others public or dropped.
+    """How each column of a table is treated: answered, published as it is, or left out."""
 
-    Attributes:
-        column: the secrets.
-        public: the columns to publish as they are.
-        drop: the columns to leave out.
-        id_column: a public column that tells persons apart, each in one row.
-        kept: earlier answers by the same mechanism, which are repeated for the persons that they are about.
-    """
-
-    column: str
-    public: Sequence[str] = ()
-    drop: Sequence[str] = ()
-    id_column: str | None = None
-    kept: Path | None = None
+    column: str  # column of secrets
+    public: Sequence[str] = ()  # published without change
+    drop: Sequence[str] = ()  # left out
+    id_column: str | None = None  # public; identifies persons, one row each
+    kept: Path | None = None  # file of earlier answers by the same mechanism, repeated for the same persons
 
     @property
     def answer(self) -> str:
-        """The column of the answers."""
+        """Name of the column of answers."""
         return f"{self.column}_answer"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class AnsweredTable(SavedTable):
-    """A table with an answer in the place of each secret, and what was promised about it.
-
-    Attributes:
-        table: columns, without the secrets.
-        facts: the statement without the digest of the table.
-    """
+    """A table with an answer in place of each secret, and its statement."""
 
     _shown = ("rows",)
 
     table: dict[str, list[Any]]
-    facts: dict[str, Any]
+    facts: dict[str, Any]  # statement without the digest of the table
 
     @property
     def rows(self) -> int:
-        """Number of rows."""
         return int(self.facts["rows"])
 
     def said(self, digest: Mapping[str, str] | None) -> dict[str, Any]:
-        """The statement, with the digest of the table as it is published."""
+        """Return the statement, with the digest of the published table."""
         return self.facts | {"table": None if digest is None else dict(digest)}
 
 
 def answered_table(saved: SavedMechanism, path: Path, request: Asked, keeper: Keeper | None = None) -> AnsweredTable:
-    """The table of a file with an answer in the place of each secret, and its statement.
-
-    Args:
-        saved: Mechanism to draw from.
-        path: Path of the table.
-        request: Treatment of its columns.
-        keeper: answers for persons, where a ledger keeps the answers; then ``request`` names the column of persons.
-
-    Raises:
-        OutOfRange: where the secrets are declared public, and for a column that is declared twice or not at all.
-        BadTable: for a column that is not there, a name that the answers need, and a person in two rows.
-        PromiseBroken: for kept answers of another mechanism.
-    """
+    """Read a table, answer each secret, and make the statement; `keeper` repeats the answers of a ledger."""
     table = files.columns(files.read(path))
     _check_declared(request, list(table))
     secrets = [str(text) for text in table[request.column]]
@@ -279,7 +219,7 @@ def answered_table(saved: SavedMechanism, path: Path, request: Asked, keeper: Ke
 
 
 def _drawn(saved: SavedMechanism, request: Asked, ids: list[Any], secrets: list[str]) -> tuple[list[str], int]:
-    """Answers for all rows, those of the kept file first; and how many came from there."""
+    """Return an answer for each row, kept answers repeated, and the number of kept ones."""
     known = {} if request.kept is None else _kept_answers(saved, request.kept, str(request.id_column), request.answer)
     fresh = iter(saved.draw([text for person, text in zip(ids, secrets, strict=True) if person not in known]))
     drawn = [known[person] if person in known else next(fresh) for person in ids]
@@ -322,7 +262,7 @@ def _check_declared(request: Asked, names: list[str]) -> None:
 
 
 def _kept_answers(saved: SavedMechanism, path: Path, person: str, answer: str) -> dict[str, str]:
-    """The answers of a file that `utmost respond --out` wrote, by person; what its statement says of it must hold."""
+    """Return the answers in a file of `utmost respond --out`, by person, after the check of its statement."""
     statement = read_json(sidecar_path(path), "a statement must")
     stated, digest = ANSWERS_FORM.checked(statement), digest_of(statement)
     if stated.mechanism["sha256"] != saved.digest:

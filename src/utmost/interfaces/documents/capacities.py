@@ -1,6 +1,6 @@
-"""The capacities of a privacy type as a document, which anyone can read back and check again.
+"""The capacities of a privacy type as a document that anyone can read and check again.
 
-How they were found (``method``) is taken from the file: nothing shows it, so that a check does not say it.
+The field ``method`` says how a capacity was found. Nothing in the document proves it, so no check reports it.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Channels from files, and two of them compared."""
+"""Files of channels, and the comparison of two channels."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,40 +23,29 @@ from utmost.tables.files.small_tables import number_in, small_table
 KIND = "utmost channel"
 ENDINGS = (".csv", ".tsv", ".txt", ".json")
 
-# Decimals in a file may have been rounded: a row that misses 1 by no more makes the channel float64.
+# Decimals in a file may be rounded: a row whose sum differs from 1 by at most this makes the channel float64.
 _ROUNDED = Fraction(1, 10**9)
-# What stands above a column of row labels.
+# Headers of a column of row labels.
 _CORNERS = ("", "secret", "secrets")
 
 
 @dataclass(frozen=True, slots=True)
 class _Cells:
-    """A matrix as text: what each row is called in messages, and the names in the file, if any."""
+    """A matrix as text, with the names of its rows and columns if the file has them."""
 
     rows: list[list[Any]]
-    places: list[str]
+    places: list[str]  # name of each row in messages
     secrets: list[str] | None
     outcomes: list[str] | None
 
 
 def read(path: Path) -> Channel:
-    """The channel in a file: rows are secrets, columns outcomes, every cell a rational or a decimal ("1/3", "0.25").
-
-    In a CSV file the first row may name the outcomes and the first column the secrets. The first row holds names when
-    its first cell is empty or "secret", or when none of its cells is a number. The first column holds labels when the
-    cell above it is empty or "secret", when the row of names is one cell short, or when some cell of it is no number.
-
-    A JSON file holds a list of rows, or an object with the rows as "matrix" and, if wanted, the names as "secrets" and
-    "outcomes"; or, with a "kind", what `write` wrote, or a design of `utmost design --out`: its mechanism is taken.
-
-    The channel is exact when every row sums to exactly 1. Where a row misses 1 by at most 10^-9, as rounded decimals
-    do, it is the float64 channel of the nearest numbers.
-
-    Raises:
-        OutOfRange: for another ending of the name.
-        BadTable: for a cell that is no number, naming line and column, and for rows of different lengths.
-        NotAChannel: for a negative cell and for a row that sums to something else, naming it.
-    """
+    """Read a channel: rows are secrets, columns outcomes, every cell a rational or a decimal ("1/3", "0.25")."""
+    # CSV: the first row holds names if its first cell is empty or "secret", or if none of its cells is a number. The
+    # first column holds labels if the cell above it is empty or "secret", if the row of names is one cell short, or if
+    # one of its cells is no number.
+    # JSON: a list of rows; an object with "matrix" and optional "secrets" and "outcomes"; a file of `write`; or a
+    # design.
     if path.suffix.lower() not in ENDINGS:
         raise OutOfRange(f"a channel file must end in {', '.join(ENDINGS)}", came=path.name)
     return _read_json(path) if path.suffix.lower() == ".json" else _channel(_csv_cells(path), path)
@@ -75,11 +64,7 @@ def write(channel: Channel, file: BinaryIO, path: Path) -> None:
 
 
 def document(channel: Channel) -> dict[str, Any]:
-    """A channel as plain data: exact numbers as text, floats as they are.
-
-    >>> document(Channel([["1/3", "2/3"]]))["matrix"]
-    [['1/3', '2/3']]
-    """
+    """Return a channel as plain data: exact numbers as text, floats as they are."""
     return CHANNEL.document(channel)
 
 
@@ -90,7 +75,7 @@ def _facts(channel: Channel) -> dict[str, Any]:
 
 
 def channel_of(written: Mapping[str, Any]) -> Channel:
-    """The channel of a `document`."""
+    """Read a channel from its `document`."""
     return Channel(written["matrix"], written["secrets"], written["outcomes"])
 
 
@@ -157,7 +142,7 @@ def _read_json(path: Path) -> Channel:
 
 
 def _mechanism(path: Path) -> Channel:
-    """The mechanism of a design: the geometric one followed by its remap, or its own matrix."""
+    """Return the channel of a design: its matrix, or the geometric mechanism followed by its remap."""
     certificate = designs.read(path)
     if certificate.matrix is not None:
         return Channel(certificate.matrix)
@@ -185,14 +170,14 @@ def _channel(cells: _Cells, path: Path) -> Channel:
 
 
 def _check_names(cells: _Cells, path: Path) -> None:
-    """Names must be there for every row (column), and distinct."""
+    """Check that names are distinct, one for each row and each column."""
     sizes = {"secrets": len(cells.rows), "outcomes": len(cells.rows[0])}
     for what, names in (("secrets", cells.secrets), ("outcomes", cells.outcomes)):
         if names is None:
             continue
         if not isinstance(names, list) or len(names) != sizes[what]:
             came = len(names) if isinstance(names, list) else type(names).__name__
-            raise BadTable(f"{sizes[what]} {what} need as many names", came=came, where=str(path))
+            raise BadTable(f"{sizes[what]} {what} need {sizes[what]} names", came=came, where=str(path))
         for at, name in enumerate(names):
             if name in names[:at]:
                 raise BadTable(
@@ -210,12 +195,7 @@ RELATIONS = {
 
 
 def comparison(first: Channel, second: Channel, order: str) -> dict[str, Any]:
-    """Which of two channels is above the other in an order: is the second the first one made safer, and conversely?
-
-    Args:
-        first, second: channels on the same secrets.
-        order: one of `ORDERS`.
-    """
+    """Return which of two channels on the same secrets is above the other in an order of `ORDERS`, with a proof."""
     if order not in ORDERS:
         raise OutOfRange(
             f"--order must be one of {', '.join(ORDERS)}", came=order, remedy="Leave it out for refinement."
@@ -241,7 +221,7 @@ def _by_refinement(B: Channel, A: Channel) -> dict[str, Any]:
 
 
 def _consumer(consumer: Consumer, B: Channel, A: Channel) -> dict[str, Any]:
-    """A consumer who prefers A to B, and what it loses with each."""
+    """A consumer who prefers A to B, with the expected loss of each channel."""
     above, below = expected_loss(B, consumer), expected_loss(A, consumer)
     return {
         "prior": plain(consumer.prior),

@@ -1,4 +1,4 @@
-"""Consumers from files and options, and a column of released counts read for one."""
+"""Consumers from files and options; readings of a column of released counts for one consumer."""
 
 from collections.abc import Callable, Hashable, Sequence
 from fractions import Fraction
@@ -30,19 +30,14 @@ if TYPE_CHECKING:
 WEIGHTS = "weights:"
 COLUMN = "column:"
 
-# Decimals in a file may have been rounded: a prior that misses 1 by no more is taken as float64.
+# Decimals in a file may be rounded: a prior whose sum differs from 1 by at most this becomes float64.
 _ROUNDED = Fraction(1, 10**9)
-# Beyond so many secrets the digits of an exact named prior take longer than all the rest.
+# With more secrets, computing the digits of an exact named prior takes most of the time.
 _MOST_EXACT = 400
 
 
 def consumer_of(prior: str, loss: str, space: Space, level: Level) -> Consumer:
-    """The consumer of a space with this prior and this loss, each a name or a file.
-
-    Raises:
-        OutOfRange: for an unknown name.
-        NotAPrior, NotALoss, BadTable: for a file that is no prior or no loss of this space.
-    """
+    """Return the consumer with this prior and this loss, each a name or a file."""
     belief, rule = _prior(prior, space, level), _loss(loss, space)
     try:
         return Consumer(belief, rule)
@@ -52,16 +47,9 @@ def consumer_of(prior: str, loss: str, space: Space, level: Level) -> Consumer:
 
 
 def prior_file(text: str, size: int | None = None, labels: Sequence[Hashable] | None = None) -> Array:
-    """The prior in a file, for so many secrets, or for as many as it names.
-
-    The file has one column of probabilities, or two: the number of the secret, or its label where there are labels, and
-    its probability (or weight); secrets that are not named have probability 0. With "weights:" before its name its
-    numbers are divided by their sum.
-
-    Raises:
-        NotAPrior: for another number of secrets, negative numbers, and a sum other than 1.
-        BadTable: for a file that is no table of numbers.
-    """
+    """Read a prior on `size` secrets, or on as many secrets as the file names."""
+    # The file has one column of probabilities, or two: the secret (its number or label) and its probability. A secret
+    # that is not named has probability 0. After "weights:" before the file name, the numbers are divided by their sum.
     path = Path(text.removeprefix(WEIGHTS))
     named = None if labels is None else _by_label(path, labels)
     rows = number_rows(path) if named is None else named
@@ -73,14 +61,14 @@ def prior_file(text: str, size: int | None = None, labels: Sequence[Hashable] | 
 
 
 def loss_of(text: str, space: Space) -> Loss | Array:
-    """The loss that a name or a file gives; a name but "distance" regards the secrets' numbers 0, 1, ..."""
+    """Return a loss by name or from a file; every named loss but "distance" is about the numbers 0, 1, ..."""
     if is_file(text):
         return as_array(number_rows(Path(text)), "loss", ndim=2)
     return losses.distance(space) if text.strip().lower() == "distance" else loss_named(text)
 
 
 def usual_loss(space: Space) -> str:
-    """The name of the loss where a consumer has none: an error costs its size."""
+    """Return the name of the default loss: the size of the error."""
     return "absolute" if isinstance(space.metric, LineMetric) else "distance"
 
 
@@ -109,7 +97,7 @@ def _loss(text: str, space: Space) -> Loss | Array:
 
 
 def _column_prior(name: str, space: Space) -> Array:
-    """The prior in proportion to a column of the file that places came in."""
+    """Return the prior in proportion to a column of the file of places."""
     if not isinstance(space, Places):
         raise OutOfRange(
             "--prior column:NAME needs a space of places",
@@ -123,7 +111,7 @@ def _column_prior(name: str, space: Space) -> Array:
 
 
 def _by_label(path: Path, labels: Sequence[Hashable]) -> list[list[Fraction]] | None:
-    """The rows of a file that names secrets by their labels, with the labels' numbers; None for another file."""
+    """Return rows (number of the secret, probability) of a file that names secrets by labels; None for other files."""
     number = {str(label): k for k, label in enumerate(labels)}
     table = small_table(path)
     rows = table.rows
@@ -192,26 +180,16 @@ def _checked(probabilities: Array) -> Array:
 ADDED = ("answer", "low", "high", "expected_loss")
 
 Read = Callable[[int, int], "Reading"]
-"""A function from a response and the largest count n to what it says."""
+"""Maps a response and the largest count n to the reading."""
 
 Nearest = Callable[[int, int], int]
-"""A function from a response and the largest count n to the nearest response that says the same."""
+"""Maps a response and the largest count n to the nearest response with the same reading."""
 
 
 def with_readings(table: Any, column: str, n: int | str, read: Read, nearest: Nearest, *, clamped: bool) -> Any:
-    """The table with the best answer, the posterior interval and the expected loss behind a column of responses.
-
-    Args:
-        table: Table of any kind that a release takes.
-        column: integers.
-        n: the largest count, or the column that has it for each row.
-        read: asked once for each response and n that say something different.
-        nearest: Nearest responses.
-        clamped: refuse responses outside 0..n.
-
-    Raises:
-        BadTable: for a column that is missing, a name that is taken, and a cell that is no integer in its range.
-    """
+    """Return the table with the best answer, posterior interval and expected loss of each response in a column."""
+    # n is the largest count, or the column that holds it. `read` is called once for each distinct (nearest response,
+    # n).
     adapter = any_table.adapter_of(table)
     names = adapter.names(table)
     for name in (column, *([n] if isinstance(n, str) else [])):

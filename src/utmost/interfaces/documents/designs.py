@@ -1,4 +1,4 @@
-"""A design as a document: mechanism, remap and certificate, which anyone can read back and check again."""
+"""Designs as documents: mechanism, remap and certificate, which anyone can read and check again."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -22,19 +22,13 @@ KIND = "utmost design"
 
 
 def document(design: Any, loss: str | None) -> dict[str, Any]:
-    """A design as plain data.
-
-    Args:
-        design: the `Optimum`.
-        loss: the name of its loss, or None to write the matrix.
-    """
+    """Return an `Optimum` as plain data, with the name of its loss, or for None with the matrix of losses."""
     if not isinstance(design.certificate, Certificate):
-        raise Unsupported("a design without constraints can be written", came=design.method)
+        raise Unsupported("only a design without constraints can be written", came=design.method)
     return DESIGN.document((design.certificate, loss))
 
 
 def read(path: Path) -> Certificate:
-    """The certificate in a file, see `Form.of`."""
     return DESIGN.read(path)[0]
 
 
@@ -60,7 +54,7 @@ def _facts(design: tuple[Certificate, str | None]) -> dict[str, Any]:
 
 
 def method_of(certificate: Certificate) -> str:
-    """How the optimum was found, which its evidence shows."""
+    """Return how the optimum was found, as its evidence shows."""
     if certificate.remap is not None:
         return "closed form"
     return "column generation" if isinstance(certificate.multipliers, Multipliers) else "program"
@@ -90,7 +84,7 @@ DESIGN = Form(KIND, "a design", _facts, _design, frozenset({"expected_loss", "lo
 
 
 def _multipliers(multipliers: Any, space: Space, consumer: Consumer) -> Array | Multipliers | None:
-    """A table (edges, 2, actions), or a list of those that are not zero."""
+    """Read multipliers: a table of shape (edges, 2, actions), or a list of its nonzero entries."""
     if multipliers is None:
         return None
     if not isinstance(multipliers, dict):
@@ -107,12 +101,14 @@ def _multipliers(multipliers: Any, space: Space, consumer: Consumer) -> Array | 
 
 
 def _check_shapes(space: Space, consumer: Consumer, dual: Array, remap: Any, matrix: Any, multipliers: Any) -> None:
-    """The checker trusts these: what has another shape would prove something about another problem."""
+    """Check all shapes: the checker trusts them, and other shapes would prove another problem."""
     on_counts = isinstance(space.metric, LineMetric)
     if not (consumer.secrets == space.size == len(dual)):
         raise BadTable("prior and dual must have an entry for each secret", came=f"{consumer.secrets} and {len(dual)}")
     if (remap is None) == (matrix is None) or (multipliers is None and not on_counts):
-        raise BadTable("a design must have a channel, and multipliers of privacy, or on counts a remap and none")
+        raise BadTable(
+            "a design must have a channel with privacy multipliers, or on counts a remap without multipliers"
+        )
     if remap is not None and not (on_counts and len(remap["actions"]) == space.size):
         raise BadTable("a remap must have an action for each count", came=len(remap["actions"]))
     if matrix is not None and [len(row) for row in matrix] != [consumer.actions] * space.size:

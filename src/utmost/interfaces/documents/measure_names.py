@@ -1,4 +1,4 @@
-"""Measures of leakage by name, and what a channel leaks by one of them as plain data."""
+"""Measures of leakage by name, and the leakage of a channel by one measure as plain data."""
 
 from collections.abc import Sequence
 from itertools import compress
@@ -35,21 +35,13 @@ MEASURES: dict[str, Measure] = {
     "shannon": shannon_entropy,
     "guessing": guessing_entropy,
 }
-"""Measures that need nothing but their name."""
+"""Measures without parameters."""
 
 _PROPERTY = "property:"
 
 
 def measure_of(name: str | None, gain: str | None, loss: str | None) -> Measure:
-    """The one measure that is asked for: by name, by a file of gains, or by a loss; Bayes vulnerability by default.
-
-    Raises:
-        OutOfRange: for two of them, and for an unknown name.
-        NotALoss, BadTable: for a file that is no gain or loss.
-
-    >>> measure_of("property:0,0,1", None, None).name
-    'property guess'
-    """
+    """Return the one measure of the options: a name, a file of gains, or a loss; by default Bayes vulnerability."""
     options = [option for option, text in (("--measure", name), ("--gain", gain), ("--loss", loss)) if text is not None]
     if len(options) > 1:
         raise OutOfRange(
@@ -71,19 +63,13 @@ def measure_of(name: str | None, gain: str | None, loss: str | None) -> Measure:
 
 
 def prior_of(text: str, secrets: int) -> Array:
-    """A prior on so many secrets, from a file or by name."""
+    """Return a prior by name or from a file."""
     return prior_file(text, secrets) if is_file(text) else prior_named(text, secrets)
 
 
 def leakage_report(C: Channel, prior: Array, measure: Measure, space: Space | None = None) -> dict[str, Any]:
-    """All that a channel leaks by one measure, as plain data: every number as a float and, where it is exact, as text.
-
-    Args:
-        C: (n, m).
-        prior: (n,).
-        measure: any measure of the leakage room.
-        space: the secrets, to state the smallest epsilon that the channel keeps along it.
-    """
+    """Return the leakage of a channel by one measure as plain data; an exact number is a float and a text."""
+    # With a space, the report has the smallest epsilon that the channel keeps.
     leaked = hyper(C, prior)
     report = {
         "secrets": C.shape[0],
@@ -116,7 +102,7 @@ def _from_file(make: Any, text: str) -> Measure:
 
 
 def _multiplicative(C: Channel, prior: Array, measure: Measure) -> dict[str, Any] | None:
-    """None for a gain with negative entries, which has no factor."""
+    """Return the multiplicative leakage; None for gains with negative entries."""
     try:
         return _number(measure.multiplicative_leakage(C, prior))
     except NotALoss:
@@ -124,7 +110,7 @@ def _multiplicative(C: Channel, prior: Array, measure: Measure) -> dict[str, Any
 
 
 def _strategy(C: Channel, prior: Array, measure: Measure) -> list[dict[str, Any]] | None:
-    """The answer to each outcome that can come, in their order; None for a measure that no strategy attains."""
+    """Return the best action for each possible outcome, in order; None for a measure without a best strategy."""
     try:
         chosen = measure.strategy(C, prior)
     except Unsupported:
@@ -146,7 +132,7 @@ def _strategy(C: Channel, prior: Array, measure: Measure) -> list[dict[str, Any]
 
 
 def _action_names(measure: Measure, C: Channel, actions: int) -> Sequence[object]:
-    """The measure's own names; the secrets' names where an action is to name a secret; else numbers."""
+    """Return the measure's own names; else the secrets' names if each action names a secret; else numbers."""
     own = measure.actions if isinstance(measure, PaidMeasure) else None
     if own is not None:
         return own
@@ -154,7 +140,7 @@ def _action_names(measure: Measure, C: Channel, actions: int) -> Sequence[object
 
 
 def _kept(C: Channel, space: Space) -> dict[str, Any]:
-    """The smallest epsilon along a space, with the pair of secrets and the outcome that need it."""
+    """Return the smallest epsilon that the channel keeps, with the pair of secrets and the outcome that need it."""
     epsilon = smallest_epsilon(C, space)
     pair = None if epsilon.pair is None else [str(space.labels[x]) for x in epsilon.pair]
     outcomes = range(C.shape[1]) if C.outcomes is None else C.outcomes
@@ -165,6 +151,6 @@ def _kept(C: Channel, space: Space) -> dict[str, Any]:
 
 
 def _number(value: Any) -> dict[str, Any]:
-    """A number as a float, and as text where it is exact; infinity, which JSON lacks, as text alone."""
+    """Return a number as a float, and as text if exact; infinity, which JSON lacks, as text alone."""
     infinite = value == float("inf")
     return {"value": None if infinite else float(value), "exact": "infinity" if infinite else exact_text(value)}

@@ -1,4 +1,4 @@
-"""Policies from files: which secrets must not be told from which, and the consumers of these secrets."""
+"""Policies from files: the pairs of secrets to hide from each other; and consumers of these secrets."""
 
 from pathlib import Path
 
@@ -19,18 +19,10 @@ _ENDS, _HEADERS = (1, 2, 3), ("from", "source", "secret")
 
 
 def policy_file(path: Path, *, directed: bool = False) -> Policy:
-    """The policy in a file: in each row two secrets that are to be hidden from each other, and perhaps how far apart.
-
-    Length 1 where none is given; 0 for secrets that nothing may tell apart. A row with one name alone lists a secret
-    that is hidden from none. A first row that begins with from, source or secret is a header.
-
-    Args:
-        directed: an edge x, y bounds how much likelier an outcome may be at x than at y, and not the reverse.
-
-    Raises:
-        BadTable: for a row of another length, an empty name, a file without secrets, and one that hides nothing.
-        NotAMetric: for a length that is no number from 0 on.
-    """
+    """Read a policy: each row has two secrets to hide from each other, and optionally their distance."""
+    # The distance is 1 by default; at distance 0 no outcome may distinguish the two secrets. A row with a single name
+    # lists a secret without a partner. A first row that begins with from, source or secret is a header.
+    # A directed edge x, y bounds how much likelier an outcome may be at x than at y, and not the reverse.
     edges, secrets = [], dict[str, None]()
     table = small_table(path)
     for at, (line, record) in enumerate(table.rows):
@@ -58,18 +50,16 @@ def policy_file(path: Path, *, directed: bool = False) -> Policy:
     except NotAMetric as error:
         raise NotAMetric(error.required, came=error.came, where=str(path), remedy=error.remedy) from None
     if policy.is_public:
-        remedy = "Write two secrets in a row to hide them from each other; --separator says what stands between them."
+        remedy = (
+            "Write two secrets in a row to hide them from each other. If a row is read as one cell, add --separator."
+        )
         came = f"{policy.size} secrets, each of them alone"
         raise BadTable("a policy must hide a secret from another", came=came, where=str(path), remedy=remedy)
     return policy
 
 
 def policy_consumer(prior: str, loss: str, policy: Policy, level: Level) -> Consumer:
-    """The consumer of a policy's secrets: uniform or a file of probabilities; binary, nib or a file of losses.
-
-    Raises:
-        OutOfRange: for another name: the secrets of a policy are in no order, and at no finite distance perhaps.
-    """
+    """Return a consumer of a policy's secrets, which have no order: the loss is binary, nib or a file."""
     if not is_file(loss) and loss_named(loss) not in (losses.binary, losses.nib):
         raise OutOfRange(
             "--loss must be binary, nib or a file along a policy", came=loss, remedy="Write --loss binary."

@@ -1,7 +1,7 @@
-"""One reader for everything that was published: tables, releases by a plan, points, keys, tables with withheld cells.
+"""One reader for all published files: tables, releases by a plan, points, keys, tables with withheld cells.
 
-Whatever the file is, its statement is checked as `utmost verify` does, but for the signature. A released table, a
-release by a plan and any table of it come back as an `Answer`, which has no history.
+The statement of a file is checked as `utmost verify` does, without the signature. A released table, a release by a plan
+and any table of a plan are read as an `Answer`, which has no history.
 """
 
 from collections.abc import Mapping
@@ -41,11 +41,11 @@ _SECONDS = 60
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PublishedTable(Display):
-    """A published table that is no answer: keys that were named, responses, readings, clean tables.
+    """A published table that is no `Answer`: named keys, drawn responses, readings, a clean table.
 
     Attributes:
         table: Table as it was published.
-        statement: Statement, checked; that of a clean table follows from its release, see `check_clean`.
+        statement: Checked statement. The statement of a clean table follows from its release, see `check_clean`.
         stated: Statement in words, with the noise and its margins; None for a clean table.
     """
 
@@ -57,7 +57,7 @@ class PublishedTable(Display):
 
     @property
     def kind(self) -> str:
-        """The kind of the publication."""
+        """Kind of the publication."""
         return str(self.statement["kind"])
 
 
@@ -71,21 +71,21 @@ def read_release(
     """Read a published file of any kind, and check its statement.
 
     Args:
-        path: Path of a table with its statement beside it, or of a release by a plan as .json; or its address, http or
+        path: Path of a table with its statement beside it, or of a .json release by a plan; or its address, http or
             https.
-        statement: Path of the statement, where it is not beside the table.
-        separator, encoding: Separator and encoding of a text file, where its header does not say them.
+        statement: Path of the statement, if it is not beside the table.
+        separator, encoding: Separator and encoding of a text file, if its header does not give them.
 
     Returns:
-        An `Answer` without history for a released table, and for a release by a plan or any table of it. Otherwise a
+        An `Answer` without history for a released table, a release by a plan, or any table of a plan. Otherwise a
         `DetailedSums` for a release in two stages, a `MeasuresTable` for a table of several amounts, a `WithheldTable`
-        for a table with withheld cells, a `NoisyTable` for a table that another tool noised, and a `PublishedTable` for
+        for a table with withheld cells, a `NoisyTable` for a noisy table of another tool, and a `PublishedTable` for
         anything else.
 
     Raises:
-        BadTable: where a statement does not follow from itself, or is about another table.
-        Unsupported: for a format that is not known, and an address that is not answered.
-        WrongKind: for what is no path. OSError: where the file cannot be read.
+        BadTable: for a statement that is inconsistent, or is about another table.
+        Unsupported: for an unknown format, and an address that does not respond.
+        WrongKind: for a path that is neither text nor a `Path`. OSError: if the file cannot be read.
 
     >>> from utmost import Unit
     >>> from utmost.promises import Promise
@@ -139,7 +139,7 @@ def read_release(
 
 
 def _with_numbers(answer: Answer[Any]) -> Answer[Any]:
-    """The answer with a `Table` of plain values, whatever the file; a text file has its numbers as text."""
+    """Return the answer with numbers in its table: a text file has numbers as text."""
     columns = Table(files.columns(answer.table))
     is_text = isinstance(answer.table, CsvTable)
     for name in (*answer.columns, *answer.noise.bars(answer.columns)) if is_text else ():
@@ -148,7 +148,7 @@ def _with_numbers(answer: Answer[Any]) -> Answer[Any]:
 
 
 def _number(cell: str) -> int | float | str:
-    """A value or a margin; a key that was named stays text."""
+    """Read a value or a margin; the name of a key stays text."""
     try:
         return int(cell)
     except ValueError:
@@ -160,24 +160,17 @@ def _number(cell: str) -> int | float | str:
 
 
 def _path(place: object, name: str) -> Path:
-    """A path that is, or is written as, one."""
     if not isinstance(place, str | Path) or not str(place).strip() or "\0" in str(place) or not Path(place).name:
         raise wrong_kind(name, "the path of a file, or an address", place)
     return place if isinstance(place, Path) else Path(place)  # a path may know how its text is read
 
 
 def is_address(text: str) -> bool:
-    """Whether a text is an address of the web and no path."""
     return urlsplit(text).scheme.lower() in ("http", "https")
 
 
 def fetched(address: str, folder: Path, *, alone: bool = False) -> Path:
-    """The file at an address, and unless it is wanted alone the statement beside a table, as files in a folder.
-
-    Raises:
-        Unsupported: where nothing answers, or more than `MOST_BYTES`.
-        OutOfRange: for an address that names no file.
-    """
+    """Download a file and, unless `alone`, the statement beside a table, into a folder."""
     parts = urlsplit(address)
     name = parts.path.rpartition("/")[2]
     if not name or name.startswith("."):
@@ -211,7 +204,7 @@ def _fetch(address: str, place: Path) -> None:
 
 
 def _of_document(file: Path, statement: Path | str | None) -> Answer[Any] | DetailedSums:
-    """A release by a plan, or in two stages, which is one document."""
+    """Read a release by a plan, or in two stages, from its single document."""
     document = read_json(file, "a release must")
     if not is_whole(document):
         kind = document.get("kind") if isinstance(document, dict) else None

@@ -1,4 +1,4 @@
-"""The reports that commands give to programs: plain data, printed as JSON."""
+"""Reports of commands for programs: plain data, printed as JSON."""
 
 import json
 import sys
@@ -19,7 +19,7 @@ from utmost.errors import OutOfRange
 from utmost.publish.promises.noise_at_level import CellNoiseAtLevel
 from utmost.publish.promises.table_statements import law_parameters, promise
 
-if TYPE_CHECKING:  # a released table does not wait for the room of designs
+if TYPE_CHECKING:  # importing designs would delay every release
     from utmost.design.channels.channel import Remap
     from utmost.design.optima.attacks import Attack
     from utmost.design.optima.optimum import Optimum
@@ -32,12 +32,12 @@ _LARGEST_MATRIX = 1_001
 
 
 def print_json(value: Any) -> None:
-    """Print JSON on standard output, uncoloured and unwrapped."""
+    """Print JSON on standard output, without colours and line breaks of a terminal."""
     sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False) + "\n")
 
 
 def law_report(law: Law, cost: Cost) -> dict[str, Any]:
-    """A law: what it is, by which theorem, what it costs, its error bars and its gains."""
+    """Report on a distribution: theorem, cost, margins, and gains over usual noise."""
     return {
         "law": type(law).__name__,
         "text": repr(law),
@@ -55,7 +55,7 @@ def law_report(law: Law, cost: Cost) -> dict[str, Any]:
 
 
 def noise_report(noise: CellNoiseAtLevel) -> dict[str, Any]:
-    """A plan: its level, its law, its error bar and its guarantee."""
+    """Report on noise at a level: distribution, margins and guarantee."""
     return {
         **level_facts(noise.level),
         "margin": noise.margin,
@@ -71,7 +71,7 @@ def noise_report(noise: CellNoiseAtLevel) -> dict[str, Any]:
 def reading_report(
     reading: "Reading", consumer: "Consumer", level: Level, response: int, confidence: str, names: tuple[str, str]
 ) -> dict[str, Any]:
-    """A reading: the answer, what is believed, and what is still risked; exact numbers as text beside the floats."""
+    """Report on a reading: answer, posterior and remaining risk; exact numbers also as text."""
     prior, loss = names
     return {
         "response": response,
@@ -92,7 +92,7 @@ def reading_report(
 
 
 def design_report(optimum: "Optimum", space: str, prior: str, loss: str) -> dict[str, Any]:
-    """An optimum in short: its loss, why none is less, and the remap as runs of responses."""
+    """Report on an optimum: its loss, why no loss is smaller, and the remap as runs of responses."""
     certificate = optimum.certificate
     return {
         "space": space,
@@ -113,7 +113,7 @@ def design_report(optimum: "Optimum", space: str, prior: str, loss: str) -> dict
 
 
 def _attack_facts(optimum: "Optimum") -> list[dict[str, Any]] | None:
-    """The gain of an attacker with the consumer's prior, by the optimum first; nothing where matrices are large."""
+    """Gains of an attacker with the consumer's prior, from the optimum and from others; None for large matrices."""
     consumer = optimum.certificate.consumer
     if max(consumer.secrets, consumer.actions) > _LARGEST_MATRIX:
         return None
@@ -126,18 +126,7 @@ _MOST = 5  # answers of a place
 
 
 def labelled_answers(optimum: "Optimum") -> dict[str, Any]:
-    """The unit of the distances, and the likeliest answers for the likeliest place; nothing where there are no labels.
-
-    >>> from utmost.optima import optimal_mechanism
-    >>> from utmost.privacy_types import PrivacyType
-    >>> from utmost.spaces import Consumer, places
-    >>> from utmost.design.spaces import losses
-    >>> towns = places({"Oslo": (59.91, 10.75), "Bergen": (60.39, 5.32)})
-    >>> consumer = Consumer(["2/3", "1/3"], losses.distance(towns))
-    >>> found = labelled_answers(optimal_mechanism(PrivacyType(towns, "ln 3", per="303431 m"), consumer))
-    >>> found["unit"], found["likeliest_secret"], found["answers_for_it"][0]
-    ('m', 'Oslo', ['Oslo', 0.75])
-    """
+    """Report the unit of distances, and the likeliest answers for the likeliest place; empty without labels."""
     certificate, channel = optimum.certificate, optimum.channel
     if channel.secrets is None or channel.outcomes is None:
         return {}
@@ -152,7 +141,7 @@ def labelled_answers(optimum: "Optimum") -> dict[str, Any]:
 
 
 def attack_facts(told: "Attack", space: "Space", answers: Sequence[Hashable] | None = None) -> dict[str, Any]:
-    """An attack as a screen shows it: numbers as they are, Fractions or floats that err on the safe side."""
+    """Report on an attack: exact numbers, or floats that err on the safe side."""
     odds = told.odds
     return {
         "mechanism": told.mechanism,
@@ -174,12 +163,7 @@ def attack_facts(told: "Attack", space: "Space", answers: Sequence[Hashable] | N
 
 
 def remap_runs(remap: "Remap") -> list[dict[str, Any]]:
-    """The remap as runs of responses with one answer, or taken at face value.
-
-    >>> from utmost.channels import Remap
-    >>> [(run["responses"], run["answer"]) for run in remap_runs(Remap([0, 2, 2, 3, 4, 4], size=6))]
-    [('0', '0'), ('1', '2'), ('2 to 4', 'the response'), ('5', '4')]
-    """
+    """Return the remap as runs of responses that have one answer, or are their own answers."""
     actions, ties = remap.actions.tolist(), set(remap.ties)
     runs = []
     kinds = groupby(range(len(actions)), key=lambda y: ("itself" if actions[y] == y else actions[y], y in ties))
@@ -191,7 +175,7 @@ def remap_runs(remap: "Remap") -> list[dict[str, Any]]:
 
 
 def _face_value(optimum: "Optimum") -> float | None:
-    """The loss of G unmapped, where its matrix is small and its responses are answers."""
+    """Loss of geometric responses without a remap; None for large matrices, and if responses are no answers."""
     consumer, ptype = optimum.certificate.consumer, optimum.certificate.ptype
     if optimum.remap is None or consumer.actions < consumer.secrets or consumer.secrets > _LARGEST_MATRIX:
         return None
@@ -202,12 +186,11 @@ def _face_value(optimum: "Optimum") -> float | None:
 
 
 def exact_text(number: Any) -> str | None:
-    """An exact number as text, None for a float."""
     return str(number) if isinstance(number, Fraction) else None
 
 
 def _gains(law: Law, cost: Cost) -> dict[str, float]:
-    """How many times as much the usual noise costs; nothing where that, or the cost itself, exceeds the floats."""
+    """Cost of usual noise divided by the cost of this law; empty if either exceeds the floats."""
     is_compared = isinstance(law, IntegerLaw) and law.ratio is None
     others: tuple[Any, ...] = ("laplace", "geometric") if is_compared else ("laplace",)
     gains = {}

@@ -1,4 +1,4 @@
-"""A sampler as files for a phone: the table, and the source that draws from it in JavaScript, Kotlin or Swift."""
+"""Files for drawing on a phone: the table, and source code in JavaScript, Kotlin or Swift."""
 
 import json
 import re
@@ -15,18 +15,8 @@ _SOURCES = {"kotlin": "Sampler.kt", "swift": "Sampler.swift"}
 
 
 def sampler_files(sampler: Sampler, to: Language) -> dict[str, bytes]:
-    """The files of a language by their names, of which the table, ``sampler.json``, is always the last.
-
-    Args:
-        sampler: Sampler to draw from.
-        to: "js": a module with the table in it, its types, and a page that asks no host for anything; "kotlin",
-            "swift": a source that takes the table.
-
-    >>> promise = {"epsilon": "1", "unit": None, "mechanism": {"sha256": "0" * 64, "checked": "by hand"}}
-    >>> coin = Sampler(("a", "b"), ("x", "y"), 2, ((0, 2), (1, 2)), promise)
-    >>> list(sampler_files(coin, "swift"))
-    ['Sampler.swift', 'sampler.json']
-    """
+    """Return the files of a language by name; the last one is always the table, ``sampler.json``."""
+    # JavaScript has a module with the table in it, its types, and a page without network access.
     table = json.dumps(SAMPLER.document(sampler), ensure_ascii=False, indent=1)
     written = {"sampler.json": table + "\n"}
     if to == "js":
@@ -40,11 +30,7 @@ def sampler_files(sampler: Sampler, to: Language) -> dict[str, bytes]:
 
 
 def typed(source: str, **names: Sequence[str]) -> str:
-    """The types of a module, in which a secret and an answer are one of their names.
-
-    >>> typed("survey.d.mts", Answer=["tea", "milk"]).splitlines()[-1]
-    'export type Answer = "tea" | "milk";'
-    """
+    """Return TypeScript declarations in which each type is one of the listed names."""
     listed = (
         f"export type {kind} = {' | '.join(json.dumps(name, ensure_ascii=False) for name in of)};"
         for kind, of in names.items()
@@ -53,7 +39,7 @@ def typed(source: str, **names: Sequence[str]) -> str:
 
 
 def _page(table: str, code: str) -> str:
-    """One page that may run its own script and style, and may open no connection."""
+    """Return a page that may run its own script and style, and may open no connection."""
     style, script = _source("sampler_page.css"), code + _source("sampler_page.mjs")
     rules = [
         "default-src 'none'",

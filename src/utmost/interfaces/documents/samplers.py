@@ -1,11 +1,11 @@
-"""Samplers: a mechanism as a table of integers, from which a phone draws with exactly the law that is stated.
+"""Samplers: a mechanism as a table of integers, from which a phone draws with exactly the stated distribution.
 
-The probabilities of all rows are written over one denominator N. A draw takes b random bits, b the length of N - 1 in
-binary, as a number u; where u >= N it takes b further bits. The outcome k is the first whose last number, w_0 + ... +
-w_k - 1, is not below u. Each of the N numbers is equally likely, and w_k of them give k: so P(k) = w_k / N exactly.
+All probabilities have one denominator N. A draw reads b random bits, the length of N - 1 in binary, as a number u, and
+repeats while u >= N. The outcome is the first k with u <= w_0 + ... + w_k - 1. Each of the N numbers is equally likely,
+and w_k of them give k, so P(k) = w_k / N exactly.
 
-N is one for all rows, so that how often a number is refused, and so how long a draw takes, is the same for each secret.
-Source of the law: counting, as above; the format is in proofs/theory/samplers.md.
+N is the same for all rows, so that the number of repetitions, and the time of a draw, does not depend on the secret.
+The format is described in proofs/theory/samplers.md.
 """
 
 from collections.abc import Iterable, Mapping
@@ -34,32 +34,23 @@ from utmost.interfaces.documents.space_names import secret_names
 from utmost.publish.promises.codec import Form
 
 KIND = "utmost sampler"
-# Tables of 2^28 bits are text of 64 MB, which no phone should read.
+# A table of 2^28 bits has 64 MB of text: a phone should read no more.
 _MOST_BITS = 1 << 28
-_SHORTER = "Take --round, or the design's `rounded`: fractions of 61 bits, which keep the level by themselves."
+_SHORTER = "Add --round, or use the design's `rounded`: it has fractions of 61 bits, and keeps the level."
 
 Positions = tuple[tuple[float, float], ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Sampler(Display):
-    """A table of integers to draw from, and what a draw promises.
+    """A table of integers to draw from, and the promise of a draw."""
 
-    Attributes:
-        secrets: the names of the rows.
-        answers: the names of the outcomes that have a probability.
-        bits: b, how many bits a number has.
-        lasts: (n, m) integers: for each row and outcome the last number that gives it, ascending; the last is N - 1.
-        promise: the level, the unit of distances, and the mechanism that was checked, as a document says them.
-        positions: latitudes and longitudes of the secrets in degrees, for `Places.nearest` on the phone; or None.
-    """
-
-    secrets: tuple[str, ...]
-    answers: tuple[str, ...]
-    bits: int
-    lasts: tuple[tuple[int, ...], ...]
-    promise: Mapping[str, Any]
-    positions: Positions | None = None
+    secrets: tuple[str, ...]  # names of the rows
+    answers: tuple[str, ...]  # names of the outcomes with positive probability
+    bits: int  # b, bits of a number
+    lasts: tuple[tuple[int, ...], ...]  # (n, m): last number of each outcome, ascending; the last is N - 1
+    promise: Mapping[str, Any]  # level, unit of distances, and checked mechanism, as in a document
+    positions: Positions | None = None  # latitudes and longitudes of the secrets in degrees, for `Places.nearest`
 
     _shown = ("secrets", "answers", "bits")
 
@@ -79,27 +70,19 @@ class Sampler(Display):
 
     @property
     def numbers(self) -> int:
-        """N, how many numbers give an answer."""
+        """N, the common denominator of all probabilities."""
         return self.lasts[0][-1] + 1
 
     @property
     def channel(self) -> Channel:
-        """The law of a draw, exactly."""
+        """Exact distribution of a draw."""
         rows = [[last - before for before, last in pairwise((-1, *row))] for row in self.lasts]
         matrix = np.array([[Fraction(width, self.numbers) for width in row] for row in rows], dtype=object)
         return stochastic(matrix, self.secrets, self.answers)
 
     def answer(self, secret: str, tries: Iterable[bytes]) -> str:
-        """The answer that random bytes give: what every sampler of this format makes of them.
-
-        Args:
-            secret: Name of the secret.
-            tries: (b + 7) // 8 bytes each, the first byte the highest; bits beyond b are set to 0.
-
-        >>> coin = Sampler(("a", "b"), ("x", "y"), 2, ((0, 2), (1, 2)), {})
-        >>> coin.answer("a", [b"\\x07", b"\\x05"]), coin.channel.matrix[0].tolist()
-        ('y', [Fraction(1, 3), Fraction(2, 3)])
-        """
+        """Return the answer that random bytes give; a sampler in any language gives the same."""
+        # Each try has (b + 7) // 8 bytes, the most significant first; bits beyond b are set to 0.
         row = self.lasts[self.secrets.index(secret)]
         for block in tries:
             number = int.from_bytes(block, "big") & ((1 << self.bits) - 1)
@@ -110,13 +93,7 @@ class Sampler(Display):
 
 
 def sampler_of(saved: SavedMechanism) -> Sampler:
-    """The sampler of a mechanism whose level was checked; its law is the mechanism's, exactly.
-
-    Raises:
-        Unsupported: for geometric noise at a level of irrational alpha, and for a table that is too long for a phone.
-
-    Cost: O(n m) numbers of as many bits as the common denominator has.
-    """
+    """Return the sampler of a checked mechanism, with exactly its distribution. Cost: O(n m) numbers as long as N."""
     matrix = _rational(saved)
     used = np.flatnonzero((matrix != 0).any(axis=0))
     whole = lcm(*{chance.denominator for chance in matrix.ravel()})
@@ -135,7 +112,7 @@ def sampler_of(saved: SavedMechanism) -> Sampler:
 
 
 def _rational(saved: SavedMechanism) -> Array:
-    """The matrix that is drawn from, with its remap, in Fractions."""
+    """Return the matrix to draw from, after its remap, in Fractions."""
     drawing = named_mechanism(saved.mechanism)
     mechanism, remap = drawing.mechanism, drawing.remap
     if isinstance(mechanism, GeometricMatrix):

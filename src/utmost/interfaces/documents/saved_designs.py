@@ -1,4 +1,4 @@
-"""Designs and channels as files: what `save_design` writes, and `read_design` reads back."""
+"""Files of designs and channels: `save_design` writes them, `read_design` reads them."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -21,16 +21,16 @@ from utmost.tables.files.json_files import read_json, write_json
 
 
 def save_design(mechanism: Optimum | Channel, path: Path | str, *, overwrite: bool = False) -> None:
-    """Write a design or a channel, whole or not at all; `read_design` reads it back, and checks a design again.
+    """Write a design or a channel, completely or not at all; `read_design` reads it, and checks a design again.
 
     Args:
-        mechanism: Mechanism to write: a design with its certificate, a channel with its names; exact numbers as text.
-        path: .json for the whole, .csv for the probabilities alone (a channel also as .tsv).
-        overwrite: whether a file of this name gives way.
+        mechanism: Design with its certificate, or channel with its names; exact numbers are written as text.
+        path: .json for everything, .csv for the probabilities alone (for a channel also .tsv).
+        overwrite: Whether to replace an existing file.
 
     Raises:
         OutOfRange: for another ending.
-        Unsupported: where the file exists, and for a design with constraints: write its ``channel``.
+        Unsupported: if the file exists, and for a design with constraints: save its ``channel``.
 
     >>> from tempfile import mkdtemp
     >>> path = Path(mkdtemp()) / "coin.csv"
@@ -44,12 +44,7 @@ def save_design(mechanism: Optimum | Channel, path: Path | str, *, overwrite: bo
 
 
 def design_writer(mechanism: Optimum | Channel, path: Path, loss: str | None = None) -> Writer:
-    """A writer of a mechanism into an open file of this name; all that can be refused is refused here.
-
-    Args:
-        mechanism, path: Arguments of `save_design`.
-        loss: Name of the design's loss; found out if left out.
-    """
+    """Return a writer of a mechanism into an open file; invalid arguments are refused here, before any writing."""
     ending = path.suffix.lower()
     if isinstance(mechanism, Channel):
         if ending not in channel_files.ENDINGS:
@@ -70,14 +65,7 @@ def design_writer(mechanism: Optimum | Channel, path: Path, loss: str | None = N
 
 
 def loss_name(consumer: Consumer, space: Space) -> str | None:
-    """The name of a loss in a document; None for one that has no name and is written as a matrix.
-
-    >>> from utmost.spaces import counts
-
-    >>> from utmost.design.spaces import priors
-    >>> loss_name(Consumer(priors.uniform(3), losses.asymmetric(1, 3)), counts(2))
-    'asymmetric:1,3'
-    """
+    """Return the name of a loss in a document; None for a loss that is written as a matrix."""
     rule = consumer.rule
     if rule is None:
         return None
@@ -92,7 +80,7 @@ def loss_name(consumer: Consumer, space: Space) -> str | None:
 
 
 def read_design(path: Path | str) -> Optimum | Channel:
-    """The design or the channel in a file; of a design everything is computed again that it states.
+    """Read a design or a channel; everything that a design states is computed again.
 
     Args:
         path: File of `save_design` or ``utmost design --out``, or any channel as .csv or .json: rows are secrets,
@@ -102,7 +90,7 @@ def read_design(path: Path | str) -> Optimum | Channel:
         An `Optimum` for a design with its certificate, else a `Channel`.
 
     Raises:
-        BadTable, NotAChannel: for what is neither, naming line and column, or the field.
+        BadTable, NotAChannel: for a file that is neither, with the line and column, or the field.
         PromiseBroken: for a design that does not prove what it states.
         Unsupported: for a format of a later version.
 
@@ -122,6 +110,5 @@ def read_design(path: Path | str) -> Optimum | Channel:
 
 
 def is_design(path: Path) -> bool:
-    """Whether a JSON file says that it is a design."""
     facts = read_json(path, "a mechanism must")
     return isinstance(facts, dict) and facts.get("kind") == designs.KIND

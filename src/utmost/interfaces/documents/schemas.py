@@ -1,8 +1,8 @@
 """The JSON Schema of every kind of document, so that other tools know a document's fields without running utmost.
 
 Promises and noise are described by the fields of their classes, so that a new field of a promise needs no line here.
-Every other document lists its fields once, in `_DOCUMENTS`. No schema leaves room for unknown fields, and the tests
-hold each document that they write against its schema.
+Every other document lists its fields once, in `_DOCUMENTS`. No schema allows unknown fields. Tests validate each
+document that they write.
 """
 
 import json
@@ -56,8 +56,8 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 def schema(kind: DocumentKind) -> Schema:
     """The JSON Schema (2020-12) of the documents of a kind.
 
-    A document that fits its schema has the right fields, with values of the right types. Whether its numbers follow
-    from one another is for `utmost verify` to say.
+    A document that fits its schema has the right fields, with values of the right types. `utmost verify` checks that
+    its numbers follow from one another.
 
     Args:
         kind: One of `DocumentKind`; "statement" for the statement beside a released table, and for a release by a plan;
@@ -83,12 +83,12 @@ def schema(kind: DocumentKind) -> Schema:
 
 
 def _has_kind(described: Schema) -> bool:
-    """Whether a field ``kind`` tells the documents of a schema from all others."""
+    """Check whether a field ``kind`` distinguishes these documents from all others."""
     return "const" in described.get("properties", {}).get("kind", {})
 
 
 def _named_parts(described: Any) -> set[str]:
-    """The names of all parts that a schema refers to, and that those refer to."""
+    """Return the names of all parts that a schema refers to, directly or through other parts."""
     found, waiting = set[str](), [described]
     while waiting:
         value = waiting.pop()
@@ -104,7 +104,7 @@ def _named_parts(described: Any) -> set[str]:
 
 
 def _object(required: Mapping[str, Schema], optional: Mapping[str, Schema] | None = None) -> Schema:
-    """An object that has these fields and no others."""
+    """Return the schema of an object with these fields and no others."""
     return {
         "type": "object",
         "properties": {**required, **(optional or {})},
@@ -114,7 +114,7 @@ def _object(required: Mapping[str, Schema], optional: Mapping[str, Schema] | Non
 
 
 def _document(kind: str, required: Mapping[str, Schema], optional: Mapping[str, Schema] | None = None) -> Schema:
-    """A document of a kind: its header, and these fields."""
+    """Return the schema of a document: its header, and these fields."""
     return _object({"kind": {"const": kind}, "format": {"const": FORMAT}, "utmost": _VERSION, **required}, optional)
 
 
@@ -182,7 +182,7 @@ _PART_OF_FIELD = {
     "universe": _part("universe"),
     "until": _part("until"),
 }
-"""The parts in which a field of a record is described that is a record itself, by the name of the field."""
+"""Names of the parts that describe record fields, by field name."""
 _ROW_NOISE: dict[str, Schema] = {
     "groups": _list(_list(_TEXT)),
     "shares": _list(_EXACT),
@@ -200,7 +200,7 @@ _ROW_NOISE: dict[str, Schema] = {
 
 
 def _record(kind: type, extra: Mapping[str, Schema] | None = None) -> Schema:
-    """The schema of a record, by the forms of its fields; a field that is None or False by default may be left out."""
+    """Return the schema of a record class; a field whose default is None or False is optional."""
     required, optional = dict(extra or {}), dict[str, Schema]()
     for name, (described, can_be_absent) in _fields_of(kind).items():
         (optional if can_be_absent else required)[name] = described
@@ -208,7 +208,7 @@ def _record(kind: type, extra: Mapping[str, Schema] | None = None) -> Schema:
 
 
 def _fields_of(kind: type) -> dict[str, tuple[Schema, bool]]:
-    """The JSON fields of a record, each with its schema and whether it may be absent."""
+    """Return the schema of each field of a record class, and whether the field may be absent."""
     hints, found = get_type_hints(kind), dict[str, tuple[Schema, bool]]()
     for one in fields(kind):
         form: FieldForm | None = one.metadata.get("form")
@@ -228,13 +228,12 @@ def _fields_of(kind: type) -> dict[str, tuple[Schema, bool]]:
 
 
 def _title(form: FieldForm) -> str:
-    """The title of a field, and the meaning of each of its words."""
+    """Return the title of a field, with the meaning of each allowed word."""
     words = "; ".join(f"{json.dumps(value)}: {meaning}" for value, meaning in form.words.items())
     return f"{form.title} ({words})" if words else form.title
 
 
 def _of_hint(hint: Any, name: str) -> Schema:
-    """The schema of a value by its type."""
     arguments = [one for one in get_args(hint) if one is not NoneType]
     if get_origin(hint) in (Union, UnionType) and len(arguments) == 1:
         return _of_hint(arguments[0], name)
@@ -380,7 +379,7 @@ def _noise_part(kind: str) -> str:
 
 
 def _promise_document() -> Schema:
-    """A promise as a file: its record, and its digest."""
+    """Return the schema of a promise as a file: its record, and its digest."""
     record = _record(Promise)
     return _document(
         "promise",
@@ -391,7 +390,7 @@ def _promise_document() -> Schema:
 
 @cache
 def _parts() -> dict[str, Schema]:
-    """The parts that several schemas share, by name."""
+    """Return the parts that several schemas share, by name."""
     return {
         "level": _object(_LEVEL),
         "digest": _or_null(_object({"of": {"enum": ["file", "cells", "sums"]}, "sha256": _SHA256})),
@@ -457,7 +456,7 @@ _FAMILY: Schema = {"anyOf": [_TEXT, _list({"anyOf": [_TEXT, _list(_TEXT)]})]}
 
 @cache
 def _documents() -> dict[str, Schema]:
-    """The schema of each kind, without its parts."""
+    """Return the schema of each kind, without the shared parts."""
     return {
         "statement": _STATEMENT,
         "table-of-sums": _document(

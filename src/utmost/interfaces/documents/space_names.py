@@ -1,4 +1,4 @@
-"""Spaces as text: ``grid:4x4``, ``discrete:3``, ``line:6``, or a file; and as plain data in JSON.
+"""Spaces as text (``grid:4x4``, ``discrete:3``, ``line:6``, or a file), and as JSON values.
 
 ========================  =============================================================================
 ``line:6``                6 secrets in a row, each at distance 1 from the next
@@ -9,9 +9,9 @@
 ``grid:4x4``              the points of a lattice, Euclidean
 ``manhattan:4x4``         the same points, Manhattan
 ``places:towns.csv``      labelled places: columns name, latitude, longitude; others as ``places:towns.csv:town,y,x``
-``graph:roads.csv``       the nodes of a graph: a row for each edge, two ends and, if wanted, its length
+``graph:roads.csv``       the nodes of a graph: a row for each edge: two ends and, optionally, its length
 ``distances:table.csv``   any metric: a row and a column of distances for each secret
-``graph:roads.csv:min``   either of them with the unit of its distances
+``graph:roads.csv:min``   a graph or a table of distances, with their unit
 ========================  =============================================================================
 """
 
@@ -47,15 +47,7 @@ _FILES = (".csv", ".tsv", ".txt")
 
 
 def space_named(text: str) -> Space:
-    """The space that a text such as ``grid:4x4`` names; the name of a file alone is a graph's.
-
-    Raises:
-        OutOfRange: for an unknown name, and invalid sizes.
-        NotAMetric, BadTable: for a file that holds no graph or no metric.
-
-    >>> space_named("line:6").size, space_named("grid:2x3").labels[-1]
-    (6, (1, 2))
-    """
+    """Return the space of a text such as ``grid:4x4``; a file name alone is a graph."""
     kind, separator, rest = text.strip().partition(":")
     if not separator and Path(text).suffix.lower() in _FILES:
         kind, rest = "graph", text.strip()
@@ -66,11 +58,7 @@ def space_named(text: str) -> Space:
 
 
 def secret_names(space: Space) -> list[str]:
-    """The names of the secrets as text, all different.
-
-    >>> secret_names(grid(1, 2))
-    ['(0, 0)', '(0, 1)']
-    """
+    """Return the names of the secrets as text, checked to be distinct."""
     names = [str(label) for label in space.labels]
     if len(set(names)) != len(names):
         raise BadTable("secrets must have different names as text", came=", ".join(names))
@@ -78,11 +66,7 @@ def secret_names(space: Space) -> list[str]:
 
 
 def space_facts(space: Space) -> dict[str, Any]:
-    """A space as plain data for JSON, from which `stated_space` makes it again; exact distances stand as text.
-
-    >>> space_facts(discrete(3))
-    {'kind': 'discrete', 'sizes': [3]}
-    """
+    """Return a space as JSON values, which `stated_space` reads; exact distances are text."""
     match space.metric if space.names is None else TableMetric.trusted(space.metric.length_table()):
         case LineMetric(n):
             return {"kind": "counts", "sizes": [n]}
@@ -102,7 +86,7 @@ def space_facts(space: Space) -> dict[str, Any]:
 
 
 def _geography_facts(where: Geography) -> dict[str, Any]:
-    """The columns and reference system of places; the reference system by its name."""
+    """Return the columns and the reference system of places as JSON values."""
     positions = None if where.positions is None else [[str(north), str(east)] for north, east in where.positions]
     return {
         "unit": where.unit,
@@ -116,7 +100,7 @@ def _geography_facts(where: Geography) -> dict[str, Any]:
 
 
 def _stated_places(facts: Mapping[str, Any]) -> Places:
-    """The places that `space_facts` wrote; distances are measured again, but along roads, which no file shows."""
+    """Read the places of `space_facts`; measure distances again, but not road distances."""
     labels, positions = tuple(facts["labels"]), facts["positions"]
     if positions is not None and [len(pair) for pair in positions] != [2] * len(labels):
         raise BadTable("every place must have a position", came=f"{len(positions)}", where="space")
@@ -136,11 +120,7 @@ def _stated_places(facts: Mapping[str, Any]) -> Places:
 
 
 def stated_space(facts: Mapping[str, Any]) -> Space:
-    """The space that `space_facts` wrote.
-
-    >>> stated_space({"kind": "grid", "sizes": [2, 2]}).size
-    4
-    """
+    """Read a space from the JSON values of `space_facts`."""
     try:
         if facts["kind"] == "places":
             return _stated_places(facts)
@@ -152,15 +132,9 @@ def stated_space(facts: Mapping[str, Any]) -> Space:
 
 
 def graph_file(path: Path) -> Space:
-    """The graph in a file: two ends and, if wanted, a length in each row, under a header or none.
-
-    The first row is a header when its third cell is no number, or when its cells are "from" and "to", "source" and
-    "target", or "u" and "v". Ends that are all integers are read as numbers.
-
-    Raises:
-        BadTable: for rows of another width, or no row.
-        NotAMetric: for a graph that is not connected, a loop, or a length that is not positive.
-    """
+    """Read a graph: each row has two ends and optionally a length; a header row is optional."""
+    # The first row is a header if its third cell is no number, or if its cells are "from" and "to", "source" and
+    # "target", or "u" and "v". Ends that are all integers are read as numbers.
     try:
         return graph(_edges(path))
     except NotAMetric as error:
@@ -168,7 +142,7 @@ def graph_file(path: Path) -> Space:
 
 
 def edges_file(path: Path) -> list[tuple[Any, ...]]:
-    """The two ends of each edge in a file as for `graph_file`; lengths, where there are any, are left out."""
+    """Return the two ends of each edge in a graph file, without lengths."""
     return [edge[:2] for edge in _edges(path)]
 
 
@@ -201,7 +175,7 @@ def _distances_file(path: Path) -> Space:
 
 
 def _with_unit(text: str, read: Callable[[Path], Space]) -> Space:
-    """The space in a file, its distances in the unit behind the last colon, if there is one."""
+    """Read a space from a file name that may end in a colon and the unit of distances."""
     path, separator, unit = text.rpartition(":")
     if not separator or not is_unit(unit):
         return read(Path(text))
@@ -211,7 +185,7 @@ def _with_unit(text: str, read: Callable[[Path], Space]) -> Space:
 
 
 def _places_file(text: str) -> Space:
-    """Places in a file; after a colon the names of its three columns, if they are others than usual."""
+    """Read places from a file name that may end in a colon and the names of its three columns."""
     path, separator, columns = text.rpartition(":")
     if not separator or "," not in columns:
         return places(text)
@@ -243,7 +217,7 @@ SIZED: dict[str, Callable[..., Space]] = {
     "grid": grid,
     "manhattan": lambda rows, cols: grid(rows, cols, "manhattan"),
 }
-"""Spaces that are named by their kind and sizes."""
+"""Kinds of spaces that sizes describe completely."""
 
 READERS: dict[str, Callable[[str], Space]] = {
     "line": lambda text: counts(natural(text, "the length of a line", least=1) - 1),
@@ -257,7 +231,7 @@ READERS: dict[str, Callable[[str], Space]] = {
     "graph": lambda text: _with_unit(text, graph_file),
     "distances": lambda text: _with_unit(text, _distances_file),
 }
-"""How the text after each kind is read."""
+"""Readers of the text after each kind."""
 
 
 def _kinds() -> str:
@@ -271,7 +245,7 @@ def _is_header(cells: list[str], table: SmallTable) -> bool:
 
 
 def _plain(d: Any) -> Any:
-    """A distance: an integer or a float as itself, a rational as text, a surd as its terms."""
+    """Return the JSON value of a distance: a number, a rational as text, a surd as its terms."""
     if isinstance(d, Surd):
         return [[radicand, str(coefficient)] for radicand, coefficient in d.terms]
     return str(d) if isinstance(d, Fraction) else d
@@ -284,7 +258,7 @@ def _read(d: Any) -> Any:
 
 
 def distances_words(space: Space) -> str | None:
-    """How the distances of places are known; None for a space without a unit."""
+    """Return in words how the distances of places were measured; None for a space without a unit."""
     if not isinstance(space, Places):
         return None
     where = space.geography
@@ -297,10 +271,10 @@ def distances_words(space: Space) -> str | None:
 
 
 def type_facts(ptype: PrivacyType) -> dict[str, Any]:
-    """A privacy type: its space, and the fields of its level."""
+    """Return a privacy type as JSON values: its space and its level."""
     return {"space": space_facts(ptype.space), **level_facts(ptype.level)}
 
 
 def stated_type(facts: Mapping[str, Any]) -> PrivacyType:
-    """The type that `type_facts` wrote."""
+    """Read a privacy type from the JSON values of `type_facts`."""
     return PrivacyType(stated_space(facts["space"]), level_from_facts(facts))

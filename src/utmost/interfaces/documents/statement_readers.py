@@ -1,4 +1,4 @@
-"""The readers of each kind of statement, in words and beside its file: a new kind is one row."""
+"""Readers of each kind of statement, alone and beside its file; a new kind is one row."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -32,29 +32,24 @@ from utmost.tables.files import files
 
 @dataclass(frozen=True, slots=True)
 class StatementReader:
-    """The reader of a kind of statement.
+    """How one kind of statement is checked and put into words."""
 
-    Attributes:
-        words: makes the statement again from what it promises, compares each field, and says it in words.
-        check_table: compares a table with the checked statement, beyond its digest; None where the digest says all.
-    """
-
-    words: Callable[[Mapping[str, Any]], ReleaseFacts]
-    check_table: Callable[[Mapping[str, Any], Any], Any] | None = None
+    words: Callable[[Mapping[str, Any]], ReleaseFacts]  # rebuilds the statement, compares each field, returns words
+    check_table: Callable[[Mapping[str, Any], Any], Any] | None = None  # compares a table beyond its digest
 
     def check(self, statement: Mapping[str, Any], file: Path) -> Any:
-        """Compare a table's file with its checked statement, beyond the digest; give what that finds out."""
+        """Compare the file of a table with its checked statement, beyond the digest."""
         return None if self.check_table is None else self.check_table(statement, files.read(file))
 
 
 def _check_answers(statement: Mapping[str, Any], table: Any) -> None:
-    """Check that a table has the columns and the rows of a checked statement of answers, where it says any."""
+    """Check that a table has the columns and the rows of a checked statement of answers, if it has columns."""
     if "column" in statement:
         check_table([statement["column"]], statement, table, {}, statement["public"], digested=False)
 
 
 def _answers_in_words(statement: Mapping[str, Any]) -> ReleaseFacts:
-    """Answers drawn from a mechanism: only they need what makes mechanisms."""
+    # Only answers import the modules of mechanisms.
     from utmost.interfaces.documents.answer_words import answers_in_words
 
     return answers_in_words(statement)
@@ -68,19 +63,20 @@ READERS = {
     WITHHELD_KIND: StatementReader(withheld_in_words, check_withheld),
     ANSWERS_KIND: StatementReader(_answers_in_words, _check_answers),
 }
-"""The reader of each kind, but for clean tables, which follow from a release alone: see `check_clean`."""
+"""Readers by kind. A clean table follows from its release and has none, see `check_clean`."""
 
 
 def stated_release(said: Mapping[str, Any]) -> ReleaseFacts:
-    """Check a statement of any release, and say what it says in words.
+    """Check the statement of any release, and return it in words.
 
     Args:
-        said: the statement of an answer, answers of `utmost respond`, a withheld table, or a whole workload release.
+        said: Statement of an answer, of answers of `utmost respond`, of a withheld table; or a complete release by a
+            plan.
 
     Raises:
-        BadTable: for a statement that does not follow from itself.
-        Unsupported: for the statement of something else, and a format that is not known.
-        WrongKind: for what is no mapping.
+        BadTable: for a statement that is inconsistent.
+        Unsupported: for the statement of something else, and an unknown format.
+        WrongKind: for anything but a mapping.
 
     >>> from utmost import Unit
     >>> from utmost.promises import Promise

@@ -1,4 +1,4 @@
-"""Surveys: what clients and collector share of short reports, as one file: the labels, the level and the blocks."""
+"""Surveys: the labels, level and blocks that clients and collector share, in one file."""
 
 import json
 from collections.abc import Mapping
@@ -24,19 +24,10 @@ _SOURCES: dict[Language, str] = {"js": "survey.mjs", "kotlin": "Survey.kt", "swi
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Survey(Display):
-    """A question with k answers, and how each client reports its own.
+    """A question with k answers, and the mechanism by which each client reports one."""
 
-    Attributes:
-        labels: the categories, k of them, all different.
-        how: the blocks and the level.
-
-    >>> from utmost.local import balanced_family
-    >>> Survey(("tea", "milk", "water"), BlockSelection(balanced_family(3, 1), "1/2")).how.bits
-    2
-    """
-
-    labels: tuple[str, ...]
-    how: BlockSelection
+    labels: tuple[str, ...]  # k distinct categories
+    how: BlockSelection  # blocks and level
 
     def __post_init__(self) -> None:
         k = self.how.categories
@@ -45,13 +36,7 @@ class Survey(Display):
 
     @property
     def rounded(self) -> "Survey":
-        """This survey at a smaller epsilon whose alpha is a fraction of 61 bits, which a phone can draw exactly.
-
-        >>> from utmost.local import balanced_family
-        >>> survey = Survey(("tea", "milk", "water"), BlockSelection(balanced_family(3, 1), "1/2"))
-        >>> survey.rounded.how.level < survey.how.level, survey.rounded.how.level.is_rational
-        (True, True)
-        """
+        """Return this survey at a slightly smaller epsilon, whose alpha (61 bits) a phone can draw exactly."""
         at = self.how.level
         if at.is_rational:
             return self
@@ -60,16 +45,10 @@ class Survey(Display):
 
 
 def survey_files(survey: Survey, to: Language = "js") -> dict[str, bytes]:
-    """The source that draws reports in a language, and the survey beside it, by which they are counted.
-
-    Args:
-        survey: Survey to answer.
-        to: "js": a module with the survey in it, and its types; "kotlin", "swift": a source, and the whole numbers that
-            it draws by, ``survey_draws.json``.
-    """
+    """Return the files of a language by name: source code that draws reports, and the survey for counting them."""
     if not survey.how.level.is_rational:
-        remedy = "Take --round: a level that is stricter in the nineteenth digit."
-        raise Unsupported("a phone draws by fractions, so alpha must be one", came="another", remedy=remedy)
+        remedy = "Add --round: epsilon becomes smaller in the nineteenth digit."
+        raise Unsupported("alpha must be a fraction, so that a phone can draw exactly", came="another", remedy=remedy)
     source = _SOURCES[to]
     table, code = (
         _text(SURVEY.document(survey)),
@@ -84,8 +63,7 @@ def survey_files(survey: Survey, to: Language = "js") -> dict[str, bytes]:
 
 
 def _draws(survey: Survey) -> dict[str, Any]:
-    """The whole numbers that a report is drawn by, in hexadecimal: the cumulated weights of the bases, the chance to be
-    inside the block."""
+    """Return the integers for drawing a report, in hexadecimal: cumulative weights of bases, chance of the block."""
     family, inside = survey.how.family, Fraction(survey.how.inside)
     whole = lcm(*(weight.denominator for weight in family.weights))
     lasts = accumulate(int(weight * whole) for weight in family.weights)

@@ -1,6 +1,7 @@
 """A verdict on universal optimality as a document, which anyone can read back and check again without a solver.
 
-What can be computed again is not in it: the vertices of the type, and the cells of priors, are made when it is read.
+The document leaves out what can be computed: the vertices of the type, and the cells of priors, are computed on
+reading.
 """
 
 from collections.abc import Mapping
@@ -28,37 +29,26 @@ ANY, THIS = "any mechanism", "this mechanism"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StatedVerdict:
-    """A verdict with its proof.
-
-    Attributes:
-        ptype: the type.
-        loss: (n, k) Fractions.
-        asked: whether ``ANY`` mechanism is universally optimal for the loss, or ``THIS`` one, ``channel``.
-        holds: the verdict.
-        channel: the universally optimal mechanism, the one with the least regret, or the one that was judged.
-        dominance: Proof that the channel loses at most the regret more than any other, for every prior; or None.
-        conflict: Proof that every mechanism has at least that regret; or None.
-        better: a prior and a mechanism that loses less there than the channel; or None.
-    """
+    """A verdict on universal optimality with its proof."""
 
     ptype: PrivacyType
-    loss: Array
-    asked: str
+    loss: Array  # (n, k) Fractions
+    asked: str  # about ANY mechanism, or THIS channel
     holds: bool
-    channel: AnyChannel
-    dominance: Dominance | None
-    conflict: Conflict | None
-    better: tuple[Array, AnyChannel] | None
+    channel: AnyChannel  # the optimal mechanism, the one with the least regret, or the judged one
+    dominance: Dominance | None  # proves that the channel has at most the stated regret
+    conflict: Conflict | None  # proves that every mechanism has at least that regret
+    better: tuple[Array, AnyChannel] | None  # a prior, and a mechanism with a smaller loss there
 
     @classmethod
     def of_existence(cls, existence: Any, ptype: PrivacyType) -> "StatedVerdict":
-        """The verdict of `universal_mechanism`."""
+        """Convert the result of `universal_mechanism`."""
         proof = existence.certificate
         return cls(ptype, proof.loss, ANY, existence.exists, existence.mechanism, proof, existence.conflict, None)
 
     @classmethod
     def of_channel(cls, verdict: Any, ptype: PrivacyType, channel: AnyChannel, loss: Array) -> "StatedVerdict":
-        """The verdict of `universality` on a channel."""
+        """Convert the result of `universality` about a channel."""
         channel = (
             channel if LogPowers.of(ptype.level, Distances.of(ptype.space)).is_rational else member(ptype, channel)
         )
@@ -67,11 +57,11 @@ class StatedVerdict:
 
     @property
     def regret(self) -> Any:
-        """How much more than the best the channel may lose at the worst prior; None where it is not known."""
+        """Upper bound on the regret of the channel at the worst prior; None if unknown."""
         return None if self.dominance is None else self.dominance.slack
 
     def verify(self) -> bool:
-        """Whether the proof proves the verdict: exact arithmetic, and no solver."""
+        """Check the proof by exact arithmetic, without a solver."""
         if not is_member(self.ptype, self.channel) or self.asked not in (ANY, THIS):
             return False
         if self.better is not None:
@@ -91,7 +81,7 @@ class StatedVerdict:
 
 
 def _plain(value: Any) -> Any:
-    """Numbers as JSON has them; irrational ones by the terms of their polynomials."""
+    """Return numbers as JSON values; an irrational number as the terms of its polynomial."""
     if isinstance(value, np.ndarray | list | tuple):
         return list(map(_plain, plain_cells(value)))
     return value.stored() if isinstance(value, PowerNumber) else plain(value)
@@ -148,7 +138,7 @@ document, read = VERDICT.document, VERDICT.read
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Numbers:
-    """How the numbers of a file are read: as Fractions, or as those of the field of a type with irrational powers."""
+    """The reader of a file's numbers: Fractions, or elements of a field with irrational powers."""
 
     ptype: PrivacyType
     field: PowerField | None
@@ -201,7 +191,7 @@ class _Numbers:
 
 
 def _dominance(duals: Any, numbers: _Numbers, loss: Array, channel: AnyChannel, regret: Any) -> Dominance:
-    """The cells are made anew: a file that leaves some out proves nothing about them."""
+    """Read a proof of dominance; compute the cells again, because a file could leave some out."""
     with images_decide():  # what they are is checked without
         cells = Complex.of(channel.matrix, loss)
     known = {tuple(map(numbers.of_a_ray, prior)): tuple(map(numbers.one, z)) for prior, z in duals}

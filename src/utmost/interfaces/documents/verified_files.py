@@ -1,4 +1,4 @@
-"""Whether what was published is what its statement says, for every kind: what `utmost verify` and a page show."""
+"""Verification of published files of every kind, for `utmost verify` and the web page."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -38,23 +38,8 @@ def verified(
     public_key: Path | None = None,
     spelled: Path | None = None,
 ) -> dict[str, Any]:
-    """The result of verifying a published file: every figure and sentence is made again and compared.
-
-    Args:
-        release: a released table, or a release by a plan or in two stages, which is one file.
-        statement: Statement of a table; the one that stands beside it if left out.
-        of: Whole release behind a clean table, or behind one with withheld cells.
-        public_key: the curator's, to check the signature, too.
-        spelled: the release with the way in which its text is to be read.
-
-    Returns:
-        The report: what was compared, the guarantee, and what no check can show.
-
-    Raises:
-        BadTable: where a statement does not follow from itself, or is about another table.
-        OutOfRange: for a statement or a whole release where there can be none, and for a clean table without its.
-        PromiseBroken: for a signature by somebody else. Unsupported: for a format that is not known.
-    """
+    """Verify a published file: make every figure and sentence again, compare, and report."""
+    # `of` is the whole release of a clean or withheld table, `spelled` is `release` with its text options.
     document = whole_document(release)
     if document is not None:
         if of is not None:
@@ -102,7 +87,7 @@ def verified(
 
 
 def verified_in_words(report: Mapping[str, Any]) -> dict[str, str]:
-    """The parts that were made again and compared, and those that could not be, in words."""
+    """Return in words the parts that were compared, and the parts that could not be."""
     of_sums = "sums" in report
     follows = "level, unit, domain, shares and sums" if of_sums else "level, unit, cost and domain"
     return {
@@ -123,7 +108,7 @@ def verified_in_words(report: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _check_unchanged(release: Path, spelled: Path, facts: dict[str, Any]) -> None:
-    """Check that a table is the one that its statement is about: by its file, or its cells where it was in memory."""
+    """Check the digest of a table: of its file, or of its cells if the table was in memory."""
     digest = facts.get("table")
     if not isinstance(digest, dict) or digest.get("of") != "cells":
         sidecars.check_unchanged(release, facts)
@@ -144,13 +129,8 @@ def _report(
     on_trust: Sequence[str],
     promise: Promise | None,
 ) -> dict[str, Any]:
-    """The findings on a publication, all of which was compared, and the facts that no check can show.
-
-    Args:
-        compared: Parts that were compared, each with the result.
-        promised: the promise in one line, the guarantee, and the law.
-        promise: Promise of the release, where it is of a table.
-    """
+    """Return the findings on a publication: compared parts, promise, and facts that no check can show."""
+    # `promised` has the promise in one line, the guarantee, and the distribution.
     consistent = {"release": str(release), "statement": "consistent", **compared, "signature": signature}
     texts = {} if promise is None else promise.texts
     words = dict(zip(("promise", "guarantee", "law"), promised, strict=True))
@@ -160,7 +140,6 @@ def _report(
 def _of_table(
     release: Path, facts: Mapping[str, Any], stated: ReleaseFacts, path: Path, public_key: Path | None
 ) -> dict[str, Any]:
-    """The findings on a table."""
     table = {"table": "unchanged", "sha256": facts["table"]["sha256"]}
     compared = {"format": facts["format"], "released": stated.released, **table}
     promised = stated.line, stated.guarantee, stated.drawn
@@ -170,7 +149,7 @@ def _of_table(
 def _of_noisy(
     release: Path, spelled: Path, path: Path, facts: dict[str, Any], public_key: Path | None
 ) -> dict[str, Any]:
-    """The findings on a table that another tool noised: its margins are checked, and nothing about privacy."""
+    """Return the findings on a noisy table of another tool: its margins are checked, its privacy is not."""
     _check_unchanged(release, spelled, facts)
     return _noisy_report(check_noisy_table(facts, files.read(spelled)).declaration, release, facts, path, public_key)
 
@@ -193,7 +172,7 @@ def _noisy_report(
 def _of_withheld(
     table: Path, spelled: Path, path: Path, facts: dict[str, Any], of: Path | None, public_key: Path | None
 ) -> dict[str, Any]:
-    """The findings on a table with withheld cells, beside the whole release where it is at hand."""
+    """Return the findings on a table with withheld cells; `of` is its whole release, if available."""
     whole = None if of is None else read_release(of)
     if whole is not None and not isinstance(whole, Answer | NoisyTable):
         raise OutOfRange(
@@ -218,7 +197,7 @@ def _of_withheld(
 def _of_clean(
     table: Path, spelled: Path, path: Path, facts: dict[str, Any], of: Path, public_key: Path | None
 ) -> dict[str, Any]:
-    """The findings on a clean table, whose certificate proves how near it is to its release."""
+    """Return the findings on a clean table; its certificate proves its distance from its release."""
     if of.suffix.lower() != ".json":
         noisy = read_release(of)
         if not isinstance(noisy, NoisyTable):
@@ -229,7 +208,7 @@ def _of_clean(
         return report | {"table": "as near to the release as it says: its certificate proves it", "made_of": str(of)}
     document = read_json(of, "a release must")
     clean = check_clean(facts, files.read(spelled), document)
-    # Of several tables that are as near the choice could tell something: no certificate shows what it was made by.
+    # Among equally near tables the choice could reveal data, and no certificate shows how it was made.
     alone = "the choice between equally near tables was made by the release and the public facts alone"
     given = [alone, *([] if clean.given is None else ["the public facts are true"])]
     guarantee = document["guarantee"] if clean.guarantee is None else clean.guarantee
@@ -244,7 +223,6 @@ def _of_clean(
 
 
 def _of_detailed(release: Path, document: Mapping[str, Any], public_key: Path | None) -> dict[str, Any]:
-    """The findings on a release in two stages."""
     detailed = DetailedSums.of_facts(document)
     rule, line = detailed.rule.facts(), promise_line(detailed.level, detailed.first.unit.neighbours)
     law = f"that of two releases by a plan, {detailed.first.level} and then what is left, each checked"
@@ -260,7 +238,6 @@ def _of_detailed(release: Path, document: Mapping[str, Any], public_key: Path | 
 
 
 def _of_sums(release: Path, document: Mapping[str, Any], public_key: Path | None) -> dict[str, Any]:
-    """The findings on a release by a plan."""
     whole, noise = NoisySums.of_facts(document), document["noise"]
     facts, digest = sums_in_words(document, whole), document["table"]["sha256"]
     compared = {"format": document["format"], "released": facts.released, "sums": "unchanged", "sha256": digest}
@@ -278,11 +255,11 @@ def _of_sums(release: Path, document: Mapping[str, Any], public_key: Path | None
 
 
 _WHOLE = {DETAILED_KIND: _of_detailed, STATEMENT_KIND: _of_sums}
-"""Kinds of one file, which need no statement beside it."""
+"""Kinds whose single file holds its own statement."""
 
 
 def _signature(statement: Path, public_key: Path | None) -> str:
-    """Whether the statement was signed by the owner of the key; without a key, only whether there is a signature."""
+    """Return the result of checking the signature; without a key, whether there is a signature."""
     signature = signatures.signature_path(statement)
     if public_key is None:
         return "not checked, for want of a public key" if signature.exists() else "none"

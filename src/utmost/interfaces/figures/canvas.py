@@ -1,4 +1,4 @@
-"""The page that all pictures share; curves, in a terminal or a file; mechanisms as shaded cells, and maps of places."""
+"""Shared pages of pictures: curves in a terminal or a file, mechanisms as shaded cells, maps of places."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -18,19 +18,19 @@ BY_TRUST = ("#12355b", "#1f6fb2", "#5aa5d8", "#94c8e8", "#c3e0f1", "#e8f2f9")
 
 
 def page(width: float, height: float, **subplots: Any) -> tuple[Any, Any]:
-    """A figure of so many inches, and its axes."""
+    """Return a figure of this size in inches, and its axes."""
     figure = extra("matplotlib.figure", "plot").Figure(figsize=(width, height), layout="constrained")
     return figure, figure.subplots(**subplots)
 
 
 def bare(axes: Any) -> None:
-    """Take off what carries nothing: the frame above and on the right."""
+    """Remove the frame above and on the right."""
     axes.spines[["top", "right"]].set_visible(False)
     axes.tick_params(length=3, color=PALE)
 
 
 def write(figure: Any, file: BinaryIO, kind: str) -> None:
-    """Write the figure as "svg", "png" or "pdf"; the same figure always gives the same bytes."""
+    """Write the figure as "svg", "png" or "pdf"; equal figures give equal bytes."""
     matplotlib = extra("matplotlib", "plot")
     metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
     with matplotlib.rc_context({"svg.hashsalt": "utmost"}):
@@ -38,7 +38,7 @@ def write(figure: Any, file: BinaryIO, kind: str) -> None:
 
 
 Curves = Mapping[str, Sequence[float]]
-"""Named curves over one axis, each of that axis's length."""
+"""Curves by name, each with one value for each x."""
 
 # A braille character is two dots wide and four high; each dot is one bit of its code point.
 _BRAILLE = 0x2800
@@ -48,16 +48,12 @@ _TICKS, _ROWS_A_TICK, _WIDTH = 5, 3, 66
 
 FORMATS = (".svg", ".png", ".pdf")
 
-# What is believed less than this share of the most likely count is not drawn.
+# A count with a smaller share of the largest probability is not drawn.
 _FAINT = 1e-3
 
 
 def braille(xs: Sequence[float], ys: Sequence[float], top: float, width: int, height: int) -> list[list[int]]:
-    """One curve as ``height`` rows of ``width`` sets of dots, from the lowest x to the highest, from 0 to ``top``.
-
-    >>> braille([0, 1], [0, 1], 1.0, 2, 1)
-    [[96, 10]]
-    """
+    """Return one curve as `height` rows of `width` braille dot sets, with y from 0 to `top`."""
     across, up = 2 * width - 1, 4 * height - 1
     columns = np.arange(across + 1)
     places = np.interp(np.linspace(xs[0], xs[-1], across + 1), xs, ys) / top * up
@@ -70,12 +66,7 @@ def braille(xs: Sequence[float], ys: Sequence[float], top: float, width: int, he
 
 
 def terminal(xs: Sequence[float], curves: Curves) -> list[list[tuple[str, int]]]:
-    """The curves as rows of runs: a piece of text, and the number of the curve it belongs to (-1 for none).
-
-    Args:
-        xs: shape (n,), increasing.
-        curves: shape (n,) each; drawn from 0 to a round number above the largest value.
-    """
+    """Draw curves, from 0 upwards, as rows of (text, number of the curve in `curves`, or -1 for none)."""
     step = _round_step(max(max(ys) for ys in curves.values()) / _TICKS)
     height = _TICKS * _ROWS_A_TICK
     drawn = [braille(xs, ys, step * _TICKS, _WIDTH, height) for ys in curves.values()]
@@ -89,13 +80,13 @@ def terminal(xs: Sequence[float], curves: Curves) -> list[list[tuple[str, int]]]
 
 
 def _round_step(least: float) -> float:
-    """The least of 1, 2, 2.5, 5 times a power of ten that is not below ``least``."""
+    """Return the least of 1, 2, 2.5, 5 times a power of ten that is not below `least`."""
     size = 10.0 ** np.floor(np.log10(least)) if least > 0 else 1.0
     return next(float(size * step) for step in (1, 2, 2.5, 5, 10) if size * step >= least)
 
 
 def _runs(layers: list[list[int]]) -> list[tuple[str, int]]:
-    """One row of dots: of the curves that meet in a character, all dots are shown, in the colour of the first."""
+    """Merge one row of dots of all curves; where curves meet, the first curve gives the colour."""
     cells = []
     for dots in zip(*layers, strict=True):
         owner = next((number for number, is_lit in enumerate(dots) if is_lit), -1)
@@ -104,7 +95,7 @@ def _runs(layers: list[list[int]]) -> list[tuple[str, int]]:
 
 
 def _axis(xs: Sequence[float], width: int) -> str:
-    """Six numbers under the axis, each with its middle at its place."""
+    """Return six numbers under the axis, each centred at its place."""
     line = ""
     for i in range(6):
         mark = f"{xs[0] + (xs[-1] - xs[0]) * i / 5:g}"
@@ -113,13 +104,12 @@ def _axis(xs: Sequence[float], width: int) -> str:
 
 
 def check_format(path: Path) -> None:
-    """Check that the file can be drawn."""
     if path.suffix.lower() not in FORMATS:
         raise OutOfRange(f"a figure must end in {', '.join(FORMATS)}", came=path.name)
 
 
 def figure(xs: Sequence[float], curves: Curves, file: BinaryIO, *, kind: str, x: str, y: str) -> None:
-    """Draw the curves into a file of this kind ("svg", "png", "pdf"), each named at its end."""
+    """Draw the curves, each named at its end."""
     canvas, axes = page(7, 4.5)
     for name, ys in curves.items():
         (line,) = axes.plot(xs, ys, linewidth=1.8)
@@ -133,7 +123,7 @@ def figure(xs: Sequence[float], curves: Curves, file: BinaryIO, *, kind: str, x:
 
 
 def posterior_figure(prior: Any, posterior: Any, response: int, file: BinaryIO, path: Path) -> None:
-    """Draw what is believed of each count before and after a response, which a line marks."""
+    """Draw the probability of each count before and after a response, which a line marks."""
     before, after = (np.array(belief, dtype=float) for belief in (prior, posterior))
     canvas, axes = page(7, 3.6)
     counts = np.arange(len(before))
@@ -147,7 +137,7 @@ def posterior_figure(prior: Any, posterior: Any, response: int, file: BinaryIO, 
     write(canvas, file, path.suffix[1:].lower())
 
 
-_EMPTY = 1e-4  # of the largest share in a map: below it a place is left white
+_EMPTY = 1e-4  # share of a map's largest value, below which a place stays white
 
 
 def places_figure(
@@ -158,15 +148,8 @@ def places_figure(
     path: Path,
     caption: str = "",
 ) -> None:
-    """Write one heat map beside the other.
-
-    Args:
-        maps: titles, each with a share for every place, row by row.
-        shape: rows and columns of the grid.
-        marked: the place to draw a circle around.
-        file: where to write. path: its name, for the format.
-        caption: a line below the maps, such as what an attacker learns.
-    """
+    """Draw heat maps side by side, with a circle around the place `marked`."""
+    # Each title in `maps` has a share for every place, row by row.
     canvas, panels = page(3.9 * len(maps), 4.2, nrows=1, ncols=len(maps), squeeze=False)
     for axes, (title, shares) in zip(panels[0], maps.items(), strict=True):
         _draw(axes, title, np.asarray(shares, dtype=np.float64).reshape(shape), marked)
@@ -195,7 +178,7 @@ def _draw(axes: Any, title: str, shares: Any, marked: int) -> None:
 
 
 def mechanism(file: BinaryIO, kind: str, matrix: Any, title: str) -> None:
-    """The probabilities of a channel, a row for each secret, a column for each response; written out and shaded."""
+    """Draw the probabilities of a channel, shaded and written out: rows are secrets, columns responses."""
     cells = np.asarray(matrix, dtype=object)
     shades = cells.astype(float)
     figure, axes = page(1.4 + 0.75 * cells.shape[1], 1.3 + 0.55 * cells.shape[0])

@@ -1,8 +1,8 @@
-"""The cards that values show in a notebook: what is public of them, in a table, with a small picture.
+"""Notebook cards of values: public facts in a table, with a small picture.
 
-A card names every fact that it shows; a value without a card of its own shows what its text names, a row each. No card
-reads a table that has not been released, but the report of a counted one, which is marked as confidential, and none
-asks a release for an answer: a level is spent by whoever calls ``at``.
+A value without a card shows the fields of its text. No card reads a table that is not released, except the report of a
+counted table, which is marked as confidential. No card asks a release for an answer: only callers of ``at`` spend a
+level.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -27,7 +27,7 @@ _MOST_ROWS, _MOST_BARS, _MOST_CELLS = 12, 400, 40
 
 
 def card(value: Any) -> str:
-    """The HTML of a value.
+    """Return the card of a value as HTML.
 
     >>> from utmost.noise import Geometric
     >>> card(Geometric(1)).startswith('<div') and "smaller expected cost" in card(Geometric(1))
@@ -36,25 +36,25 @@ def card(value: Any) -> str:
     maker = kind_of(value, CARDS)
     try:
         summary, parts = _named(value) if maker is None else maker(value)
-    except UtmostError as error:  # a ledger that is closed, say: a notebook shows that, and goes on
+    except UtmostError as error:  # such as a closed ledger: the notebook shows the error and goes on
         summary, parts = one_line_of(value), [markup.sentence(str(error))]
     return markup.page_of(type(value).__name__, summary, parts)
 
 
 def kind_of(value: Any, table: dict[str, Any]) -> Any:
-    """The entry of a table for a value's type, or for the nearest type above it; names of types are unique here."""
+    """Return the entry of a table for a value's class, or for the nearest base class; class names are unique."""
     ours = (kind for kind in type(value).__mro__ if kind.__module__.startswith("utmost."))
     return next((table[kind.__name__] for kind in ours if kind.__name__ in table), None)
 
 
 def one_line_of(value: Any) -> str:
-    """The text of a value without the name of its type."""
+    """Return the text of a value without the name of its class."""
     text = repr(value) if len(repr(value)) <= 240 else one_line(value)
     return text.removeprefix(type(value).__name__)
 
 
 def _named(value: Any) -> tuple[str, list[str]]:
-    """The rows that the text of a value names; of one that words its own text, that line."""
+    """Return the fields in the text of a value as rows; the text itself if the class writes its own."""
     kind: Any = type(value)
     if kind.__repr__ is not Display.__repr__:
         return one_line_of(value), []
@@ -65,7 +65,7 @@ def _named(value: Any) -> tuple[str, list[str]]:
 
 
 def columns_of(table: Any, most: int = _MOST_ROWS) -> tuple[list[str], list[list[Any]], int]:
-    """The names of a released table, its first rows, and how many rows it has."""
+    """Return the names of a released table, its first rows, and its number of rows."""
     from utmost.tables.frames.any_table import adapter_of
 
     adapter = adapter_of(table)
@@ -76,7 +76,7 @@ def columns_of(table: Any, most: int = _MOST_ROWS) -> tuple[list[str], list[list
 
 
 def with_bars(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> tuple[list[str], list[list[Any]]]:
-    """Columns and their margins as one column each: 17 ± 3."""
+    """Join columns and their margins: 17 ± 3."""
     bar = {name: names.index(f"{name}_margin") for name in names if f"{name}_margin" in names}
     shown = [k for k in range(len(names)) if k not in bar.values()]
     joined = [
@@ -87,7 +87,7 @@ def with_bars(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> tuple[list
 
 
 def table_part(table: Any) -> list[str]:
-    """The first rows of a released table, each number with its error bar."""
+    """Return the first rows of a released table, each number with its margin."""
     names, rows, length = columns_of(table)
     header, joined = with_bars(names, rows)
     more = [markup.sentence(f"{length} rows, of which {len(rows)} are shown")] if length > len(rows) else []
@@ -95,7 +95,7 @@ def table_part(table: Any) -> list[str]:
 
 
 def _whiskers(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[str]:
-    """A picture of the first released column with its margins, where they are the same in every row."""
+    """Draw the first released column with its margin, if the margin is the same in every row."""
     named = [(name, f"{name}_margin") for name in names if f"{name}_margin" in names]
     if len(rows) < 2 or not named:
         return []
@@ -112,14 +112,14 @@ def _whiskers(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[str]:
 
 
 def _is_bar(name: str, names: Sequence[str]) -> bool:
-    """Whether a column is a released value or a margin, and no label."""
+    """Check whether a column holds released values or margins, and no labels."""
     return name.endswith("_margin") or f"{name}_margin" in names
 
 
 def _statement(statement: Any) -> tuple[str, list[str]]:
     if not is_of_sums(statement):
         return "", _said(stated_release(statement), [])
-    # The sums of a plan have their statement among them: it is shown by itself, without its sums.
+    # The statement of sums also holds the sums, which are left out here.
     shown = [(name, fact) for name, fact in statement.items() if isinstance(fact, str | int | float) and name != "kind"]
     return "", [markup.facts_table((name.replace("_", " "), fact) for name, fact in shown)]
 
@@ -148,7 +148,7 @@ def _table(table: Any) -> tuple[str, list[str]]:
 
 
 def _said(facts: ReleaseFacts, table: list[str]) -> list[str]:
-    """The promise in a line, a table, and the facts that a card has room for."""
+    """Return the promise in a line, a table, and the first facts."""
     rows = markup.facts_table((fact.label, fact.value) for fact in facts.first)
     return [markup.sentence(facts.line), *table, rows]
 
@@ -196,7 +196,7 @@ def _matrix_card(matrix: Any, rows: Any, columns: Any, summary: str) -> tuple[st
 
 
 def _heat_map(title: str, matrix: Any, rows: Any, columns: Any, bound: Any = None) -> str:
-    """A matrix, as far as a card has room for it, with the names of its rows and columns, or their numbers."""
+    """Draw the first rows and columns of a matrix, with their names or numbers."""
     shown = matrix[:_MOST_CELLS, :_MOST_CELLS].tolist()
     down, across = _names(rows, len(shown)), _names(columns, len(shown[0]))
     return charts.self_coloured(charts.heat_map(title, shown, down, across, () if bound is None else bound))
@@ -207,14 +207,14 @@ def _names(names: Any, size: int) -> list[str]:
 
 
 def _bars(title: str, shares: Iterable[Any], answer: int | None = None) -> str:
-    """The first shares as upright bars, over their numbers; one of them is marked."""
+    """Draw the first shares as bars above their numbers, and mark one of them."""
     heights = [(k, float(share)) for k, share in enumerate(islice(shares, _MOST_BARS))]
     marks = [] if answer is None else [(answer, f"best answer {answer}")]
     return charts.self_coloured(charts.columns_chart(title, heights, ("", "probability"), marks=marks))
 
 
 def constraints_of(matrix: Any) -> tuple[Any, str]:
-    """The constraint matrix at the least level that neighbouring rows keep; None where they keep none."""
+    """Return the constraint matrix at the least level that neighbouring rows keep; None if they keep none."""
     from utmost.core.exact.levels import level
     from utmost.design.channels.channel import stochastic
     from utmost.design.optima.structure import constraint_matrix
@@ -315,7 +315,7 @@ def _answer(answer: Any) -> tuple[str, list[str]]:
 def _clean(release: Any) -> tuple[str, list[str]]:
     family = " ".join(release.domain.level_names(release.domain.finest)[:2])
     return one_line_of(release), [
-        markup.sentence("Biased, for display; error bars are the release's."),
+        markup.sentence("Biased values, for display; the release has the margins."),
         *table_part(release[family]),
     ]
 
@@ -342,7 +342,7 @@ def _gradual(release: Any) -> tuple[str, list[str]]:
 
 
 def _release(release: Any) -> tuple[str, list[str]]:
-    """The levels that were answered. No table is fetched."""
+    """Show the levels that were answered; fetch no table."""
     summary, answered = f"{release.name}, version {release.version}", release.levels
     spent = f"spent {max(answered)}" if answered else "no answer that may be seen"
     shown = ", ".join(map(str, islice(answered, _MOST_ROWS)))
@@ -388,7 +388,7 @@ def _decomposition(mixture: Any) -> tuple[str, list[str]]:
 
 
 def _counted(counted: Any) -> tuple[str, list[str]]:
-    """The domain and the unit; and the report of the counting, for whoever counted."""
+    """Show domain and unit, and the report of the counting, which is for the person who counted."""
     unit, report = counted.unit, counted.report
     facts = [
         ("cells", f"{counted.domain.size} ({', '.join(counted.domain.columns)})"),
@@ -400,7 +400,6 @@ def _counted(counted: Any) -> tuple[str, list[str]]:
 
 
 def _released(table: Any) -> tuple[str, list[str]]:
-    """A table of answers."""
     statement = table.said(None)
     names, rows, length = columns_of(table.table)
     header, joined = with_bars(names, rows)
@@ -408,7 +407,7 @@ def _released(table: Any) -> tuple[str, list[str]]:
 
 
 def _domain(domain: Any) -> tuple[str, list[str]]:
-    """Each axis with its first and last values, and how many there are."""
+    """Show each axis with its first and last values, and its length."""
     rows = []
     for axis in domain.axes:
         labels = (
@@ -453,4 +452,4 @@ CARDS: dict[str, Card] = {
     "QuantileBar": _quantile,
     "Estimate": _estimate,
 }
-"""The card of each type, by the type's name: a room is loaded by whoever makes its values, and by no card."""
+"""Cards by class name, so that no card imports the module of its class."""

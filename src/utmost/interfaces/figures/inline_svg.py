@@ -1,4 +1,4 @@
-"""Charts as inline SVG, each with its title in words: coloured by a style sheet, or by themselves in a notebook."""
+"""Charts as inline SVG with titles, coloured by a style sheet, or by themselves in a notebook."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,7 +15,7 @@ _MOST_NAME = 28
 _BETWEEN_ROWS = {"down": "↓", "up": "↑", "slack": "·", "zero": "0"}
 
 _BLUE = "#2a78b5"
-# What the style sheet of a service says of these classes, for a page that has no style sheet of ours.
+# The service's style sheet for these classes, for pages without that style sheet.
 _STYLES = {
     "chart": "display:block;width:100%;max-width:32em;height:auto;overflow:visible",
     "tick": "font-size:13px;fill:currentColor",
@@ -35,7 +35,7 @@ _STYLES = {
 
 
 class Svg(str):
-    """Markup: templates and `tag` put it into a page as it is, and escape every other text."""
+    """Markup that templates and `tag` insert as it is; they escape every other text."""
 
     __slots__ = ()
 
@@ -44,11 +44,7 @@ class Svg(str):
 
 
 def short(number: Any) -> str:
-    """A number as it is read: whole ones with thin spaces, others to four digits.
-
-    >>> short(12), short(1234567) == "1\\u202f234\\u202f567", short(0.123456), short(3.0)
-    ('12', True, '0.1235', '3')
-    """
+    """Format a number: integers with thin spaces, others to four digits."""
     if number is None:
         return ""
     if isinstance(number, float) and number != number:
@@ -60,11 +56,7 @@ def short(number: Any) -> str:
 
 
 def tag(name: str, *content: Any, **attributes: Any) -> Svg:
-    """One element; names end in an underscore where Python has them, and underscores inside stand for hyphens.
-
-    >>> tag("text", "a < b", x=1, class_="t")
-    '<text x="1" class="t">a &lt; b</text>'
-    """
+    """Return an element; ``class_`` stands for the attribute class, and ``a_b`` for a-b."""
     named = [(key.rstrip("_").replace("_", "-"), value) for key, value in attributes.items() if value is not None]
     inside = "".join([f' {key}="{_plain(value)}"' for key, value in named])
     held = "".join(part if isinstance(part, Svg) else escape(str(part)) for part in content)
@@ -72,22 +64,17 @@ def tag(name: str, *content: Any, **attributes: Any) -> Svg:
 
 
 def _plain(value: Any) -> str:
-    """An attribute's text, in which nothing is left to escape."""
+    """Return the escaped text of an attribute."""
     return f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else escape(str(value))
 
 
 def chart(title: str, drawn: Iterable[Svg], wide: float = _WIDE, tall: float = _TALL) -> Svg:
-    """A picture with a name."""
     about = {"viewBox": f"0 0 {wide:.0f} {tall:.0f}", "class_": "chart", "role": "img", "aria_label": title}
     return tag("svg", tag("title", title), *drawn, **about)
 
 
 def self_coloured(picture: Svg) -> Svg:
-    """A picture that follows the colours of a page without our style sheet.
-
-    >>> self_coloured(tag("rect", class_="bar"))
-    '<rect style="fill:#2a78b5"></rect>'
-    """
+    """Replace classes by inline styles, for a page without our style sheet."""
     return Svg(re.sub(r'class="([^"]*)"', lambda found: f'style="{_style(found[1])}"', picture))
 
 
@@ -96,11 +83,7 @@ def _style(classes: str) -> str:
 
 
 def ticks(low: float, high: float, most: int = 6) -> list[float]:
-    """Round numbers from low to high.
-
-    >>> ticks(0, 10)
-    [0.0, 2.0, 4.0, 6.0, 8.0, 10.0]
-    """
+    """Return round numbers from low to high, about `most` of them."""
     if not high > low:
         return [low]
     least = (high - low) / most
@@ -110,13 +93,9 @@ def ticks(low: float, high: float, most: int = 6) -> list[float]:
 
 
 class Axes:
-    """Positions of numbers on a chart, and the lines that show them.
+    """Positions of numbers on a chart, and the lines that show them."""
 
-    Args:
-        xs, ys: the ends of each axis.
-        names: Names of the axes.
-        log_x, log_y: whether an axis is logarithmic; then its ends are positive.
-    """
+    # The ends of a logarithmic axis are positive.
 
     def __init__(
         self,
@@ -131,15 +110,15 @@ class Axes:
         self._xs, self._ys, self._names, self._logs, self.tall = xs, ys, names, (log_x, log_y), tall
 
     def x(self, value: float) -> float:
-        """The place of a number, from the left."""
+        """Return the position of a number, from the left."""
         return _LEFT + _share(value, self._xs, self._logs[0]) * (_WIDE - _LEFT - _RIGHT)
 
     def y(self, value: float) -> float:
-        """The place of a number, from the top."""
+        """Return the position of a number, from the top."""
         return self.tall - _BOTTOM - _share(value, self._ys, self._logs[1]) * (self.tall - _TOP - _BOTTOM)
 
     def drawn(self) -> list[Svg]:
-        """Grid, numbers and names."""
+        """Draw the grid, the numbers and the names."""
         bottom = self.tall - _BOTTOM
         shapes = []
         for value in _marks(self._ys, self._logs[1]):
@@ -179,7 +158,7 @@ def curves(
     log_x: bool = False,
     log_y: bool = False,
 ) -> Svg:
-    """Lines through points, and some points that are marked and named."""
+    """Draw lines, and named points."""
     every = [point for line in lines.values() for point in line] + [(x, y) for x, y, _ in points]
     xs, ys = ([float(point[k]) for point in every] for k in (0, 1))
     low = min(ys) if log_y else 0.0
@@ -205,7 +184,7 @@ def columns_chart(
     marks: Sequence[tuple[float, str]] = (),
     shaded: tuple[float, float] | None = None,
 ) -> Svg:
-    """Upright bars of width one, with a line over them, places marked by an upright line, and a shaded stretch."""
+    """Draw bars of width one, a line over them, named vertical lines, and a shaded interval."""
     xs = [x for x, _ in (*heights, *line)] + [x for x, _ in marks]
     tops = [float(y) for _, y in (*heights, *line)]
     axes = Axes((min(xs) - 0.7, max(xs) + 0.7), (0.0, max(tops, default=1.0) or 1.0), names)
@@ -228,7 +207,7 @@ def columns_chart(
 
 
 def error_bars(title: str, rows: Sequence[tuple[str, float]], margin: float) -> Svg:
-    """A released value in each row, and the stretch in which the true one lies."""
+    """Draw each released value, with the interval in which the true value lies."""
     values = [float(value) for _, value in rows]
     gap = float(margin)
     spare = 0.03 * (max(values) - min(values) + 2 * gap) or 1.0
@@ -264,14 +243,8 @@ def heat_map(
     names: Sequence[str],
     bound: Sequence[Sequence[str]] = (),
 ) -> Svg:
-    """Shaded cells, the larger the darker; the number on pointing, and in the cell where there is room.
-
-    Args:
-        title: Title in words.
-        matrix: Matrix of cells; of rows and columns with these names.
-        rows, names: Names of the rows and of the columns.
-        bound: Relation of each entry to the one below, for each two neighbouring rows: "down", "up", "slack" or "zero".
-    """
+    """Draw cells, the larger the darker; each number shows on pointing, and in the cell if there is room."""
+    # `bound` has the relation of each entry to the entry below: "down", "up", "slack" or "zero".
     n, m = len(matrix), len(matrix[0])
     top = max((float(cell) for line in matrix for cell in line if isfinite(float(cell))), default=0.0) or 1.0
     full, gap = 560.0, 64
@@ -315,14 +288,8 @@ def rings(
     kinds: Mapping[str, int],
     titles: Mapping[str, str],
 ) -> Svg:
-    """A network, each member at a place between -1 and 1, coloured by how near it is to whom it is about.
-
-    Args:
-        places: member to place.
-        edges: pairs of members.
-        kinds: member to distance; -1 for who cannot be reached.
-        titles: member to what is said on pointing.
-    """
+    """Draw a network whose members have places in [-1, 1] x [-1, 1] and colours by their distance from one member."""
+    # In `kinds` a member that cannot be reached has distance -1. `titles` show on pointing.
     half, top = 300.0, min(y for _, y in places.values())
 
     def at(name: str) -> tuple[float, float]:
@@ -343,7 +310,7 @@ def rings(
 
 
 def meter(title: str, share: float) -> Svg:
-    """How much of something is used, from 0 to 1."""
+    """Draw which share, from 0 to 1, is used."""
     used = max(0.0, min(1.0, share)) if isfinite(share) else 1.0
     drawn = [
         tag("rect", x=0, y=0, width=100, height=6, rx=3, class_="trough"),

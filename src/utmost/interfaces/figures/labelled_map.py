@@ -11,22 +11,11 @@ from utmost.errors import OutOfRange
 from utmost.interfaces.figures.canvas import BLUE, INK, PALE, RED, page
 
 _NAMED = 20  # labels beside the largest discs: more would cover each other
-_LARGEST = 420.0  # of a disc, in square points
+_LARGEST = 420.0  # area of the largest disc, in square points
 
 
 def map_of_answers(optimum: Any, place: Any = None, *, caption: str = "", page_of: Callable[..., Any] = page) -> Any:
-    """The figure of a design for places: where people are believed to be, and beside it the answers for one place.
-
-    Args:
-        optimum: a design for places; see `utmost.spaces.places`.
-        place: the label of the place, drawn in red; the likeliest one if left out.
-        caption: a line below the maps.
-        page_of: Function that makes a figure of a width and a height with its panels.
-
-    Raises:
-        OutOfRange: for what is no place of the design.
-        Unsupported: for places without coordinates, and where matplotlib is not installed.
-    """
+    """Draw the prior over places and, beside it, the answers for one place (by default the likeliest)."""
     places, prior = optimum.certificate.ptype.space, optimum.certificate.consumer.prior
     if place is not None and place not in places.labels:
         raise OutOfRange("the place must be one of the design's", came=repr(place), where="place")
@@ -43,16 +32,9 @@ def map_of_answers(optimum: Any, place: Any = None, *, caption: str = "", page_o
 
 
 def draw_places(axes: Any, shares: NDArray[np.float64], positions: NDArray[np.float64], places: Any, row: int) -> None:
-    """Draw one map, north above.
-
-    Args:
-        axes: Axes to draw on.
-        shares: (n,) of every place; the area of a disc is in proportion to it.
-        positions: (n, 2) latitudes and longitudes, where a degree east is drawn as long as it is at their middle; or
-            northings and eastings.
-        places: Places whose labels are written beside the twenty largest shares.
-        row: the place to draw in red.
-    """
+    """Draw one map, north above: a disc's area is the share of its place, and the place `row` is red."""
+    # `positions` is (n, 2): latitudes and longitudes, with a degree east as long as at their middle; or northings and
+    # eastings.
     in_degrees = places.geography.in_degrees
     north, east = positions[:, 0], _around(positions[:, 1]) if in_degrees else positions[:, 1]
     _draw(axes, shares, (north, east), list(map(str, places.labels)), row)
@@ -60,7 +42,7 @@ def draw_places(axes: Any, shares: NDArray[np.float64], positions: NDArray[np.fl
 
 
 def _around(east: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Longitudes from the side of the earth on which they lie closer together."""
+    """Return longitudes from -180 or from 0 on, whichever makes the map narrower."""
     west_first, east_first = (east + 180) % 360 - 180, east % 360
     return east_first if np.ptp(east_first) < np.ptp(west_first) else west_first
 
@@ -70,7 +52,7 @@ def _draw(axes: Any, shares: NDArray[np.float64], where: tuple[Any, Any], labels
     axes.scatter(east, north, s=4, color=PALE, zorder=1)
     colours = [RED if k == marked else BLUE for k in range(len(labels))]
     axes.scatter(east, north, s=_LARGEST * shares / shares.max(), color=colours, alpha=0.65, linewidth=0, zorder=2)
-    if not shares[marked]:  # a disc of no size would not say where it is
+    if not shares[marked]:  # a disc of size 0 would be invisible
         axes.scatter(east[marked], north[marked], s=30, facecolor="none", edgecolor=RED, zorder=2)
     for k in np.argsort(-shares, kind="stable")[:_NAMED]:
         if shares[k] >= shares.max() / 200:

@@ -1,4 +1,4 @@
-"""The least loss as a curve over levels, with what is proven between them."""
+"""The least loss as a curve over levels, with proven bounds between the levels."""
 
 from pathlib import Path
 from typing import BinaryIO
@@ -10,15 +10,7 @@ from utmost.interfaces.figures.canvas import BLUE, PALE, bare, check_format, pag
 
 
 def loss_figure(curve: LossCurve, file: BinaryIO, path: Path, *, unit: str | None = None, loss: str = "loss") -> None:
-    """Draw the loss at each level, and pale what is proven of the levels between: it lies inside the steps.
-
-    Args:
-        curve: Curve of `loss_curve`.
-        file: open for writing.
-        path: ends in .svg, .png or .pdf.
-        unit: the unit of distance that the levels are for.
-        loss: Cost of a wrong answer.
-    """
+    """Draw the loss at each level, and pale steps that bound the loss between the levels."""
     check_format(path)
     levels = np.array([level.epsilon_float for level in curve.levels])
     upper, lower = (np.array([float(value) for value in side]) for side in (curve.losses, curve.lower))

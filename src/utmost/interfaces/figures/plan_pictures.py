@@ -1,4 +1,4 @@
-"""Plans in pictures: the error of each wanted table by plan; and a table as released, and clean."""
+"""Pictures of plans: the error of each wanted table by plan; a table as released, and clean."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -19,14 +19,7 @@ _MOST_ROWS = 100
 
 
 def plan_figure(choices: Alternatives, file: BinaryIO, path: Path, *, title: str = "") -> None:
-    """Draw the standard deviation of each wanted part, a row a part, a mark for each plan; the axis is logarithmic.
-
-    Args:
-        choices: Result of `Plan.alternatives`.
-        file: open for writing.
-        path: ends in .svg, .png or .pdf.
-        title: above the picture.
-    """
+    """Draw the standard deviation of each wanted table for each plan, on a logarithmic axis."""
     check_format(path)
     deviations = choices.deviations
     parts = list(next(iter(deviations.values())))
@@ -57,20 +50,7 @@ def clean_figure(
     *,
     truth: NDArray[Any] | None = None,
 ) -> None:
-    """Draw one family as released, with its error bars, and clean; sorted by the estimates.
-
-    Args:
-        released: a release that determines its cells.
-        family: Family with 100 groups at most.
-        file: open for writing.
-        path: ends in .svg, .png or .pdf.
-        truth: the true sums, drawn too, for data that are public anyway; (groups,).
-
-    Raises:
-        NotDetermined: where the measured families do not determine the cells.
-        OutOfRange: for another ending, and for more groups.
-        Unsupported: where matplotlib is not installed.
-    """
+    """Draw a marginal as released, with margins, and clean, sorted by estimate; `truth` is for public data."""
     check_format(path)
     chosen = released.domain.family(family)
     labels = _labels(released.domain.group_labels(chosen))
@@ -95,12 +75,12 @@ def clean_figure(
 
 
 def _labels(columns: Mapping[str, Sequence[Any]]) -> list[str]:
-    """The labels of each group in one text; of the total, its name."""
+    """Return the labels of each group as one text; the total has no labels, and the text "total"."""
     return [" ".join(map(str, row)) for row in zip(*columns.values(), strict=True)] or ["total"]
 
 
 def _named_numbers(axes: Any, values: Sequence[float]) -> None:
-    """Round numbers on a logarithmic axis: 1, 2 and 5 times powers of ten."""
+    """Write round numbers on a logarithmic axis: 1, 2 and 5 times powers of ten."""
     low, high = np.log10(min(values)), np.log10(max(values))
     powers = range(int(np.floor(low)) - 1, int(np.ceil(high)) + 1)
     ticks = [size * 10.0**power for power in powers for size in (1, 2, 5)]

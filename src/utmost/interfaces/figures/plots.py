@@ -1,6 +1,6 @@
-"""The pictures of values: figures of matplotlib, for the caller to change and save.
+"""Pictures of values: matplotlib figures, for the caller to change and save.
 
-What a figure shows has been released, or says nothing of any individual; the noise itself has none.
+A figure shows released values, or facts about no individual.
 """
 
 from collections.abc import Callable
@@ -38,17 +38,17 @@ def plot(
     numbers: bool | None = None,
     place: Any = None,
 ) -> "Figure":
-    """Draw a value: a figure of matplotlib, to be changed, shown and saved (``figure.axes``, ``figure.savefig``).
+    """Draw a value as a matplotlib figure, to be changed, shown and saved (``figure.axes``, ``figure.savefig``).
 
     Args:
-        value: a law, channel, design, capacity, release, ledger, plan, or whatever else has a picture.
-        column: Name of the released column; of counts noised together with sums "count" or that of the amounts.
+        value: A law, channel, design, capacity, release, ledger, plan, or another value that has a picture.
+        column: Name of the released column. In a release of counts and sums: "count", or the name of the amounts.
         family: Marginal of a release of sums, as in ``release["department sex"]``.
-        rows: Number of rows, from the first; 40 if left out. Of keys the most frequent.
+        rows: Number of rows, from the first; 40 if left out. For keys: from the most frequent.
         confidence: Share of a law's noise that is shaded; 0.95 if left out.
         width: Share of a law's noise that is drawn; 0.999 if left out.
-        numbers: Whether the cells of a matrix are written out; if left out, where there are at most 12 columns. A
-            design for places is drawn as a matrix where this is given, else on the map.
+        numbers: Whether to write numbers into the cells of a matrix; if left out, up to 12 columns. A design for places
+            is drawn as a matrix if this is given, else as a map.
         place: Place whose answers are drawn on the map; the likeliest if left out.
 
     Raises:
@@ -89,13 +89,11 @@ def plot(
 
 @cache
 def _figure_type() -> Any:
-    """A figure of matplotlib that a notebook shows without pyplot and its global state."""
+    """Return a class of matplotlib figures that a notebook shows without pyplot and its global state."""
     plain = extra("matplotlib.figure", "plot").Figure
 
-    # The base is imported when it is first needed, so that no type checker knows it.
+    # matplotlib is imported on first use, so that type checkers do not know the base class.
     class Picture(plain):  # type: ignore[misc, valid-type]
-        """A figure with a picture of its own in notebooks."""
-
         def _repr_png_(self) -> bytes:
             out = BytesIO()
             self.savefig(out, format="png", dpi=110)
@@ -233,7 +231,7 @@ def _words(words: str) -> Any:
 
 
 def _losslessness(verdict: Any) -> Any:
-    """The noise that makes one law of the other, where both live on a lattice."""
+    """Draw the noise between the two laws, if both live on a lattice."""
     noise = verdict.difference
     if not hasattr(noise, "listed"):
         return _words("lossless" if verdict else f"not lossless: {type(verdict.obstacle).__name__}")
@@ -247,7 +245,7 @@ def _losslessness(verdict: Any) -> Any:
 
 
 def _places(release: Any) -> Any:
-    """The released points, as they are published, with the margin around the first."""
+    """Draw the released points, and the margin around the first."""
     names, rows, _ = columns_of(release.table, _MOST_POINTS)
     x, y = (names.index(name) for name in (release.columns * 2)[:2])
     figure, axes = _page(5, 5)
@@ -259,7 +257,7 @@ def _places(release: Any) -> Any:
 
 
 def _clean(release: Any) -> Any:
-    """The first level's table, as bars."""
+    """Draw the clean table of the first level as bars."""
     figure, axes = _page(6.4, 3.2)
     names, rows, _ = columns_of(release[release.domain.level_names(release.domain.finest)[0]], 40)
     axes.bar([str(row[0]) for row in rows], [row[names.index("clean")] for row in rows], color=BLUE)
@@ -334,7 +332,7 @@ def _answer(release: Any, *, column: str | None = None, rows: int = 40, family: 
         raise Unsupported(
             "a picture needs a release with margins", came=release.law, remedy="Plot answer.table by other means."
         )
-    if len(margins) < len(names):  # one for all coordinates of a point
+    if len(margins) < len(names):  # one margin for all coordinates of a point
         return _places(release)
     return _table(release.table, chosen, f"{chosen}_margin", rows, f"{chosen}, {release.level}")
 
@@ -392,7 +390,7 @@ def _plan(chosen: Any) -> Any:
 
 
 def _costs(costs: Any) -> Any:
-    """The expected error of a sum by each bound, and of it what is noise and what is lost."""
+    """Draw the expected error of a sum for each bound, and its two parts: noise, and removed amounts."""
     figure, axes = _page(6.4, 3.6)
     bounds = [float(row.bound) for row in costs.rows]
     for name, values, colour in (
@@ -432,4 +430,4 @@ DRAWN: dict[str, Callable[..., Any]] = {
     "Plan": _plan,
     "BoundCosts": _costs,
 }
-"""The picture of each type, by the type's name, as the cards are listed."""
+"""Pictures by class name."""

@@ -1,6 +1,6 @@
-"""Drawing beliefs about three secrets, points of a triangle, and about four, a solid in a tetrahedron.
+"""Pictures of beliefs: about three secrets in a triangle, about four in a tetrahedron.
 
-A hyper is a set of weighted points; the solid is projected, its faces are shaded.
+A hyper is a set of weighted points. A solid is projected, and its faces are shaded.
 """
 
 from collections.abc import Sequence
@@ -19,58 +19,37 @@ from utmost.tables.optional_imports import extra
 COLOURS = ("#2a78b5", "#d1495b", "#3c8d6e", "#b7791f", "#7d4e9e")
 _INK, _FAINT = "#333333", "#d9d9d9"
 
-# Secrets 0, 1, 2 stand at the left, on top and at the right, so that the middle one of a line stands between.
+# Secrets 0, 1, 2 are at the left, top and right, so that the middle secret of a line is between the others.
 _TRIANGLE = np.array([[0.0, 0.0], [0.5, np.sqrt(3) / 2], [1.0, 0.0]])
 _LABEL_PLACES = ((-0.035, -0.045, "right"), (0.0, 0.045, "center"), (0.035, -0.045, "left"))
 
-# The area of a point of weight 1, and of one without a weight, in square points.
+# Area of a point of weight 1, and of a point without weight, in square points.
 _AREA, _SMALL = 900, 34
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Region:
-    """A convex polygon of beliefs.
+    """A convex polygon of beliefs."""
 
-    Attributes:
-        corners: (3, k), one belief in each column, in any order.
-        name: Name in the legend.
-        colour: Colour of its edge; its inside is a tint of it.
-    """
-
-    corners: Any
-    name: str
-    colour: str = COLOURS[0]
+    corners: Any  # (3, k): one belief in each column, in any order
+    name: str  # in the legend
+    colour: str = COLOURS[0]  # of the edge; the inside is a tint
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PosteriorPoints:
-    """Beliefs with weights: the posteriors of a hyper, or vertices of a region.
+    """Weighted beliefs: the posteriors of a hyper, or the vertices of a region."""
 
-    Attributes:
-        beliefs: (3, m), one in each column.
-        name: Name in the legend.
-        weights: (m,) areas of the points, written beside them; None for small points of one size.
-        colour: Colour of the points.
-        joined: draw the hull of the points, inside which every mechanism that this one can be turned into lies.
-    """
-
-    beliefs: Any
-    name: str
-    weights: Any = None
+    beliefs: Any  # (3, m): one belief in each column
+    name: str  # in the legend
+    weights: Any = None  # (m,): areas, written beside the points; None: small points
     colour: str = COLOURS[1]
-    joined: bool = False
+    joined: bool = False  # draw the convex hull: the posteriors after any post-processing
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Panel:
-    """One triangle: regions below, points above, and the prior as a cross.
-
-    Attributes:
-        title: above the triangle.
-        regions: A list of `Region`.
-        points: A list of `Points`.
-        prior: (3,), or None for no cross.
-    """
+    """One triangle: regions below, points above, and the prior (3,) as a cross."""
 
     title: str
     regions: Sequence[Region] = ()
@@ -81,18 +60,7 @@ class Panel:
 def simplex_figure(
     panels: Sequence[Panel], file: BinaryIO, path: Path, labels: Sequence[str] = ("0", "1", "2")
 ) -> None:
-    """Draw triangles side by side into a file of the kind that the path names.
-
-    Args:
-        panels: one or more.
-        file: open for writing.
-        path: ends in .svg, .png or .pdf.
-        labels: the names of the three secrets.
-
-    Raises:
-        OutOfRange: for another ending, and for beliefs about another number of secrets than three.
-        Unsupported: where matplotlib is not installed.
-    """
+    """Draw triangles side by side; `labels` are the names of the three secrets."""
     check_format(path)
     if len(labels) != 3:
         raise OutOfRange("only beliefs about three secrets can be drawn in a triangle", came=f"{len(labels)} secrets")
@@ -104,7 +72,6 @@ def simplex_figure(
 
 
 def draw_simplex(axes: Any, panel: Panel, labels: Sequence[str] = ("0", "1", "2")) -> None:
-    """Draw one triangle on matplotlib axes."""
     _frame(axes, labels)
     for region in panel.regions:
         hull = _around(in_the_plane(region.corners))
@@ -122,7 +89,7 @@ def draw_simplex(axes: Any, panel: Panel, labels: Sequence[str] = ("0", "1", "2"
 
 
 def in_the_plane(beliefs: Any) -> Any:
-    """Columns of probabilities as points of the plane, (m, 2)."""
+    """Return beliefs (3, m) as points of the plane (m, 2)."""
     columns = np.array(beliefs, dtype=float)
     if columns.ndim != 2 or len(columns) != 3:
         raise OutOfRange("only beliefs about three secrets can be drawn in a triangle", came=f"shape {columns.shape}")
@@ -130,7 +97,7 @@ def in_the_plane(beliefs: Any) -> Any:
 
 
 def _frame(axes: Any, labels: Sequence[str]) -> None:
-    """The triangle, with lines at every quarter of each probability."""
+    """Draw the triangle, with lines at every quarter of each probability."""
     for part in (0.25, 0.5, 0.75):
         for secret in range(3):
             ends = np.zeros((3, 2))
@@ -159,7 +126,7 @@ def _draw_points(axes: Any, points: PosteriorPoints) -> None:
 
 
 def _write_weights(axes: Any, places: Any, texts: Any, weights: Any) -> None:
-    """Each weight beside its point, on the side away from the other points."""
+    """Write each weight beside its point, on the side away from the other points."""
     arms = places - weights @ places / weights.sum()
     sizes = np.hypot(*arms.T)
     ways = np.where(sizes[:, None] > 1e-6, arms / np.maximum(sizes, 1e-9)[:, None], [0.0, -1.0])
@@ -170,13 +137,13 @@ def _write_weights(axes: Any, places: Any, texts: Any, weights: Any) -> None:
 
 
 def _around(places: Any) -> Any:
-    """The corners of a convex polygon, in the order in which one walks around it."""
+    """Return the corners of a convex polygon in cyclic order."""
     arms = places - places.mean(axis=0)
     return places[np.argsort(np.arctan2(arms[:, 1], arms[:, 0]))]
 
 
 def _short(weight: Any) -> str:
-    """A weight as it is read: a short fraction as such, anything else to three digits."""
+    """Format a weight: a short fraction as it is, other weights to three digits."""
     text = str(weight)
     return text if "/" in text and len(text) <= 7 else f"{float(weight):.3g}"
 
@@ -193,26 +160,14 @@ _LIGHT = np.array([-0.45, -0.75, 0.5]) / np.linalg.norm([-0.45, -0.75, 0.5])
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Solid:
-    """A convex solid of beliefs.
+    """A convex solid of beliefs."""
 
-    Attributes:
-        corners: (4, N), one belief in each column.
-        faces: Numbers of the corners of each face, in any order.
-    """
-
-    corners: Array
-    faces: tuple[NDArray[np.intp], ...]
+    corners: Array  # (4, N): one belief in each column
+    faces: tuple[NDArray[np.intp], ...]  # numbers of the corners of each face
 
 
 def draw_tetrahedron(axes: Any, solid: Solid, marked: tuple[NDArray[np.float64], Array], labels: list[str]) -> None:
-    """Draw the simplex on four secrets as a tetrahedron, a solid in it, and some posteriors with their hull.
-
-    Args:
-        axes: Axes of matplotlib.
-        solid: the region.
-        marked: (4, m) posteriors and their (m,) weights.
-        labels: the names of the secrets.
-    """
+    """Draw the simplex on four secrets, a solid, and marked posteriors (4, m) with weights (m,) and hull."""
     _draw_frame(axes, labels)
     places = solid.corners.T @ _TETRAHEDRON
     middle = places.mean(axis=0)
@@ -256,7 +211,7 @@ def _draw_face(axes: Any, places: Any, face: list[int], middle: Any) -> None:
 
 
 def _draw_marked(axes: Any, beliefs: Any, weights: Any) -> None:
-    """Posteriors with areas like their weights, and lines between all of them."""
+    """Draw posteriors with areas like their weights, and lines between all of them."""
     flat = _flat(beliefs.T @ _TETRAHEDRON)
     for x in range(len(flat)):
         for y in range(x):
@@ -268,7 +223,7 @@ def _draw_marked(axes: Any, beliefs: Any, weights: Any) -> None:
 
 
 def _around_face(places: Any, face: Any) -> list[int]:
-    """The corners of a face in the order in which one walks around it."""
+    """Return the corners of a face in cyclic order."""
     points = places[face] - places[face].mean(axis=0)
     _, _, axes = np.linalg.svd(points)
     angles = np.arctan2(points @ axes[1], points @ axes[0])
@@ -276,7 +231,7 @@ def _around_face(places: Any, face: Any) -> list[int]:
 
 
 def _normal(places: Any, face: list[int], middle: Any) -> Any:
-    """The outward normal of a face."""
+    """Return the outward normal of a face."""
     points = places[face]
     _, _, axes = np.linalg.svd(points - points.mean(axis=0))
     normal = axes[2]
@@ -288,7 +243,7 @@ def _faces_us(places: Any, face: list[int], middle: Any) -> bool:
 
 
 def _view() -> tuple[Any, Any, Any]:
-    """Directions of right, up and towards the eye."""
+    """Return the directions to the right, up, and towards the eye."""
     right = np.array([np.cos(_TURN), np.sin(_TURN), 0.0])
     eye = np.array([np.sin(_TURN) * np.cos(_TILT), -np.cos(_TURN) * np.cos(_TILT), np.sin(_TILT)])
     return right, np.cross(eye, right), eye

@@ -1,4 +1,4 @@
-"""Beliefs in pictures: a privacy type's region, vertices and a kernel; and the hypers of channels, side by side."""
+"""Pictures of beliefs: region, vertices and a kernel of a privacy type; the hypers of channels, side by side."""
 
 from collections.abc import Mapping
 from itertools import combinations
@@ -32,27 +32,13 @@ from utmost.tables.optional_imports import extra
 
 
 def check_drawable(ptype: PrivacyType, path: Path) -> None:
-    """Check that the type can be drawn into a file with this name."""
     check_format(path)
     if ptype.space.size not in (3, 4):
         raise OutOfRange("only types on 3 or 4 secrets can be drawn", came=f"{ptype.space.size} secrets")
 
 
 def type_figure(ptype: PrivacyType, file: BinaryIO, path: Path, name: str = "") -> None:
-    """Draw the region of posteriors in its simplex: a triangle for three secrets, a tetrahedron for four.
-
-    The posteriors of the kernel that leaks most are marked.
-
-    Args:
-        ptype: Privacy type on three or four secrets.
-        file: open for writing.
-        path: ends in .svg, .png or .pdf.
-        name: Name of the space, for the title.
-
-    Raises:
-        OutOfRange: for another number of secrets, and for another ending.
-        Unsupported: where matplotlib is not installed.
-    """
+    """Draw the region of posteriors in its simplex, and mark the posteriors of the kernel that leaks most."""
     check_drawable(ptype, path)
     chosen, names = most_leaking(ptype), secret_names(ptype.space)
     if ptype.space.size == 3:
@@ -65,7 +51,7 @@ def type_figure(ptype: PrivacyType, file: BinaryIO, path: Path, name: str = "") 
 
 
 def type_panel(ptype: PrivacyType, *marked: Channel, names: tuple[str, ...] = ("a kernel",), title: str = "") -> Panel:
-    """The triangle of a type on three secrets, with the posteriors of some kernels."""
+    """Return the triangle of a type on three secrets, with the posteriors of some kernels."""
     corners = to_floats(vertices(ptype).columns)
     points = [PosteriorPoints(corners, "vertices", colour="#333333")]
     for k, (kernel, name) in enumerate(zip(marked, names, strict=True)):
@@ -75,7 +61,7 @@ def type_panel(ptype: PrivacyType, *marked: Channel, names: tuple[str, ...] = ("
 
 
 def type_solid(ptype: PrivacyType) -> Solid:
-    """The region of a type on four secrets as a solid: its corners, and the faces where a promise is tight."""
+    """Return the region of a type on four secrets: its corners, and the faces where a constraint is tight."""
     listed = vertices(ptype)
     heights = listed.exponents @ np.sqrt(np.array(listed.distances.roots, dtype=float))
     lengths = listed.distances.coefficients.astype(float) @ np.sqrt(np.array(listed.distances.roots, dtype=float))
@@ -88,14 +74,14 @@ def type_solid(ptype: PrivacyType) -> Solid:
 
 
 def beliefs_of(channel: Channel) -> tuple[NDArray[np.float64], Array]:
-    """The posteriors that a channel leaves of the uniform prior, as columns, and how likely each is."""
+    """Return the posteriors of the uniform prior as columns, and the probability of each."""
     matrix = channel.matrix
     weights = matrix.sum(axis=0) / len(matrix)
     return to_floats(matrix / matrix.sum(axis=0)), weights
 
 
 def most_leaking(ptype: PrivacyType) -> Channel:
-    """A kernel with the largest Bayes vulnerability: sum_y max_x K[x, y] is largest, outcomes are fewest."""
+    """Return the kernel with the largest Bayes vulnerability, sum_y max_x K[x, y], and the fewest outcomes."""
     return max(kernels(ptype), key=lambda kernel: (kernel.matrix.max(axis=0).sum(), -kernel.shape[1]))
 
 
@@ -107,17 +93,8 @@ def _title(ptype: PrivacyType, name: str) -> str:
 def hyper_figure(
     channels: Mapping[str, Channel], prior: Array, space: Space | None, file: BinaryIO, path: Path
 ) -> None:
-    """Draw the hyper of each channel; with a space, inside the posteriors that its own smallest epsilon allows.
-
-    The region is that of the prior: a vertex v of the type, as a posterior of the uniform prior, becomes p v / sum p v.
-
-    Args:
-        channels: Channels by title; each with three secrets.
-        prior: (3,).
-        space: three secrets, or None for no region.
-        file: open for writing.
-        path: ends in .svg, .png or .pdf.
-    """
+    """Draw the hyper of each channel; with a space, inside the posteriors that its smallest epsilon allows."""
+    # The region of prior p: a vertex v of the type, a posterior of the uniform prior, becomes p v / sum p v.
     labels = [str(name) for name in _labels(channels, space, len(prior))]
     panels = []
     for k, (title, C) in enumerate(channels.items()):

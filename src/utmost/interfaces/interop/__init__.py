@@ -1,1 +1,1 @@
-"""Doors to other packages: laws for SciPy, OpenDP and dp-accounting, and verbs on frames of pandas and Polars."""
+"""Exchange with other packages: SciPy, OpenDP, dp-accounting, data packages, and frames of pandas and Polars."""

@@ -1,4 +1,4 @@
-"""Laws of noise for dp-accounting: their privacy loss distributions, and events for its accountants."""
+"""Noise for dp-accounting: privacy loss distributions, and events for its accountants."""
 
 import math
 from collections.abc import Callable
@@ -26,17 +26,17 @@ Masses = dict[Any, float]
 
 
 def privacy_loss_distribution(law: Law, cells: int = 1, *, discretization: float = 1e-4) -> Any:
-    """The privacy loss of noise on ``cells`` cells, each changed by at most the sensitivity, as dp-accounting holds it.
+    """The privacy loss of noise on ``cells`` cells, each changed by at most the sensitivity, in dp-accounting's form.
 
-    It is made from the pair of laws that is worst, the law and its copy shifted by the sensitivity: from the
-    probabilities of the classes of outcomes that say the same. Of laws on the reals it is that of the integers that are
-    drawn on the grid. Of geometric laws with more than 4096 classes, and of other laws with more than 65536 outcomes,
-    several are joined, at their largest loss. What comes out errs upwards, up to the rounding of float64.
+    It is computed from the worst pair: the law, and its copy shifted by the sensitivity. Outcomes with the same loss
+    form one class. For a law on the reals the integers count that are drawn on its grid. More than 4096 classes of a
+    geometric law, or 65536 outcomes of another law, are joined at their largest loss. The result errs upwards, up to
+    the rounding of float64.
 
     Args:
         law: Distribution of the noise of one cell, at its share of the level.
         cells: Number of cells that one individual changes; their losses are composed.
-        discretization: losses are rounded up to multiples of it.
+        discretization: Losses are rounded up to multiples of this number.
 
     Returns:
         A ``dp_accounting.pld.privacy_loss_distribution.PrivacyLossDistribution``: ``get_delta_for_epsilon``,
@@ -56,21 +56,14 @@ def privacy_loss_distribution(law: Law, cells: int = 1, *, discretization: float
 
 
 def worst_pair(law: IntegerLaw) -> tuple[Masses, Masses]:
-    """The log-probabilities of classes of outcomes under the law shifted by its sensitivity, and under the law.
-
-    >>> lower, upper = worst_pair(Geometric(alpha="1/2"))
-    >>> [round(math.exp(lower[k]), 4) for k in sorted(lower)], [round(math.exp(upper[k]), 4) for k in sorted(upper)]
-    ([0.6667, 0.3333], [0.3333, 0.6667])
-    """
+    """Return the log-probabilities of classes of outcomes under the shifted law, and under the law."""
     return _PAIRS.get(type(law), _lattice_pair)(law)
 
 
 def _lattice_pair(law: IntegerLaw) -> tuple[Masses, Masses]:
-    """Every outcome by itself; of more than 65536, those of nearly one loss are joined at the largest.
-
-    What is joined keeps its mass under the law, and under the shifted law as much as its loss leaves. Outcomes beyond
-    those with a probability of 1e-25 go to one that the shifted law does not have.
-    """
+    """Return the log-probabilities of single outcomes; of more than 65536, those of similar loss are joined."""
+    # Joined outcomes have their largest loss. They keep their mass under the law; the mass under the shifted law
+    # follows from the loss. Outcomes less likely than 1e-25 become one outcome that the shifted law does not have.
     masses, width = law.window(_LEAST_MASS), law.sensitivity
     outcomes = np.arange(1 - masses.size, masses.size + width)
     upper: Floats = np.asarray(law.pmf(outcomes), np.float64)
@@ -85,7 +78,7 @@ def _lattice_pair(law: IntegerLaw) -> tuple[Masses, Masses]:
 
 
 def _pair(masses: Floats, losses: Floats, beyond: float = 0.0) -> tuple[Masses, Masses]:
-    """Log-probabilities under the shifted law and the law, from masses under the law and their losses."""
+    """Return log-probabilities under the shifted law and the law, from masses under the law and their losses."""
     upper: Masses = {k: math.log(mass) for k, mass in enumerate(masses.tolist()) if mass > 0}
     lower: Masses = {k: mass - float(losses[k]) for k, mass in upper.items()}
     if beyond > 0:
@@ -97,7 +90,7 @@ def _pair(masses: Floats, losses: Floats, beyond: float = 0.0) -> tuple[Masses, 
 
 
 def _staircase_pair(law: IntegerLaw) -> tuple[Masses, Masses]:
-    """Three classes, of loss -epsilon, 0 and epsilon: their masses follow from the total variation."""
+    """Three classes, with losses -epsilon, 0 and epsilon; their masses follow from the total variation."""
     epsilon = law.level.epsilon_float
     near = float(total_variation(law)) / -math.expm1(-epsilon)
     log_near, same = math.log(near), 1 - near * (1 + math.exp(-epsilon))
@@ -108,11 +101,10 @@ def _staircase_pair(law: IntegerLaw) -> tuple[Masses, Masses]:
 
 
 def _geometric_pair(law: IntegerLaw) -> tuple[Masses, Masses]:
-    """Outcomes up to 0, each one between, and from D: loss epsilon (D - 2x)/D at x; joined, the first of a run counts.
-
-    A run's own mass under the law stays; under the shifted law it gets no more than its loss leaves, and the rest goes
-    to an outcome that the law itself does not have. That only helps the adversary.
-    """
+    """Classes of a geometric law: outcomes up to 0, each outcome between, and from D; loss epsilon (D - 2x)/D at x."""
+    # A run of joined classes has the loss of its first class. It keeps its mass under the law; under the shifted law it
+    # gets no more than that loss allows. The rest goes to an outcome that the law does not have, which only helps the
+    # adversary.
     width, epsilon = law.sensitivity, law.level.epsilon_float
     if width == 1:
         return _staircase_pair(law)
@@ -128,18 +120,19 @@ _PAIRS: dict[type[IntegerLaw], Callable[[IntegerLaw], tuple[Masses, Masses]]] = 
     Geometric: _geometric_pair,
     DiscreteStaircase: _staircase_pair,
 }
-"""Laws with fewer classes of outcomes than outcomes; all others are taken outcome by outcome."""
+"""Laws whose outcomes form few classes; for all others each outcome is a class."""
 
 
 def dp_event(law: Law, cells: int = 1) -> Any:
-    """The level of noise on ``cells`` cells as an event for dp-accounting's accountants.
+    """The privacy level of noise on ``cells`` cells, as an event for dp-accounting's accountants.
 
-    Of all mechanisms of a level, randomised response on two answers loses the most at every epsilon: the event is that,
-    exactly so for the geometric law at sensitivity 1, and more than is lost for every other. The whole of what a law
-    loses is in `privacy_loss_distribution`.
+    Among all mechanisms at one level, randomised response on two answers loses the most at every epsilon. The event is
+    this
+    response: exact for the geometric law at sensitivity 1, an upper bound for every other law. The exact loss is in
+    `privacy_loss_distribution`.
 
-    Accountants take the event under ``NeighboringRelation.REPLACE_ONE``: one response instead of another. Cells are
-    listed one by one: an event that repeats itself, ``SelfComposedDpEvent``, dp-accounting 0.6 counts once here.
+    Accountants take the event under ``NeighboringRelation.REPLACE_ONE``. The event lists every cell, because
+    dp-accounting 0.6 counts a ``SelfComposedDpEvent`` only once here.
 
     Args:
         law: Distribution of the noise of one cell, at its share of the level.

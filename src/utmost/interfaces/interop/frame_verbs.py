@@ -1,4 +1,4 @@
-"""The verbs of this package on other packages' frames: ``df.utmost.release(...)`` of pandas and Polars.
+"""The verbs of this package on frames of pandas and Polars: ``df.utmost.release(...)``.
 
 Nothing is registered until `register_frames` is called, and neither package is imported before.
 """
@@ -25,7 +25,7 @@ _NAME = "utmost"
 
 
 class FrameVerbs:
-    """The frame behind ``frame.utmost``, with the verbs that take a table first.
+    """The accessor ``frame.utmost``: it releases or counts the frame.
 
     >>> from utmost import Unit
     >>> import pandas as pd
@@ -44,15 +44,7 @@ class FrameVerbs:
         self._frame = frame
 
     def release(self, promise: Promise, *, epsilon: Number | Level) -> Answer[Any]:
-        """Release columns of the frame, see `utmost.release`.
-
-        Args:
-            promise: Promise about the frame.
-            epsilon: the level.
-
-        Raises:
-            As `utmost.release`. Nothing is drawn by a call that raises.
-        """
+        """Release columns of the frame; arguments and errors as of `utmost.release`."""
         return release(self._frame, promise, epsilon=epsilon)
 
     def count(
@@ -65,32 +57,25 @@ class FrameVerbs:
         spelling: Spelling = PLAIN,
         outside: str | None = None,
     ) -> CountedTable:
-        """Count the events that are the frame's rows over a declared domain, see `utmost.count_table`.
-
-        Args:
-            domain, counting, measure, by, spelling, outside: Arguments of `utmost.count_table`.
-
-        Raises:
-            As `utmost.count_table`.
-        """
+        """Count events, one in each row of the frame; arguments and errors as of `utmost.count_table`."""
         return count_table(self._frame, domain, counting, measure=measure, by=by, spelling=spelling, outside=outside)
 
 
 def register_frames(*libraries: str) -> tuple[str, ...]:
-    """Give frames of pandas and Polars, lazy ones too, the verbs of this package: ``frame.utmost``.
+    """Add the accessor ``utmost`` to frames of pandas and Polars, lazy ones, too.
 
-    A release of a frame is what `utmost.release` makes of it, and a count what `utmost.count_table` makes of it:
-    nothing is decided here. A second call changes nothing.
+    ``frame.utmost.release`` calls `utmost.release` with the frame, and ``frame.utmost.count`` calls
+    `utmost.count_table`. A second registration changes nothing.
 
     Args:
         libraries: "pandas", "polars", or both; those that are installed if left out.
 
     Returns:
-        The libraries whose frames have the verbs.
+        The libraries whose frames have the accessor.
 
     Raises:
-        OutOfRange: for another library. Unsupported: for one that is not installed, or whose frames have another
-            package's ``utmost``.
+        OutOfRange: for another library.
+        Unsupported: for a library that is not installed, or whose frames have ``utmost`` of another package.
 
     >>> register_frames("pandas"), register_frames("pandas")
     (('pandas',), ('pandas',))
@@ -123,7 +108,7 @@ def _polars() -> None:
 
 
 def _add(kind: type, registering: Callable[[str], Callable[[type], type]]) -> None:
-    """Register the verbs with a type of frames that has nothing of that name; both libraries would replace it."""
+    """Register the accessor unless its name is taken: both libraries would replace what is there."""
     there = getattr(kind, _NAME, None)
     if there is FrameVerbs:
         return

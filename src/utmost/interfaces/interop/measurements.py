@@ -1,4 +1,4 @@
-"""Laws of noise as measurements of OpenDP: one response, and responses at any levels that cost only the loosest."""
+"""Noise as OpenDP measurements: one response, or responses at several levels at the cost of the largest."""
 
 import math
 import sys
@@ -24,17 +24,18 @@ _LARGEST = (1 << 63) - 1
 def opendp_measurement(law: Law) -> Any:
     """One number plus noise of the law, as a measurement of OpenDP.
 
-    From ``atom_domain`` of i64, or of floats without NaN, and the absolute distance, to the maximum divergence. Its map
-    takes d_in to the smallest level that the law keeps at that distance, see `utmost.privacy_types.kept_level`, rounded
-    up. A released integer beyond i64 becomes the nearest one in it, which is post-processing.
+    The input domain is ``atom_domain`` of i64, or of floats without NaN; the input metric is the absolute distance; the
+    output measure is the maximum divergence. The privacy map takes d_in to the smallest level that the law keeps at
+    that distance, see `utmost.privacy_types.kept_level`, rounded up. A released integer beyond i64 becomes the nearest
+    integer in i64, which is post-processing.
 
-    OpenDP has to be told that measurements made outside of it are welcome:
+    OpenDP must first allow measurements from outside:
     ``opendp.prelude.enable_features("contrib", "honest-but-curious")``.
 
     Raises:
         Unsupported: where OpenDP is not installed.
 
-    Promise: `utmost.releases.add_noise`'s, with draws from the operating system's randomness.
+    Promise: that of `utmost.releases.add_noise`, with draws from the operating system's randomness.
 
     >>> opendp_measurement(Geometric(1))  # doctest: +SKIP
     Measurement(...)
@@ -51,16 +52,15 @@ def opendp_measurement(law: Law) -> Any:
 
 
 def gradual_measurement(law: Geometric) -> Any:
-    """One integer answered at any levels in any order, all answers together at the level of the law, as a measurement
-    of OpenDP whose release is a queryable.
+    """One integer answered at any levels in any order, for the cost of the law's level, as a measurement of OpenDP.
 
-    A query is an epsilon (or a `Level`) per ``law.sensitivity``, at most the law's; its answer is the response of a
-    `utmost.releases.GradualRelease`. Asked again, a level answers the same; all answers cost the loosest alone,
-    and so the map is that of one response at the law's level.
+    The release is a queryable. A query is an epsilon (or a `Level`) per ``law.sensitivity``, at most the law's. Its
+    answer is the response of a `utmost.releases.GradualRelease`. A repeated level has the same answer. All answers
+    together cost as much as the largest level alone, so the privacy map is that of one response at the law's level.
 
     Raises:
         Unsupported: where OpenDP is not installed.
-        OutOfRange: by the queryable, for a level looser than the law's; nothing is spent then.
+        OutOfRange: by the queryable, for a level above the law's; nothing is spent then.
 
     Source: koufogiannis2015, Theorem 1B, on the integers.
     """
@@ -98,7 +98,7 @@ def _measurement(prelude: Any, law: Law, function: Callable[[Any], Any], kind: A
 
 
 def _check_allowed() -> None:
-    """Refuse at once where OpenDP has not been loaded, so that nobody can have told it: loading it takes seconds."""
+    """Refuse if OpenDP is not loaded: its features cannot be enabled then, and loading takes seconds."""
     if find_spec("opendp") is not None and "opendp" not in sys.modules:
         raise _not_allowed()
 
@@ -109,11 +109,7 @@ def _not_allowed() -> Unsupported:
 
 
 def level_within(law: Law, distance: Any) -> float:
-    """The epsilon that the law keeps for values so far apart, rounded up; 0 for equal ones, infinity beyond floats.
-
-    >>> [level_within(Geometric(1, 2), d) for d in (0, 1, 2, 5)]
-    [0.0, 0.5, 1.0, 2.5]
-    """
+    """Return the epsilon that the law keeps at a distance, rounded up; infinity beyond the floats."""
     if isinstance(distance, float) and math.isinf(distance):
         return math.inf
     apart = exact(distance, "d_in")

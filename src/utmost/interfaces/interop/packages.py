@@ -1,4 +1,4 @@
-"""Packages of others, imported when a door to them is opened."""
+"""Other packages, imported when they are first used."""
 
 from importlib import import_module
 from types import ModuleType
@@ -9,14 +9,7 @@ _CALLED = {"dp_accounting": "dp-accounting"}
 
 
 def package(module: str) -> ModuleType:
-    """A module of another package.
-
-    Raises:
-        Unsupported: where it is not installed.
-
-    >>> package("json").__name__
-    'json'
-    """
+    """Import a module of another package; if it is missing, say how to install it."""
     try:
         return import_module(module)
     except ModuleNotFoundError as error:

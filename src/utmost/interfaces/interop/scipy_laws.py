@@ -1,4 +1,4 @@
-"""Laws of noise as distributions of SciPy, for the functions that take one: tests of fit, expectations, plots."""
+"""Laws of noise as SciPy distributions, for tests of fit, expectations and plots."""
 
 from functools import cache
 from typing import Any
@@ -15,8 +15,8 @@ from utmost.interfaces.interop.packages import package
 def scipy_law(law: Law) -> Any:
     """The law as a distribution of SciPy: an ``rv_discrete`` on the integers, an ``rv_continuous`` on the reals.
 
-    Its numbers are the law's own, in float64. ``rvs`` draws from the operating system's randomness and takes no
-    ``random_state``: the draws serve simulations, and are no release.
+    The law computes all numbers, in float64. ``rvs`` draws from the operating system's randomness and takes no
+    ``random_state``; its draws are for simulations, not for releases.
 
     Raises:
         Unsupported: where SciPy is not installed.
@@ -30,7 +30,7 @@ def scipy_law(law: Law) -> Any:
 
 
 class _OfLaw:
-    """The part of the law that both kinds of distribution take; each asks for the mass or the density alone."""
+    """Methods that both kinds of SciPy distributions take from a law."""
 
     law: Any  # a `Law`, on the integers with `pmf` or on the reals with `pdf`
 
@@ -60,7 +60,7 @@ class _OfLaw:
 
     def _stats(self) -> tuple[float, float, float, float]:
         variance = float(self.law.variance())
-        # Where float64 holds no smaller variance, the kurtosis, 1 over it or so, is beyond all floats.
+        # A variance too small for float64 has a kurtosis, about 1 / variance, that is too large.
         kurtosis = float(self.law.moment(4)) / variance / variance - 3 if variance else np.inf
         return 0.0, variance, 0.0, kurtosis
 
@@ -71,11 +71,7 @@ class _OfLaw:
         return {"law": self.law}
 
     def rvs(self, *, size: Any = None, random_state: Any = None) -> Any:
-        """Draws for simulations, as `utmost.sample` makes them.
-
-        Raises:
-            PromiseBroken: for a ``random_state``: draws that can be repeated can be taken off again.
-        """
+        """Draw for simulations by `utmost.sample`; refuse a seed, because repeatable noise can be removed."""
         if random_state is not None:
             remedy = "Leave it out; tests that must repeat call utmost.testing.seeded_draw."
             raise PromiseBroken(
@@ -85,7 +81,7 @@ class _OfLaw:
 
 
 def _floats(function: Any, x: Any) -> Any:
-    """The function at floats; infinities are asked for by SciPy, and answered by their limits."""
+    """Apply a function to floats; SciPy also asks for infinities, which get the limits."""
     points = np.asarray(x, dtype=np.float64)
     inside = np.isfinite(points)
     values = np.where(points > 0, *((1.0, 0.0) if function.__name__ == "cdf" else (0.0, 1.0)))
@@ -97,17 +93,13 @@ def _floats(function: Any, x: Any) -> Any:
 def _types() -> tuple[type, type]:
     stats = package("scipy.stats")
 
-    # SciPy is imported when it is first needed, so that no type checker knows its classes.
+    # SciPy is imported on first use, so that type checkers do not know its classes.
     class DiscreteLaw(_OfLaw, stats.rv_discrete):  # type: ignore[misc, name-defined]
-        """A law on the integers."""
-
         def __init__(self, law: Law) -> None:
             self.law = law
             super().__init__(a=-np.inf, b=np.inf, name=type(law).__name__)
 
     class ContinuousLaw(_OfLaw, stats.rv_continuous):  # type: ignore[misc, name-defined]
-        """A law on the reals."""
-
         def __init__(self, law: Law) -> None:
             self.law = law
             super().__init__(name=type(law).__name__)

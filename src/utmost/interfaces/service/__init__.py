@@ -1,1 +1,1 @@
-"""A ledger for many people: tokens, and proposals that a second person confirms."""
+"""A ledger for many people: tokens, and proposals that a second person approves."""

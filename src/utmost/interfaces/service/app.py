@@ -1,4 +1,4 @@
-"""The application that a web server runs: API and pages behind their guards, with health and metrics beside them."""
+"""The application that a web server runs: API and pages behind checks of every request, with health and metrics."""
 
 import asyncio
 import json
@@ -56,24 +56,20 @@ _NOTED = (NotAllowed, NeedsApproval, BudgetExceeded)
 
 
 def application(service: Service, settings: Settings | None = None) -> Guards:
-    """The application of a service, guards and all.
-
-    Args:
-        service: Service to open to callers; whoever made it closes it.
-        settings: limits, and an OpenID provider if there is one.
-    """
+    """Return the application of a service; the caller closes the service."""
     settings = Settings() if settings is None else settings
     return _guarded(_inside(service, settings), settings)
 
 
 def of_environment() -> Guards:
-    """The application of the settings in the environment: what each worker of a server makes for itself."""
+    """Return the application for the settings in the environment; each worker of a server calls this function."""
     lines = logging.StreamHandler()
     lines.setFormatter(JsonLogFormatter())
     logging.basicConfig(level=logging.INFO, handlers=[lines])
-    for category in (BudgetUnused, SeparateDatasets):  # answers and previews say so; a log names no dataset
+    # Answers and previews have these warnings; a log must name no dataset.
+    for category in (BudgetUnused, SeparateDatasets):
         warnings.simplefilter("ignore", category)
-    logging.captureWarnings(True)  # every other one is a line like all lines
+    logging.captureWarnings(True)  # other warnings become log lines
     settings = Settings.of_environment()
     service = Service(
         Ledger.open(settings.ledger, witness=settings.witness or None),
@@ -123,7 +119,7 @@ def _inside(service: Service, settings: Settings, lifespan: Any = None) -> FastA
     app.state.session_hours = settings.session_hours
     app.state.arrived = arrived
     for part in (router, pages, forms):
-        app.router.routes.extend(part.routes)  # as they are: to include them would build each once more
+        app.router.routes.extend(part.routes)  # include_router would build each route again
     app.add_exception_handler(UtmostError, _refused)
     app.add_exception_handler(RequestValidationError, _misshapen)
     app.add_exception_handler(HTTPException, _missing)
@@ -140,7 +136,7 @@ def _sign_in(service: Service, settings: Settings, openid: OpenId) -> SignIn:
 
 
 def _add_health(app: FastAPI) -> None:
-    of_its_own = CapacityLimiter(1)  # a thread: it waits for nobody's requests
+    of_its_own = CapacityLimiter(1)  # a thread of its own, so that health checks do not wait for requests
 
     @app.get("/health/live", include_in_schema=False)
     async def live() -> dict[str, bool]:
@@ -176,7 +172,7 @@ async def _refused(request: Request, error: Exception) -> Response:
 
 
 def _note_refusal(request: Request, error: UtmostError) -> None:
-    """Write down who was refused what; the refusal is said whether or not the store can be written."""
+    """Record a refusal in the trail; the refusal is sent even if the store cannot be written."""
     token = getattr(request.state, "bearer", None) or getattr(request.state, "viewer", None)
     if token is None:
         return
@@ -189,7 +185,7 @@ def _note_refusal(request: Request, error: UtmostError) -> None:
 async def _misshapen(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     try:
-        if request.scope["route"].name in LATE:  # who sends it comes before what is wrong with it
+        if request.scope["route"].name in LATE:  # identify the caller before reporting what is wrong
             await to_thread.run_sync(identified, request)
     except UtmostError as unknown:
         return await _refused(request, unknown)
@@ -206,7 +202,7 @@ async def _missing(request: Request, error: Exception) -> Response:
 
 
 async def _broken(request: Request, error: Exception) -> Response:
-    """Whatever nobody thought of; the guards write it down."""
+    """Answer an unexpected error; the outer checks log it."""
     return _problem(request, problem(500, "ServiceBroken", BROKEN), {})
 
 

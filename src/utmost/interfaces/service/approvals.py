@@ -1,10 +1,10 @@
-"""Proposals: what a curator wants to say and cannot take back, until a second person has confirmed it.
+"""Proposals: publications and relaxations, which cannot be undone, and wait for a second person's approval.
 
-A proposal holds public facts alone: which release, at which level, under which promise. The table itself stays with the
-curator, who brings it when the proposal is approved; so nothing true waits on a disk for a decision. An approval is for
-those facts and no others, and what it allows can be done again at no cost, since the ledger repeats its answer.
+A proposal holds public facts alone: the release, the level and the promise. The curator keeps the table, and sends it
+after the approval, so that no true value waits on a disk. An approval is for these facts only. Carrying it out twice
+costs nothing, because the ledger repeats its answer.
 
-The request, which may be long, lies beside the proposal, which has its digest: lists read no requests.
+The request, which may be long, is stored beside the proposal, which has its digest: lists read no requests.
 """
 
 import json
@@ -40,57 +40,43 @@ VERBS: tuple[str, ...] = get_args(Verb)
 
 @dataclass(frozen=True, slots=True)
 class Proposal(JsonRecord):
-    """Something to be said by the ledger.
-
-    Attributes:
-        name: Name of the proposal.
-        verb: "publish" or "relax".
-        release, version, level: Release, version of the data, as the ledger will count it, and level.
-        digest, size: SHA-256 of the proposed request as JSON, and its number of characters, see `request_text`.
-        reason: Reason in the proposer's words.
-        proposer: the owner of the token that proposed it.
-        made: Time of the proposal, in seconds since 1970.
-        state: "proposed", "approved", "refused", or "withdrawn" by its proposer.
-        decided_by, decided: Person and time of the decision, once there is one.
-        decision_reason: Reason of the decision; a refusal has one.
-        anyone: whether any curator may use the approval, and not its proposer alone.
-        also: Other names by which the proposer is known as a person, see `Token.person`.
-        number: its place among all proposals.
-    """
+    """A proposed publication or relaxation."""
 
     READ: ClassVar = {"level": level_from_text, "also": tuple}
 
     name: Record
+    # "publish" or "relax".
     verb: Annotated[str, one_of(VERBS)]
     release: ReleaseName
+    # Version of the data, as the ledger will count it.
     version: Count
     level: LevelText
+    # SHA-256 of the request as JSON, see `request_text`, and its number of characters.
     digest: Annotated[str, Field(examples=["9f86d081884c7d65"])]
     size: Count
     reason: Annotated[str, Field(examples=["the yearly table"])]
+    # Owner of the token that proposed.
     proposer: Annotated[str, Field(examples=["Ada"])]
     made: Seconds
     state: ProposalState = PROPOSED
     decided_by: Person | None = None
     decided: Seconds | None = None
     decision_reason: Annotated[str, Field(examples=["epsilon 1 is enough"])] = ""
+    # Whether any curator may use the approval, not only the proposer.
     anyone: bool = False
+    # The proposer's other names, see `Token.person`.
     also: Annotated[tuple[str, ...], HIDDEN] = ()
+    # Position among all proposals.
     number: Annotated[int, HIDDEN] = 0
 
     def is_of(self, token: Token) -> bool:
-        """Whether it was proposed by the person that a token belongs to."""
+        """Check whether the owner of a token made the proposal."""
         return token.is_of((self.proposer, *self.also))
 
     def decided_as(self, state: str, token: Token, now: float) -> "Proposal":
-        """The proposal as decided by a token's owner; deciding the same again changes nothing.
-
-        Raises:
-            OutOfRange: for what is no decision.
-            NotAllowed: for the proposer's own decision, and for another one than was made.
-        """
+        """Return the proposal as decided by a token's owner; the proposer may not decide, and decisions are final."""
         if state not in (APPROVED, REFUSED):
-            raise OutOfRange("a decision must be approved or refused", came=state, remedy="Send one of these words.")
+            raise OutOfRange("a decision must be approved or refused", came=state, remedy="Send one of the two.")
         if self.is_of(token):
             raise NotAllowed(
                 "a second person must decide",
@@ -105,20 +91,13 @@ class Proposal(JsonRecord):
         return self
 
     def request(self, facts: Mapping[str, Any]) -> PublishRequest | AnswerRequest:
-        """The request that it proposes.
-
-        Args:
-            facts: Facts that are kept of a publication beside it, see `approved_facts`.
-
-        Raises:
-            UtmostError: for facts of another version, which are no request.
-        """
+        """Return the proposed request; `facts` are the stored facts of a publication, see `approved_facts`."""
         if self.verb == "publish":
             return read_request(facts)
         return AnswerRequest(self.release, self.level, self.version)
 
     def allows(self, request: PublishRequest | AnswerRequest) -> bool:
-        """Whether it is approved, and for just this request."""
+        """Check whether the proposal is approved, and for exactly this request."""
         wanted = (verb_of(request), request.name, request.version, request.level)
         return (
             self.state == APPROVED
@@ -128,22 +107,21 @@ class Proposal(JsonRecord):
 
 
 def verb_of(request: PublishRequest | AnswerRequest) -> Verb:
-    """The action of a request."""
     return "publish" if isinstance(request, PublishRequest) else "relax"
 
 
 def request_text(facts: Mapping[str, Any]) -> str:
-    """A proposed request as JSON, see `approved_facts`."""
+    """Return a proposed request as JSON text, see `approved_facts`."""
     return json.dumps(facts, sort_keys=True, separators=(",", ":"))
 
 
 def request_digest(facts: Mapping[str, Any]) -> str:
-    """The SHA-256 by which a proposed request is known: two are one where this is one."""
+    """Return the SHA-256 that identifies a proposed request."""
     return sha256(request_text(facts).encode("ascii")).hexdigest()
 
 
 def check_approved(proposal: Proposal | None, token: Token, request: PublishRequest | AnswerRequest) -> None:
-    """Check that a proposal allows a request to whoever makes it: its proposer, or anyone where it says so."""
+    """Check that a proposal allows a request of this token: of its proposer, or of anyone if the proposal says so."""
     verb = verb_of(request)
     noun = "publication" if verb == "publish" else "relaxation"
     remedy = f"Propose to {verb} it, wait for another person's approval, and name the proposal in the request."

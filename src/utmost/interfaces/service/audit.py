@@ -1,4 +1,4 @@
-"""The questions of auditors and admins to a service: budgets, history, verification, receipts, and the trail."""
+"""Actions of auditors and admins: budgets, history, verification, receipts, and the trail."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -20,12 +20,7 @@ def _by_release(declared: dict[str, Any]) -> tuple[str, int, str]:
 
 
 class Audit:
-    """The ledger's own accounts, each for a token.
-
-    Args:
-        context: Records, names and time of the service.
-        ledger: Ledger that is audited.
-    """
+    """The audit of a ledger, with a token for each action."""
 
     __slots__ = ("_context", "_ledger")
 
@@ -33,45 +28,42 @@ class Audit:
         self._context, self._ledger = context, ledger
 
     def budget(self, token: Token, dataset: str) -> Budget:
-        """The budget of a dataset."""
         token.check_any("budgets", "history")
         return self._ledger.budget(dataset)
 
     def limit(self, token: Token, dataset: str, limit: Level) -> Budget:
-        """The budget of a dataset, after setting its limit; setting the same again changes nothing."""
+        """Set the limit of a dataset, and return its budget; the same limit again changes nothing."""
         token.check("budgets")
         budget = self._ledger.budget(dataset, limit)
         self._context.records.write(lambda store: self._context.trail(store, token, "limit", dataset=dataset))
         return budget
 
     def charge(self, token: Token, dataset: str, spent: Level, what: str, *, independent: bool) -> Budget:
-        """The budget of a dataset, after charging what another tool spent; the same charge again changes nothing."""
+        """Charge a level that another tool spent, and return the budget; the same charge again changes nothing."""
         token.check("budgets")
         budget = self._ledger.charge(dataset, epsilon=spent, what=what, independent=independent)
         self._context.records.write(lambda store: self._context.trail(store, token, "charge", dataset=dataset))
         return budget
 
     def is_unused(self, token: Token, dataset: str) -> bool:
-        """Whether no release names a dataset: its limit waits for one, or its name was misspelt."""
+        """Check whether no release uses a dataset: its name may be misspelt."""
         token.check_any("budgets", "history")
         return dataset not in {release.dataset for release in self._ledger.releases}
 
     def history(self, token: Token, name: str | None = None) -> tuple[Event, ...]:
-        """The events of the ledger: all of them, or those of a release."""
+        """Return the events of the ledger: all, or those of a release."""
         token.check("history", name)
         return self._ledger.history(name)
 
     def status(self, token: Token) -> Status:
-        """The place of the ledger, its content, and whether anything new may be published."""
+        """Return the ledger's place, size and budgets, and whether new answers are possible."""
         token.check("verify")
         return self._ledger.status()
 
     def apart(self, token: Token) -> list[dict[str, Any]]:
-        """The releases whose individuals were declared to be in no other dataset, and were compared with none.
-
-        Each with its dataset, who declared it, and the other datasets: if somebody is in two, what they spend adds up,
-        and no budget says so. By names alone: nothing here depends on a value.
-        """
+        """Return the releases whose individuals were declared to be in no other dataset, without a comparison."""
+        # Each has its dataset, the declaring person and the other datasets. If a person is in two of them, the levels
+        # add up, and no budget shows it. The list has names alone, and depends on no value.
         token.check("verify")
         there = {(release.name, release.version): release.dataset for release in self._ledger.releases}
         records = [record for _, record in self._context.records.read(lambda store: store.all("apart"))]
@@ -87,54 +79,44 @@ class Audit:
         ]
 
     def lines(self, token: Token) -> Iterator[dict[str, Any]]:
-        """The whole trail, oldest first, each line with its name: what is exported."""
+        """Return the complete trail for export, oldest first, each line with its name."""
         token.check("trail")
         return lines_of(self._context.records)
 
     def check_trail(self, token: Token) -> int:
-        """The number of lines of the trail, each of which follows from those before it.
-
-        Raises:
-            LedgerDamaged: naming the first that does not.
-        """
+        """Return the number of lines of the trail, after checking that each follows from the lines before it."""
         token.check("verify")
         return check_lines(lines_of(self._context.records))[0]
 
     def refused(self, token: Token, request: str, why: str) -> None:
-        """Write down that a token was refused something: once a day for each request and reason."""
+        """Record a refusal in the trail, once a day for each token, request and reason."""
         self._context.trail_once_a_day(token, "refused", request=request, why=why)
 
     def verify(self, token: Token) -> Verification:
-        """Recompute everything in the ledger."""
         token.check("verify")
         return self._ledger.verify()
 
     def receipt(self, token: Token) -> str:
-        """A line of text about the ledger as it is now, to keep elsewhere; it holds no secret."""
+        """Return a receipt: a line of text about the present ledger, without secrets."""
         token.check_any("history", "verify")
         return self._ledger.receipt()
 
     def check_receipt(self, token: Token, receipt: str) -> None:
-        """Check that the ledger still holds what it held when a receipt was given.
-
-        Raises:
-            OutOfRange: for a receipt of another ledger, or none at all.
-            Quarantined: where the ledger does not hold it any more.
-        """
+        """Check that the ledger still has all events of a receipt; otherwise the ledger goes into quarantine."""
         token.check("verify")
         try:
             self._ledger.check(receipt)
-        except KeyRefused as error:  # the service's own key is sound; what came is no receipt of this ledger
+        except KeyRefused as error:  # the key is right, so the text is no receipt of this ledger
             raise OutOfRange(error.required, where="receipt") from None
 
     def trail(self, token: Token, after: str = "", most: int = 1000) -> list[tuple[str, dict[str, Any]]]:
-        """The trail of the service, oldest first: who, when, what; no value."""
+        """Return the trail of the service, oldest first: who did what, when; no confidential values."""
         token.check("trail")
         return self._context.records.read(lambda store: store.all("trail", after, most))
 
 
 def lines_of(records: Records) -> Iterator[dict[str, Any]]:
-    """The whole trail among some records, oldest first, each line with its name."""
+    """Return the complete trail in some records, oldest first, each line with its name."""
 
     def following(after: str) -> list[tuple[str, dict[str, Any]]]:
         return records.read(lambda store: store.all("trail", after, A_PAGE))

@@ -37,15 +37,15 @@ def application(service: Service, settings: Settings | None = None) -> "Guards":
 
 @contextmanager
 def served(service: Service, settings: Settings | None = None, port: int = 0) -> Iterator[str]:
-    """Serve while the block runs; its address.
+    """Serve while the block runs; the block gets the address.
 
     Args:
         service: Service to run; the caller closes its ledger.
-        settings: limits.
+        settings: Limits; the defaults when left out.
         port: Port of 127.0.0.1; a free one if left out.
 
     Raises:
-        LedgerUnavailable: where the server does not start.
+        LedgerUnavailable: if the server does not start.
     """
     import uvicorn
 

@@ -1,8 +1,8 @@
-"""A backup of a service, put back in a rehearsal when it is made: a copy that nobody ever opened is a hope.
+"""Backups of a service, each restored once as a test when it is made.
 
-It is a folder of two SQLite files, whatever the store: the ledger, and the service's records beside it, sealed as they
-are. The ledger's key is in neither, and must be kept elsewhere. The rehearsal puts both back as `put_back` does, in a
-folder that is gone afterwards, and checks every seal, digest, level, budget and line of the trail there.
+A backup is a folder of two SQLite files, whatever the store: the ledger, and the sealed records of the service. Neither
+holds the ledger's key, which must be kept elsewhere. The test restores both files by `put_back` into a temporary
+folder, and checks every seal, digest, level, budget and line of the trail there.
 """
 
 import os
@@ -23,55 +23,31 @@ LEDGER, _PATIENCE = "ledger.db", 60.0
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """The content of a backup when it was put back: numbers of things that were found sound.
+    """Numbers of things in a restored backup that were checked without a fault."""
 
-    Attributes:
-        events, responses: Numbers of events and responses of the ledger.
-        records, trail: Numbers of documents of the service, and of lines of its trail.
-    """
-
-    events: int
+    events: int  # of the ledger
     responses: int
-    records: int
-    trail: int
+    records: int  # documents of the service
+    trail: int  # lines of the trail
 
 
 def back_up(service: Service, folder: Path, *, key: str | None = None) -> Restored:
-    """Copy a service, which may be serving, into a new folder, and rehearse putting it back.
-
-    Args:
-        service: Service to be copied.
-        folder: Folder to make; it must not be there.
-        key: the path of the ledger's key; None for where the environment says.
-
-    Raises:
-        OutOfRange: where the folder is there, or can not be made.
-        LedgerDamaged: where the copy is not sound.
-    """
+    """Copy a service, which may be running, into a new folder, and test that the copy can be restored."""
     try:
         folder.mkdir(mode=0o700)
     except OSError as error:
         raise OutOfRange("a backup needs a new folder", came=error.strerror, where=str(folder)) from None
     store, secret = SqliteStore(folder / LEDGER, _PATIENCE), service.ledger.beside(PURPOSE)[1]
-    service.context.records.copy_to(Records(store, secret))  # first: what the ledger knows beyond it harms nothing
+    # Records first: events that the ledger has beyond them do no harm.
+    service.context.records.copy_to(Records(store, secret))
     service.ledger.backup(folder / LEDGER)
     with TemporaryDirectory(prefix="utmost-rehearsal-") as elsewhere:
         return put_back(folder, os.path.join(elsewhere, LEDGER), key=key, witness=os.path.join(elsewhere, "witness"))
 
 
 def put_back(folder: Path, place: str, *, key: str | None = None, witness: str | None = None) -> Restored:
-    """Make the ledger and the records of a backup in a place that holds neither, and check them.
-
-    The ledger is in quarantine until it is resumed; tokens revoked since the backup are valid again.
-
-    Args:
-        folder: Folder that `back_up` made.
-        place, key, witness: Arguments as for `Ledger.restore`.
-
-    Raises:
-        OutOfRange: where there is no backup, or there is a ledger already.
-        LedgerDamaged: where anything is not as it was written.
-    """
+    """Restore a backup in a place without a ledger, and check it."""
+    # The ledger is in quarantine until it is resumed; tokens revoked since the backup are valid again.
     with Ledger.restore(folder / LEDGER, place, key=key, witness=witness) as ledger:
         store, secret = ledger.beside(PURPOSE)
         source, records = Records(SqliteStore(folder / LEDGER, _PATIENCE), secret), Records(store, secret)

@@ -1,4 +1,4 @@
-"""A ledger behind a service, with the verbs of a local one."""
+"""A ledger behind a service, with the methods of a local ledger."""
 
 import json
 import time
@@ -33,24 +33,24 @@ _LONGEST_WAIT = 10**6
 
 
 def connect(url: str, token: str, *, timeout: float = 60.0, transport: Any = None) -> "RemoteLedger":
-    """A ledger behind a service.
+    """Connect to a ledger behind a service.
 
     Args:
         url: Address of the service: https, or http on this machine.
-        token: Token that its bearer presents: ``utmost_...``.
-        timeout: seconds to wait for an answer.
-        transport: one of httpx, for tests.
+        token: Token of the caller: ``utmost_...``.
+        timeout: Seconds to wait for an answer.
+        transport: Transport of httpx, for tests.
 
     Raises:
-        OutOfRange: for an address that would send the token over a network in the clear.
-        Unsupported: where httpx is not there.
+        OutOfRange: for an address that would send the token unencrypted over a network.
+        Unsupported: where httpx is not installed.
     """
     try:
         import httpx
     except ImportError:
         remedy = 'Run: pip install "utmost[server]"'
         raise Unsupported("a client of a service needs httpx", came="none", remedy=remedy) from None
-    if not isinstance(token, str):  # what came is a secret, or nearly one
+    if not isinstance(token, str):  # the message must not repeat what may be a secret
         raise WrongKind("token must be text", came=type(token).__name__, remedy='Pass "utmost_...".')
     try:
         address = httpx.URL(text(url, "url"))
@@ -76,10 +76,10 @@ def connect(url: str, token: str, *, timeout: float = 60.0, transport: Any = Non
 
 
 class RemoteLedger:
-    """The ledger of a service, as far as a token allows; made by `connect`.
+    """The ledger of a service, within the rights of a token; made by `connect`.
 
-    Each verb is as that of `Ledger`, and raises as it does. A write that is cut off is sent again under its idempotency
-    key, so that it takes place once. Tables go as columns and come back in the kind that was brought.
+    Methods and errors are as those of `Ledger`. An interrupted write is sent again under its idempotency key, so that
+    it takes place once. Tables are sent as columns, and answers have the type of the table that was sent.
     """
 
     __slots__ = ("_client",)
@@ -88,20 +88,20 @@ class RemoteLedger:
         self._client = client
 
     def me(self) -> dict[str, Any]:
-        """The token's role, releases and levels, and when it expires, in seconds since 1970."""
+        """Return the token's role, releases, levels and expiry (in seconds since 1970)."""
         return self._get("/v1/me")
 
     @property
     def releases(self) -> list[dict[str, Any]]:
-        """The releases that the token is for, with their promises and the levels that it may see."""
+        """Releases that the token may see, with their promises and the levels that it may see."""
         return self._listed("/v1/releases")
 
     @property
     def identity(self) -> None:
-        """Not known here: two clients may ask one service."""
+        """None: two clients may be connected to one service."""
 
     def levels(self, name: str, version: int | None = None) -> tuple[Level, ...]:
-        """The stored levels that the token may see, strictest first."""
+        """Return the stored levels that the token may see, smallest first."""
         published = self._get(f"/v1/releases/{path_part(name)}", version=version)
         return tuple(map(level_from_text, published["levels"]))
 
@@ -112,17 +112,12 @@ class RemoteLedger:
         epsilon: Number | Level,
         version: int | None = None,
     ) -> Answer[Any]:
-        """The answer at a level, as `Ledger.view`; its table is a dict of columns, or a `NoisySums`."""
+        """Return the answer at a level, as `Ledger.view`; its table is a dict of columns, or a `NoisySums`."""
         at = level_text(level(epsilon))
         return self._answer(self._get(f"/v1/releases/{path_part(name)}/view", epsilon=at, version=version), None)
 
     def _answer(self, found: Mapping[str, Any], brought: Any) -> Answer[Any]:
-        """The answer that the service gave.
-
-        Args:
-            found: Answer as JSON.
-            brought: True values that were sent, so that the answer is of their kind; None for a view.
-        """
+        """Return the answer in JSON; `brought` is the table that was sent, or None for a view."""
         at, table = level_from_text(found["epsilon"]), table_in(found, brought)
         release = Release(self, found["name"], found["version"], brought)
         if isinstance(table, NoisySums):
@@ -135,7 +130,7 @@ class RemoteLedger:
         return Answer(table, promise, promise.at_stop(at, stop), rows, remembered, release)
 
     def __getitem__(self, key: str | tuple[str, int]) -> Release:
-        """The history of a release, the newest version; or of a name and a version; see `Ledger`."""
+        """Return the history of a release by name (newest version), or by name and version."""
         name, version = key if isinstance(key, tuple) else (key, None)
         answer = self._get(f"/v1/releases/{path_part(name)}", version=version)
         return Release(self, name, answer["version"])
@@ -148,7 +143,7 @@ class RemoteLedger:
         version: int | None = None,
         confidence: Number = DEFAULT_CONFIDENCE,
     ) -> int | float:
-        """The error bar that a release has, or would have, at any level."""
+        """Return the margin of error of a release at any level."""
         at = level_text(level(epsilon))
         query = {"epsilon": at, "version": version, "confidence": str(confidence)}
         bar: int | float = self._get(f"/v1/releases/{path_part(name)}/margin", **query)["margin"]
@@ -162,14 +157,14 @@ class RemoteLedger:
         anyone: bool = False,
         request: str | None = None,
     ) -> dict[str, Any]:
-        """Propose to publish or to relax a release; the table comes once a second person has approved.
+        """Propose to publish or to relax a release; the table is sent after a second person's approval.
 
         Args:
-            proposed: Request to publish, or to answer a release at another level; of the first version of the data
-                where it names none.
-            reason: Reason, for whoever decides.
-            anyone: Whether any curator may use the approval, and not the proposer alone.
-            request: Name under which the same proposal may be made again.
+            proposed: Request to publish, or to answer a release at another level; without a version, of the first
+                version.
+            reason: Reason, for the person who decides.
+            anyone: Whether any curator may use the approval, not only the proposer.
+            request: Name under which the same proposal can be repeated.
 
         >>> from utmost.ledger import AnswerRequest, PublishRequest
         >>> from utmost import Promise, Unit, level
@@ -182,24 +177,24 @@ class RemoteLedger:
         return self._post("/v1/proposals", request, body)
 
     def proposals(self) -> list[dict[str, Any]]:
-        """List proposals that wait for a second person, and decided ones; oldest first, without the requests."""
+        """Return open and decided proposals, oldest first, without their requests."""
         return self._listed("/v1/proposals")
 
     def proposal(self, name: str) -> dict[str, Any]:
-        """A proposal and all that an approval is for: its "publication", and the "promise" in words."""
+        """Return a proposal with its complete request ("publication") and the "promise" in words."""
         return self._get(f"/v1/proposals/{path_part(name)}")
 
     def waiting(self) -> list[dict[str, Any]]:
-        """Proposals to decide and tables to bring, for the bearer of the token; longest waiting first."""
+        """Return the proposals to decide and the tables to send, for this token; longest waiting first."""
         return self._listed("/v1/waiting")
 
     def decide(self, proposal: str, state: str, reason: str = "") -> dict[str, Any]:
-        """Let a proposal be "approved", or "refused" for a reason that its proposer reads."""
+        """Decide a proposal: "approved", or "refused" for a reason that the proposer reads."""
         body = {"state": state, "reason": reason}
         return self._post(f"/v1/proposals/{path_part(proposal)}/decision", None, body)
 
     def withdraw(self, proposal: str) -> dict[str, Any]:
-        """Take a proposal of one's own back, as long as its table was not brought."""
+        """Withdraw one's own proposal, before its table is sent."""
         return self._post(f"/v1/proposals/{path_part(proposal)}/withdrawal", None, {})
 
     def publish(
@@ -215,11 +210,7 @@ class RemoteLedger:
         independent: bool = False,
         proposal: str | None = None,
     ) -> Answer[Any]:
-        """Publish columns of a table at a first level, as `Ledger.publish`.
-
-        Args:
-            proposal: the name of the approved proposal, where the service asks for one.
-        """
+        """Publish columns of a table at a first level, as `Ledger.publish`; `proposal` names its approval."""
         own, promise = name if dataset is None else dataset, promise_for(promise, table)
         asked = PublishRequest(name, promise, level(epsilon), own, version, None, independent)
         answer = self._post("/v1/releases", request, {**_sent(asked), "proposal": proposal, **as_sent(table)})
@@ -235,11 +226,7 @@ class RemoteLedger:
         request: str | None = None,
         proposal: str | None = None,
     ) -> Answer[Any]:
-        """The release at another level, with the table at hand, as `Ledger.relax`.
-
-        Args:
-            proposal: Name of the approved proposal, as for `publish`.
-        """
+        """Relax a release with the same table, as `Ledger.relax`; `proposal` names its approval."""
         body = {"level": level_text(level(epsilon)), "version": version, "proposal": proposal}
         answer = self._post(f"/v1/releases/{path_part(name)}/relax", request, {**body, **as_sent(table)})
         return self._answer(answer, table)
@@ -256,8 +243,8 @@ class RemoteLedger:
 
         Args:
             requests, tables: Arguments as for `Ledger.publish_measures`.
-            request: Name under which the same call may be made again.
-            proposals: Approved proposals by the name of the release, where the service asks for them.
+            request: Name under which the same call can be repeated.
+            proposals: Approved proposals by the name of the release, if the service needs them.
         """
         return self._together("publications", request, tables, list(map(_sent, requests)), proposals or {})
 
@@ -270,11 +257,7 @@ class RemoteLedger:
         request: str | None = None,
         proposals: Mapping[str, str] | None = None,
     ) -> dict[str, Answer[Any]]:
-        """Relax several measures, each to its share of one level, in one transaction, as `Ledger.relax_shared`.
-
-        Args:
-            proposals: Approved proposals, as for `publish_measures`.
-        """
+        """Relax several releases, each to its share of one level, in one transaction, as `Ledger.relax_shared`."""
         _, levels = levels_of_tables(tables, shared, epsilon)
         bodies = [_sent(AnswerRequest(name, at)) for name, at in levels.items()]
         return self._together("relaxations", request, tables, bodies, proposals or {})
@@ -287,7 +270,7 @@ class RemoteLedger:
         bodies: list[dict[str, Any]],
         proposals: Mapping[str, str],
     ) -> dict[str, Answer[Any]]:
-        """The answers to a request about several measures, each with its table and the proposal that allows it."""
+        """Send a request about several releases, each with its table and its proposal; return the answers."""
         for body in bodies:
             body |= {"proposal": proposals.get(body["name"]), **as_sent(tables[body["name"]])}
         answer = self._post(f"/v1/{what}", request, {"measures": bodies})["measures"]
@@ -300,59 +283,59 @@ class RemoteLedger:
         epsilon: Number | Level,
         dataset: str | None = None,
     ) -> dict[str, Any]:
-        """The budget as it would stand after a call at this level."""
+        """Return the budget after a release at this level; nothing is spent."""
         query = {"epsilon": level_text(level(epsilon)), "dataset": dataset}
         return self._get(f"/v1/releases/{path_part(name)}/rehearsal", **query)
 
     def budget(self, dataset: str, limit: Number | Level | None = None) -> dict[str, Any]:
-        """The budget of a dataset, after setting its limit if one is given."""
+        """Return the budget of a dataset, after setting its limit if one is given."""
         path = f"/v1/datasets/{path_part(dataset)}/budget"
         return self._get(path) if limit is None else self._send("PUT", path, json={"epsilon": level_text(level(limit))})
 
     def charge(self, dataset: str, *, epsilon: Number | Level, what: str, independent: bool = False) -> dict[str, Any]:
-        """The budget of a dataset after charging what another tool spent on something, as `Ledger.charge`."""
+        """Charge a level that another tool spent, and return the budget, as `Ledger.charge`."""
         sent = {"epsilon": level_text(level(epsilon)), "what": what, "independent": independent}
         return self._send("PUT", f"/v1/datasets/{path_part(dataset)}/charges", json=sent)
 
     def budgets(self) -> list[dict[str, Any]]:
-        """The budgets of all datasets."""
+        """Return the budgets of all datasets."""
         datasets: list[dict[str, Any]] = self.status()["datasets"]
         return datasets
 
     def history(self, name: str | None = None) -> list[dict[str, Any]]:
-        """The events, oldest first: all, or those of a release."""
+        """Return the events of the ledger, or those of a release, oldest first."""
         path = "/v1/history" if name is None else f"/v1/releases/{path_part(name)}/history"
         return self._listed(path)
 
     def status(self) -> dict[str, Any]:
-        """The spending of each dataset, and whether anything new may be answered."""
+        """Return the budget of each dataset, and whether new answers are possible."""
         return self._get("/v1/status")
 
     def verify(self) -> dict[str, Any]:
-        """Recompute everything in the ledger, over there."""
+        """Recompute everything in the ledger, at the service."""
         return self._post("/v1/verification", None, {})
 
     def receipt(self) -> str:
-        """A line of text about the ledger as it is now, to keep elsewhere."""
+        """Return a receipt: a line of text about the present ledger, to keep elsewhere."""
         line: str = self._get("/v1/receipt")["receipt"]
         return line
 
     def check(self, receipt: str) -> None:
-        """Check that the ledger still holds what it held when the receipt was given."""
+        """Check that the ledger still has all events of a receipt."""
         self._post("/v1/receipt/check", None, {"receipt": receipt})
 
     def trail(self, after: str = "", most: int | None = None) -> list[dict[str, Any]]:
-        """The trail of the service, oldest first, after the entry of a name; all of it, or at most so many lines."""
+        """Return the trail of the service, oldest first: all entries after one named `after`, or at most `most`."""
         return self._listed("/v1/trail", after, most)
 
     def export_trail(self, path: Path | str) -> int:
-        """Write the whole trail into a new file, a JSON object in each line; how many, checked one after the other.
+        """Write the complete trail into a new file, a JSON object in each line; return the number of checked lines.
 
-        Each line holds a digest of all before it: a later export begins with the same lines, or some were lost.
+        Each line has a digest of all lines before it: a later export begins with the same lines, or some were lost.
 
         Raises:
-            LedgerDamaged: where a line does not follow from those before it.
-            OSError: where the file is there.
+            LedgerDamaged: for a line that does not follow from the lines before it.
+            OSError: if the file exists.
         """
         entries = self.trail()
         number, _ = check_lines(entries)
@@ -361,7 +344,7 @@ class RemoteLedger:
         return number
 
     def tokens(self) -> list[dict[str, Any]]:
-        """All tokens without their secrets, oldest first."""
+        """Return all tokens without their secrets, oldest first."""
         return self._listed("/v1/tokens")
 
     def make_token(
@@ -374,14 +357,15 @@ class RemoteLedger:
         subject: str | None = None,
         request: str | None = None,
     ) -> dict[str, Any]:
-        """Make a token; ``bearer`` in the answer is what it is presented by, and is said this once.
+        """Make a token; the answer has its secret, ``bearer``, which is shown only once.
 
         Args:
             owner: Person whose token it is.
             role: "recipient", "curator", "approver", "auditor" or "admin".
-            grants: the releases it is for, each up to a level, or None for any; all of them where it is left out.
-            days: Number of days that it is valid, at most 366.
-            subject: whom an OpenID provider vouches for, instead of a secret.
+            grants: Releases of the token, each with a largest level, or None for any level; all releases if left out.
+            days: Number of days that the token is valid, at most 366.
+            subject: Person or group of an OpenID provider, instead of a secret.
+            request: Name under which the same call can be repeated.
         """
         levels = {"*": None} if grants is None else grants
         granted = [
@@ -392,11 +376,10 @@ class RemoteLedger:
         return self._post("/v1/tokens", request, body)
 
     def revoke(self, token: str) -> dict[str, Any]:
-        """Revoke a token at once, by its name."""
         return self._post(f"/v1/tokens/{path_part(token)}/revocation", None, {})
 
     def close(self) -> None:
-        """Let go of the connection."""
+        """Close the connection."""
         self._client.close()
 
     def __enter__(self) -> "RemoteLedger":
@@ -412,7 +395,7 @@ class RemoteLedger:
         return self._send("GET", path, params={name: value for name, value in query.items() if value is not None})
 
     def _listed(self, path: str, after: str = "", most: int | None = None) -> list[dict[str, Any]]:
-        """The items of a list, page by page: all of them, or at most so many."""
+        """Return the items of a list, page by page: all, or at most `most`."""
         items: list[dict[str, Any]] = []
         following: str | None = after
         while following is not None and (most is None or len(items) < most):
@@ -429,7 +412,7 @@ class RemoteLedger:
         return self._send("POST", path, json=body, headers=headers)
 
     def _send(self, method: str, path: str, **sent: Any) -> dict[str, Any]:
-        """The answer to a request; one that was cut off is sent again, which repeats nothing."""
+        """Send a request and return its answer; an interrupted request is sent again, which repeats nothing."""
         import httpx
 
         for turn in range(_TRIES):
@@ -439,7 +422,7 @@ class RemoteLedger:
             except httpx.TransportError as error:
                 if last:
                     came = type(error).__name__
-                    remedy = "The same call may be made again under its request= name."
+                    remedy = "Repeat the call with the same request= name."
                     raise LedgerUnavailable("the service must answer", came=came, remedy=remedy) from None
             else:
                 if answer.status_code not in (429, 503) or last:
@@ -449,11 +432,7 @@ class RemoteLedger:
 
 
 def _sent(request: PublishRequest | AnswerRequest) -> dict[str, Any]:
-    """A request as it is sent; the name by which it is repeated travels beside it, as the idempotency key.
-
-    Raises:
-        OutOfRange: for a request with a name of its own. Unsupported: for noise of one level alone.
-    """
+    """Return a request as JSON; its name for repetition is sent beside it, as the idempotency key."""
     if isinstance(request, AnswerRequest):
         return request.facts()
     if request.request is not None:

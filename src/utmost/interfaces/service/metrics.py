@@ -1,4 +1,4 @@
-"""Counts and times of requests for Prometheus: by route, method and status, never by release or token."""
+"""Metrics of requests for Prometheus: counts and times by route, method and status, never by release or token."""
 
 import os
 
@@ -8,11 +8,11 @@ from prometheus_client.multiprocess import MultiProcessCollector
 
 _METHODS = frozenset({"GET", "POST", "PUT", "HEAD", "OPTIONS", "DELETE", "PATCH"})
 FOLDER = "PROMETHEUS_MULTIPROC_DIR"
-"""The folder of the counts of a service's workers, so that each answers for all; one worker has none."""
+"""Environment variable with the folder that the workers of a service share for their counts."""
 
 
 class Metrics:
-    """The metrics of a service: those of all its workers, where they share a folder."""
+    """The metrics of a service, with those of all workers that share a folder."""
 
     __slots__ = ("_registry", "_requests", "_seconds")
 
@@ -26,13 +26,13 @@ class Metrics:
         )
 
     def counted(self, route: str, method: str, status: int, seconds: float) -> None:
-        """Count a request; whatever method a client makes up is one and the same."""
+        """Count a request; unknown methods count as one."""
         named = method if method in _METHODS else "other"
         self._requests.labels(route, named, str(status)).inc()
         self._seconds.labels(route).observe(seconds)
 
     def text(self) -> tuple[bytes, str]:
-        """All metrics, and the media type of the text."""
+        """Return all metrics, and their media type."""
         registry = self._registry
         if FOLDER in os.environ:
             registry = CollectorRegistry()

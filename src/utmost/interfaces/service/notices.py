@@ -1,9 +1,8 @@
-"""Notices: that something waits, or a token ends soon, told to a place that the server's own settings name.
+"""Notices that something waits, or that a token expires soon, sent to an address in the server's settings.
 
-A notice says one of three sentences and the address of the page that has the rest: no name, no level, no value. Where
-it goes is in the settings of whoever runs the server, and in nothing that a token can send: no request makes this
-machine call an address of somebody's choice. No redirect is followed and no answer is read. A thread of their own sends
-notices once what they are about is durable; a place that does not answer holds up nobody.
+A notice has one of three sentences and the address of a page: no name, level or value. Only the operator's settings
+name the receiver, so no request can make this machine call an address. Redirects are not followed, and answers are not
+read. A separate thread sends notices after the records are durable, so that a slow receiver delays nobody.
 """
 
 import json
@@ -28,19 +27,14 @@ from utmost.interfaces.service.settings import THIS_MACHINE, Settings
 
 SENTENCES: Mapping[str, str] = {
     DECISION: "A proposal waits for a second person.",
-    TABLE: "A proposal was approved: its table can be brought.",
+    TABLE: "A proposal was approved: its table can be uploaded.",
     EXPIRES: "A token expires within two weeks.",
 }
 _MOST, _TRIES, _PATIENCE, _BETWEEN, _HOUR = 100, 3, 10.0, 1.0, 3600.0
 
 
 class Notices:
-    """A thread that says what waits to a webhook, or by mail.
-
-    Args:
-        service: Service whose records say who is waited for.
-        settings: Settings that say where notices go.
-    """
+    """A thread that sends notices to a webhook, or by mail."""
 
     def __init__(self, service: Service, settings: Settings) -> None:
         self._service, self._settings = service, settings
@@ -50,14 +44,14 @@ class Notices:
         self._thread.start()
 
     def tell(self, about: str) -> None:
-        """Have a notice sent soon; beyond a hundred that wait none is kept, and the log says so."""
+        """Queue a notice; drop and log it if a hundred are waiting."""
         try:
             self._queue.put_nowait(about)
         except Full:
             _log("a notice must find room", "100 before it")
 
     def close(self) -> None:
-        """Send what waits, for a few seconds, and end."""
+        """Send the queued notices, for a few seconds, and end."""
         self._service.context.records.told = nobody
         try:
             self._queue.put(None, timeout=_PATIENCE)
@@ -93,7 +87,7 @@ class Notices:
             for turn in range(_TRIES):
                 try:
                     way(about)
-                except Exception as error:  # whatever a place does, the next notice is sent
+                except Exception as error:  # a failing receiver must not stop the next notice
                     if turn == _TRIES - 1:
                         _log("a notice must be taken", type(error).__name__)
                     else:

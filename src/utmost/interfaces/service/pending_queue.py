@@ -1,7 +1,7 @@
-"""The queue of what waits for whom: an index of a few words each, written when waiting begins, dropped when it ends.
+"""The queue of waiting proposals: a short record for each, written when waiting begins, deleted when it ends.
 
-It is written in the very transaction that proposes or decides, so it never says anything else than the records;
-and no page has to open all proposals to count those that wait.
+It is written in the transaction that proposes or decides, so it always agrees with the other records. No page has to
+open all proposals to count those that wait.
 """
 
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ from utmost.interfaces.service.service_context import ServiceContext
 
 _KIND = "waiting"
 MOST_WAITING = 1000
-"""The number of waiting things, for whomever, that are looked at for the page that lists them."""
+"""Waiting proposals, of all people, that the page of waiting things looks at."""
 
 _MOST_COUNTED = 100
 
@@ -35,38 +35,33 @@ DECISION, TABLE = "decide proposals", "publish"
 
 @dataclass(frozen=True, slots=True)
 class Waiting(JsonRecord):
-    """Something that waits for somebody.
-
-    Attributes:
-        name: Name of the proposal.
-        verb: Action it waits for: "decide proposals", or "publish", for the table of what was approved.
-        release, version, level: Release, version and level of the proposal.
-        asker: Person who proposed it.
-        made: Time since which it waits, in seconds since 1970.
-        anyone: whether any curator may bring the table, and not the asker alone.
-        also: Other names by which the asker is known as a person, see `Token.person`.
-    """
+    """A proposal that waits for a person."""
 
     READ: ClassVar = {"level": level_from_text, "also": tuple}
 
     name: Record
+    # The action it waits for: "decide proposals", or "publish" for the table after an approval.
     verb: Annotated[str, one_of((DECISION, TABLE))]
     release: ReleaseName
     version: Count
     level: LevelText
+    # Proposer.
     asker: Person
+    # Time since which it waits, in seconds since 1970.
     made: Seconds
+    # Whether any curator may send the table.
     anyone: bool = False
+    # The proposer's other names, see `Token.person`.
     also: Annotated[tuple[str, ...], HIDDEN] = ()
 
     def is_for(self, person: Token) -> bool:
-        """Whether it waits for a person who may do it: others' proposals, and own tables."""
+        """Check whether it waits for a person: a decision for all but the proposer, a table for the proposer."""
         is_own = person.is_of((self.asker, *self.also))
         return is_own or self.anyone if self.verb == TABLE else not is_own
 
 
 def note_proposal(store: RecordTransaction, proposal: Proposal) -> None:
-    """Write down what a proposal waits for now: a second person, then the table, then nothing."""
+    """Record what a proposal waits for now: a second person, then the table, then nothing."""
     verb = {PROPOSED: DECISION, APPROVED: TABLE}.get(proposal.state)
     about = (proposal.release, proposal.version, proposal.level, proposal.proposer)
     since = proposal.made if proposal.decided is None else proposal.decided
@@ -74,22 +69,21 @@ def note_proposal(store: RecordTransaction, proposal: Proposal) -> None:
 
 
 def note_done(store: RecordTransaction, name: str) -> None:
-    """Write down that something waits for nobody any more."""
+    """Delete the record of a proposal that waits for nobody any more."""
     _note(store, name, None)
 
 
 def open_proposals(store: RecordTransaction) -> list[Waiting]:
-    """The proposals that wait for a decision or for their table: the first thousand."""
+    """Return the first thousand proposals that wait for a decision or for their table."""
     return [Waiting.of_kept(name, record) for name, record in store.all(_KIND, most=MOST_WAITING)]
 
 
 def undecided(store: RecordTransaction) -> list[Waiting]:
-    """The proposals that wait for a decision, among the first thousand of all that waits."""
+    """Return the proposals that wait for a decision, among the first thousand that wait."""
     return [waiting for waiting in open_proposals(store) if waiting.verb == DECISION]
 
 
 def waits(store: RecordTransaction, name: str) -> bool:
-    """Whether a proposal waits for anybody."""
     return store.get(_KIND, name) is not None
 
 
@@ -102,11 +96,7 @@ def _note(store: RecordTransaction, name: str, waiting: Waiting | str | bool | N
 
 
 class PendingQueue:
-    """The things that wait, for each token.
-
-    Args:
-        context: Records, names and time of the service.
-    """
+    """The proposals that wait, for each token."""
 
     __slots__ = ("_context",)
 
@@ -114,23 +104,21 @@ class PendingQueue:
         self._context = context
 
     def all(self, token: Token) -> list[Waiting]:
-        """The things that wait for whoever holds a token, longest first: of the first thousand that wait for anybody.
-
-        Cost: reads a thousand short records at most, and all tokens where any of those may be for this one.
-        """
+        """Return the proposals that wait for the owner of a token, longest first, of the first thousand that wait."""
+        # Cost: reads at most a thousand short records, and all tokens if one of the records may be for this token.
         return sorted(self._first(token, MOST_WAITING)[0], key=lambda waiting: (waiting.made, waiting.name))
 
     def has(self, name: str) -> bool:
-        """Whether a proposal waits for anybody: for a decision, or for its table."""
+        """Check whether a proposal waits for a decision, or for its table."""
         return self._context.records.read(lambda store: waits(store, name))
 
     def count(self, token: Token) -> str:
-        """The number of waiting things, for the menu of every page: of the first hundred, with a sign for more."""
+        """Return the number of waiting proposals for the menu, among the first hundred; "+" means more."""
         mine, is_all = self._first(token, _MOST_COUNTED)
         return f"{len(mine)}{'' if is_all else '+'}" if mine or not is_all else ""
 
     def _first(self, token: Token, most: int) -> tuple[list[Waiting], bool]:
-        """The things that wait for a token, among so many that wait for anybody; and whether those are all."""
+        """Return the proposals that wait for a token, among the first `most`, and whether these are all."""
         if not token.may_ever(TABLE):
             token.check_role(DECISION)
 

@@ -1,4 +1,4 @@
-"""The outcome of a publication or an approval before it is made: margins, budget before and after, and warnings."""
+"""The outcome of a publication or an approval beforehand: margins, budget before and after, and warnings."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -21,45 +21,40 @@ from utmost.publish.releases.noisy_sums import NoisySums
 
 _SURE, _MOST_BARS = Fraction(19, 20), 12
 _STEPS = ("1/4", "1/2", "1", "2", "4")
-_LOOKING = 2.0  # seconds, after which no further level is looked at
+_LOOKING = 2.0  # seconds after which no further level is previewed
 _MUCH = level(10)
 UNREADABLE = (ArithmeticError, AttributeError, LookupError, MemoryError, TypeError, ValueError)
-_NOT_SHOWN = "Your token is for none of the releases that spend this dataset: its budget is not shown to you."
+_NOT_SHOWN = "Your token includes no release of this dataset: its budget is not shown to you."
 
 
 @dataclass(frozen=True, slots=True)
 class ProposalPreview:
-    """The outcome of a proposal, worked out from public facts.
+    """The outcome of a proposal, computed from public facts."""
 
-    Attributes:
-        bars: Released columns or tables, each with its margin at 95 %; of a plan's tables the first dozen.
-        further: Number of tables whose margins are not among these.
-        before, after: the dataset's budget; None where it may not spend so much.
-        others: Budgets of the other datasets that whoever looks may know.
-        beside: Other proposals on the dataset that wait for a decision or for their table.
-        together: the dataset's budget after this one and all of those; None where nothing else waits.
-        problem: Reason why the proposal could not be carried out; empty where it could.
-        warnings: Warnings of anything unusual.
-    """
-
+    # Released columns or tables with their margins at 95 %; of a plan the first dozen tables.
     bars: tuple[tuple[str, int | float], ...] = ()
+    # Budget of the dataset.
     before: Budget | None = None
+    # None if the proposal would exceed the limit.
     after: Budget | None = None
+    # Why the proposal cannot be carried out; empty if it can.
     problem: str = ""
     warnings: tuple[str, ...] = ()
+    # Budgets of other datasets that the viewer may know.
     others: tuple[Budget, ...] = ()
+    # Tables whose margins are not in `bars`.
     further: int = 0
+    # Other proposals on the dataset that wait for a decision or for their table.
     beside: tuple[Proposal, ...] = ()
+    # Budget after this proposal and all in `beside`; None if nothing else waits.
     together: Budget | None = None
 
 
 def with_beside(
     ledger: Ledger, seen: ProposalPreview, proposal: Proposal, beside: Sequence[Proposal]
 ) -> ProposalPreview:
-    """A preview with what else waits for the same dataset, and a warning where there is no room for all of it.
-
-    Releases of parts that share nobody are counted as if they shared everybody.
-    """
+    """Add the other waiting proposals on the dataset, and a warning if together they exceed its limit."""
+    # Releases of disjoint parts are added up as if they had the same people.
     if seen.before is None or not beside:
         return seen
     wanted = dict[tuple[str, int], Level]()
@@ -77,8 +72,8 @@ def with_beside(
     together, warnings = replace(seen.before, spending=spending), seen.warnings
     if together.limit is not None and spending.exceeds(together.limit):
         warnings += (
-            f"What waits for {dataset} would together exceed its limit. Whoever brings a table first publishes it; a "
-            "table for which nothing is left is refused, approved or not.",
+            f"All waiting proposals for {dataset} together exceed its limit. Tables are published in the order in "
+            "which they are sent; a table that exceeds the limit is refused, even if approved.",
         )
     return replace(seen, beside=tuple(beside), together=together, warnings=warnings)
 
@@ -90,16 +85,10 @@ def preview(
     *,
     sees_all: bool = True,
 ) -> ProposalPreview:
-    """The outcome that a request would have; where it cannot be carried out, the reason.
-
-    Args:
-        ledger: Ledger that the request is for.
-        request: The request.
-        may_know: Whether the budget of a dataset may be shown to whoever looks; of another nothing is said.
-        sees_all: Whether whoever looks is for all releases; else no dataset is named that a limit waits for.
-
-    Cost: a dozen error bars at most; nothing is drawn or written.
-    """
+    """Return the outcome of a request, or the reason why it cannot be carried out."""
+    # `may_know` decides whether the viewer may see the budget of a dataset. With `sees_all`, the token is for all
+    # releases; otherwise no dataset with an unused limit is named. Cost: at most a dozen margins; nothing is drawn or
+    # written.
     bars: tuple[tuple[str, int | float], ...] = ()
     before, level, further = None, request.level, 0
     separate: tuple[str, ...] = ()
@@ -132,7 +121,7 @@ def preview(
 
 
 def _published_bars(noise: Noise, level: Level) -> tuple[tuple[tuple[str, int | float], ...], int]:
-    """The margins of what is published, of a plan's tables after least squares; how many further tables there are."""
+    """Return the margins of published values (for a plan after least squares), and the number of further tables."""
     if not isinstance(noise, SumNoise):
         return noise.named_bars(level, _SURE, _MOST_BARS), 0
     wanted = wanted_families(noise.plan) if noise.plan.rows is None else []
@@ -152,25 +141,19 @@ def _published_bars(noise: Noise, level: Level) -> tuple[tuple[tuple[str, int | 
 
 
 def _unusual(level: Level, bars: tuple[tuple[str, int | float], ...]) -> tuple[str, ...]:
-    """Warnings in words."""
     unusual = []
     if level > _MUCH:
         unusual.append("Above epsilon 10 practically nobody is protected.")
     if any(margin == 0 for _, margin in bars):
-        unusual.append("The error bar is 0: almost every released value is the true one.")
+        unusual.append("The margin of error is 0: almost every released value is the true value.")
     return tuple(unusual)
 
 
 def ladder(
     ledger: Ledger, request: PublishRequest, may_know: Callable[[str], bool], *, sees_all: bool = True
 ) -> tuple[tuple[Level, ProposalPreview], ...]:
-    """The outcome of a request at its level and around it: a quarter, half, twice and four times as much.
-
-    Args:
-        ledger, request, may_know, sees_all: Arguments as for `preview`.
-
-    Cost: five previews, of which none is begun after two seconds.
-    """
+    """Return the outcome of a request at its level, and at a quarter, half, twice and four times that level."""
+    # Cost: five previews, of which none begins after two seconds.
     until, steps = monotonic() + _LOOKING, []
     for factor in _STEPS:
         if factor == "1" or monotonic() < until:

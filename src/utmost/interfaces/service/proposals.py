@@ -1,4 +1,4 @@
-"""Proposals: made by a curator, decided by somebody else, and asked for before anything is said."""
+"""Proposals: made by a curator, decided by another person, and required before anything is published."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -38,22 +38,20 @@ _LONGEST_REASON, _A_PAGE = 1000, 1000
 _PUBLICATION, _LISTED, _PROPOSER = "publication", "proposals", "proposer"
 
 MOST_WAITING_OF_ONE = 50
-"""The largest number of proposals of one person that wait for a decision."""
+"""Most undecided proposals of one person."""
 
 MOST_CHARACTERS_OF_ONE = 4 << 20
-"""The largest number of characters of those requests together."""
+"""Most characters of the undecided requests of one person together."""
 
 MOST_A_DAY = 500
-"""The largest number of proposals that one person makes within a day."""
+"""Most proposals of one person within a day."""
 
 
 def check_declared(token: Token, verb: str, request: PublishRequest) -> None:
-    """Check that whoever is not shown whether others' data are the same has said that they are not.
-
-    The ledger refuses the values of another dataset, so that what one person has spent adds up. To whoever is for some
-    releases alone that refusal would confirm a guess of others' values: so it is not made, and nothing but a
-    declaration stands between two budgets for one person. It must be made, and is among the facts that are approved.
-    """
+    """Check that a caller with a token for some releases declared that the individuals are in no other dataset."""
+    # The ledger refuses values that another dataset already has, so that the levels of one person add up. For a caller
+    # with a token for some releases, that refusal would confirm guesses of other people's values. So these values are
+    # not compared, and only this declaration, which is part of the approved request, keeps two budgets from one person.
     if token.may(verb) or request.independent:
         return
     raise NotAllowed(
@@ -64,24 +62,17 @@ def check_declared(token: Token, verb: str, request: PublishRequest) -> None:
 
 
 def note_declaration(store: RecordTransaction, token: Token, request: PublishRequest) -> None:
-    """Write down for auditors that a release was declared to be of nobody else's individuals, and not compared.
-
-    Only what `check_declared` asks of everybody alike: whoever is for all releases declares it where values agree, and
-    to write that down would say so.
-    """
+    """Record for auditors that the individuals were declared to be in no other dataset, without a comparison."""
+    # Only a declaration that `check_declared` requires is recorded. With a token for all releases it is made only where
+    # values agree, so a record would reveal that they do.
     about: dict[str, str | int] = {"release": request.name, "version": request.version or 1}
     about |= {"dataset": request.dataset, "declared_by": token.owner}
-    store.put("apart", store.hidden("apart", *about.values()), about)  # beside what others declared, never over it
+    # Never replaces the declaration of another person.
+    store.put("apart", store.hidden("apart", *about.values()), about)
 
 
 class Proposals:
-    """Proposals: publications and relaxations that a second person must confirm.
-
-    Args:
-        context: Records, names and time of the service.
-        ledger: Ledger of the releases.
-        required: whether anything must be confirmed at all.
-    """
+    """The proposals of a service: publications and relaxations that a second person must approve."""
 
     __slots__ = ("_context", "_ledger", "required")
 
@@ -97,18 +88,8 @@ class Proposals:
         reason: str = "",
         anyone: bool = False,
     ) -> Proposal:
-        """Propose to publish or to relax a release.
-
-        Args:
-            token: Token of a curator.
-            key: Idempotency key.
-            request: The request; the first version of the data where it names none.
-            reason: Reason, for whoever decides; at most 1 000 characters.
-            anyone: Whether any curator may use the approval, and not its proposer alone.
-
-        Raises:
-            NotAllowed: where too much of the proposer's waits, or was proposed within the day.
-        """
+        """Propose to publish or to relax a release."""
+        # Refused if too many or too long proposals of this person wait, or were made within a day.
         token.check("propose", request.name, request.level)
         _check_reason(reason)
         if not isinstance(anyone, bool):
@@ -143,7 +124,7 @@ class Proposals:
         return self._context.records.write(work)
 
     def all(self, token: Token) -> list[Proposal]:
-        """The proposals about releases that a token is for, oldest first, without the requests."""
+        """Return the proposals about releases that a token may see, oldest first, without the requests."""
         listed, after = list[Proposal](), ""
         while True:
             page, following = self.page(token, after, _A_PAGE)
@@ -155,13 +136,8 @@ class Proposals:
     def page(
         self, token: Token, after: str = "", most: int = 1000, *, newest_first: bool = False
     ) -> tuple[list[Proposal], str | None]:
-        """Some of the proposals about releases that a token is for, and the name after which the next page begins.
-
-        What is read is as long as the page, whatever else was proposed, for those releases or for others.
-
-        Raises:
-            UnknownRecord: where no proposal that the token is for has the name to begin after.
-        """
+        """Return a page of the proposals about releases that a token may see, and the name of the next page."""
+        # Reads only the records of the page, however many other proposals there are.
         self._check_sees(token)
 
         def work(store: RecordTransaction) -> list[Proposal]:
@@ -178,10 +154,8 @@ class Proposals:
         return found[:most], found[most - 1].name if len(found) > most else None
 
     def waiting(self, token: Token, most: int = 1000) -> list[Proposal]:
-        """The proposals about releases that a token is for and that nobody has decided, newest first.
-
-        Cost: reads a thousand short records at most, and those that are given.
-        """
+        """Return the undecided proposals about releases that a token may see, newest first."""
+        # Cost: reads at most a thousand short records, and the returned proposals.
         self._check_sees(token)
 
         def work(store: RecordTransaction) -> list[Proposal]:
@@ -192,12 +166,8 @@ class Proposals:
         return self._context.records.read(work)
 
     def beside(self, token: Token, name: str, dataset: str) -> list[Proposal]:
-        """The other proposals on a dataset that wait for a decision or for their table, oldest first.
-
-        Of releases that a token is for.
-
-        Cost: reads at most a thousand requests.
-        """
+        """Return the other waiting proposals on a dataset, oldest first, about releases that a token may see."""
+        # Cost: reads at most a thousand requests.
         self._check_sees(token)
 
         def work(store: RecordTransaction) -> list[tuple[Proposal, dict[str, Any]]]:
@@ -209,7 +179,7 @@ class Proposals:
         return sorted(found, key=lambda one: one.number)
 
     def _dataset(self, proposal: Proposal, facts: Mapping[str, Any]) -> Any:
-        """The dataset that a proposal would spend; None for the relaxation of a release that is not there."""
+        """Return the dataset of a proposal; None for the relaxation of a release that does not exist."""
         if proposal.verb == "publish":
             return facts.get("dataset")
         try:
@@ -218,11 +188,7 @@ class Proposals:
             return None
 
     def one(self, token: Token, name: object) -> tuple[Proposal, dict[str, Any]]:
-        """A proposal, and the whole request to publish: what an approval is for; nothing more of a relaxation.
-
-        Raises:
-            UnknownRecord: where no proposal has this name, or the token is not for its release.
-        """
+        """Return a proposal and its stored request, which is empty for a relaxation."""
         self._check_sees(token)
 
         def work(store: RecordTransaction) -> tuple[Proposal, dict[str, Any]]:
@@ -232,7 +198,7 @@ class Proposals:
         return self._context.records.read(work)
 
     def shown(self, proposal: Proposal, facts: Mapping[str, Any]) -> ShownPromise | None:
-        """The promise that an approval would be for, whole; None for the relaxation of a release that is not there."""
+        """Return the promise of a proposal; None for the relaxation of a release that does not exist."""
         if proposal.verb == "publish":
             return of_request(facts, proposal.proposer)
         try:
@@ -241,15 +207,9 @@ class Proposals:
             return None
 
     def decide(self, token: Token, name: str, state: str, reason: str = "") -> Proposal:
-        """Approve or refuse a proposal; to decide the same again changes nothing.
-
-        Args:
-            reason: Reason; a refusal must give one to the proposer. At most 1 000 characters.
-
-        Raises:
-            Unsupported: for the approval of what nobody is shown whole: a request that is too long or unreadable, and
-                the relaxation of a release that is not there.
-        """
+        """Approve or refuse a proposal; the same decision again changes nothing."""
+        # A request that cannot be shown completely to the approver cannot be approved: too long, unreadable, or about a
+        # release that does not exist.
         _check_reason(reason)
         if state == REFUSED and not reason.strip():
             remedy = "Write why: the proposer reads it."
@@ -261,7 +221,7 @@ class Proposals:
             return proposal, proposal.decided_as(state, self._context.person(store, token), self._context.clock())
 
         proposal, decided = self._context.records.read(decision)
-        if decided != proposal and state == APPROVED:  # before the write, for which others wait
+        if decided != proposal and state == APPROVED:  # before the write, which blocks other writers
             self._check_approvable(*self.one(token, name))
 
         def work(store: RecordTransaction) -> Proposal:
@@ -278,13 +238,8 @@ class Proposals:
         return self._context.records.write(work)
 
     def withdraw(self, token: Token, name: str) -> Proposal:
-        """Take a proposal of one's own back, decided or not, as long as its table was not brought.
-
-        The request that nobody decided about goes with it.
-
-        Raises:
-            NotAllowed: for another's proposal, one that was refused, and one whose table was brought.
-        """
+        """Withdraw one's own proposal, decided or not, before its table is sent."""
+        # An undecided request is deleted.
 
         def work(store: RecordTransaction) -> Proposal:
             proposal = Proposal.of_kept(name, self._context.known(store, "proposal", name, token, "propose"))
@@ -309,7 +264,7 @@ class Proposals:
             withdrawn = replace(proposal, state=WITHDRAWN, decided_by=token.owner, decided=int(self._context.clock()))
             _note_decided(store, withdrawn)
             store.put("proposal", name, withdrawn.kept())
-            if proposal.state == PROPOSED:  # what was approved may be on its way: auditors find what it was
+            if proposal.state == PROPOSED:  # an approved request stays for auditors, because it may be under way
                 store.drop(_PUBLICATION, name)
             note_proposal(store, withdrawn)
             self._context.trail(store, token, "withdraw", proposal=name)
@@ -318,7 +273,7 @@ class Proposals:
         return self._context.records.write(work)
 
     def begun(self, token: Token, key: str, verb: str, release: str) -> int | None:
-        """The version of a release that a request with this key was about, where it came before."""
+        """Return the version of a release in an earlier request with this key; None if there was none."""
         name = self._context.name(verb, token, key)
         before = self._context.records.read(lambda store: store.get("begun", name)) or {}
         version: int | None = before.get("versions", {}).get(release, before.get("version"))
@@ -332,23 +287,15 @@ class Proposals:
         proposals: Mapping[str, str | None],
         new: Sequence[PublishRequest | AnswerRequest],
     ) -> Callable[[RecordTransaction], None]:
-        """The work of a transaction that checks that all that is new is approved, and writes down who does it.
-
-        Args:
-            requests: Requests as they are approved, see `proposable`.
-            proposals: The approved proposal, by the name of the release.
-            new: The requests that are not answered yet: the others need no approval.
-
-        Raises:
-            NeedsApproval: in the transaction, where something is not approved.
-            RequestReused: there, for another request under a key.
-        """
+        """Return the work of a transaction that checks all approvals, and records who carries out the requests."""
+        # `new` are the requests without a stored answer: only they need an approval. The work refuses missing
+        # approvals, and another request under the same key.
         verb = verb_of(requests[0])
         name = self._context.name(verb, token, key)
 
         def work(store: RecordTransaction) -> None:
             again = self._context.again(store, "begun", name, _wanted(requests))
-            # Also where the request began before: an approval must hold when something is said.
+            # Also for a repeated request: the approval must hold when the answer is given.
             self._check_all(store, token, new, proposals)
             if again is None:
                 versions = {request.name: request.version for request in requests}
@@ -365,7 +312,7 @@ class Proposals:
     def done(
         self, requests: Sequence[PublishRequest] | Sequence[AnswerRequest], proposals: Mapping[str, str | None]
     ) -> None:
-        """Write down that the tables of proposals have been brought, so that they wait for nobody any more."""
+        """Record that the tables of proposals were sent, so that the proposals wait for nobody any more."""
 
         def work(store: RecordTransaction) -> None:
             for request in requests:
@@ -397,17 +344,17 @@ class Proposals:
         return Proposal.of_kept(str(name), record)
 
     def _check_approvable(self, proposal: Proposal, facts: Mapping[str, Any]) -> None:
-        """Check that whoever approves could be shown what that is, whole."""
-        remedy = "Refuse it, and let it be proposed again."
-        required = "an approver must have been shown the whole request"
+        """Check that a page can show the complete request to an approver."""
+        remedy = "Refuse it, and ask for a new proposal."
+        required = "an approver must be able to see the complete request"
         if proposal.verb == "relax":
             if self.shown(proposal, facts) is None:
-                came = "the relaxation of a release that is not there, whose promise nobody can read"
+                came = "the relaxation of a release that does not exist"
                 raise Unsupported(required, came=came, where=proposal.name, remedy=remedy)
             return
         _check_shown_whole(facts)
         if request_digest(facts) != proposal.digest:
-            raise Unsupported(required, came="a request that is not there", where=proposal.name, remedy=remedy)
+            raise Unsupported(required, came="a request that does not exist", where=proposal.name, remedy=remedy)
         try:
             read_request(facts)
         except (UtmostError, *UNREADABLE):
@@ -421,7 +368,7 @@ def _proposal(store: RecordTransaction, name: str | None) -> Proposal | None:
 
 
 def _wanted(requests: Sequence[PublishRequest | AnswerRequest]) -> Any:
-    """The facts of a call that its key is kept for."""
+    """Return the facts that identify a call under its key."""
     wanted = [
         [verb_of(request), request.name, request.version, level_text(request.level), approved_facts(request)]
         for request in requests
@@ -439,21 +386,21 @@ def _check_reason(reason: object) -> None:
 
 
 def _check_shown_whole(facts: Mapping[str, Any]) -> None:
-    """Check that a page shows a request whole: nobody approves what he cannot read."""
+    """Check that a page can show a request completely."""
     size = len(request_text(facts))
     if size > LONGEST_REQUEST:
-        required = f"a request must be at most {LONGEST_REQUEST} characters of JSON, which a page shows whole"
+        required = f"a request must be at most {LONGEST_REQUEST} characters of JSON, which a page can show"
         remedy = "Promise fewer columns or labels; or publish it on the machine that has the ledger."
         raise OutOfRange(required, came=f"{size} characters", where="promise", remedy=remedy)
 
 
 def _place(number: int) -> str:
-    """The name in a list of what has a number: names are in the order of the numbers."""
+    """Return a name that sorts as its number does."""
     return f"{number:012d}"
 
 
 def _listed_of(store: RecordTransaction, release: str) -> str:
-    """The kind of the list of the proposals about one release."""
+    """Return the kind of the records that list the proposals about one release."""
     return f"{_LISTED} {store.hidden(_LISTED, release)}"
 
 
@@ -462,11 +409,7 @@ def _waiting_of(store: RecordTransaction, person: str) -> str:
 
 
 def _note_waiting(store: RecordTransaction, proposal: Proposal, person: Token) -> None:
-    """Write down that one more proposal of a person waits.
-
-    Raises:
-        NotAllowed: where too many, or too long ones, wait; and where as many were made within the day.
-    """
+    """Record another waiting proposal of a person; refuse too many, too long ones, and too many within a day."""
     day = proposal.made // 86_400
     records = [store.get(_PROPOSER, _waiting_of(store, name)) for name in person.person]
     there = [record for record in records if record is not None]
@@ -490,7 +433,7 @@ def _note_waiting(store: RecordTransaction, proposal: Proposal, person: Token) -
 
 
 def _note_decided(store: RecordTransaction, proposal: Proposal) -> None:
-    """Write down that a proposal does not wait for a decision any more."""
+    """Record that a proposal no longer waits for a decision."""
     own = _waiting_of(store, name_as_read(proposal.proposer))
     record = store.get(_PROPOSER, own)
     if record is not None and proposal.name in record["waiting"]:

@@ -1,13 +1,13 @@
 """The records of a service beside its ledger: tokens, proposals, and the trail, each a sealed document.
 
-A document is JSON under a kind and a name, sealed and filled up to 512 bytes, or to twice as much so often as it takes,
-with a MAC over all three: whoever has the database without the ledger's key reads no owner, no reason and no term, and
-can make no record and change none.
-What he can do is put an *older* one back: the ledger, which has a witness, would find that out; these records would
-not, and the security page says so.
+A document is JSON under a kind and a name. It is encrypted, padded to 512 bytes times a power of two, and has a MAC
+over
+all three: whoever has the database without the ledger's key can read no owner, reason or request, and can make or
+change no record. They can put back an *older* record. The ledger, which has a witness, would detect that; these records
+would not, and the security page says so.
 
-Records lie in a file of their own beside an SQLite ledger (``releases.db.service``, mode 0600), and in a table of their
-own in a PostgreSQL database.
+Records are in a file beside an SQLite ledger (``releases.db.service``, mode 0600), and in a table of their own in a
+PostgreSQL database.
 """
 
 import hmac
@@ -35,7 +35,7 @@ _MAKE = f"""CREATE TABLE IF NOT EXISTS {_TABLE}
 
 
 class RecordTable(Protocol):
-    """The one table of records, inside one transaction."""
+    """The table of records, inside one transaction."""
 
     def ask(self, query: str, values: Any = ()) -> list[Any]:
         """All rows of a query."""
@@ -45,15 +45,13 @@ class RecordTable(Protocol):
 
 
 def nobody(about: str) -> None:
-    """Nobody is told."""
+    """Ignore a notice."""
 
 
 class RecordTransaction:
-    """The documents of a service inside one transaction.
+    """The documents of a service inside one transaction."""
 
-    Attributes:
-        told: Words for the outside, once all of it is durable, see `Records.told`.
-    """
+    # `told` collects notices to send after the transaction is durable, see `Records.told`.
 
     __slots__ = ("_key", "_table", "told")
 
@@ -62,39 +60,38 @@ class RecordTransaction:
         self.told: list[str] = []
 
     def get(self, kind: str, name: str) -> Document | None:
-        """One document; None where there is none, as for whatever could be no name."""
+        """Return a document; None if there is none, also for a name that cannot exist."""
         if not name.isprintable():
             return None
         rows = self._table.ask(f"SELECT body, mac FROM {_TABLE} WHERE kind = ? AND name = ?", (kind, name))
         return self._read(kind, name, *rows[0]) if rows else None
 
     def all(self, kind: str, after: str = "", most: int | None = None) -> list[tuple[str, Document]]:
-        """The documents of a kind by name, in the order of the names, from the one after ``after`` on."""
+        """Return the documents of a kind in the order of their names, after the name `after`."""
         query = f"SELECT name, body, mac FROM {_TABLE} WHERE kind = ? AND name > ? ORDER BY name"
         rows = self._table.ask(query + ("" if most is None else f" LIMIT {int(most)}"), (kind, after))
         return [(name, self._read(kind, name, body, mac)) for name, body, mac in rows]
 
     def newest(self, kind: str, before: str = "", most: int = 1) -> list[tuple[str, Document]]:
-        """The documents of a kind from the last name down, those before a name where one is given."""
+        """Return the documents of a kind in reverse order of their names, before the name `before` if given."""
         query = f"SELECT name, body, mac FROM {_TABLE} WHERE kind = ?{' AND name < ?' if before else ''}"
         values = (kind, before) if before else (kind,)
         rows = self._table.ask(f"{query} ORDER BY name DESC LIMIT {int(most)}", values)
         return [(name, self._read(kind, name, body, mac)) for name, body, mac in rows]
 
     def count(self, kind: str) -> int:
-        """The number of documents of a kind."""
         return int(self._table.ask(f"SELECT count(*) FROM {_TABLE} WHERE kind = ?", (kind,))[0][0])
 
     def hidden(self, *parts: str | int) -> str:
-        """A name made of these, which nobody without the key can test a guess at."""
+        """Return a name made of these parts; without the key nobody can test a guess of them."""
         return hmac.digest(self._key, b"name" + json.dumps(parts).encode(), sha256).hex()
 
     def last(self, kind: str) -> str:
-        """The last of the names of a kind; an empty text where there is none."""
+        """Return the last name of a kind; empty if there is none."""
         return str(self._table.ask(f"SELECT coalesce(max(name), '') FROM {_TABLE} WHERE kind = ?", (kind,))[0][0])
 
     def put(self, kind: str, name: str, document: Mapping[str, Any]) -> None:
-        """Write a document, over the one of its name if there is one."""
+        """Write a document, and replace the one of its name."""
         body = self._sealed(
             json.dumps(document, sort_keys=True, separators=(",", ":")).encode("utf-8", "surrogatepass")
         )
@@ -102,11 +99,11 @@ class RecordTransaction:
         self._table.run(f"INSERT INTO {_TABLE} VALUES (?, ?, ?, ?)", (kind, name, body, self._mac(kind, name, body)))
 
     def drop(self, kind: str, name: str) -> None:
-        """Take a document away, if it is there."""
+        """Delete a document, if it exists."""
         self._table.run(f"DELETE FROM {_TABLE} WHERE kind = ? AND name = ?", (kind, name))
 
     def drop_before(self, kind: str, name: str) -> None:
-        """Take all documents of a kind away whose names come before this one."""
+        """Delete all documents of a kind whose names come before this name."""
         self._table.run(f"DELETE FROM {_TABLE} WHERE kind = ? AND name < ?", (kind, name))
 
     def _read(self, kind: str, name: str, body: Any, mac: Any) -> Document:
@@ -122,7 +119,7 @@ class RecordTransaction:
         return nonce + self._cipher().encrypt(nonce, text.ljust(size), None)
 
     def _opened(self, body: bytes) -> bytes:
-        """The JSON of a record whose MAC is right."""
+        """Decrypt the JSON of a record whose MAC was checked."""
         return self._cipher().decrypt(body[:_NONCE], body[_NONCE:], None)
 
     def _cipher(self) -> AESGCM:
@@ -134,16 +131,9 @@ class RecordTransaction:
 
 
 class Records:
-    """The documents of a service, under a key, in a database.
+    """The documents of a service, under a key of 32 bytes, in a database beside the ledger's store."""
 
-    Args:
-        store: Store of the ledger, beside which they lie.
-        key: 32 bytes that nothing else is keyed by.
-        timeout: Seconds to wait for other writers of a file.
-
-    Attributes:
-        told: Function that is called with each word that a transaction leaves in `RecordTransaction.told`, after it.
-    """
+    # `timeout` is in seconds. `told` is called after each transaction with every notice in `RecordTransaction.told`.
 
     __slots__ = ("_key", "_path", "_store", "_timeout", "told")
 
@@ -157,15 +147,15 @@ class Records:
 
     @property
     def place(self) -> str:
-        """The place of the records, without any secret."""
+        """Place of the records, without any secret."""
         return self._store.place if self._path is None else str(self._path)
 
     def read(self, work: Callable[[RecordTransaction], T]) -> T:
-        """Look something up in one transaction."""
+        """Run read-only work in one transaction."""
         return self._transact(lambda table: work(RecordTransaction(table, self._key)), write=False)
 
     def write(self, work: Callable[[RecordTransaction], T]) -> T:
-        """Do the work in one transaction, after those of all other writers: all of it durable, or nothing done."""
+        """Run work in one transaction, after those of all other writers: all of it becomes durable, or nothing."""
 
         def run(table: RecordTable) -> tuple[T, list[str]]:
             store = RecordTransaction(table, self._key)
@@ -177,7 +167,7 @@ class Records:
         return outcome
 
     def copy_to(self, other: "Records") -> None:
-        """Copy every record, sealed as it is, to where there is none yet."""
+        """Copy every sealed record to a place without records."""
         rows = self._transact(lambda table: table.ask(f"SELECT kind, name, body, mac FROM {_TABLE}"), write=False)
 
         def work(table: RecordTable) -> None:
@@ -189,11 +179,7 @@ class Records:
         other._transact(work, write=True)
 
     def check(self) -> int:
-        """The number of records, each of which is opened.
-
-        Raises:
-            LedgerDamaged: naming one that this service did not write.
-        """
+        """Return the number of records, after opening each; refuse one that this service did not write."""
 
         def work(table: RecordTable) -> int:
             kinds = [kind for (kind,) in table.ask(f"SELECT DISTINCT kind FROM {_TABLE}")]

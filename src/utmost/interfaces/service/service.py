@@ -15,22 +15,22 @@ from utmost.interfaces.service.token_releases import Releases
 from utmost.publish.ledger.ledger import Ledger
 
 PURPOSE = "service records"
-"""The purpose for which the key of the records is derived, see `Ledger.beside`."""
+"""Purpose of the derived key for the records, see `Ledger.beside`."""
 
 
 class Service:
     """A ledger for many people, each with a token.
 
-    Every verb checks its token first, and answers one who may not alike, whether or not the thing asked for is there.
+    Every action checks its token first; a refusal does not depend on whether the requested thing exists.
 
     Args:
-        ledger: Ledger that the service opens to others.
-        approvals: whether a second person must confirm what cannot be undone.
-        most_levels: Number of new levels of a release that a recipient may have made.
-        clock: seconds since 1970.
+        ledger: Ledger that the service gives access to.
+        approvals: Whether a second person must approve what cannot be undone.
+        most_levels: Number of new levels of a release that a recipient may make.
+        clock: Function that returns seconds since 1970.
 
     Attributes:
-        bearers, sessions, releases, proposals, audit, waiting: the verbs, by whom they concern.
+        bearers, sessions, releases, proposals, audit, waiting: The actions, grouped by subject.
 
     >>> from utmost import Unit
     >>> from tempfile import TemporaryDirectory
@@ -65,13 +65,13 @@ class Service:
         self.waiting = PendingQueue(self.context)
 
     def is_ready(self) -> bool:
-        """Whether both stores answer."""
+        """Check that both stores answer."""
         self.bearers.any()
         self.ledger.status()
         return True
 
     def close(self) -> None:
-        """Let go of the store."""
+        """Close the stores."""
         self.ledger.close()
 
     def __repr__(self) -> str:

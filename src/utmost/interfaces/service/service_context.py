@@ -1,8 +1,8 @@
-"""The records of a service, as its verbs write them: once for each idempotency key, and each with a line in the trail.
+"""Records of a service: written once for each idempotency key, each with a line in the trail.
 
-What writes takes an idempotency key. The same request under it, in any worker and at any time, finds the record that it
-made; another request under it is refused. The name of a new record is derived from the key, so nothing needs to be
-remembered of an answer but a digest of what was asked.
+A repeated request under its idempotency key, in any worker and at any time, finds the record that it made; another
+request under that key is refused. The name of a new record is derived from the key, so that only a digest of the
+request must be stored.
 """
 
 import hmac
@@ -25,26 +25,20 @@ _LONGEST_KEY = 200
 _MOST_NOTED = 10_000
 
 ANY = "any"
-"""Instead of a level: every one."""
+"""Stands for any level."""
 
 
 class ServiceContext:
-    """The state that all verbs share: the records, a key for names, and the time.
-
-    Args:
-        records: Records of the service.
-        key: 32 bytes, by which names are derived.
-        clock: seconds since 1970.
-    """
+    """The state that all actions share: the records, a key of 32 bytes for names, and the time."""
 
     __slots__ = ("_key", "_noted", "clock", "records")
 
     def __init__(self, records: Records, key: bytes, clock: Callable[[], float] = time.time) -> None:
         self.records, self._key, self.clock = records, key, clock
-        self._noted: set[tuple[Any, ...]] = set()  # so that what was read before costs no look at the store
+        self._noted: set[tuple[Any, ...]] = set()  # entries that need no further look at the store
 
     def name(self, kind: str, token: Token, key: object) -> str:
-        """The name of what a token makes under an idempotency key."""
+        """Return the name of the record that a token makes under an idempotency key."""
         if not isinstance(key, str) or not 0 < len(key) <= _LONGEST_KEY or not key.isprintable():
             remedy = "Send Idempotency-Key: a fresh text for each request, and the same one when it is repeated."
             where = "Idempotency-Key"
@@ -54,23 +48,19 @@ class ServiceContext:
                 where=where,
                 remedy=remedy,
             )
-        # Of a token that many hold, the keys of each are that person's own.
+        # People who share a token have separate keys.
         about = [kind, token.name, key, *([token.owner] if token.is_shared else [])]
         return hmac.digest(self._key, json.dumps(about).encode(), sha256)[:12].hex()
 
     def again(self, store: RecordTransaction, kind: str, name: str, facts: Any) -> dict[str, Any] | None:
-        """The record that this request made before; None where it comes for the first time, which is noted."""
+        """Return the record that this request made before; record a first request, and return None."""
         if not self.check_same(store, name, facts):
             store.put("request", name, {"asked": self._fingerprint(facts)})
             return None
         return store.get(kind, name)
 
     def check_same(self, store: RecordTransaction, name: str, facts: Any) -> bool:
-        """Whether a request came before; under its key nothing else may come.
-
-        Raises:
-            RequestReused: where something else came.
-        """
+        """Check whether a request came before; refuse another request under its key."""
         before = store.get("request", name)
         if before is not None and before["asked"] != self._fingerprint(facts):
             remedy = "Use a fresh key for each request."
@@ -81,36 +71,29 @@ class ServiceContext:
         return hmac.digest(self._key, json.dumps(facts, sort_keys=True).encode(), sha256).hex()
 
     def trail(self, store: RecordTransaction, token: Token, done: str, **about: Any) -> None:
-        """Write down who did what, after everything that is written already; no value."""
+        """Add a line to the trail, after all other writes: who did what, without confidential values."""
         note(store, token, self.clock(), done, **about)
 
     def trail_once_a_day(self, token: Token, done: str, **about: Any) -> None:
-        """Write down what is done ever so often: once a day for a token, and for what it is about."""
+        """Add a line to the trail for a frequent action: once a day for each token and subject."""
         now = self.clock()
         known = (int(now // 86_400), token.name, token.owner, done, *map(str, about.values()))
         if known in self._noted:
             return
         if len(self._noted) >= _MOST_NOTED:
             self._noted.clear()
-        # Looked up by a reader first: whoever writes waits for all others who do.
+        # Read first, because a write waits for all other writers.
         if not self.records.read(lambda store: is_noted(store, token, now, done, **about)):
             self.records.write(lambda store: note_once_a_day(store, token, now, done, **about))
         self._noted.add(known)
 
     def person(self, store: RecordTransaction, token: Token) -> Token:
-        """The token, with every name by which its owner is known through other tokens, valid or not.
-
-        Cost: reads all tokens.
-        """
+        """Return the token with all names of its owner in other tokens, valid or not."""
+        # Cost: reads all tokens.
         return replace(token, also=names_of(store, token.names))
 
     def known(self, store: RecordTransaction, kind: str, name: object, token: Token, verb: str) -> dict[str, Any]:
-        """A record that a token asks for by its name.
-
-        Raises:
-            NotAllowed: for a token whose role may never.
-            UnknownRecord: where there is none, and in the same words for one about a release that the token is not for.
-        """
+        """Return a record by name; refuse in the same words a missing record, and one that the token may not see."""
         token.check_role(verb)
         record = store.get(kind, name) if isinstance(name, str) else None
         if record is None or not token.may(verb, record["release"]):
@@ -123,15 +106,12 @@ class ServiceContext:
 
 
 def tokens_of(store: RecordTransaction) -> list[Token]:
-    """All tokens that were ever made."""
     return [Token.of_kept(name, record) for name, record in store.all("token")]
 
 
 def names_of(store: RecordTransaction, names: Iterable[str]) -> frozenset[str]:
-    """All names of the person of whom these are some.
-
-    Names of one token are one person's, and so are those of tokens that share one, however long the chain.
-    """
+    """Return all names of the person who has these names."""
+    # Names in one token belong to one person, and so do the names in tokens that share a name, transitively.
     person, known, tokens = {*names}, -1, tokens_of(store)
     while known < len(person):
         known = len(person)
@@ -140,12 +120,12 @@ def names_of(store: RecordTransaction, names: Iterable[str]) -> frozenset[str]:
 
 
 def granted(token: Token, release: str) -> Level | str | None:
-    """The largest level of a release that a token is for by its grants; ANY, or None."""
+    """Return the largest level of a release in a token's grants: a level, ANY, or None without a grant."""
     grants = [grant.up_to for grant in token.grants if grant.covers(release, None)]
     levels = [most for most in grants if most is not None]
     return ANY if len(levels) < len(grants) else max(levels, default=None)
 
 
 def reaches(most: Level | str | None, at: Level) -> bool:
-    """Whether a level is within what `granted` gave."""
+    """Check whether a level is at most the result of `granted`."""
     return most == ANY or (isinstance(most, Level) and not at > most)

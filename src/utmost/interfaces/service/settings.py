@@ -1,4 +1,4 @@
-"""The settings of a service: a file, the environment, which its workers share, and the command line."""
+"""The settings of a service, from a file, the environment (which its workers share) and the command line."""
 
 import os
 import tomllib
@@ -14,7 +14,7 @@ from utmost.errors import OutOfRange
 _PREFIX = "UTMOST_SERVE_"
 
 THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
-"""Hosts that secrets may be sent to in the clear."""
+"""Hosts that may receive secrets without encryption."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,30 +22,30 @@ class Settings:
     """The settings of a service.
 
     Attributes:
-        ledger: a path, "sqlite:///path" or "postgresql://user@host/database"; its key is where `Ledger.open` looks.
+        ledger: A path, "sqlite:///path" or "postgresql://user@host/database"; `Ledger.open` finds its key.
         key_file: Path of the key file; if empty that of the environment, else the usual place.
-        witness: the path of its witness file; empty for the usual place.
+        witness: Path of the witness file; empty for the usual place.
         host, port: Address and port to listen at.
-        workers: processes that answer; more than one needs PostgreSQL.
-        demo: whether a new ledger gets an example of public data.
-        approvals: whether a second person must confirm what cannot be undone.
-        most_bytes: the longest body of a curator who brings a table.
-        few_bytes: the longest body of any other request.
-        rate: requests a second for each token, and for each address that sends none that is valid.
-        burst: requests that may come at once.
-        patience: seconds within which the body of a request must come.
-        most_levels: Number of new levels of a release that a recipient may have made.
-        behind_proxy: whether to believe the headers by which a proxy names the client.
-        oidc_issuer: an OpenID provider; empty for none.
-        oidc_audience: its name for this service in the signed tokens that bearers present; empty where they cannot.
-        oidc_client: its name for the pages of this service, where people sign in through it; empty where they cannot.
-        oidc_secret_file: File of the secret of that client; empty for a client without one.
-        oidc_scopes: Scopes that the pages ask the provider for, between spaces.
-        address: Address of this service, as browsers reach it; the provider sends people back to it.
-        session_hours: Number of hours that a sign-in through the provider lasts.
-        docs: whether the OpenAPI page is served.
+        workers: Number of processes that answer; more than one needs PostgreSQL.
+        demo: Whether a new ledger gets an example of public data.
+        approvals: Whether a second person must approve what cannot be undone.
+        most_bytes: Longest body of a curator who sends a table, in bytes.
+        few_bytes: Longest body of any other request, in bytes.
+        rate: Requests per second for each token, and for each address that sends no valid token.
+        burst: Requests that may come at once.
+        patience: Seconds within which the body of a request must arrive.
+        most_levels: Number of new levels of a release that a recipient may make.
+        behind_proxy: Whether to trust the headers by which a proxy names the client.
+        oidc_issuer: Address of an OpenID provider; empty for none.
+        oidc_audience: Audience of the provider's tokens that bearers may present; empty for none.
+        oidc_client: Client name for people who sign in on pages through the provider; empty for none.
+        oidc_secret_file: File with the secret of that client; empty for a client without one.
+        oidc_scopes: Scopes that pages request from the provider, separated by spaces.
+        address: Address of this service for browsers; the provider redirects people to it.
+        session_hours: Hours that a sign-in through the provider lasts.
+        docs: Whether the OpenAPI page is served.
         webhook: Address to which a notice is posted when something waits; empty for none.
-        mail_to, mail_from: Receivers of such a notice, between commas, and its sender; empty for nobody.
+        mail_to, mail_from: Receivers of these notices, separated by commas, and their sender; empty for none.
         smtp: HOST or HOST:PORT of the mail server, with STARTTLS unless it is on this machine.
         smtp_user, smtp_password_file: User of the mail server and file of the password; empty for no sign-in.
     """
@@ -100,9 +100,7 @@ class Settings:
             )
         if self.oidc_client and not self.address:
             remedy = "Give the address under which browsers reach this service: --address https://ledger.example."
-            raise OutOfRange(
-                "an OpenID provider needs an address to which people come back", came="none", remedy=remedy
-            )
+            raise OutOfRange("with an OpenID provider, address must be set", came="none", remedy=remedy)
         if self.webhook and not self.webhook.startswith(("https://", "http://")):
             raise OutOfRange("a webhook must be an address", where="webhook", remedy="Begin it with https://.")
         if self.mail_to and not (self.mail_from and self.smtp):
@@ -131,19 +129,19 @@ class Settings:
             )
 
     def environment(self) -> dict[str, str]:
-        """The settings as environment variables, which `of_environment` reads."""
+        """Return the settings as environment variables, which `of_environment` reads."""
         return {_PREFIX + field.name.upper(): str(getattr(self, field.name)) for field in fields(self)}
 
     @classmethod
     def of_environment(
         cls, environment: Mapping[str, str] = os.environ, *, file: Path | str | None = None, **options: Any
     ) -> "Settings":
-        """The settings in environment variables; the rest are those of a file, or the usual ones.
+        """Return the settings in environment variables; other settings come from a file, or have their defaults.
 
         Args:
-            environment: the variables, each ``UTMOST_SERVE_`` and the name of a setting.
-            file: File of settings by name, as TOML; it goes before the usual values.
-            options: settings that go before all others; None for those that are not given.
+            environment: Environment variables, each named ``UTMOST_SERVE_`` and the name of a setting.
+            file: TOML file of settings by name; it overrides the defaults.
+            options: Settings that override all others; None for settings that are not given.
 
         >>> Settings.of_environment(Settings(rate=5.0, approvals=False).environment()) == Settings(
         ...     rate=5.0, approvals=False
@@ -159,7 +157,6 @@ class Settings:
 
 
 def _of_file(path: Path, kinds: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings in a TOML file."""
     try:
         settings = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError) as error:
@@ -170,7 +167,7 @@ def _of_file(path: Path, kinds: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in settings.items():
         if name not in kinds:
             remedy = f"A setting is one of {', '.join(kinds)}."
-            raise OutOfRange("the file must hold settings alone", came=name, where=str(path), remedy=remedy)
+            raise OutOfRange("the file must hold only settings", came=name, where=str(path), remedy=remedy)
         fits = (int, float) if kinds[name] is float else (kinds[name],)
         if type(value) not in fits:
             remedy = "Write text in quotation marks, numbers and true or false without."

@@ -30,31 +30,24 @@ from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.publish.releases.once import checked_table
 
 _DAY, _FAILED_A_DAY = 86_400, 5
-_TO_COMPARE, _A_TURN = 10.0, 0.05  # seconds to wait for a turn, and between two looks
-_COMPARED_BY = 600.0  # seconds, after which a comparison that was begun has failed: its process is no more
+_TO_COMPARE, _A_TURN = 10.0, 0.05  # seconds to wait for a comparison, and between two tries
+_COMPARED_BY = 600.0  # seconds after which an unfinished comparison counts as failed
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class View:
-    """A release at a level, as a recipient gets it.
-
-    Attributes:
-        release: Release that is viewed.
-        level: Level of the view.
-        table: the released values.
-        margin: the distance within which a released value lies of the true one, with 95 % confidence.
-        remembered: Facts that the ledger adds to its statement, without larger levels.
-    """
+    """A release at a level, as a recipient gets it."""
 
     release: Published
     level: Level
     table: Any
-    margin: int | float
+    margin: int | float  # of a value, with 95 % confidence
+    # Facts of the ledger in the statement, without larger levels.
     remembered: LedgerFacts
 
 
 def seen_alone(table: Any) -> Any:
-    """An answer as it is handed out here: the document of one by a plan tells a token of no larger level."""
+    """Return an answer without facts about larger levels."""
     if not isinstance(table, NoisySums) or table.ledger_facts is None:
         return table
     return replace(table, ledger_facts=table.ledger_facts.up_to(table.level))
@@ -62,12 +55,12 @@ def seen_alone(table: Any) -> Any:
 
 @lru_cache(maxsize=512)
 def margin_of(noise: Noise, at: Level) -> int | float:
-    """The error bar of a release at a level, with 95 % confidence: worked out once for all who view it."""
+    """Return the margin of a release at a level, with 95 % confidence; cached for all viewers."""
     return noise.margin(at, exact(DEFAULT_CONFIDENCE))
 
 
 def view_of(release: Published, answer: Answer[Any]) -> View:
-    """An answer of the ledger as it is handed out: nothing in it tells of a larger level."""
+    """Return an answer of the ledger without facts about larger levels."""
     at, remembered = answer.level, answer.ledger_facts
     assert remembered is not None, "a ledger gave it"
     margin = margin_of(release.noise, at) if remembered.stop is None else answer.noise.margin
@@ -76,25 +69,18 @@ def view_of(release: Published, answer: Answer[Any]) -> View:
 
 @contextmanager
 def _hidden_dataset_names(apart: bool) -> Iterator[None]:
-    """Refuse the name of a dataset without naming another, to whoever is for some releases alone."""
+    """For tokens for some releases, refuse a dataset's name without naming another dataset."""
     try:
         yield
     except OutOfRange as error:
         if not apart or error.where != "dataset":
             raise
         required = "the name of a dataset must not read as that of another"
-        raise OutOfRange(required, where="dataset", remedy="Take another name.") from None
+        raise OutOfRange(required, where="dataset", remedy="Choose another name.") from None
 
 
 class Releases:
-    """The verbs of a ledger, each for a token.
-
-    Args:
-        context: Records, names and time of the service.
-        ledger: Ledger of the releases.
-        proposals: Proposals, by which a second person confirms what cannot be undone.
-        most_levels: Number of new levels of a release that a recipient may have made.
-    """
+    """The releases of a ledger, with a token for each action."""
 
     __slots__ = ("_context", "_ledger", "_most_levels", "_proposals")
 
@@ -102,38 +88,28 @@ class Releases:
         self._context, self._ledger, self._proposals, self._most_levels = context, ledger, proposals, most_levels
 
     def all(self, token: Token) -> tuple[Published, ...]:
-        """The releases that a token is for, every version, in the order published."""
+        """Return every version of all releases that a token may see, in the order of publication."""
         token.check_role("list")
         return tuple(release for release in self._ledger.releases if granted(token, release.name) is not None)
 
     def not_there(self, token: Token, grants: tuple[Grant, ...]) -> list[str]:
-        """The releases of grants that are not there, for whoever makes a token: yet to come, or misspelt."""
+        """Return the releases in grants that do not exist: future ones, or misspelt names."""
         token.check("tokens")
         there = {release.name for release in self._ledger.releases} | {EVERY}
         return [grant.release for grant in grants if grant.release not in there]
 
     def release(self, token: Token, name: str, version: int | None = None) -> Published:
-        """One version of a release, or the newest.
-
-        Raises:
-            NotAllowed: where the token is not for it, whether it is there or not.
-            NotPublished: where it is not there.
-        """
+        """Return one version of a release, or the newest; a token without it is refused whether or not it exists."""
         return self._known(token, "list", name, version)
 
     def levels(self, token: Token, release: Published) -> tuple[Level, ...]:
-        """The stored levels that a token may see, strictest first."""
+        """Return the stored levels that a token may see, smallest first."""
         most = granted(token, release.name)
         return tuple(at for at in release.levels if reaches(most, at))
 
     def view(self, token: Token, name: str, at: Level, version: int | None = None) -> View:
-        """A release at a level: what is stored, or what follows from it.
-
-        Raises:
-            NotAllowed: for a release or a level that the token is not for; for a level that is not stored, where the
-                recipient has had many made already.
-            NotPublished, NeedsTable: as for `Ledger.view`.
-        """
+        """Return a release at a level: a stored answer, or a noisier copy."""
+        # A recipient may make only a few new levels of a release.
         release = self._known(token, "view", name, version, at)
         if at not in release.levels and at < max(release.levels) and token.role == "recipient":
             self._note_asked(token, release, at)
@@ -142,15 +118,11 @@ class Releases:
         return view_of(release, answer)
 
     def note_view(self, token: Token, release: Published) -> None:
-        """Write down that a release was read, once a day for a token."""
+        """Record in the trail that a token read a release, once a day."""
         self._context.trail_once_a_day(token, "view", release=release.name, version=release.version)
 
     def _note_asked(self, token: Token, release: Published, at: Level) -> None:
-        """Write down that a recipient has a level made, before it is; of a few alone.
-
-        Raises:
-            NotAllowed: where there were as many already.
-        """
+        """Record that a recipient makes a new level, beforehand; refuse beyond a number of levels."""
 
         def work(store: RecordTransaction) -> None:
             name = store.hidden("asked", token.person[0], release.name, release.version)
@@ -168,7 +140,7 @@ class Releases:
     def margin(
         self, token: Token, name: str, at: Level, *, confidence: Number = DEFAULT_CONFIDENCE, version: int | None = None
     ) -> int | float:
-        """The error bar that a release has, or would have, at any level: it depends on the promise alone."""
+        """Return the margin of error of a release at any level; it depends on the promise alone."""
         release = self._known(token, "list", name, version)
         return self._ledger.margin(name, epsilon=at, confidence=confidence, version=release.version)
 
@@ -180,24 +152,10 @@ class Releases:
         tables: Mapping[str, Any],
         proposals: Mapping[str, str | None],
     ) -> dict[str, View]:
-        """Publish one table, or several in one transaction, each by an approval of its own; or none of them.
-
-        Args:
-            token: Token of a curator.
-            key: Idempotency key, which becomes the ledger's name for the request.
-            requests: Requests, without names of their own.
-            tables: Tables by the name of the release.
-            proposals: Approved proposals by the name of the release, where a second person must confirm.
-
-        Returns:
-            The answer to each request, by the name of the release.
-
-        Raises:
-            NeedsApproval: where a second person must confirm it, and has not.
-            NotAllowed: for a token for some releases, where the request does not say that the data are of no other
-                dataset, or names a dataset that others spend.
-            OutOfRange: for tables of several datasets, and a counted table of which the promise does not say all.
-        """
+        """Publish one or several tables in one transaction, each with its own approval, or none of them."""
+        # The idempotency key becomes the ledger's name for the request. Refused are: a missing approval; with a token
+        # for some releases, data that are not declared to be in no other dataset, or a dataset that others spend;
+        # tables of several datasets; and a counted table with fields that the promise leaves out.
         check_one_dataset(requests)
         for request in requests:
             token.check("publish", request.name, request.level)
@@ -211,7 +169,7 @@ class Releases:
         ]
         begin = self._proposals.beginning(token, key, approved, proposals, approved)
         with self._comparing(token, begin, *tables), _hidden_dataset_names(not token.may("publish")):
-            # Whether a dataset of others is there is looked up once the request is approved, and says yes to few a day.
+            # Looked up only for approved requests, so that few guesses a day reveal whether others' dataset exists.
             self._check_own_datasets(token, requests, tables)
             published = self._ledger.publish_measures(named, tables)
         self._proposals.done(approved, proposals)
@@ -225,21 +183,13 @@ class Releases:
         tables: Mapping[str, Any],
         proposals: Mapping[str, str | None],
     ) -> dict[str, View]:
-        """Relax one release, or several in one transaction, each by an approval of its own; or none of them.
-
-        A level that is stored is answered again, and needs no approval.
-
-        Args, Returns:
-            As for `publish_measures`.
-
-        Raises:
-            NeedsApproval: where a second person must confirm it, and has not.
-        """
+        """Relax one or several releases in one transaction, each with its own approval, or none of them."""
+        # A stored level is answered again, and needs no approval.
         meant, new = list[AnswerRequest](), list[AnswerRequest]()
         for request in requests:
             token.check("relax", request.name, request.level)
             version = request.version
-            if version is None:  # the same request again means the newest version of its time
+            if version is None:  # a repeated request is about the version that was newest at first
                 version = self._proposals.begun(token, key, "relax", request.name)
             release = self._ledger.release(request.name, version)
             meant.append(replace(request, version=release.version))
@@ -255,20 +205,11 @@ class Releases:
 
     @contextmanager
     def _comparing(self, token: Token, begin: Callable[[RecordTransaction], None], *names: str) -> Iterator[None]:
-        """Let a table be compared with confidential values: of an owner's tables, few a day may be others.
-
-        A comparison says no more than yes or no; but guesses that could be tried without end would find what is small.
-        It is counted as failed before it is made, and no more where it did not fail: so requests that come at once are
-        told no more than those that come one after the other. One that never came to its end stays counted.
-
-        Args:
-            begin: Work of the transaction in which the comparison is counted, before it is; see `Proposals.beginning`.
-            names: Releases that the tables are brought for.
-
-        Raises:
-            NotAllowed: where as many failed within the day.
-            LedgerUnavailable: where so many are compared all the while that they might.
-        """
+        """Compare a table with confidential values; a person may send only a few tables a day that differ."""
+        # A comparison reveals only yes or no, but unlimited guesses would find small values. A failure is counted
+        # before the comparison, and taken back after a success: simultaneous requests learn no more than successive
+        # ones, and an interrupted comparison stays counted. `begin` is the work of the transaction that counts; see
+        # `Proposals.beginning`.
         began = self._context.clock()
         day, mark = int(began // _DAY), entropy(8).hex()
         place: list[str] = []
@@ -311,34 +252,21 @@ class Releases:
             self._context.records.write(lambda store: end(store, failed_as))
 
     def rehearse(self, token: Token, name: str, at: Level, dataset: str | None = None) -> Budget:
-        """The budget as it would stand after a release at this level.
-
-        Raises:
-            NotAllowed: for a token for some releases, of a dataset that none of these spends; whether it is there or
-                not.
-        """
+        """Return the budget after a release at this level; a token for some releases may name only their datasets."""
         token.check("propose", check_name(name, "name"), at)
-        apart = not token.may("propose")  # what others keep here is not said
+        apart = not token.may("propose")  # hides the datasets of others
         self._check_known(token, "propose", dataset, name)
         with _hidden_dataset_names(apart):
             return self._ledger.rehearse(name, epsilon=at, dataset=dataset, independent=apart)
 
     def _check_known(self, token: Token, verb: str, dataset: str | None, name: str) -> None:
-        """Check that a token for some releases names none but their datasets, whether or not others are there.
-
-        Raises:
-            NotAllowed: where it names another.
-        """
+        """Check that a token for some releases names only their datasets, whether or not others exist."""
         if dataset is not None and not self.may_know(token, verb, check_name(dataset, "dataset"), name):
             raise _others_dataset()
 
     def _check_own_datasets(self, token: Token, requests: Sequence[PublishRequest], tables: Mapping[str, Any]) -> None:
-        """Check that a token for some releases spends no dataset of others.
-
-        Raises:
-            NotAllowed: where it names one that is there, and the table could be published: what else is wrong with the
-                request is said first, so that a guess at a name that is not there costs a publication.
-        """
+        """Check that a token for some releases spends no existing dataset of others."""
+        # All other errors of the request are reported first, so that guessing a dataset's name costs a publication.
         for request in requests:
             if self.may_know(token, "publish", request.dataset, request.name):
                 continue
@@ -347,7 +275,7 @@ class Releases:
                 raise _others_dataset()
 
     def _is_spent(self, dataset: str) -> bool:
-        """Whether a dataset is there: a release spends it, or it has a limit."""
+        """Check whether a dataset exists: a release spends it, or it has a limit."""
         try:
             self._ledger.budget(dataset)
         except NotPublished:
@@ -355,24 +283,19 @@ class Releases:
         return True
 
     def may_know(self, token: Token, verb: str, dataset: str, name: str) -> bool:
-        """Whether a dataset is spent by releases that a token is for, or would be by one of its own name."""
+        """Check whether a dataset is spent by releases that a token may see, or has the name of the release."""
         if token.may(verb) or dataset == name:
             return True
         there = self._ledger.releases
         return any(granted(token, release.name) is not None and release.dataset == dataset for release in there)
 
     def _known(self, token: Token, verb: str, name: str, version: int | None, at: Level | None = None) -> Published:
-        """A release that a token is for, up to a level where one is asked for.
-
-        Raises:
-            NotAllowed: where the token is for no such level; whether or not the release is there.
-            NotPublished: where it is not there.
-        """
+        """Return a release up to a level that a token may see; a refusal does not depend on whether it exists."""
         token.check_role(verb)
         check_name(name, "name")
         wanted = None if version is None else exact_integer(version, "version")
-        # An error that names the releases there are takes the longer the more there are: so none is made before it is
-        # known that the token may ask.
+        # An error that lists all releases takes longer with more releases, so it must not be made before the token is
+        # checked.
         most = granted(token, name)
         if most is None:
             remedy = "Ask an administrator for a token with this release."

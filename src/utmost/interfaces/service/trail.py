@@ -1,12 +1,12 @@
-"""The trail: who did what, when, each line with a digest of all lines before it, and no value in any.
+"""The trail: who did what, when; each line has a digest of all lines before it, and no confidential value.
 
-A line is sealed and authenticated by the service's key as every record is. Beside that, line k holds
+A line is sealed and authenticated by the service's key, as every record. In addition, line k holds
 
     chain(k) = SHA-256(chain(k - 1), name, line without chain),
 
-as hexadecimal digits over the JSON of the three. So whoever has the database and not the key can neither make nor
-change a line, nor take one out but at the end; and whoever keeps a copy of the lines, or the last chain alone, finds
-that end missing, and checks the copy without any key.
+in hexadecimal digits, over the JSON of the three. Without the key, somebody who has the database can make or change no
+line, and can delete lines only at the end. A copy of the lines, or of the last chain alone, reveals a missing end, and
+can be checked without any key.
 """
 
 import json
@@ -23,7 +23,7 @@ A_PAGE = 1000
 
 
 def note(store: RecordTransaction, token: Token, now: float, done: str, **about: Any) -> None:
-    """Write down who did what, after everything that is written already; no value."""
+    """Add a line to the trail, after all other writes: who did what, without confidential values."""
     last = store.last(_KIND)
     name = max(f"{int(now * 1e6):020d}", f"{int(last or 0) + 1:020d}")
     before = (store.get(_KIND, last) or {}).get("chain", "") if last else ""
@@ -32,10 +32,8 @@ def note(store: RecordTransaction, token: Token, now: float, done: str, **about:
 
 
 def note_once_a_day(store: RecordTransaction, token: Token, now: float, done: str, **about: Any) -> None:
-    """Write down what may be done ever so often: once a day for a token, and what tells these apart.
-
-    What is remembered of the days before is forgotten then, so that it does not grow.
-    """
+    """Add a line to the trail for a frequent action: once a day for each token and subject."""
+    # Records of earlier days are deleted, so that they do not pile up.
     day = f"{int(now // _DAY):08d}"
     name = f"{day} {store.hidden(_ONCE, token.name, token.owner, done, *map(str, about.values()))}"
     if store.get(_ONCE, name) is None:
@@ -45,31 +43,20 @@ def note_once_a_day(store: RecordTransaction, token: Token, now: float, done: st
 
 
 def is_noted(store: RecordTransaction, token: Token, now: float, done: str, **about: Any) -> bool:
-    """Whether `note_once_a_day` has nothing to write."""
+    """Check whether `note_once_a_day` has nothing to write."""
     hidden = store.hidden(_ONCE, token.name, token.owner, done, *map(str, about.values()))
     return store.get(_ONCE, f"{int(now // _DAY):08d} {hidden}") is not None
 
 
 def chained(before: str, name: str, line: Mapping[str, Any]) -> str:
-    """The digest that a line has, after the one of the line before it.
-
-    >>> chained("", "1", {"done": "view"})[:16]
-    '1afee3bc7fd10d05'
-    """
+    """Return the chain of a line after the chain of the line before it."""
     facts = {word: fact for word, fact in line.items() if word not in ("name", "chain")}
     return sha256(json.dumps([before, name, facts], sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
 def check_lines(lines: Iterable[Mapping[str, Any]], before: str = "") -> tuple[int, str]:
-    """The number of lines, and the last chain; each line must follow from those before it.
-
-    Args:
-        lines: Lines of the service's export, each with its name, oldest first.
-        before: the chain of the line before the first; empty from the beginning on.
-
-    Raises:
-        LedgerDamaged: naming the first line that does not.
-    """
+    """Return the number of lines and the last chain, after checking that each line follows from those before it."""
+    # `lines` are exported lines with names, oldest first; `before` is the chain before the first line, or empty.
     number, last = 0, ""
     for line in lines:
         name = str(line.get("name"))

@@ -1,4 +1,4 @@
-"""Random bits, releases, ledgers and responses that repeat, for tests of what is built on them."""
+"""Random bits, releases, ledgers and responses that a seed repeats, for tests."""
 
 from hashlib import sha256
 from pathlib import Path
@@ -31,12 +31,12 @@ from utmost.publish.workloads.planning.plan import Plan
 
 
 class SeededRandomness(KeyedRandomness):
-    """Insecure on purpose: equal seeds give equal draws, on every machine and with every version of NumPy.
+    """Repeatable randomness, insecure on purpose: equal seeds give equal draws on every machine and NumPy version.
 
-    Releases refuse it, and so does the ledger; `utmost.sample` and `utmost.testing.seeded_release` take it.
+    Releases and ledgers refuse it; `utmost.sample` and `utmost.testing.seeded_release` accept it.
 
     Args:
-        seed: an int, text or bytes.
+        seed: An int, text or bytes.
 
     Raises:
         NotANumber: for a seed of another type.
@@ -57,7 +57,7 @@ class SeededRandomness(KeyedRandomness):
 def seeded_release(
     values: Any, law: Law, seed: int | str | bytes, *, method: DrawMethod | None = None, grid: Number | None = None
 ) -> Any:
-    """Draw as `publish.releases.add_noise` does, with bits from a seed. Not private: the seed takes the noise off.
+    """Draw as `utmost.releases.add_noise` does, with bits from a seed. Not private: the seed reveals the noise.
 
     >>> from utmost.noise import Geometric
     >>> seeded_release([10, 20], Geometric(epsilon=1), seed=7).tolist() == seeded_release(
@@ -80,7 +80,7 @@ def seeded_gradual_release(
     half_step: bool = False,
     method: DrawMethod | None = None,
 ) -> GradualRelease:
-    """A `GradualRelease` with bits from a seed. It is not private: the seed takes the noise off again.
+    """A `GradualRelease` with bits from a seed. Not private: the seed reveals the noise.
 
     >>> one, other = (seeded_gradual_release([10, 20], 1, seed=7) for _ in range(2))
     >>> one.at(epsilon=1).tolist() == other.at(epsilon=1).tolist()
@@ -95,7 +95,7 @@ def seeded_gradual_release(
 def seeded_planar_release(
     points: Any, seed: int | str | bytes, *, per: Number = 1, grid: Number | None = None
 ) -> PlanarRelease:
-    """A `PlanarRelease` with bits from a seed. It is not private: the seed takes the noise off again.
+    """A `PlanarRelease` with bits from a seed. Not private: the seed reveals the noise.
 
     >>> one, other = (seeded_planar_release([[1, 2]], seed=7) for _ in range(2))
     >>> one.at(epsilon=1).tolist() == other.at(epsilon=1).tolist()
@@ -109,7 +109,7 @@ def seeded_planar_release(
 def seeded_workload_release(
     table: Any, plan: Plan, seed: int | str | bytes, *, epsilon: Number = 1, confidence: Number = DEFAULT_CONFIDENCE
 ) -> NoisySums:
-    """The sums that `utmost.release` noises once by a plan, with bits from a seed. It is not private.
+    """Noisy sums by a plan, as `utmost.release` draws them, with bits from a seed. Not private: it reveals the noise.
 
     >>> from utmost.workloads import Domain
 
@@ -136,7 +136,7 @@ def seeded_ledger(
     derived: bool = False,
     timeout: float = 60.0,
 ) -> Ledger:
-    """A `Ledger` with bits from a seed, and a key that everyone knows. It is not private.
+    """A `Ledger` with bits from a seed, and a public key for encryption. Not private.
 
     Args:
         place, create, key, witness, sealed, derived, timeout: Arguments of `Ledger.open`.
@@ -157,7 +157,7 @@ def seeded_ledger(
 
 
 def seeded_responses(bits: Any, seed: int | str | bytes) -> PermanentResponses:
-    """`PermanentResponses` with bits from a seed. They are not private: the seed takes the noise off again.
+    """`PermanentResponses` with bits from a seed. Not private: the seed reveals the noise.
 
     >>> one, other = (seeded_responses([0, 1, 1, 0], seed=7) for _ in range(2))
     >>> one.at("1/2").tolist() == other.at("1/2").tolist()
@@ -175,7 +175,7 @@ def seeded_draw(
     shape: int | tuple[int, ...] = (),
     method: DrawMethod | None = None,
 ) -> Any:
-    """Draw as `Channel.draw` and `Optimum.draw` do, with bits from a seed. Not private: the seed gives the secret away.
+    """Draw as `Channel.draw` and `Optimum.draw` do, with bits from a seed. Not private: the seed reveals the secret.
 
     >>> from utmost.channels import geometric_channel
     >>> one, other = (seeded_draw(geometric_channel(9, alpha="1/2"), 4, seed=7, shape=20) for _ in range(2))

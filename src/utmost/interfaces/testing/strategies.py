@@ -19,7 +19,7 @@ from utmost.design.spaces import priors as prior_laws
 from utmost.design.spaces.consumer import Consumer
 
 sizes = st.integers(1, 7)
-"""Numbers of secrets: one, two, and more than five among them."""
+"""Numbers of secrets, with one, two, and more than five among them."""
 
 alphas = st.fractions(min_value=Fraction(1, 100), max_value=Fraction(99, 100), max_denominator=100)
 """Rational alphas from 1/100 to 99/100."""
@@ -63,7 +63,7 @@ def channels(draw: st.DrawFn, n: int, m: int) -> Channel:
 
 @st.composite
 def refined_pairs(draw: st.DrawFn, n: int, m: int, k: int) -> tuple[Channel, Channel]:
-    """A channel and one that it refines to: (B, B @ P) with a random P."""
+    """Two channels of which the second refines the first: (B, B @ P) with a random P."""
     coarse, after = draw(channels(n, m)), draw(channels(m, k))
     return coarse, coarse @ after
 

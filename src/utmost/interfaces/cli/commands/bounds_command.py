@@ -1,4 +1,4 @@
-"""`utmost bounds`: what each bound on a person's part costs in noise and what it cuts, from contributions."""
+"""`utmost bounds`: the noise and the loss of each bound on a person's contributions."""
 
 from typing import Annotated, Any
 
@@ -38,9 +38,7 @@ def bounds(
     per_cell: Annotated[str | None, option("S", "Bound on a cell while --at-most bounds are compared; 1.")] = None,
     step: Annotated[str, option("STEP", "Step to which amounts are rounded.")] = "1",
     want: Annotated[str | None, option("SUMS", 'Sums wanted: "sex age" or "total"; by default the cells.')] = None,
-    public: Annotated[
-        bool, flag("CONTRIBUTIONS are of a public sample, so that no privacy is spent on them.", "--public")
-    ] = False,
+    public: Annotated[bool, flag("CONTRIBUTIONS come from a public sample, and spend no privacy.", "--public")] = False,
     persons: Annotated[int | None, option("N", "Public number of persons, with --public.")] = None,
     confidence: options.Confidence = DEFAULT_CONFIDENCE,
     plot: options.Plot = None,

@@ -1,4 +1,4 @@
-"""`utmost categories`: the best report of one of k categories, drawn for clients, counted, and relaxed."""
+"""`utmost categories`: the best private report of one of k categories: drawing, counting and relaxing reports."""
 
 from fractions import Fraction
 from pathlib import Path
@@ -30,17 +30,16 @@ _SHOWN, _JOINT, _DIGITS = 24, "|", 18
 
 
 def show_categories(report: dict[str, Any]) -> None:
-    """Print what `utmost categories` reports of a protocol."""
     size = report["size"]
     of = f"{size} of {report['categories']} categories"
     kind = "a block" if report["short"] else "subset selection"
     shown = {
         "report": f"{of}: {kind}" if size > 1 else f"one of {report['categories']}: randomised response",
         "level": f"epsilon = {report['epsilon']} for each client",
-        "holds the own category": f"with probability {_value(report, 'inside')}",
+        "holds the client's category": f"with probability {_value(report, 'inside')}",
         "holds any other": f"with probability {_value(report, 'outside')}",
         "counts of n clients": f"are off by {number(report['error'], 4)} sqrt(n), in root mean square",
-        "no other report is off by less": "checked" if report["least"] else "another size is",
+        "least error of all reports": "checked" if report["least"] else "another size has it",
         "randomised response": f"would be off by {number(report['response_error'], 4)} sqrt(n)",
     }
     if report["short"]:
@@ -76,7 +75,9 @@ def categories(
         file_options.File | None,
         file_options.file_option("FILE", "Survey that --save wrote, in place of labels and level."),
     ] = None,
-    up_to: Annotated[str | None, option("NUMBER", "Larger epsilon to which it might be relaxed without loss.")] = None,
+    up_to: Annotated[
+        str | None, option("NUMBER", "Larger epsilon, to check whether reports can be relaxed to it.")
+    ] = None,
     table: Annotated[
         file_options.File | None,
         file_options.file_option("TABLE", "Table with a category in each row, to report on.", "--file"),
@@ -99,8 +100,8 @@ def categories(
     if survey is not None:
         if short or level.is_given or any(setting is not None for setting in (labels, categories, size, save)):
             raise OutOfRange(
-                "--survey already says labels, epsilon and blocks",
-                came="an option that says one of them again",
+                "--survey already has labels, epsilon and blocks",
+                came="an option for one of them",
                 remedy="Leave out --labels, --categories, --epsilon, --size, --short and --save.",
             )
         saved = SURVEY.read(survey)
@@ -135,7 +136,7 @@ def categories(
 
 
 def _chosen(count: int, level: options.AskedLevel, size: int | None, *, is_short: bool) -> CategoryReport:
-    """The report that was asked for: of all sets, or short, of blocks."""
+    """Return the report of the options: of all sets, or short, of blocks."""
     at = level.read()
     how = best_report(count, at) if size is None else SubsetSelection(count, size, at)
     return BlockSelection(balanced_family(count, how.size), at) if is_short else how
@@ -196,7 +197,7 @@ def _relaxed(how: CategoryReport, up_to: str) -> dict[str, Any]:
 
 
 def _verdict(how: CategoryReport, later: CategoryReport) -> bool | None:
-    """Whether the one can follow the other at no loss; None where that is not decided."""
+    """Check whether one report can follow the other without loss; None if undecided."""
     try:
         return is_lossless(how, later)
     except Unsupported:
@@ -204,7 +205,7 @@ def _verdict(how: CategoryReport, later: CategoryReport) -> bool | None:
 
 
 def _error(how: CategoryReport) -> float:
-    """The root of the mean square error of one category's count, for one client."""
+    """Return the root mean square error of one category's count, for one client."""
     return float((float(how.variance) / how.categories) ** 0.5)
 
 
@@ -215,7 +216,7 @@ def _number(name: str, value: Fraction | float) -> dict[str, Any]:
 def _draw(
     table: Path, column: str | None, names: list[str], how: CategoryReport, out: Path | None, form: str | None
 ) -> None:
-    """A report for each row, in the order of the rows."""
+    """Draw a report for each row, in the order of the rows."""
     if column is None:
         raise OutOfRange(
             "--file needs --column", came="none", remedy="Add --column transport: it holds the categories."
@@ -243,7 +244,7 @@ def _draw(
 
 
 def _cells(table: Path, column: str) -> list[tuple[int, str]]:
-    """The cells of a column, each with its line, or its row in a file that has no lines."""
+    """Return the cells of a column with their line numbers, or row numbers in a file without lines."""
     if files.ending_of(table) not in files.TEXT:
         columns = files.columns(files.read(table))
         if column not in columns:
@@ -266,7 +267,7 @@ def _cells(table: Path, column: str) -> list[tuple[int, str]]:
 
 
 def _count(reports: Path, names: list[str], how: CategoryReport, *, as_json: bool) -> None:
-    """How many clients have each category, with error bars."""
+    """Count the clients in each category, with margins."""
     counted = CategoryCounts.of((_sets if how.is_complete else _blocks)(reports, names, how), how)
     estimates, errors = counted.estimates(how).tolist(), counted.errors(how).tolist()
     rows = [
@@ -283,7 +284,7 @@ def _count(reports: Path, names: list[str], how: CategoryReport, *, as_json: boo
 
 
 def _sets(reports: Path, names: list[str], how: CategoryReport) -> Any:
-    """The sets of labels in the rows of a file."""
+    """Read the sets of labels in a file of reports."""
     numbers, sets = {name: k for k, name in enumerate(names)}, []
     for line, cell in _cells(reports, "report"):
         members = cell.split(_JOINT)
@@ -299,7 +300,7 @@ def _sets(reports: Path, names: list[str], how: CategoryReport) -> Any:
 
 
 def _blocks(reports: Path, names: list[str], how: CategoryReport) -> Any:
-    """The numbers of blocks in the rows of a file."""
+    """Read the numbers of blocks in a file of reports."""
     blocks = []
     for line, cell in _cells(reports, "report"):
         if not cell.isascii() or not cell.isdigit() or len(cell) > _DIGITS:

@@ -1,4 +1,4 @@
-"""`utmost clean`: whole numbers, none negative, whose sums all agree, beside a release by a plan."""
+"""`utmost clean`: nonnegative whole numbers whose sums all agree, from a release by a plan."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -58,10 +58,9 @@ def clean(
     released = published.table if isinstance(published, Answer) else published
     if isinstance(released, MeasuresTable) or (isinstance(released, NoisySums) and released.unit.is_shared):
         raise Unsupported(
-            "`clean` makes whole numbers of counts, or of sums, that were noised alone",
-            came="counts and sums that were noised together (--mean)",
-            remedy='Release the counts by themselves, without --mean: --want "region age", say; that costs epsilon of '
-            "its own.",
+            "`clean` needs counts, or sums, that have noise of their own",
+            came="counts and sums with common noise (--mean)",
+            remedy='Release the counts alone, without --mean: --want "region age", say; that costs a further epsilon.',
         )
     if isinstance(released, NoisyTable):
         return _clean_noisy(released, given, hold, want, out, form, as_json)
@@ -75,7 +74,7 @@ def clean(
     words = _only_table(released) if want is None else read_family(domain, want)
     if not all(isinstance(word, str) for word in words):
         raise OutOfRange(
-            "--want of a clean table must name whole levels, without labels",
+            "--want of a clean table must name columns, without labels",
             came=repr(want),
             remedy='Write --want "region age", say.',
         )
@@ -101,7 +100,7 @@ def _clean_noisy(
     form: str | None,
     as_json: bool,
 ) -> None:
-    """Clean a table that another tool noised; its cells are written, in the order of its rows."""
+    """Clean a noisy table of another tool; its cells are written in the order of its rows."""
     if want is not None:
         came, remedy = repr(want), "Leave out --want: the cells are written."
         raise Unsupported("--want needs a release by a plan", came=came, remedy=remedy)
@@ -118,11 +117,7 @@ def _clean_noisy(
 
 
 def _only_table(released: NoisySums | DetailedSums) -> tuple[Any, ...]:
-    """The table that is meant where none is named: the cells, or the only one that was wanted and leaves them open.
-
-    Raises:
-        OutOfRange: where several tables leave the cells open, naming the option.
-    """
+    """Return the table to clean by default: the cells, or the only wanted table without measured cells."""
     domain = released.domain
     if isinstance(released, DetailedSums):
         return domain.level_names(domain.finest)
@@ -134,13 +129,13 @@ def _only_table(released: NoisySums | DetailedSums) -> tuple[Any, ...]:
     if len(wanted) == 1:
         return next(iter(wanted.values()))
     listed = " or ".join(f'--want "{name}"' for name in wanted)
-    required = "the cells were not measured, so the table must be named"
+    required = "the cells were not measured, so --want must name the table"
     remedy = f"Write {listed}; clean tables of one release agree."
     raise OutOfRange(required, came="no --want", remedy=remedy)
 
 
 def _facts(texts: list[str]) -> dict[str, Any]:
-    """Public facts by the names of sums: numbers, bounds, and tables from files."""
+    """Read public facts by the names of sums: numbers, bounds, and tables from files."""
     public: dict[str, Any] = {}
     for text in texts:
         name, colon, value = (part.strip() for part in text.rpartition(":"))
@@ -148,7 +143,7 @@ def _facts(texts: list[str]) -> dict[str, Any]:
         if not colon or name in public:
             came = repr(text) if not colon else f"{name!r} twice"
             raise OutOfRange(
-                'a public fact must be "SUM: NUMBER", once a sum',
+                'a public fact must be "SUM: NUMBER", each sum once',
                 came=came,
                 where="--given",
                 remedy='Write --given "total: 4526", say.',

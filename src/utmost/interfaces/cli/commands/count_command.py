@@ -1,4 +1,4 @@
-"""`utmost count`: events of people into the true table of a declared domain, with the unit that the counting proved."""
+"""`utmost count`: events of people into the true table of a declared domain, with a proved privacy unit."""
 
 import re
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ from utmost.tables.files import files
 from utmost.tables.files.atomic import check_absent, write_together
 from utmost.tables.files.json_files import write_json
 
-WARNING = "True counts: not to be published. They are for `utmost release`, and for their owner alone."
+WARNING = "True counts: do not publish them. They are for `utmost release`, and for their owner alone."
 _DRY = "Nothing was written. This is what a release would protect."
 DOMAIN_REMEDY = (
     "Add --domain domain.json, say, a file such as "
@@ -43,10 +43,10 @@ def count(
     events: file_options.TableOrLake,
     *,
     people: people_options.People,
-    part: Annotated[str | None, option("AXIS", "Axis whose labels share no person; each gets a file.")] = None,
+    part: Annotated[str | None, option("AXIS", "Axis whose labels have no person in common; each gets a file.")] = None,
     together: Annotated[
         str | None,
-        option("AXIS", "Axis of 2 to 5 values, kept or removed by rows."),
+        option("AXIS", "Axis of 2 to 5 values; a person's cells along it are kept together."),
     ] = None,
     contributions: Annotated[
         str | None,
@@ -85,7 +85,7 @@ def count(
         check_absent(out)
     if contributions is not None and (part or together or unknown.column):
         raise OutOfRange(
-            "--contributions must stand without --part, --together and --unknown-keys",
+            "--contributions does not go with --part, --together and --unknown-keys",
             came="one of them",
             remedy="Leave it out.",
         )
@@ -130,7 +130,7 @@ def _write_report(counted: Any, path: Path) -> None:
     if reports[0] is None:
         remedy = "Leave out --report, or count the events: --person and --by."
         raise OutOfRange("--report needs a table of events", came="a table of cells, already counted", remedy=remedy)
-    # One pass has one report, but for missing and clipped amounts, which each measure has of its own.
+    # All measures of a pass have the same report, except for their missing and clipped amounts.
     missing = {name: count for report in reports for name, count in report.without_amount.items()}
     clipped = {name: count for report in reports for name, count in report.clipped_amounts.items()}
     facts_of_report = reports[0].facts() | {"without_amount": missing, "clipped_amounts": clipped}
@@ -138,7 +138,7 @@ def _write_report(counted: Any, path: Path) -> None:
 
 
 def _check_alone(part: str | None, together: str | None, neighbours: str, out: Path | None) -> None:
-    """Check that nothing is asked for that has no meaning where keys are named."""
+    """Refuse options that have no meaning when keys are named."""
     if part is not None or together is not None or neighbours != "add-remove":
         came = "--part" if part is not None else "--together" if together is not None else "--neighbours"
         raise OutOfRange(
@@ -153,7 +153,7 @@ def _check_alone(part: str | None, together: str | None, neighbours: str, out: P
 
 
 def _give_parts(tables: dict[Any, CountedTable], part: str, out: Path | None, *, as_json: bool, dry_run: bool) -> None:
-    """A file for each part, all or none; each is released at a level of its own, and a person pays for one."""
+    """Write a file for each part, all or none; each has its own level, and a person pays for one part."""
     each = f"LABEL.json for each label of {part}"
     written = _written_apart(tables, ("parts", each, "--part"), out, dry_run=dry_run)
     first = next(iter(tables.values()))
@@ -168,7 +168,7 @@ def _give_parts(tables: dict[Any, CountedTable], part: str, out: Path | None, *,
     if written:
         rows["written"] = ", ".join(written.values())
         rows["release them"] = (
-            "each at a level of its own; in one ledger's dataset the largest of these levels is charged"
+            "each file at a level of its own; in one ledger's dataset the largest of the levels is charged"
         )
     headline = "Counted." if written else "Nothing was written. This is what releases would protect."
     screen().print(ScreenText(headline, style="bold"), facts(rows))
@@ -176,7 +176,7 @@ def _give_parts(tables: dict[Any, CountedTable], part: str, out: Path | None, *,
 
 
 def _give_measures(measured: dict[Any, Any], out: Path | None, *, as_json: bool, dry_run: bool) -> None:
-    """A file for each measure, and for each part of it, all or none."""
+    """Write a file for each measure, and for each part of it, all or none."""
     tables: dict[str, CountedTable] = {}
     for name, table in measured.items():
         inner = {f"{name}-{of}": part for of, part in table.items()} if isinstance(table, dict) else {str(name): table}
@@ -192,7 +192,7 @@ def _give_measures(measured: dict[Any, Any], out: Path | None, *, as_json: bool,
     }
     if written:
         rows["written"] = ", ".join(written.values())
-        rows["release them"] = "each at a level of its own; their levels add up"
+        rows["release them"] = "each file at a level of its own; the levels add up"
     screen().print(ScreenText("Counted." if written else _DRY, style="bold"), facts(rows))
     screen(stderr=True).print(ScreenText(WARNING, style="bold"))
 
@@ -200,16 +200,16 @@ def _give_measures(measured: dict[Any, Any], out: Path | None, *, as_json: bool,
 def _written_apart(
     tables: Mapping[Any, CountedTable], named: tuple[str, str, str], out: Path | None, *, dry_run: bool
 ) -> dict[str, str]:
-    """The files of tables beside ``--out``, by name, all written or none; what they are called in a refusal."""
+    """Write tables to files beside ``--out``, all or none; return the files by name."""
     what, each, option = named
     if out is None and not dry_run:
         remedy = f"Add --out counted.json: the files are then counted-{each}."
-        raise OutOfRange(f"{option} needs --out: {what} go to a file each", came="none", remedy=remedy)
+        raise OutOfRange(f"{option} needs --out: each of the {what} gets a file", came="none", remedy=remedy)
     if out is None:
         return {}
     paths = {str(name): file_options.beside(out, re.sub(r"[^\w.]+", "-", str(name))) for name in tables}
     if len(set(paths.values())) < len(tables):
-        remedy = "Rename one: a file name has no other signs than letters, digits, dots and hyphens."
+        remedy = "Rename one: file names keep only letters, digits, dots and hyphens."
         raise OutOfRange(f"{what} must have different file names", came="two alike", where=option, remedy=remedy)
     if dry_run:
         return {}
@@ -233,7 +233,7 @@ def _columns(counted: CountedTable) -> dict[str, Any]:
 def _tell(
     counted: CountedTable, out: Path | None, people: people_options.People, *, as_json: bool, headline: str
 ) -> None:
-    """Say what was counted and what one person changes; no count, which a log would keep."""
+    """Show what was counted and what one person changes, without counts, because a log would keep them."""
     unit = counted.unit
     if as_json:
         columns = list(counted.domain.columns)
@@ -247,8 +247,8 @@ def _tell(
                 "individual": counted.individual,
             }
         )
-    assumed = "" if people.are_events else ": as you say, since a table that is counted already proves nothing"
-    changed = unit.many("cell") if unit.is_shared else f"{unit.cells} of them"
+    assumed = "" if people.are_events else ": by your options, because a counted table proves nothing"
+    changed = unit.many("cell") if unit.is_shared else f"{unit.cells} of these cells"
     rows = {
         "cells": f"{counted.domain.size} ({', '.join(counted.domain.columns)})",
         "one person": f"changes at most {changed}, each by at most {unit.most_of}{assumed}",
@@ -259,19 +259,19 @@ def _tell(
     closed = [axis.levels[0] for axis in counted.domain.axes if axis.other is None and axis.levels[0] != own]
     if closed and people.are_events:
         axes = " or ".join(filter(None, (", ".join(closed[:-1]), closed[-1])))
-        rows["left out"] = f'events with another {axes}; "other" in the domain would count them'
+        rows["left out"] = f'events with another {axes}; "other" in the domain counts them'
     if counted.together is not None:
         count = unit.cells // WholeRows.of(counted.domain, counted.together).values
         lines = f"{count} row{'s' * (count > 1)} along {counted.together}"
-        rows["together"] = f"these are the cells of {lines}, all or none"
+        rows["together"] = f"the cells of {lines} are kept all or none"
     if out is not None:
         rows["written"] = str(out)
-        if unit.needs_sizes:
-            rows["release it"] = "by a plan, from a .json file: utmost plan ... --want, utmost release ... --plan"
-        elif out.suffix.lower() == ".json":
+        if out.suffix.lower() == ".json":
             rows["release it"] = f"utmost release {out} --epsilon ..., or utmost plan {out} --want ... first"
-        elif unit.step != 1:
-            rows["release it"] = "from a .json file: only that keeps the steps of amounts"
+        elif unit.needs_sizes or unit.step != 1:
+            rows["release it"] = f"count with --out {out.with_suffix('.json')}: only a .json file keeps the bounds"
         else:
-            rows["release it"] = f"with --sensitivity {unit.sensitivity} --cells {unit.cells}"
+            told = f"--columns {counted.column} --public {','.join(counted.domain.columns)}"
+            told += f" --sensitivity {unit.sensitivity} --cells {unit.cells}"
+            rows["release it"] = f"utmost release {out} {told} --epsilon ..."
     screen().print(ScreenText(headline, style="bold"), facts(rows))

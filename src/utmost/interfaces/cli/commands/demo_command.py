@@ -1,4 +1,4 @@
-"""`utmost demo`: the whole story on a public table, each step the command that a user would type, really run."""
+"""`utmost demo`: count, release, read, relax, view and verify a public table, by commands that are really run."""
 
 import csv
 import json
@@ -52,10 +52,10 @@ STEPS = (
         "statement sharper.csv --title 'Admissions to Berkeley, 1973' --html statement.html",
     ),
 )
-"""The steps, each with its command; a test runs these lines one by one, as they are typed."""
+"""The steps with their commands; a test runs each line as a user would type it."""
 
 
-def demo(*, keep: Annotated[Path | None, option("DIR", "New folder in which the files stay.")] = None) -> None:
+def demo(*, keep: Annotated[Path | None, option("DIR", "New folder for the files.")] = None) -> None:
     """Count, release, read, relax, view and verify a public table in a few seconds.
 
     Each step is shown as a command; its noise is drawn anew.
@@ -85,7 +85,7 @@ def write_events() -> None:
 
 @contextmanager
 def _folder(keep: Path | None) -> Iterator[Path]:
-    """A new folder: the one that is to be kept, or one that is gone afterwards."""
+    """Return the new folder to keep, or a temporary one."""
     if keep is None:
         with TemporaryDirectory(prefix="utmost-demo-") as folder:
             yield Path(folder)
@@ -97,9 +97,9 @@ def _folder(keep: Path | None) -> Iterator[Path]:
 
 
 def _run(arguments: list[str]) -> None:
-    """One command, as the command line runs it, in this process."""
-    from utmost.interfaces.cli.main import command_named  # the main file reads this one when the demo is called
+    """Run a command of the command line in this process."""
+    from utmost.interfaces.cli.main import command_named  # main imports this module when the demo is called
 
     name, *rest = arguments
-    # An error comes up to the demo, and does not end the process by itself.
+    # Errors propagate to the demo, and do not end the process here.
     command_named(name).main(args=rest, prog_name=f"utmost {name}", standalone_mode=False)

@@ -1,4 +1,4 @@
-"""`utmost design`: the best mechanism for a consumer, its loss and why none is less."""
+"""`utmost design`: the best mechanism for a prior and a loss, with the proof."""
 
 import math
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
@@ -34,12 +34,9 @@ _SHOWN = 24
 
 
 def show_design(report: dict[str, Any], out: Path | None) -> None:
-    """Print a `design_report`."""
     shown = {
         "expected loss": with_exact(report["expected_loss"], report["expected_loss_exact"], longest=29),
-        "no private mechanism loses less than": with_exact(
-            report["lower_bound"], report["expected_loss_exact"], longest=29
-        ),
+        "lower bound for all mechanisms": with_exact(report["lower_bound"], report["expected_loss_exact"], longest=29),
         "checked": "yes, both bounds computed again without the solver" if report["verified"] else "NO",
         "found by": report["method"],
         "theorem": report["theorem"] or "none: the lower bound proves it",
@@ -60,9 +57,9 @@ def show_design(report: dict[str, Any], out: Path | None) -> None:
 
 
 def _show_attack(attacks: list[dict[str, Any]]) -> None:
-    """How well the secret is guessed by someone who believes the prior, from the optimum and from the usual ones."""
+    """Show how well an attacker with the prior guesses the secret, from the optimum and from usual mechanisms."""
     console, first = screen(), attacks[0]
-    console.print(ScreenText("\nWhat an attacker learns who believes the prior", style="bold"))
+    console.print(ScreenText("\nWhat an attacker with this prior learns", style="bold"))
     rows = [["without an answer", _percent(first["guessed_before"]), below(first["error_before"]), "", ""]]
     rows += [
         [
@@ -84,11 +81,10 @@ def _show_attack(attacks: list[dict[str, Any]]) -> None:
             )
         )
     if len(attacks) > 1:
-        console.print(ScreenText("The usual mechanisms are remapped for the same reader."))
+        console.print(ScreenText("The usual mechanisms are remapped for the same prior and loss."))
 
 
 def _show_labelled_answers(report: dict[str, Any]) -> None:
-    """The answers to the likeliest place, where secrets have labels."""
     if report:
         console = screen()
         console.print(ScreenText(f"\nThe likeliest answers for {report['likeliest_secret']}", style="bold"))
@@ -101,7 +97,7 @@ def _percent(chance: Any, digits: int = 4) -> str:
 
 
 def above(value: Any, digits: int = 4) -> str:
-    """A number that is never shown below what it is.
+    """Format a number, rounded up.
 
     >>> above(Fraction(1, 3)), above(Fraction(1, 5)), above(float("inf"))
     ('0.3334', '0.2', 'infinity')
@@ -110,7 +106,7 @@ def above(value: Any, digits: int = 4) -> str:
 
 
 def below(value: Any, digits: int = 4) -> str:
-    """A number that is never shown above what it is.
+    """Format a number, rounded down.
 
     >>> below(Fraction(2, 3)), below(Fraction(6, 5))
     ('0.6666', '1.2')
@@ -132,13 +128,13 @@ def _odds(attack: dict[str, Any]) -> str:
 
 
 def show_check(certificate: Certificate) -> None:
-    """Print what a certificate proves, and of which secrets."""
+    """Print what a certificate proves, and for which secrets."""
     space = certificate.ptype.space
     unit, distances = space.unit, distances_words(space)
     shown = {
         "checked": "yes, both bounds computed again without the solver",
         "the mechanism loses at most": number(certificate.upper, 12),
-        "none loses less than": number(certificate.lower, 12),
+        "every mechanism loses at least": number(certificate.lower, 12),
         "theorem": certificate.theorem or "none: the lower bound proves it",
         "secrets": f"{space.size:,}",
         "level": f"epsilon = {level_text(certificate.ptype.level)}" + ("" if unit is None else f" per {unit}"),
@@ -178,11 +174,11 @@ def design(
             "Range of epsilons, in place of --epsilon: 0.5:4:8.",
         ),
     ] = None,
-    theorem: Annotated[bool, flag("Refusal of a loss that Theorem 3.1 does not cover.")] = False,
-    program: Annotated[bool, flag("Linear program even where a theorem answers.")] = False,
+    theorem: Annotated[bool, flag("Refuse a loss that Theorem 3.1 does not cover.")] = False,
+    program: Annotated[bool, flag("Solve the linear program even if a theorem gives the answer.")] = False,
     gap: Annotated[
         str | None,
-        option("SHARE", "Relative excess loss allowed with many places; 1e-7."),
+        option("SHARE", "Allowed relative excess of the loss, for many places; 1e-7."),
     ] = None,
     out: Annotated[
         Path | None,
@@ -192,7 +188,7 @@ def design(
     check: file_options.Check = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Find the best private mechanism for a prior and a loss, with proof of how near the best it is.
+    """Find the best private mechanism for a prior and a loss, and prove its distance from the best.
 
     utmost design --space counts:5 --epsilon alpha=1/2 --prior uniform --loss absolute --out design.json
 
@@ -212,7 +208,7 @@ def design(
     if prior is None:
         remedy = "Add --prior uniform, or --prior FILE.csv with a probability for each secret."
         raise OutOfRange(
-            "--prior must be given: what users believe before they see an answer", came="none", remedy=remedy
+            "--prior must be given: the probability of each secret before an answer", came="none", remedy=remedy
         )
     if theorem and program:
         raise OutOfRange("only one of --theorem and --program may be given", came="both", remedy="Leave one out.")
@@ -238,7 +234,6 @@ def design(
 def _curve(
     range_text: str, asked: TypeAsked, named: tuple[str, str | None], answer: options.Output, plot: Path | None
 ) -> None:
-    """The least loss at the levels of a curve."""
     spelled, space = space_asked(asked.space)
     levels, (prior, loss) = asked_levels(range_text, space.unit), named
     loss = loss or usual_loss(space)
@@ -271,7 +266,7 @@ def _write(optimum: Optimum, loss: str | None, out: Path | None, plot: Path | No
 
 
 def _places(optimum: Optimum, path: Path) -> Writer:
-    """How to draw the prior of a grid, and the answers for its likeliest place."""
+    """Return a writer of the prior on a grid or map, and the answers for its likeliest place."""
     from utmost.interfaces.figures.canvas import check_format, places_figure
 
     certificate = optimum.certificate
@@ -295,16 +290,16 @@ def _places(optimum: Optimum, path: Path) -> Writer:
 
 
 def _map_of_design(optimum: Optimum, path: Path, caption: str) -> Writer:
-    """How to draw the prior on the map of its places, and the answers for the likeliest place."""
+    """Return a writer of the prior on a map, and the answers for the likeliest place."""
     from utmost.interfaces.figures.canvas import write
     from utmost.interfaces.figures.labelled_map import map_of_answers
 
-    figure = map_of_answers(optimum, caption=caption)  # refused here, before anything is written
+    figure = map_of_answers(optimum, caption=caption)  # refuses invalid places before any file is written
     return lambda file: write(figure, file, path.suffix[1:].lower())
 
 
 def _check(path: Path, answer: options.Output) -> None:
-    """Check a design, and refuse one that does not prove what it states."""
+    """Check a design; refuse one that does not prove what it states."""
     certificate = designs.read(path)
     bounds = {"lower": float(certificate.lower), "upper": float(certificate.upper)}
     answer.give({"verified": True, **bounds}, lambda: show_check(certificate))

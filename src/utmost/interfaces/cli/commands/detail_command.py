@@ -54,7 +54,7 @@ def detail(
     utmost detail events.csv --person user --at-most 1 --domain domain.json --group county --detail 'age sex=500'
     --epsilon 1 --out released.json
 
-    Noisy sums of the groups, at 1/8 of the level, decide which are broken down.
+    Noisy sums of the groups, at 1/8 of the level, decide which groups are broken down.
 
     More: docs/reference/tables.md
     """

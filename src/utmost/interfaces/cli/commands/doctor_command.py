@@ -1,4 +1,4 @@
-"""`utmost doctor`: whether this installation is well: versions, SQLite, randomness, optional parts, key files."""
+"""`utmost doctor`: versions, SQLite, randomness, optional packages and key files of this installation."""
 
 import os
 import platform
@@ -80,13 +80,9 @@ def _version(name: str) -> str | None:
 
 
 def has_wal_reset_bug(version: tuple[int, int, int]) -> bool:
-    """Whether this SQLite may damage a database in WAL mode when two connections write and checkpoint at once.
-
-    It is in 3.7.0 to 3.51.2, and mended in 3.51.3 and, by backports, in 3.50.7 and 3.44.6 (sqlite.org/wal.html).
-
-    >>> [has_wal_reset_bug(one) for one in ((3, 45, 1), (3, 50, 7), (3, 51, 2), (3, 51, 3))]
-    [True, False, True, False]
-    """
+    """Check for a bug of SQLite that may damage a database in WAL mode with two connections."""
+    # Versions 3.7.0 to 3.51.2 have it, except the corrected 3.50.7 and 3.44.6 and their successors
+    # (sqlite.org/wal.html).
     mended = version >= (3, 51, 3) or (3, 50, 7) <= version < (3, 51, 0) or (3, 44, 6) <= version < (3, 45, 0)
     return version >= (3, 7, 0) and not mended
 
@@ -101,7 +97,7 @@ def _sqlite() -> dict[str, Any]:
 
 
 def _randomness() -> dict[str, Any]:
-    """Whether the operating system's source answers and does not repeat itself; nothing shows that none predicts it."""
+    """Check that the operating system's source answers and does not repeat itself; no check shows that it is secret."""
     from utmost.core.sampling.random_bits import SystemRandomness, entropy
 
     begun = monotonic()
@@ -111,7 +107,7 @@ def _randomness() -> dict[str, Any]:
     except EntropyFailed as error:
         return {"healthy": False, "note": str(error), "seconds": monotonic() - begun}
     count = 64 << 14
-    even = abs(ones - count // 2) < 7 * count**0.5 / 2  # fails once in 10^11 for fair bits
+    even = abs(ones - count // 2) < 7 * count**0.5 / 2  # false alarm once in 10^11 runs
     healthy = len(blocks) == _BLOCKS and even
     note = f"{_BLOCKS} blocks differ, and of {count:,} bits {100 * ones / count:.3f} % are ones"
     return {"healthy": healthy, "note": note, "seconds": monotonic() - begun}
@@ -127,7 +123,7 @@ def _optional() -> dict[str, Any]:
 
 
 def _files(ledger: str | None, key_file: Path | None, witness: Path | None) -> list[dict[str, Any]]:
-    """The files that others must not read, and who may; what is in them is not looked at."""
+    """Return the files that others must not read, with their modes; their contents are not read."""
     key = key_file or (Path(os.environ["UTMOST_LEDGER_KEY_FILE"]) if "UTMOST_LEDGER_KEY_FILE" in os.environ else None)
     named: dict[str, Path] = {}
     if ledger is not None:
@@ -177,7 +173,7 @@ def _is_well(report: dict[str, Any]) -> bool:
 def _show(report: dict[str, Any]) -> None:
     console = screen()
     versions, database = report["versions"], report["sqlite"]
-    console.print(ScreenText("utmost is well." if report["well"] else "Something is wrong, see below.", style="bold"))
+    console.print(ScreenText("utmost is well." if report["well"] else "Something is wrong; see below.", style="bold"))
     optional = {
         f"utmost[{name}]": "there" if each["get"] is None else f"not there; get it with {each['get']}"
         for name, each in report["optional"].items()

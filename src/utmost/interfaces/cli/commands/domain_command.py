@@ -33,12 +33,12 @@ def check(
     out: Annotated[Path | None, option("FILE", "File for the report (.json), for the owner alone.")] = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Show the curator, for each declared column, what share of a file's rows lies outside or is empty.
+    """Show, for each declared column, what share of a file's rows is outside the domain or empty.
 
     utmost domain check persons.csv --domain domain.json
 
-    The shares are true: do not publish them. Mend spellings in the domain; a value that only the data know stays
-    outside.
+    The shares are true: do not publish them. Correct spellings in the domain, but add no value that you know only from
+    the data.
 
     More: docs/howto/count-people.md
     """
@@ -89,7 +89,7 @@ def _report(table: Any, domain: Domain, spelling: table_options.NumberSpelling) 
 
 
 def _in_other(table: Any, name: str, axis: Any, spelling: table_options.NumberSpelling) -> int:
-    """How many rows the label for other values takes in, missing ones among them where they have no label."""
+    """Return how many rows the label for other values includes, among them missing values without a label."""
     domain = Domain({name: axis})
     counted = count_table(table, domain, Counting(each_row=True), spelling=spelling.cells, outside="leave out")
     sums = domain.sums(counted.cells, domain.finest)
@@ -97,7 +97,7 @@ def _in_other(table: Any, name: str, axis: Any, spelling: table_options.NumberSp
 
 
 def _share(count: int | None, rows: int) -> str:
-    """A number of rows with its share, rounded up so that no loss is 0 %."""
+    """Return a number of rows with its share, which is rounded up so that no loss shows as 0 %."""
     if count is None:
         return ""
     return f"{count} ({percent_lost(count, rows)})" if count else "0"

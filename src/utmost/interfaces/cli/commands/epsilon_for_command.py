@@ -1,4 +1,4 @@
-"""`utmost epsilon-for`: the least epsilon whose error bar is short enough."""
+"""`utmost epsilon-for`: the least epsilon for a margin of error."""
 
 from collections.abc import Callable
 from typing import Annotated, Any
@@ -24,7 +24,7 @@ from utmost.publish.promises.table_statements import assumed_line, promise_line
 
 
 def show_noise(noise: CellNoiseAtLevel, *, wanted: str) -> None:
-    """Print the level of a plan beside the error bar that it was found for."""
+    """Print the level of a noise beside the wanted margin."""
     shown = {
         "epsilon": number(noise.level.epsilon),
         "margin": f"± {number(noise.margin)} at {percent(noise.confidence)} confidence (wanted: ± {wanted})",
@@ -38,7 +38,7 @@ def show_noise(noise: CellNoiseAtLevel, *, wanted: str) -> None:
 
 
 def _of_points(margin: str, confidence: str, per: str, dimensions: int) -> tuple[dict[str, Any], Callable[[], object]]:
-    """The level for points, for programs and for people."""
+    """Return the level for points, as a report and as a screen."""
     with progress_bar("Searching"):
         least = planar_epsilon_for(margin, confidence, per=per, dimensions=dimensions)
     law = PlanarLaw(level(least), dimensions, exact(per, "per"))
@@ -61,7 +61,7 @@ def _of_points(margin: str, confidence: str, per: str, dimensions: int) -> tuple
 
 
 def _in_all(margin: str, confidence: str, in_all: str, neighbours: str) -> tuple[dict[str, Any], Callable[[], object]]:
-    """The level where a person's events are bounded in all cells together, for programs and for people."""
+    """Return the level for a bound on a person's events over all cells, as a report and as a screen."""
     with progress_bar("Searching"):
         least = epsilon_for_in_all(margin, confidence, in_all=in_all, neighbours=neighbours)
     unit, sure = Unit(in_all, 1, neighbours), read_confidence(confidence)
@@ -85,9 +85,7 @@ def epsilon_for(
     sensitivity: Annotated[str | None, option("NUMBER", "Most by which one person changes one cell: 1.")] = None,
     *,
     plane: options.Plane,
-    in_all: Annotated[
-        str | None, option("S", "Most events of one person in all cells together, as release takes them from a recipe.")
-    ] = None,
+    in_all: Annotated[str | None, option("S", "Most events of one person, over all cells.")] = None,
     dimensions: Annotated[int, option("N", "Coordinates of a point, with --planar.")] = 2,
     confidence: options.Confidence = DEFAULT_CONFIDENCE,
     cells: options.CellsChanged = 1,
@@ -113,18 +111,18 @@ def epsilon_for(
             None,
         ):
             remedy = "Write --in-all 300 --margin 500, say."
-            required = "--in-all needs no other options than --margin, --confidence and --neighbours"
+            required = "--in-all goes only with --margin, --confidence and --neighbours"
             raise OutOfRange(required, came="another combination", remedy=remedy)
         return answer.give(*_in_all(margin, confidence, in_all, neighbours))
     if plane != options.Plane():
         defaults = ("absolute", "integers", "add-remove", False, 1, None)
         if not plane.planar or (cost, numbers, neighbours, relaxable, cells, sensitivity) != defaults:
-            required = "--per and --dimensions need --planar, and no other options than --margin and --confidence"
+            required = "--per and --dimensions need --planar, and go only with --margin and --confidence"
             raise OutOfRange(required, came="another combination", remedy="Write --planar --per 1 --margin 2, say.")
         return answer.give(*_of_points(margin, confidence, plane.per or "1", dimensions))
     if sensitivity is None:
         raise OutOfRange(
-            "--sensitivity must say how much one individual changes a cell",
+            "--sensitivity must give the largest change of a cell by one individual",
             came="none",
             remedy="Add --sensitivity 1 if one person changes a cell by at most 1: you must know this to be true.",
         )

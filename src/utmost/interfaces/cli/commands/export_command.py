@@ -1,4 +1,4 @@
-"""`utmost export`: a design as files from which a phone or a page draws for itself, exactly."""
+"""`utmost export`: a design as files, by which a phone or a page draws its own exact answers."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -31,7 +31,9 @@ def export(
     to: Annotated[Language, option(None, "Language of the files; js runs in pages and apps.")] = "js",
     out: Annotated[Path, option("FOLDER", "New folder for the files.")],
     space: options.SpaceSpec = None,
-    rounded: Annotated[bool, flag("Design rounded first to fractions of 61 bits, at its level.", "--round")] = False,
+    rounded: Annotated[
+        bool, flag("Round the design first to fractions of 61 bits; it keeps its level.", "--round")
+    ] = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Write a mechanism as code, so that phones and pages draw their own answers.
@@ -45,7 +47,7 @@ def export(
     survey = _survey(design)
     if survey is not None:
         if space is not None:
-            raise OutOfRange("a survey says its own answers", came="--space", remedy="Leave out --space.")
+            raise OutOfRange("a survey has its own answers", came="--space", remedy="Leave out --space.")
         return _export_survey(survey.rounded if rounded else survey, to, out, as_json=as_json)
     saved = saved_mechanism(design, None if space is None else space_named(space))
     if rounded:
@@ -66,7 +68,7 @@ def _rounded(saved: SavedMechanism) -> SavedMechanism:
 
 
 def _survey(path: Path) -> Survey | None:
-    """The survey in a file; None for anything else, which is read as a mechanism."""
+    """Return the survey in a file; None for any other file, which is read as a mechanism."""
     if path.suffix.lower() != ".json":
         return None
     document = read_json(path, "a design must")
@@ -83,20 +85,20 @@ def _export_survey(survey: Survey, to: Language, out: Path, *, as_json: bool) ->
         "written": ", ".join(names),
         "a report": f"{how.bits} bits, of {len(survey.labels)} answers",
         "level": f"epsilon = {report['epsilon']} for each report",
-        "checked": "every two answers are together in blocks of one weight",
+        "checked": "every two answers share blocks of the same total weight",
     }
     screen().print(facts(shown))
 
 
 def _write(contents: Mapping[str, bytes], folder: Path) -> list[str]:
-    """Write all files into the folder, which is made where it is not there; none where one cannot be."""
+    """Write all files into a folder, or none; make the folder if it does not exist."""
     is_new = not folder.exists()
     if is_new:
         folder.mkdir()
     try:
         write_together({folder / name: _writer(content) for name, content in contents.items()})
     except BaseException:
-        # After Ctrl-C, too: a folder that was made for these files is not left behind.
+        # Also after Ctrl-C, so that no empty new folder is left behind.
         if is_new:
             with suppress(OSError):
                 folder.rmdir()

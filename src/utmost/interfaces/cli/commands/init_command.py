@@ -1,4 +1,4 @@
-"""`utmost init`: write a recipe, which holds everything about a release but the data."""
+"""`utmost init`: write a recipe, with everything about a release except the data."""
 
 import os
 import shlex
@@ -43,7 +43,7 @@ _FILES = {"plan", "promise", "key-file", "witness", "sign", "ledger"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecipeOutput:
-    """The files that each run writes, and the file of the recipe."""
+    """The options for the files that each run writes."""
 
     title: ClassVar[str] = "Output"
 
@@ -71,7 +71,7 @@ def init(
     out: Annotated[Path, option("FILE", "File for the recipe (.toml).")] = Path("release.toml"),
     as_json: options.AsJson = False,
 ) -> None:
-    """Write a recipe: everything about a release but the data. Without options it asks.
+    """Write a recipe: everything about a release except the data. Without options, the command asks questions.
 
     utmost init --each-row --by region,sex --domain domain.json --epsilon 1 --out release.toml
 
@@ -113,7 +113,7 @@ def init(
         rows["once"] = shlex.join(command)
     rows["try it"] = f"utmost release DATA.csv --recipe {file}{name} --dry-run"
     rows["release"] = f"utmost release DATA.csv --recipe {file}{name}{request} --out released.csv"
-    screen().print(ScreenGroup(ScreenText("A recipe, with everything but the data.", style="bold"), facts(rows)))
+    screen().print(ScreenGroup(ScreenText("A recipe, with everything except the data.", style="bold"), facts(rows)))
 
 
 def _ask(question: str, **more: Any) -> Any:
@@ -125,14 +125,14 @@ def _confirm(question: str) -> bool:
 
 
 def _secrets_to_write(given: dict[str, Any], file: Path | None, folder: Path) -> Path | None:
-    """The secret file, where there is to be a new ledger in a file, and nothing says where its key is."""
+    """Return the path of a new secret file, if the ledger is a new file and no option names its key."""
     place = given.get("ledger")
     if place is None or "://" in place or "key-file" in given:
         return None
     if os.environ.get("UTMOST_LEDGER_KEY") or os.environ.get("UTMOST_LEDGER_KEY_FILE") or (folder / place).exists():
         return None
     if file is None:
-        remedy = "Write --out release.toml: the secret file stands beside it."
+        remedy = "Write --out release.toml: the secret file goes beside it."
         raise OutOfRange("--out must name a file where the ledger is new", came="-", remedy=remedy)
     secrets = file.with_suffix(".secret.toml")
     check_absent(secrets)
@@ -140,12 +140,7 @@ def _secrets_to_write(given: dict[str, Any], file: Path | None, folder: Path) ->
 
 
 def _checked(choices: Choices, given: dict[str, Any], folder: Path) -> tuple[dict[str, Any], dict[str, Any] | None]:
-    """The options as a recipe has them and the declared domain, once it is clear that they go together.
-
-    Raises:
-        NotALevel: without a level.
-        OutOfRange: for options that do not go together, and one that is missing.
-    """
+    """Return the options of a recipe and the domain, after a check that they go together."""
     choices.level.read()
     promised, people = choices.asked.whole, choices.people
     promised.check()
@@ -174,7 +169,7 @@ def _checked(choices: Choices, given: dict[str, Any], folder: Path) -> tuple[dic
             taken[name] = os.path.relpath(value, folder)
         elif name == "mean":
             means = [text.rpartition("=") for text in value]
-            if people.people.several is None:  # a mean that is written otherwise is refused here
+            if people.people.several is None:  # refuses a misspelt mean
                 _ = people.people.measure
             taken[name] = {column: [_number(end) for end in ends.split(",")] for column, _, ends in means}
         elif isinstance(value, list):
@@ -188,8 +183,8 @@ def _number(text: str) -> int | str:
 
 
 def asked_recipe() -> tuple[dict[str, Any], dict[str, Any] | None]:
-    """Ask, question by question; the answers depend on what is known of the columns, never on the data."""
-    click.echo("Answer from what you know of the columns. Nothing is read from the data.", err=True)
+    """Ask for the options question by question; no question depends on the data."""
+    click.echo("Answer from what you know about the columns. The data are not read.", err=True)
     given: dict[str, Any] = {}
     if _confirm("Is each row another person"):
         given["each-row"] = True
@@ -215,7 +210,7 @@ def asked_recipe() -> tuple[dict[str, Any], dict[str, Any] | None]:
 
 
 def _asked_axis(name: str) -> Any:
-    """One axis, asked again until it is one."""
+    """Ask for one axis until it is valid."""
     kinds = click.Choice(["values", "numbers", "birth dates", "months", "years"])
     while True:
         axis = _axis_of(_ask(f"{name}: kind of column", type=kinds, default="values"))
@@ -231,9 +226,9 @@ def _axis_of(kind: str) -> Any:
     if kind == "values":
         return split_names([_ask("  its values, with commas between")])
     if kind in ("months", "years"):
-        ends = _ask("  first one and the one after the last, as 2024,2026")
+        ends = _ask("  first one, and the one after the last: 2024,2026")
         return {kind: split_names([ends])}
-    text = _ask("  where groups begin, as 0,18,65,; a comma at the end leaves the last one open")
+    text = _ask("  where groups begin: 0,18,65, (with a comma at the end the last group is open)")
     groups: list[Any] = [_number(part) for part in split_names([text])]
     groups += [None] if text.rstrip().endswith(",") else []
     if kind == "numbers":
@@ -241,6 +236,6 @@ def _axis_of(kind: str) -> Any:
     column = _ask("  column of birth dates", default="birth_date").strip()
     return {
         "ages": groups,
-        "on": _ask("  day on which ages are counted, as 2025-01-01").strip(),
+        "on": _ask("  day on which ages are counted: 2025-01-01").strip(),
         "column": column,
     }

@@ -41,7 +41,6 @@ _TOLD = (
 
 
 def show_status(status: Mapping[str, Any], headline: str | None = None) -> None:
-    """Print what a ledger holds."""
     sealed = "sealed: each level under a key of its own" if status["sealed"] else "open: stored as they are"
     rows = {
         "ledger": status["place"],
@@ -65,7 +64,6 @@ def show_status(status: Mapping[str, Any], headline: str | None = None) -> None:
 
 
 def show_verification(report: Mapping[str, Any]) -> None:
-    """Print what was found sound."""
     rows = {
         "events": str(report["events"]),
         "responses": f"{report['responses']} with {report['cells']} cells",
@@ -74,17 +72,16 @@ def show_verification(report: Mapping[str, Any]) -> None:
     }
     if report["answers"]:
         rows["answers"] = f"of {report['answers']} persons"
-    screen().print(ScreenGroup(ScreenText("Everything in the ledger is as it was written.", style="bold"), facts(rows)))
+    screen().print(ScreenGroup(ScreenText("Everything in the ledger is unchanged.", style="bold"), facts(rows)))
 
 
 def show_history(events: Sequence[Mapping[str, Any]]) -> None:
-    """Print events, oldest first."""
     rows = [[str(event["number"]), event["time"], event["kind"], _facts(event["facts"])] for event in events]
     screen().print(grid(("event", "time", "kind", "facts"), rows, left=4))
 
 
 def _facts(event_facts: Mapping[str, Any]) -> str:
-    """The facts of an event that people want to know; digests are for programs."""
+    """Return the facts of an event for people, without digests."""
     return ", ".join(f"{name} {_cell(event_facts[name])}" for name in _TOLD if event_facts.get(name) is not None)
 
 
@@ -99,7 +96,7 @@ NameFilter = Annotated[str | None, option("NAME", "Release whose events are list
 
 
 def status(*, place: LedgerPlaceOptions, answer: options.Output) -> None:
-    """Show what the ledger holds: its releases, their levels, and what each dataset has spent."""
+    """Show the ledger's releases, their levels, and the epsilon that each dataset has spent."""
     with place.opened() as opened:
         _give_status(opened, answer)
 
@@ -129,7 +126,7 @@ def create(
 
 
 def verify(*, place: LedgerPlaceOptions, answer: options.Output) -> None:
-    """Recompute the whole ledger; exit code 1 where it is damaged or in quarantine."""
+    """Recompute the whole ledger. Exit code 1 if it is damaged or in quarantine."""
     with place.opened() as opened, progress_bar("Verifying"):
         verification, quarantine = opened.verify(), opened.status().quarantine
     report = ledger_answers.verification_report(verification) | {"quarantine": quarantine}
@@ -148,7 +145,7 @@ def history(
 
 
 def _limit(text: str) -> Level:
-    """The level of a limit; a refusal names the option."""
+    """Read the level of a limit; a refusal names the option."""
     try:
         return options.written_level(text)
     except (NotALevel, NotANumber) as error:
@@ -178,11 +175,11 @@ def charge(
     place: LedgerPlaceOptions,
     dataset: Annotated[str, option("NAME", "Dataset in the ledger.")],
     level: options.AskedLevel,
-    what: Annotated[str, option("TEXT", "Purpose, in words that no other charge has.")],
-    independent: Annotated[bool, flag("A new dataset, of other people than all others.")] = False,
+    what: Annotated[str, option("TEXT", "Purpose; different for each charge.")],
+    independent: Annotated[bool, flag("New dataset, of people who are in no other dataset.")] = False,
     answer: options.Output,
 ) -> None:
-    """Charge a dataset with what another tool has spent: one budget for all. Made again, it is charged once.
+    """Charge a dataset with the epsilon that another tool spent. The same charge made twice counts once.
 
     utmost ledger charge --ledger releases.db --dataset students --epsilon 1/2 --what "OpenDP, mean age, 2025"
     """
@@ -220,21 +217,21 @@ def restore(
     if place.path is not None:
         check_absent(place.path)
     with Ledger.restore(copy, place.ledger, key=place.key, witness=place.witness_path) as opened:
-        told = "Restored, and in quarantine: it answers nothing new before `utmost ledger resume`."
+        told = "Restored, and in quarantine: no new answers before `utmost ledger resume`."
         _give_status(opened, answer, told)
 
 
 def resume(
     *,
     place: LedgerPlaceOptions,
-    reason: Annotated[str, option("TEXT", "Reason why the ledger may go on, to be recorded.")],
+    reason: Annotated[str, option("TEXT", "Reason for resuming, which is recorded.")],
     missing: Annotated[
-        list[str] | None, option("DATASET=EPSILON", "Epsilon spent beyond what the ledger knows.")
+        list[str] | None, option("DATASET=EPSILON", "Epsilon spent that the ledger does not have.")
     ] = None,
-    nothing_missing: Annotated[bool, flag("Nothing was spent beyond what the ledger knows.")] = False,
+    nothing_missing: Annotated[bool, flag("No epsilon was spent that the ledger does not have.")] = False,
     answer: options.Output,
 ) -> None:
-    """End a quarantine: charge what may have been spent since the backup. Earlier releases stay closed.
+    """End a quarantine, and charge what may have been spent since the backup. Earlier releases stay closed.
 
     utmost ledger resume --ledger restored.db --reason "disk failure" --missing students=3/4
     """
@@ -253,7 +250,7 @@ def receipt(
     check: Annotated[str | None, option("RECEIPT", "Receipt to compare the ledger with.")] = None,
     answer: options.Output,
 ) -> None:
-    """Print a receipt to keep elsewhere, or compare the ledger with one: an older copy is detected."""
+    """Print a receipt to keep elsewhere, or compare the ledger with a receipt: an older copy is detected."""
     with place.opened() as opened:
         if check is not None:
             opened.check(check)
@@ -271,10 +268,10 @@ ELSEWHERE = {
     "spent": "budget",
     "limit": "budget",
 }
-"""The parts that people look for under another word."""
+"""Subcommands under other words that people use."""
 
 PARTS = (create, status, verify, history, budget, charge, backup, restore, resume, receipt)
-"""The parts of `utmost ledger`, in the order in which people meet them."""
+"""The subcommands of `utmost ledger`, in the order of the help."""
 
 
 def _give_status(ledger: Ledger, answer: options.Output, headline: str | None = None) -> None:

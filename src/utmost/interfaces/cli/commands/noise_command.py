@@ -1,4 +1,4 @@
-"""`utmost noise`: the law, why it is the one, and its margins drawn to scale."""
+"""`utmost noise`: the least noise for one cell, why it is the least, and its margins drawn to scale."""
 
 from fractions import Fraction
 from typing import Any
@@ -16,7 +16,6 @@ _HALF = 20
 
 
 def show_noise(report: dict[str, Any]) -> None:
-    """Print a `law_report`."""
     shown = {
         "why this law": report["theorem"],
         "level": f"epsilon = {level_words(level_from_text(report['epsilon']))}",
@@ -32,7 +31,7 @@ def show_noise(report: dict[str, Any]) -> None:
 
 
 def _error_bars(margins: dict[str, int | float]) -> ScreenTable:
-    """Each confidence with its margin, drawn around the true value."""
+    """Draw the margin of each confidence around the true value."""
     longest = max(float(margin) for margin in margins.values()) or 1.0
     rows = [
         (percent(confidence), f"± {number(margin)}", _error_bar(round(float(margin) / longest * _HALF)))

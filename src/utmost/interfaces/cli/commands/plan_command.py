@@ -1,4 +1,4 @@
-"""`utmost plan`: what to measure and with which shares of the level, the choice in numbers, and how far from best."""
+"""`utmost plan`: which sums to measure with which budget shares, their errors, and the distance from the best."""
 
 from math import ceil, isfinite, prod, sqrt
 from pathlib import Path
@@ -43,9 +43,9 @@ from utmost.tables.axes.domain import Domain
 from utmost.tables.files.json_files import read_json
 
 _FEW, _MOST_BOXES = 4, 2_000
-_SHOWN = 24  # measured families on a screen
-_MOST_PARTS = 16  # wanted tables that stand side by side on a screen
-_MARGIN = 1e-6  # a ratio of floats that is 1 in truth is not shown as 1.001
+_SHOWN = 24  # measured marginals on a screen
+_MOST_PARTS = 16  # wanted tables side by side on a screen
+_MARGIN = 1e-6  # rounding error of a ratio of 1, which must not be shown as 1.001
 
 FIRST = ("--want", "--epsilon", "--at-most", "--up-to")
 RARE = (
@@ -62,7 +62,7 @@ RARE = (
     ),
     *("--neighbours", "--nonnegative", "--exactly", "--together"),
 )
-"""Options for whoever steers the search, or plans for a domain before anybody has counted."""
+"""Options that steer the search, or plan for a domain before counting."""
 
 
 def plan(
@@ -77,14 +77,14 @@ def plan(
             'Sums wanted: "department sex", "sex=2" (weight 2), "" (total), "ranges of age", "tables of 2 columns".',
         ),
     ] = None,
-    per_answer: Annotated[bool, flag("Weights for each answer, not for each table.")] = False,
+    per_answer: Annotated[bool, flag("Weights are for each answer, not for each table.")] = False,
     level: options.AskedLevel,
     up_to: Annotated[str | None, option("NUMBER", "Largest epsilon to which it will be relaxed.")] = None,
     share: Annotated[
         list[str] | None,
         option("SUMS=NUMBER", 'Sums to measure, with budget shares: "department sex=3/4", "=1/4" (total).'),
     ] = None,
-    weightings: Annotated[bool, flag("Plans for other weights of the same tables, too.")] = False,
+    weightings: Annotated[bool, flag("Also plan for other weights of the same tables.")] = False,
     choose: Annotated[str | None, option("NAME", "Plan to take from --weightings, by its name.")] = None,
     at_most: Annotated[int | None, option("K", "Number of cells that one person may change.")] = None,
     per_cell: Annotated[str | None, option("S", "Most by which one person changes a cell; 1.")] = None,
@@ -151,7 +151,7 @@ def plan(
 def _asked(
     source: Path, bounds: dict[str, Any], neighbours: str | None, together: str | None, promised: dict[str, bool]
 ) -> tuple[Domain, Unit, str | None]:
-    """Domain, unit and the axis of whole rows: of a counted file what it proved, else what is said."""
+    """Return the domain, the unit and the axis of whole rows: from a counted file, or from the options."""
     if source.suffix.lower() != ".json":
         remedy = "Count first: utmost count TABLE --person ... --domain ... --at-most ... --out counted.json."
         raise OutOfRange("utmost plan reads a counted table or a domain, a .json file", came=source.name, remedy=remedy)
@@ -163,14 +163,16 @@ def _asked(
         for name, value in stated.items():
             if value is not None:
                 remedy = f"Leave out {name}; or count again with another one."
-                raise OutOfRange("a counted table says itself what one person may change", came=name, remedy=remedy)
+                raise OutOfRange("a counted table has its own bounds on a person", came=name, remedy=remedy)
         return counted.domain, counted.unit, counted.together
     domain, in_all = Domain.of_facts(document), bounds["--in-all"]
-    # What bounds all cells together bounds each of them: one person may then be in any.
+    # A bound over all cells also bounds each cell; one person may then be in every cell.
     at_most = domain.size if bounds["--at-most"] is None and in_all is not None else bounds["--at-most"]
     if at_most is None:
-        remedy = "Add --at-most 1, say; or plan for the file that utmost count wrote, which has it."
-        raise OutOfRange("--at-most must say how many cells one person may change", came="none", remedy=remedy)
+        remedy = "Add --at-most 1, say; or plan for a file of utmost count, which has this bound."
+        raise OutOfRange(
+            "--at-most must give the number of cells that one person may change", came="none", remedy=remedy
+        )
     if exact_integer(at_most, "at_most") < 1:
         raise OutOfRange("--at-most must be at least 1", came=at_most, remedy="Write --at-most 1, say.")
     values, step = bounds["--values"], bounds["--step"]
@@ -255,10 +257,8 @@ def _report(chosen: Plan, others: Alternatives | None, sure: Any) -> dict[str, A
 
 
 def _certified(chosen: Plan, workload: Workload, at: Level) -> float | None:
-    """How many times the least error of all shares of the families of use this error is, where a search can prove it.
-
-    By branch and bound over up to four families; None for more, and where the groups of a level differ in size.
-    """
+    """Return a proved factor by which the error may exceed the least error over all shares of useful marginals."""
+    # By branch and bound, for at most four marginals; None for more, and if the groups of a level differ in size.
     of_groups = not any(map(chosen.measurement.kind, chosen.shares))
     if wants_marginals(workload) or not of_groups:
         return None
@@ -273,7 +273,7 @@ def _certified(chosen: Plan, workload: Workload, at: Level) -> float | None:
 
 
 def _show(report: dict[str, Any], out: Path | None) -> None:
-    """Print the choice: what is measured, what comes of it, what else there is, and how far it is from the best."""
+    """Print the plan: measured sums, errors, alternatives, and the distance from the best."""
     parts = [row["sums"] or TOTAL for row in report["wanted"]]
     sure = percent(report["confidence"])
     tuned = "" if report["tuned_at"] == report["level"] else f", shares tuned at epsilon = {report['tuned_at']}"
@@ -355,7 +355,7 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
             ScreenText("Error of the wanted tables:", style="bold"),
             grid(["wanted", "answers", "weight", "standard\ndeviation", *margins], wanted),
             *choices,
-            ScreenText("The weighted variance is at most so many times the least possible, as proved:", style="bold"),
+            ScreenText("Proved bounds on the weighted variance, as a multiple of the least possible:", style="bold"),
             grid(["variance", "the least is over"], _within(report), left=2),
             facts(rows),
         )
@@ -363,24 +363,24 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
 
 
 def _made_once(chosen: Plan) -> str | None:
-    """The gain of a release made once, and the option that makes it so."""
+    """Return the gain of noise that is drawn once, and the option for it."""
     return None if (words := chosen.once_words) is None else f"{words}: utmost release COUNTED --want ... --once tables"
 
 
 def _option_words(change: dict[str, Any]) -> str:
-    """An argument as an option, and when it may be passed."""
+    """Return an argument as an option, with the condition for passing it."""
     value = "" if change["value"] is True else f" {change['value']}"
     return f"--{change['argument']}{value}, {change['condition']}"
 
 
 def _times(row: dict[str, Any]) -> float:
-    """How many times the margin that a wanted table would have alone its margin is."""
+    """Return the margin of a wanted table divided by its margin with its own noise."""
     bar, alone = row["error_bar"], row["alone_error_bar"]
     return 0.0 if bar is None or not alone else float(bar) / float(alone)
 
 
 def _within(report: dict[str, Any]) -> list[list[str]]:
-    """The factor by which this error may exceed the least error of each class of mechanisms."""
+    """Return the factor by which this error may exceed the least error of each class of mechanisms."""
     rows = []
     for bound in report["within"].values():
         times = bound["times"]

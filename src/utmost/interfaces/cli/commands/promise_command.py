@@ -1,4 +1,4 @@
-"""`utmost promise`: what is promised of a table, written down before anybody looks at the data."""
+"""`utmost promise`: the promise about a table, written down before anybody looks at the data."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -77,7 +77,7 @@ def _show(stated: Promise, report: dict[str, Any], out: Path | None) -> None:
 
 
 def _text(fact: Any) -> str:
-    """A fact of a promise in one line; empty where it says nothing."""
+    """Return a fact of a promise in one line; empty without content."""
     if isinstance(fact, bool):
         return "yes" if fact else ""
     if isinstance(fact, dict):

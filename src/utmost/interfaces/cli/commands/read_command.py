@@ -1,4 +1,4 @@
-"""`utmost read`: the answer, and what was believed before and after the response."""
+"""`utmost read`: figures of a release with margins, or the best answer for a prior and a loss."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -32,7 +32,6 @@ _FAINT = 1e-3
 
 
 def show_reading(report: dict[str, Any]) -> None:
-    """Print a `reading_report`."""
     low, high = report["interval"]
     ties = ", ".join(map(str, report["ties"]))
     exactly = report["expected_loss_exact"] or ""
@@ -91,7 +90,7 @@ def read(
     level: options.AskedLevel,
     statement: file_options.StatementFile = None,
     confidence: options.Confidence = DEFAULT_CONFIDENCE,
-    clamped: Annotated[bool, flag("Only responses clamped to 0..n; others are refused.")] = False,
+    clamped: Annotated[bool, flag("Responses were clamped to 0..n; refuse others.")] = False,
     plot: options.Plot = None,
     spelling: table_options.TextFileOptions,
     out: Annotated[Path | None, option("FILE", "File for the table, or .json for one response.")] = None,
@@ -136,7 +135,7 @@ def read(
 
 @dataclass(frozen=True)
 class _ResponseReader:
-    """The part that every response has."""
+    """The prior, loss, noise and confidence for reading every response."""
 
     prior: str
     loss: str
@@ -177,7 +176,7 @@ def _check_request(
 def _noise(
     level: options.AskedLevel, statement: Path | None, table: Path | None, column: str | None
 ) -> Level | IntegerLaw:
-    """The level that was given, or the noise that the statement names; by default the one beside the releases."""
+    """Return the level of the option, or the noise in the statement, by default the one beside the table."""
     beside = None if table is None else sidecars.sidecar_path(table)
     if statement is None and not level.is_given and beside is not None and beside.exists():
         assert table is not None, "it stands beside them"
@@ -192,17 +191,15 @@ def _noise(
 
 
 def _stated_beside(releases: Path, statement: dict[str, Any], column: str | None) -> Level | IntegerLaw:
-    """The noise by the statement beside a file, which must be the file that was released.
-
-    A part of it, or a copy in another form, is read with its statement named: --statement FILE.
-    """
+    """Return the noise in the statement beside a file, which must be unchanged."""
+    # For a part of the file, or a copy in another format, name the statement: --statement FILE.
     noise = reading_noise(statement, column)
     sidecars.check_unchanged(releases, statement)
     return noise
 
 
 def _largest(n: str | None, prior: str) -> int | str:
-    """The largest count, from --n or from the prior's file; or the column that has it."""
+    """Return the largest count, from --n or from the prior's file; or the column that holds it."""
     if n is None:
         if not is_file(prior):
             raise OutOfRange(
@@ -232,7 +229,7 @@ def _give(
     form: str | None,
     as_json: bool,
 ) -> None:
-    """Read a whole file, and write it with its answers."""
+    """Read a complete file, and write it with its answers."""
     consumer = cache(reader.consumer)
 
     def one(response: int, largest: int) -> Reading:

@@ -1,4 +1,4 @@
-"""`utmost relax`: another response of a release in a ledger, at a larger level, from the table that was published."""
+"""`utmost relax`: another answer of a release in a ledger, at a larger level, from the table that was published."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -55,7 +55,7 @@ def relax(
     utmost relax table.csv --ledger releases.db --name admissions --epsilon 1 --out sharper.csv
 
     TABLE is the table that was published; the ledger refuses any other. Persons are counted again: give the --recipe
-    of the release, or repeat its counting options. The larger --epsilon always stands on the command line.
+    of the release, or repeat its counting options. Always give the larger --epsilon on the command line.
 
     More: docs/howto/keep-a-ledger.md
     """
@@ -63,11 +63,11 @@ def relax(
         check_said_once(click.get_current_context())
         if not question.level.is_given:
             raise OutOfRange(
-                "the larger --epsilon must stand on the command line: the recipe has that of the release",
+                "--epsilon must be on the command line: the recipe has the smaller one of the release",
                 came="none",
                 remedy="Add --epsilon 2, say.",
             )
-    at, table = question.at, spelling.of(table, is_counted=people.are_events)  # a level that is none is refused first
+    at, table = question.at, spelling.of(table, is_counted=people.are_events)  # refuses an invalid level first
     signer = question.checked(table)
     with ledger.opened() as opened:
         if people.are_events and people.mean is not None and len(people.mean) > 1:
@@ -105,7 +105,7 @@ def relax(
 def _means_to_relax(
     table: Path, people: PersonOptions, spelling: table_options.NumberSpelling, key: Path | None
 ) -> dict[str, CountedTable]:
-    """The tables of several amounts, counted again."""
+    """Count the tables of several amounts again."""
     check_counted_before(people, key)
     tables = counted_table(table, people, people.neighbours or "add-remove", spelling.cells, key)
     assert isinstance(tables, dict), "several means are counted"
@@ -115,7 +115,7 @@ def _means_to_relax(
 def _table_to_relax(
     table: Path, kept: Published | None, people: PersonOptions, spelling: table_options.NumberSpelling, key: Path | None
 ) -> Any:
-    """The table that is relaxed: events are counted again, over the domain of the plan where no other is named."""
+    """Return the table to relax; count events again, by default over the domain of the plan."""
     noise, column = (None, None) if kept is None else (kept.noise, kept.columns[0])
     if people.are_events:
         check_counted_before(people, key)
@@ -132,7 +132,7 @@ def _table_to_relax(
     if people.are_events:
         if isinstance(noise, SumNoise) and people.mean is None:
             published = _options(noise.plan.domain, noise.unit)
-            if published.mean:  # before options that go with a mean, such as --leave-out amounts, are refused
+            if published.mean:  # before the refusal of options for means, such as --leave-out amounts
                 words = options.typed_again(PersonOptions(by=people.by))
                 raise _counted_otherwise(published, f"{words} and no --mean" if words else "no --mean")
         of_people = counted_table(table, people, neighbours, spelling.cells, key)
@@ -143,7 +143,7 @@ def _table_to_relax(
     try:
         read = read_table(table, column)
     except BadTable as error:
-        remedy = "Bring the table that was published."
+        remedy = "Name the file of the table that was published."
         raise BadTable(error.required, came=error.came, where=error.where, remedy=remedy) from None
     if kept is not None and kept.promise.public and column not in adapter_of(read).names(read):
         came = f"a file without the column {column!r}, and neither --person nor --each-row"
@@ -153,7 +153,7 @@ def _table_to_relax(
 
 @contextmanager
 def _named_counting(kept: Published | None, people: PersonOptions) -> Iterator[None]:
-    """Name the counting options of the release where events that were counted again give another table."""
+    """Add the counting options of the release to the error about events that give another table."""
     try:
         yield
     except DataChanged as error:
@@ -168,7 +168,7 @@ def _named_counting(kept: Published | None, people: PersonOptions) -> Iterator[N
 
 
 def _published_options(kept: Published, *, at_most: bool = False) -> PersonOptions:
-    """The counting options that a release tells; how many cells a person may change where events are of persons."""
+    """Return the counting options of a release; with `at_most`, also the bound on cells."""
     unit = kept.promise.unit
     if isinstance(kept.noise, SumNoise):
         unit = kept.noise.unit
@@ -182,7 +182,7 @@ def _published_options(kept: Published, *, at_most: bool = False) -> PersonOptio
 
 
 def _check_counted_alike(kept: Published | None, counted: CountedTable) -> None:
-    """Check that the columns and clips are those of the release, before its ledger says that the table is another."""
+    """Check columns and clips against the release, before the ledger says that the table is another one."""
     if kept is None:
         return
     came = _options(counted.domain, counted.unit)
@@ -192,7 +192,7 @@ def _check_counted_alike(kept: Published | None, counted: CountedTable) -> None:
 
 
 def _options(domain: Domain, unit: Unit) -> PersonOptions:
-    """The counting options that a domain and a unit tell: the columns, and the clips of a mean."""
+    """Return the counting options that a domain and a unit imply: columns, and clips of a mean."""
     amount, names = unit.amount, list(domain.columns)
     if amount is None or amount.between is None:
         return PersonOptions(by=[",".join(names)])

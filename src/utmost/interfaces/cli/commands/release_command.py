@@ -1,4 +1,4 @@
-"""`utmost release`: publish a file, in whichever way its options say."""
+"""`utmost release`: publish a file, in the way that its options name."""
 
 import click
 
@@ -14,10 +14,10 @@ IN_RECIPE = (
     *("--separator", "--encoding", "--decimal", "--thousands", "--missing-marks", "--currency"),
     *("--format", "--sign", "--confidence"),
 )
-"""Options that describe a job for good, or its files: they stand in its recipe, and not on the command line."""
+"""Options for permanent properties of a job: only a recipe has them, not the command line."""
 
 RARE = ("--once", "--dataset", "--data-version", "--yes")
-"""Options that hardly anybody needs: the help only names them."""
+"""Rarely used options, which the help only names."""
 
 ELSEWHERE = {
     **dict.fromkeys(
@@ -52,24 +52,24 @@ ELSEWHERE = {
         ("--group", "--detail"), "In two stages: utmost detail TABLE --group county --detail 'age sex=500'."
     ),
 }
-"""Options that people look for here, and where each of them is."""
+"""Options of other commands that people look for here, with advice."""
 
 
-def release(table: file_options.TableOrLake, *, told: ReleaseOptions) -> None:
-    """Publish a table with the least noise that the privacy level allows, and a statement of what is promised.
+def release(table: file_options.TableOrLake, *, request: ReleaseOptions) -> None:
+    """Publish a table with the least noise that the privacy level allows, and a statement of its promise.
 
     utmost release survey.csv --each-row --by region,sex --domain domain.json --epsilon 1 --out released.csv
 
-    Each column of a table that was counted elsewhere is released, public or dropped. `utmost init` writes a recipe for
+    Columns of a table that was counted elsewhere must be released, public or dropped. `utmost init` writes a recipe for
     a repeated release.
 
     More: docs/tutorial/first-release.md
     """
     from utmost.interfaces.cli.release_ways import publish_table
 
-    if told.recipe is not None:
+    if request.recipe is not None:
         from utmost.interfaces.cli.options.recipe_options import check_said_once
 
         check_said_once(click.get_current_context())
-    with options.protected(told.yes):
-        publish_table(table, told)
+    with options.protected(request.yes):
+        publish_table(table, request)

@@ -1,4 +1,4 @@
-"""`utmost respond`: an answer drawn from a saved mechanism, for one secret or for each row of a table."""
+"""`utmost respond`: answers drawn from a saved mechanism, for one secret or for each row of a table."""
 
 import sys
 from collections.abc import Mapping
@@ -31,7 +31,7 @@ RARE = ("--dataset", "--independent", "--data-version", "--drop", "--space")
 def respond(
     design: MechanismFile,
     *,
-    secret: Annotated[str | None, option("NAME", "Secret by name or number; - reads it.")] = None,
+    secret: Annotated[str | None, option("NAME", "Secret by name or number; - reads it from the pipe.")] = None,
     table: Annotated[
         file_options.File | None,
         file_options.file_option("TABLE", "Table with a row for each person.", "--file"),
@@ -61,7 +61,7 @@ def respond(
 
     utmost respond design.json --secret 3
 
-    Each new answer about a person costs the level again; with --ledger or --kept it is repeated instead.
+    Each new answer about a person costs the level again; with --ledger or --kept the old answer is repeated.
 
     More: docs/howto/hide-a-location.md
     """
@@ -85,7 +85,7 @@ def respond(
 
 
 def _check_ways(secret: str | None, table: Path | None, person: str | None, ledger: AnswersMemory) -> None:
-    """One secret, or a table, or a person whose answer a ledger keeps."""
+    """Check that one secret, a table, or a person with an answer in a ledger is given."""
     if ledger.ledger is not None and person is None:
         remedy = "Add --id person: the column that tells persons apart, or one person's name."
         raise OutOfRange("--ledger needs --id", came="none", remedy=remedy)
@@ -99,7 +99,7 @@ def _check_ways(secret: str | None, table: Path | None, person: str | None, ledg
 
 
 def _typed(text: str) -> str:
-    """A secret or a person; other users of the machine, and the shell's history, do not see standard input."""
+    """Return a secret or a person; "-" reads standard input, which other users and the shell's history cannot see."""
     return sys.stdin.readline().strip() if text == PIPE else text
 
 
@@ -112,19 +112,19 @@ def _answer(saved: SavedMechanism, secret: str, *, as_json: bool) -> None:
 
 
 def _kept_answer(book: KeptAnswers, person: str, secret: str | None, *, as_json: bool) -> None:
-    """A person's answer, drawn now or repeated."""
+    """Draw or repeat a person's answer."""
     answers, repeated = book.answers({person: secret})
     (answer,), about = answers.values(), book.facts()
     if as_json:
         statement = book.saved.statement(by_ledger=True, repeated=repeated, **about)
         return print_json({"answer": answer, "statement": statement})
-    how = "repeated: it was kept" if repeated else "drawn now, and kept"
+    how = "repeated from the ledger" if repeated else "drawn now, and kept"
     screen().print(facts({"answer": answer, "which is": how}))
     _say(book.saved, _told(about), by_ledger=True)
 
 
 def _told(about: Mapping[str, Any]) -> dict[str, str]:
-    """The place that keeps the answers, in words."""
+    """Return in words where the ledger keeps the answers."""
     return {
         "kept as": f"{about['name']}, version {about['data_version']}",
         "together": f"epsilon = {about['together']}, of all versions",
@@ -159,7 +159,7 @@ def _answers(
 
 
 def _say(saved: SavedMechanism, more: dict[str, Any], *, by_ledger: bool = False, stderr: bool = False) -> None:
-    """The information in the answers, and the gain from more of them."""
+    """Show how much the answers reveal, and the cost of further answers."""
     apart = " ".join(["1", *([] if saved.space.unit is None else [saved.space.unit])])
     level = f"epsilon = {saved.facts['epsilon']} for secrets at distance {apart}"
     shown = {**more, "level": level, "checked": saved.checked}

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _SOON = 14
 
-# The exit codes of uvicorn where it could not start, of older versions and newer.
+# Exit codes of older and newer uvicorn if it cannot start.
 _NOT_STARTED = (1, 3)
 
 RARE = (
@@ -38,7 +38,7 @@ def serve(
     config: Annotated[
         Path | None, option("FILE", "Settings as TOML, one name a line.", exists=True, dir_okay=False)
     ] = None,
-    check: Annotated[bool, flag("Check of all settings; nothing starts.", "--check")] = False,
+    check: Annotated[bool, flag("Check all settings, and start nothing.", "--check")] = False,
     back_up: Annotated[Path | None, option("FOLDER", "New folder for a backup of ledger and records.")] = None,
     put_back: Annotated[
         Path | None, option("FOLDER", "Backup to restore ledger and records from.", exists=True, file_okay=False)
@@ -63,7 +63,7 @@ def serve(
         bool | None,
         option(
             None,
-            "A second person confirms what cannot be undone.",
+            "A second person approves what cannot be undone.",
             "--approvals/--no-approvals",
             show_default="approvals",
         ),
@@ -74,13 +74,13 @@ def serve(
     ] = None,
     behind_proxy: Annotated[
         bool | None,
-        option(None, "Client addresses as a proxy on this machine reports them.", "--behind-proxy", show_default=False),
+        option(None, "Trust client addresses from a proxy on this machine.", "--behind-proxy", show_default=False),
     ] = None,
     rate: Annotated[
         float | None, option("NUMBER", "Requests a second for each token.", min=0.001, show_default="20")
     ] = None,
     new_admin_token: Annotated[
-        bool, flag("A new admin token to print, if the last one has expired.", "--new-admin-token")
+        bool, flag("Print a new admin token, if the last one has expired.", "--new-admin-token")
     ] = False,
     oidc_issuer: Annotated[str | None, option("URL", "OpenID provider to accept, too.", "--oidc-issuer")] = None,
     oidc_audience: Annotated[
@@ -141,14 +141,14 @@ def serve(
         return
     if put_back is not None:
         _say_restored(
-            "Put back, and in quarantine until it is resumed.",
+            "Restored, and in quarantine until it is resumed.",
             backups.put_back(put_back, place.ledger, key=place.key, witness=place.witness_path),
         )
         return
     if back_up is not None:
         with place.opened() as opened:
             restored = backups.back_up(Service(opened), back_up, key=_key_of(place))
-        _say_restored(f"Backed up in {back_up}, and put back in a rehearsal.", restored)
+        _say_restored(f"Backed up in {back_up}, and restored once as a test.", restored)
         return
     is_new = not place.is_there
     with place.opened(create=True) as opened:
@@ -161,7 +161,7 @@ def serve(
         at = f"{settings.ledger} (new)" if is_new else settings.ledger
         _greet(tokens, at, settings.address or f"http://{settings.host}:{settings.port}", settings.approvals)
         _warn_of_admins(service.bearers.last_admin_until())
-    # Workers are processes of their own, which know the settings by the environment alone.
+    # Workers are separate processes, which get the settings from the environment.
     os.environ.update(settings.environment())
     if settings.key_file:
         os.environ[FILE_VARIABLE] = settings.key_file
@@ -182,16 +182,16 @@ def serve(
             log_config=None,
         )
     except SystemExit as ended:
-        # It ends the process by itself where it cannot start, and has said why in its log.
+        # If uvicorn cannot start, it exits, and its log has the reason.
         if ended.code not in _NOT_STARTED:
             raise
-        remedy = "The line above says why; where the address is taken, name another --port."
+        remedy = "The line above has the reason; if the address is in use, choose another --port."
         where = f"{settings.host}:{settings.port}"
         raise Unsupported("the service must start", came="nothing", where=where, remedy=remedy) from None
 
 
 def _key_of(place: LedgerPlaceOptions) -> str | None:
-    """The file that the key of a ledger is in; None for where the environment says."""
+    """Return the file of a ledger's key; None if the environment names the key."""
     named = place.key
     is_elsewhere = place.path is None or any(os.environ.get(name) for name in (KEY_VARIABLE, FILE_VARIABLE))
     return named if named or is_elsewhere else f"{place.path}.key"
@@ -203,13 +203,13 @@ def _say_restored(what: str, restored: "Restored") -> None:
 
 
 def _check_secret(name: str, file: str, *, is_new: bool) -> None:
-    """Check that a file of a secret can be read; the key of a ledger that is yet to be made is made with it."""
+    """Check that a secret file can be read, except the key file of a new ledger, which will be made."""
     if not file or (is_new and name == "key_file"):
         return
     try:
         Path(file).read_bytes()
     except OSError as error:
-        required = f"the file of {name} must be one that this user may read"
+        required = f"the file of {name} must be readable by this user"
         remedy = f"Check the path and the permissions of {file}."
         raise OutOfRange(required, came=type(error).__name__, remedy=remedy) from None
 
@@ -223,18 +223,18 @@ def _path(text: str) -> Path | None:
 
 
 def _greet(tokens: dict[str, str], ledger: str, address: str, approvals: bool) -> None:
-    """Say where the service is, and its first tokens."""
-    second = "confirms what cannot be undone" if approvals else "is not asked"
+    """Show the ledger and the address of the service, and its first tokens."""
+    second = "approves what cannot be undone" if approvals else "is not needed"
     rows = {"ledger": ledger, "address": address, "a second person": second}
     screen(stderr=True).print(ScreenGroup(ScreenText("Serving.", style="bold"), facts(rows)))
     if tokens:
-        _say("These tokens are said once. Keep them as you keep passwords; each is valid for 90 days.")
+        _say("These tokens are shown once. Keep them as you keep passwords; each is valid for 90 days.")
     for role, presented in tokens.items():
         _say(f"  {role}: {presented}")
 
 
 def _warn_of_admins(until: int | None) -> None:
-    """Say where nobody can make tokens, or soon nobody can."""
+    """Warn if nobody can make tokens, now or soon."""
     left = -1 if until is None else (until - time()) / 86_400
     if left < _SOON:
         when = "no admin's token is valid" if until is None else f"the last admin's token expires in {left:.0f} days"
@@ -242,5 +242,5 @@ def _warn_of_admins(until: int | None) -> None:
 
 
 def _say(line: str) -> None:
-    """Print a line as it is: a token must not be broken in two."""
+    """Print a line without wrapping, because a token must not be broken in two."""
     click.echo(line, err=True)

@@ -1,4 +1,4 @@
-"""`utmost share`: one level for several measures, each by its plan: which share each gets, by weights."""
+"""`utmost share`: one level divided among several measures, each with its plan, by weights."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -47,7 +47,7 @@ def share(
         list[str] | None,
         option("NAME=NUMBER", "Weight of a measure's accuracy: visits=3."),
     ] = None,
-    up_to: Annotated[str | None, option("NUMBER", "Largest epsilon to which they will be relaxed.")] = None,
+    up_to: Annotated[str | None, option("NUMBER", "Largest epsilon to which the measures will be relaxed.")] = None,
     publish: Annotated[
         Path | None,
         option(
@@ -57,7 +57,7 @@ def share(
     ] = None,
     relax: Annotated[
         Path | None,
-        option("FILE", "Counted tables that a ledger published so, to relax."),
+        option("FILE", "Counted tables that --publish published in a ledger, to relax."),
     ] = None,
     memory: MemoryOfMany,
     sign: options.Sign = None,
@@ -84,7 +84,7 @@ def share(
     _check(publish, relax, memory, sign, dry_run=dry_run)
     files = {path.stem: path for path in plans}
     if len(files) < len(plans):
-        remedy = "Rename one file: a measure is called by the name of its plan."
+        remedy = "Rename one file: the name of a plan is the name of its measure."
         raise OutOfRange("plans must have different file names", came="two alike", remedy=remedy)
     at, highest = level.read(), None if up_to is None else level_of(up_to)
     chosen = {name: PLAN_FORM.read(path) for name, path in files.items()}
@@ -113,11 +113,9 @@ def share(
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """The files of the releases of several measures, each beside the file that is named.
+    """The files of the releases of several measures, beside the named file."""
 
-    Attributes:
-        again: whether they may be there, as the answers of a ledger that is asked again; then they are compared.
-    """
+    # `again`: the files may exist as answers of a repeated request, and are compared.
 
     out: Path | None
     sign: Path | None
@@ -125,12 +123,11 @@ class Written:
     again: bool
 
     def paths(self, names: Iterable[str]) -> dict[str, Path]:
-        """The file of each measure."""
         out = file_options.file_of(self.out)
         return {} if out is None else {name: file_options.beside(out, name) for name in names}
 
     def check(self, paths: Iterable[Path]) -> None:
-        """Check that they can be written, before anything is drawn."""
+        """Check that the files can be written, before any draw."""
         for path in paths:
             if not (self.again and path.is_file()):
                 check_document(path, self.sign)
@@ -154,7 +151,7 @@ def _publish(
     if memory.ledger is not None:
         there = [path for path in paths.values() if path.is_file()]
         if there and not _are_answered(memory.place, shared.levels(shared.level)):
-            check_document(there[0], written.sign)  # a file that no ledger answered
+            check_document(there[0], written.sign)  # refuse a file that is no repeated answer
         with memory.place.opened() as ledger:
             dataset = memory.dataset or publish_as
             requests = shared_requests(tables, shared, dataset=dataset, independent=memory.independent)
@@ -195,7 +192,7 @@ def _check(publish: Path | None, relax: Path | None, memory: MemoryOfMany, sign:
 
 
 def _counted_tables(whole: Path, shared: SharedLevel) -> dict[str, CountedTable]:
-    """The counted table of each plan, as `utmost count --measures FILE --out counted.json` names it."""
+    """Read the counted table of each plan, with the names of `utmost count --measures FILE --out counted.json`."""
     files = {name: file_options.readable(str(file_options.beside(whole, name))) for name in shared.plans}
     tables = {name: COUNTED_FORM.read(path) for name, path in files.items()}
     for name, counted in tables.items():
@@ -206,25 +203,23 @@ def _counted_tables(whole: Path, shared: SharedLevel) -> dict[str, CountedTable]
 
 
 def _rehearse(tables: dict[str, CountedTable], shared: SharedLevel) -> None:
-    """Check everything that a release of the measures checks."""
+    """Run all checks of a release of the measures."""
     for name, level in shared.levels(shared.level).items():
         CheckedSums.of(*counted_for(tables[name], shared.plans[name]), level)
 
 
 def _are_answered(place: LedgerPlaceOptions, levels: Mapping[str, Level]) -> bool:
-    """Whether a ledger has answered all measures at these levels."""
+    """Check whether a ledger has answered all measures at these levels."""
     with place.opened() as ledger:
         answered = {(release.name, level) for release in ledger.releases for level in release.levels}
     return answered >= set(levels.items())
 
 
 def weights_of(texts: list[str] | None) -> dict[str, str]:
-    """The weights as people write them."""
     return options.named_values(texts, "a weight is written NAME=NUMBER", "--weight", "visits=3")
 
 
 def report_of(shared: SharedLevel) -> dict[str, Any]:
-    """The report of the shares for programs."""
     return {
         "level": level_text(shared.level),
         "within": shared.within,
@@ -240,7 +235,7 @@ def report_of(shared: SharedLevel) -> dict[str, Any]:
 
 
 def show(report: dict[str, Any], files: dict[str, Path]) -> None:
-    """The shares on a screen, and beside each measure the command that follows, or the file that was written."""
+    """Show the shares, and for each measure the next command, or the written file."""
     rows, commands = [], {}
     for name, measure in report["measures"].items():
         deviations = measure["standard_deviations"].items()

@@ -1,4 +1,4 @@
-"""`utmost statement`: a statement in words, a page to print, and an entry in the deployments registry."""
+"""`utmost statement`: a statement in words, a page to print, an entry for the deployments registry, a data package."""
 
 import json
 import sys
@@ -18,9 +18,9 @@ from utmost.interfaces.cli.screens.terminal import ScreenColumn, ScreenTable, Sc
 from utmost.interfaces.documents.reports import print_json
 from utmost.interfaces.documents.statement_readers import stated_release
 from utmost.interfaces.interop.data_packages import csv_metadata, data_package
+from utmost.interfaces.interop.sdmx import sdmx_csv
 from utmost.publish.promises.statement import read_statement
-from utmost.publish.promises.statement_kinds import NOISY_TABLE_KIND, WITHHELD_KIND
-from utmost.publish.releases.noisy_table import NOISY_TABLE_FORM
+from utmost.publish.releases.noisy_table import declared_in
 from utmost.publish.releases.release_facts import SECTIONS, Fact, ReleaseFacts, short_bar
 from utmost.publish.statements.printed_statement import statement_page
 from utmost.publish.statements.registry_entries import Deployment, registry_entry
@@ -29,7 +29,7 @@ from utmost.publish.statements.yaml_writing import yaml_text
 from utmost.tables.files import sidecars, signatures
 from utmost.tables.files.atomic import Writer, check_absent, write_together
 
-RARE = ("--sector", "--product", "--author", "--source", "--license")
+RARE = ("--sector", "--product", "--author", "--source", "--license", "--component", "--column")
 
 
 def _print_schema(context: click.Context, kind: str) -> None:
@@ -71,10 +71,17 @@ def statement(
     html: Annotated[Path | None, option("FILE", "File for one page to read or print (.html).")] = None,
     package: Annotated[
         Path | None,
-        option(
-            "FILE", "File that describes the released .csv to other tools: datapackage.json; and its CSVW metadata."
-        ),
+        option("FILE", "Description of the released .csv for other tools: datapackage.json, and CSVW metadata."),
     ] = None,
+    sdmx: Annotated[Path | None, option("FILE", "File for the table as an SDMX-CSV 2.0 message (.csv).")] = None,
+    structure: Annotated[
+        str | None, option("AGENCY:ID(VERSION)", "SDMX dataflow of the table: ESTAT:NA_MAIN(1.6.0).")
+    ] = None,
+    component: Annotated[
+        list[str] | None,
+        option("COLUMN=ID", "SDMX component of a column; repeat. Others have their names in capitals."),
+    ] = None,
+    column: Annotated[str | None, option("NAME", "Released column that is the SDMX measure.")] = None,
     out: Annotated[Path | None, option("FILE", "File for the registry's entry (.yaml); - prints it.")] = None,
     schema: Annotated[
         str | None,
@@ -86,10 +93,19 @@ def statement(
 
     utmost statement released.csv --html page.html --out entry.yaml --package datapackage.json
 
-    The entry of the registry goes to --out, `--out -` prints it. Facts that only you know come from options.
+    The registry entry goes to --out; `--out -` prints it. Options add facts that no statement has.
 
     More: docs/howto/check-and-read-a-release.md
     """
+    if sdmx is not None:
+        _check_sdmx(sdmx, as_json or any(file is not None for file in (html, package, out)))
+        named = dict(_component(text) for text in component or ())
+        message = sdmx_csv(release, structure or "", components=named, column=column)
+        write_together({sdmx: lambda file: _put(file, message)})
+        return screen(stderr=True).print(ScreenText(f"Written: {sdmx}"))
+    for name, given in (("--structure", structure), ("--component", component), ("--column", column)):
+        if given is not None:
+            raise OutOfRange(f"{name} needs --sdmx", came="none", remedy="Add --sdmx message.csv.")
     deployment = Deployment(
         title, tuple(curator or ()), use, region, description, published, sector, product, tuple(author or ()), source
     )
@@ -101,13 +117,16 @@ def statement(
     if package is not None:
         _check_beside(package, release)
     said, path = _said(release)
-    noisy = said["release"] if said["kind"] == WITHHELD_KIND else said
-    if noisy["kind"] == NOISY_TABLE_KIND:
-        if as_json or any(file is not None for file in (html, package, out)):
+    declared = declared_in(said)
+    if declared is not None:
+        if as_json or html is not None or out is not None:
             remedy = "Leave out the options to see what was declared; or write utmost verify FILE."
             raise Unsupported("a page or an entry needs a release of utmost", came="declared noise", remedy=remedy)
-        declared = NOISY_TABLE_FORM.checked(noisy)
-        return screen().print(ScreenText(declared.guarantee), facts({"on trust": "; ".join(declared.on_trust)}))
+        if package is None:
+            return screen().print(ScreenText(declared.guarantee), facts({"on trust": "; ".join(declared.on_trust)}))
+        files_of_package = _package_writers(package, release, deployment, license)
+        write_together(files_of_package)
+        return screen(stderr=True).print(ScreenText(f"Written: {' and '.join(map(str, files_of_package))}"))
     stated = stated_release(said)
     is_signed = signatures.signature_path(path).is_file()
     entry = registry_entry(stated, deployment)
@@ -118,11 +137,7 @@ def statement(
     if page_file is not None:
         writers[page_file] = lambda file: _put(file, statement_page(stated, deployment, is_signed=is_signed))
     if package is not None:
-        described = data_package(release, deployment, license=license)
-        writers[package] = lambda file: _put(file, _json(described))
-        beside = release.with_name(f"{release.name}-metadata.json")
-        check_absent(beside)
-        writers[beside] = lambda file: _put(file, _json(csv_metadata(described)))
+        writers |= _package_writers(package, release, deployment, license)
     if writers:
         write_together(writers)
     if html is not None and page_file is None:
@@ -141,7 +156,7 @@ def statement(
     if deployment.missing and (as_json or out is not None):
         missing = ", ".join(f"--{_OPTIONS.get(name, name)}" for name in deployment.missing)
         screen(stderr=True).print(
-            ScreenText(f"To be filled in before it is sent to the registry: {missing}", style="bold")
+            ScreenText(f"Fill in before you send the entry to the registry: {missing}", style="bold")
         )
 
 
@@ -160,7 +175,7 @@ def _show(stated: ReleaseFacts) -> None:
 
 
 def _bars(fact: Fact) -> str:
-    """The margins of a kind of noise."""
+    """Return the margins of a kind of noise in words."""
     shown = (f"± {short_bar(bar)} at {percent(sure)}" for sure, bar in fact.bars)
     return f"; margin {', '.join(shown)}" if fact.bars else ""
 
@@ -173,11 +188,40 @@ _OPTIONS = {"curators": "curator", "intended_use": "use", "authors": "author"}
 
 
 def _check_beside(package: Path, table: Path) -> None:
-    """Check that a data package stands beside its table, which it names by its file name alone."""
+    """Check that a data package is in the folder of its table, which it names without a folder."""
     if package.suffix.lower() != ".json" or package.absolute().parent != table.absolute().parent:
         remedy = f"Write --package {table.with_name('datapackage.json')}."
         raise OutOfRange("--package must be a .json file in the folder of the table", came=str(package), remedy=remedy)
     check_absent(package)
+
+
+def _package_writers(package: Path, release: Path, deployment: Deployment, license: str) -> dict[Path, Writer]:
+    """The files of a data package: its descriptor, and the metadata of CSV on the web beside the table."""
+    described = data_package(release, deployment, license=license)
+    beside = release.with_name(f"{release.name}-metadata.json")
+    check_absent(beside)
+    return {
+        package: lambda file: _put(file, _json(described)),
+        beside: lambda file: _put(file, _json(csv_metadata(described))),
+    }
+
+
+def _check_sdmx(message: Path, is_with_others: bool) -> None:
+    if is_with_others:
+        remedy = "Write them in a second call."
+        raise OutOfRange("--sdmx must be the only file", came="--html, --package, --out or --json", remedy=remedy)
+    if message.suffix.lower() != ".csv":
+        came, remedy = str(message), f"Write --sdmx {message.with_suffix('.csv')}."
+        raise OutOfRange("--sdmx must be a .csv file", came=came, remedy=remedy)
+    check_absent(message)
+
+
+def _component(text: str) -> tuple[str, str]:
+    name, equals, identifier = text.rpartition("=")
+    if not equals or not name or not identifier:
+        remedy = "Write --component region=REF_AREA, say."
+        raise OutOfRange("--component must be COLUMN=ID", came=repr(text)[:60], remedy=remedy)
+    return name, identifier
 
 
 def _check_names(entry: Path | None, page: Path | None) -> None:
@@ -192,7 +236,7 @@ def _check_names(entry: Path | None, page: Path | None) -> None:
 
 
 def _said(path: Path) -> tuple[dict[str, Any], Path]:
-    """The statement in a file, or beside it, and the path of that file."""
+    """Return the statement in a file, or beside it, and the path of that file."""
     beside = sidecars.sidecar_path(path)
     if not isinstance(path, file_options.StandardInput) and (beside.is_file() or path.suffix.lower() != ".json"):
         beside = sidecars.statement_beside(path)
@@ -206,5 +250,5 @@ def _json(value: Any) -> str:
 
 
 def _put(file: Any, text: str) -> None:
-    # Half of a pair of surrogates, which a name may hold, is written in escapes.
+    # Lone surrogates, which a name may have, are escaped.
     file.write(text.encode("utf-8", "backslashreplace"))

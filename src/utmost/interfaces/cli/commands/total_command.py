@@ -1,4 +1,4 @@
-"""`utmost total`: a sum, a ratio or a mean from what was released, with an error bar that is certified."""
+"""`utmost total`: a sum, a ratio, a mean or a quantile from a release, with a certified margin."""
 
 from datetime import datetime
 from itertools import pairwise
@@ -35,7 +35,7 @@ from utmost.tables.files import files
 from utmost.tables.files.signatures import signer_of
 
 _MOST_NAMED = 12
-"""Number of tables named that are not written."""
+"""Most names of unwritten tables that are shown."""
 
 ELSEWHERE = {
     "--minus": "Write utmost read RELEASE --where sex=women --minus sex=men.",
@@ -44,7 +44,7 @@ ELSEWHERE = {
     "--plot": "Write utmost read RELEASE --plot margins.svg.",
     "--column": "Write --sum COLUMN.",
 }
-"""Options that people look for here, and where each of them is."""
+"""Options of other commands that people look for here, with advice."""
 
 RARE = ("--sums", "--spread", "--variance", "--cumulative", "--plan")
 
@@ -56,7 +56,7 @@ def total(
         option("COLUMN=LABELS", "Cells to sum: sex=men, department=A,B or sex=men,age=20..40 (without 40)."),
     ] = None,
     *,
-    ratio: Annotated[bool, flag("Ratio to the number over --over, or to everything.")] = False,
+    ratio: Annotated[bool, flag("Ratio to the cells of --over, or to all cells.")] = False,
     over: Annotated[
         list[str] | None, option("COLUMN=LABELS", "Cells to divide by, written as --where; or all.")
     ] = None,
@@ -75,7 +75,7 @@ def total(
     quantile: Annotated[str | None, option("COLUMN=Q", "Column whose quantile is bounded by bins: age=1/4.")] = None,
     spread: Annotated[str | None, option("COLUMN", "Standard deviation of a column of numbers.")] = None,
     variance: Annotated[str | None, option("COLUMN", "Variance of a column of numbers.")] = None,
-    cumulative: Annotated[str | None, option("COLUMN", "Column whose sums up to each bin are wanted.")] = None,
+    cumulative: Annotated[str | None, option("COLUMN", "Column for sums up to each of its bins.")] = None,
     since: Annotated[
         list[file_options.File] | None,
         option(
@@ -91,7 +91,7 @@ def total(
     ] = None,
     plan: Annotated[
         file_options.File | None,
-        file_options.file_option("FILE", "Plan whose wanted tables --tables writes; that of the release if left out."),
+        file_options.file_option("FILE", "Plan whose wanted tables --tables writes; by default the release's plan."),
     ] = None,
     sign: options.Sign = None,
     confidence: options.Confidence = DEFAULT_CONFIDENCE,
@@ -101,7 +101,7 @@ def total(
 
     utmost total release.json --where sex=women --over all
 
-    It costs no privacy. A ratio or mean is an interval, or "not determined" where noise hides the denominator.
+    It costs no privacy. A ratio or mean is an interval, or "not determined" if noise hides the denominator.
 
     More: docs/howto/sums-means-medians.md
     """
@@ -124,7 +124,9 @@ def total(
         **along,
     }
     if isinstance(published, NoisyTable) and since is not None:
-        remedy = "Leave out --since, and subtract the totals: the margins add up."
+        remedy = (
+            "Ask for both totals with --confidence 0.975: their difference lies within both margins together at 0.95."
+        )
         raise Unsupported("--since needs releases of utmost", came="a table of declared noise", remedy=remedy)
     if since is not None:
         beside: dict[str, Any] = {name: value for name, value in other.items() if name != "--sum"}
@@ -241,7 +243,7 @@ def total(
 
 
 def _give(answer: options.Output, report: dict[str, Any], published: Any, clipped: str | None = None) -> None:
-    """Give an answer with what no figure of the release counts."""
+    """Give an answer, with the contributions that no figure of the release includes."""
     beyond = uncounted(published)
     answer.give(report | {"not_counted": beyond or None}, lambda: _show(report, beyond, clipped))
 
@@ -249,7 +251,7 @@ def _give(answer: options.Output, report: dict[str, Any], published: Any, clippe
 def _write_tables(
     answered: Any, folder: Path, plan: Path | None, sign: Path | None, confidence: str, answer: options.Output
 ) -> None:
-    """Write the tables that were wanted of a release, or that another plan wants, or those that were noised."""
+    """Write the tables that the release or another plan wants, or by default the measured tables."""
     if not isinstance(answered, Answer) or not answered.is_by_plan:
         remedy = "Leave out --tables: this release is one table already."
         raise Unsupported("--tables needs a release by a plan", came="another file", remedy=remedy)
@@ -259,7 +261,7 @@ def _write_tables(
     with progress_bar("Writing the tables"):
         paths = give_tables(with_confidence(release, read_confidence(confidence)), wanted, folder, signer)
     if not paths:
-        remedy = "Name the plan, whose wanted tables are written: --plan plan.json."
+        remedy = "Name a plan with wanted tables: --plan plan.json."
         raise Unsupported("--tables needs sums that are tables", came="weighted rows", remedy=remedy)
     report = {"files": list(map(str, paths)), "left_out": tables_left_out(release, wanted)}
     rows = {"written": ", ".join(report["files"])}
@@ -270,7 +272,7 @@ def _write_tables(
 
 
 def _points(values: str | None) -> Any:
-    """The numbers of labels: one for each, or for some by their labels; other bins have their middles."""
+    """Return the numbers of labels: one for each, or for some labels; other bins have their midpoints."""
     if values is None:
         return "midpoints"
     pairs = [wanted.rpartition("=") for wanted in values.split(",")]
@@ -280,7 +282,7 @@ def _points(values: str | None) -> Any:
 
 
 def _cumulative(table: Any, names: tuple[str, str, str], question: str, sure: float) -> dict[str, Any]:
-    """All sums up to each bin of a level; the columns are the level, the sums and their margins."""
+    """Report all sums up to each bin of a level; `names` are the columns of level, sums and margins."""
     columns, name = files.columns(table), names[0]
     rows = zip(*(np.asarray(columns[of]).tolist() for of in names), strict=True)
     values = [
@@ -298,7 +300,7 @@ def _check_sum_alone(other: dict[str, Any], what: str = "--since") -> None:
 
 
 def _trend(releases: list[Any], names: list[str], where: list[str], column: str | None, sure: str) -> dict[str, Any]:
-    """A sum in several releases, the oldest first; of two how much more it is in the later one."""
+    """Report a sum in several releases, oldest first; for two releases, also the change."""
     question, chosen = _question(where), [_selection(release, where) for release in releases]
     if len(releases) == 2:
         answer = change(releases[1], releases[0], chosen[1], earlier_where=chosen[0], column=column, confidence=sure)
@@ -318,7 +320,7 @@ def _trend(releases: list[Any], names: list[str], where: list[str], column: str 
 
 
 def _selection(release: Any, where: list[str]) -> dict[str, Any]:
-    """Which cells a sum takes, as the release names them."""
+    """Return the cells of a sum, as the release names them."""
     if isinstance(release, Answer) and release.is_by_plan:
         return counted_selection(release.table, where)
     pairs = (text.partition("=") for text in where)
@@ -335,12 +337,12 @@ def _of_cells(
     is_ratio: bool,
     sure: str,
 ) -> dict[str, Any]:
-    """A sum or a ratio of the cells of a released table."""
+    """Report a sum or a ratio of the cells of a released table."""
     unknown = [name for name, value in other.items() if value is not None]
     if unknown:
         remedy = "For means of cells write utmost read --mean; quantiles need a release by a plan (--want)."
         raise OutOfRange("utmost total gives sums and ratios of a released table", came=unknown[0], remedy=remedy)
-    if "count" in read.cells and read.counted:  # the cells of a counted table
+    if "count" in read.cells and read.counted:  # cells of a counted table
         check_counted(read.labels, [*where, *over])
     rows, question = read.chosen(where), _question(where)
     named = read.column(column)
@@ -414,7 +416,7 @@ def _show_trend(report: dict[str, Any]) -> None:
         rows = [[row["question"], _with_bar(row)] for row in answers]
         screen().print(grid([report["question"], title], rows))
     sure = percent(report["confidence"])
-    screen().print(ScreenText(f"All sums lie within their bars at once, at {sure} confidence; so do all changes."))
+    screen().print(ScreenText(f"All sums and changes are within their margins at once, at {sure} confidence."))
 
 
 def _show_cumulative(report: dict[str, Any]) -> None:
@@ -423,7 +425,7 @@ def _show_cumulative(report: dict[str, Any]) -> None:
             [report["question"], report["quantity"]], [[str(row["up_to"]), _with_bar(row)] for row in report["values"]]
         )
     )
-    screen().print(ScreenText(f"All lie within their bars at once, at {percent(report['confidence'])} confidence."))
+    screen().print(ScreenText(f"All are within their margins at once, at {percent(report['confidence'])} confidence."))
 
 
 def _with_bar(report: dict[str, Any]) -> str:
@@ -431,7 +433,7 @@ def _with_bar(report: dict[str, Any]) -> str:
 
 
 def _show(report: dict[str, Any], beyond: str, clipped: str | None = None) -> None:
-    """Print an answer for people, with what is in no figure; of amounts that were clipped with the ends."""
+    """Print an answer for people; `beyond` and `clipped` say in words what no figure includes."""
     if report["kind"] in ("trend", "cumulative"):
         (_show_trend if report["kind"] == "trend" else _show_cumulative)(report)
         return screen().print(facts({"not counted": beyond})) if beyond else None
@@ -453,7 +455,7 @@ def _show(report: dict[str, Any], beyond: str, clipped: str | None = None) -> No
         }
     else:
         shown = "not determined"
-        rows = {"why": f"at {sure} confidence the sum that is divided by may be 0: its error bar reaches there"}
+        rows = {"why": f"at {sure} confidence the denominator may be 0: 0 is within its margin"}
     if "guarantee" in report:
         rows["promise"] = report["guarantee"]
     if beyond:

@@ -1,4 +1,4 @@
-"""`utmost trust`: a level for each member of a network, what coalitions learn, and a value shown to each."""
+"""`utmost trust`: a level for each member of a network, what coalitions learn, and a value shared with each."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -22,17 +22,16 @@ from utmost.tables.files.atomic import check_absent, write_together
 from utmost.tables.files.json_files import write_json
 
 _SHOWN, _LONGEST = 12, 1 << 16
-# The laws of all sets of k levels are enumerated at 4^k probabilities.
+# The check enumerates 4^k probabilities for k levels.
 _MOST_LEVELS = 8
 
 
 def show_trust(report: dict[str, Any], out: Path | None) -> None:
-    """Print what `utmost trust` reports."""
     coalitions = report["coalitions"]
     checked = coalitions["checked"]
     shown = {
         "owner": report["owner"],
-        "recipients": f"{len(report['recipients']):,} of them; {len(report['unreached']):,} that no path reaches",
+        "recipients": f"{len(report['recipients']):,}; no path reaches {len(report['unreached']):,} more",
         "all of them together learn": f"epsilon = {report['together']}, that of the nearest",
         "from noise drawn for each": f"epsilon = {number(report['independent'], 6)}, the sum",
         "coalitions": f"{coalitions['count']:,}",
@@ -69,7 +68,7 @@ def trust(
     ] = None,
     sensitivity: Annotated[str | None, option("NUMBER", "Most by which one person changes the value.")] = None,
     spelling: table_options.DecimalSpelling,
-    out: Annotated[Path | None, option("FILE", "File of everybody's noisy copy (.json); keep it secret.")] = None,
+    out: Annotated[Path | None, option("FILE", "File of all noisy copies (.json); keep it secret.")] = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Plan the level of each member of a network, check every coalition, and share a value.
@@ -94,7 +93,7 @@ def trust(
     member = _member(owner, edges)
     of_distance = _levels(at, level)
     levels = levels_by_distance(edges, member, of_distance)
-    # Of no levels of one's own each is 1 / distance, so that the inverse is the distance.
+    # The default levels are 1 / distance, so their inverses are the distances.
     hops = levels_by_distance(edges, member)
     report = _report(
         member, edges, levels, {recipient: int(1 / Fraction(hop.epsilon)) for recipient, hop in hops.items()}
@@ -108,7 +107,7 @@ def trust(
 
 
 def _member(name: str, edges: list[tuple[Any, ...]]) -> Any:
-    """The owner as the file spells its members: a number where all of them are."""
+    """Return the owner as the file spells members: a number if all names are numbers."""
     members = {str(end): end for edge in edges for end in edge}
     if name not in members:
         remedy = "Spell the name as in the file of edges."
@@ -117,7 +116,7 @@ def _member(name: str, edges: list[tuple[Any, ...]]) -> Any:
 
 
 def _levels(at: list[str] | None, level: options.AskedLevel) -> Callable[[int], Level]:
-    """The level of a distance: the one that was listed for it or the nearest below, else epsilon / distance."""
+    """Return the level of a distance: that of the largest listed distance up to it, else epsilon / distance."""
     if not at:
         nearest = level.read()
         return lambda d: nearest.scaled(Fraction(1, d))
@@ -160,7 +159,7 @@ def _report(owner: Any, edges: Any, levels: dict[Any, Level], distances: dict[An
 
 
 def _draw(levels: dict[Any, Level], value: Path, sensitivity: str, file: Path | None) -> None:
-    """Draw one noise process, and write the view of each recipient."""
+    """Draw one noise process, and write each recipient's noisy copy."""
     if file is None or file.suffix.lower() != ".json":
         raise OutOfRange("--out must be a .json file", came=str(file or "none"), remedy="Write --out views.json.")
     shared = GradualRelease(_integer(value), sensitivity)

@@ -1,4 +1,4 @@
-"""`utmost verify`: whether a published table is what its statement says, and who signed it."""
+"""`utmost verify`: check a published table against its statement, and its signature."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -40,7 +40,7 @@ def verify(
 
     utmost verify released.csv --public-key curator.pub
 
-    Assumptions that no check can show are listed.
+    The output also lists assumptions that no check can show.
 
     More: docs/howto/check-and-read-a-release.md
     """
@@ -51,7 +51,7 @@ def verify(
 
 
 def _show(report: dict[str, Any]) -> None:
-    """Print what was computed again and compared, and what could not be."""
+    """Print what was recomputed and compared, and what could not be."""
     headline = ScreenText(f"{report['release']} is what its statement says.", style="bold")
     promise = ScreenText(f"{report['promise']}\n")
     screen().print(ScreenGroup(headline, promise, facts(verified_in_words(report))))

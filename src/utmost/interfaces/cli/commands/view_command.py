@@ -1,4 +1,4 @@
-"""`utmost view`: a release in a ledger as a recipient of some trust may see it, without the data."""
+"""`utmost view`: a noisier copy of a release in a ledger for a recipient, without the data."""
 
 from utmost.core.exact.progress_bar import progress_bar
 from utmost.interfaces.cli.ledger_answers import Question

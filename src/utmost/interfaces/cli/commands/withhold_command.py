@@ -1,4 +1,4 @@
-"""`utmost withhold`: published cells left out, or marked, by a public rule on their noisy values."""
+"""`utmost withhold`: cells of a release left out, or marked, by a public rule on their noisy values."""
 
 from fractions import Fraction
 from pathlib import Path
@@ -30,11 +30,11 @@ RARE = ("--complementary", "--mark", "--statement")
 def withhold(
     release: file_options.ReleaseFile,
     *,
-    below: Annotated[str | None, option("NUMBER", "Noisy value under which a cell is withheld.")] = None,
+    below: Annotated[str | None, option("NUMBER", "Withhold a cell whose noisy value is below this.")] = None,
     relative_margin: Annotated[
         str | None, option("PART", "Withhold a cell whose margin exceeds this part of its value: 1/4.")
     ] = None,
-    complementary: Annotated[bool, flag("Further cells withheld, so that none follows by adding up.")] = False,
+    complementary: Annotated[bool, flag("Withhold further cells, so that none follows from sums.")] = False,
     mark: Annotated[
         str, option("WORD", "withheld: blank cells. unreliable: marked cells with their values.")
     ] = "withheld",
@@ -84,7 +84,7 @@ def withhold(
 
 
 def _withheld(whole: Any, rule: WithholdingRule, families: list[str]) -> dict[str, WithheldTable[Any]]:
-    """The tables by the names of their families; the only one of a released table by no name."""
+    """Return the withheld tables by the names of their marginals; a released table has no name."""
     if isinstance(whole, Answer) and whole.is_by_plan:
         words = [read_family(whole.table.domain, name) for name in families]
         return dict(whole.table.withheld(rule, words or wanted_families(whole.table.plan)))
@@ -99,7 +99,7 @@ def _withheld(whole: Any, rule: WithholdingRule, families: list[str]) -> dict[st
 
 
 def _places(withheld: dict[str, WithheldTable[Any]], out: Path | None, folder: Path | None) -> dict[str, Path]:
-    """The file of each table; standard output where no file is named."""
+    """Return the file of each table; standard output without a file."""
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
         return dict(zip(withheld, file_names(folder, withheld), strict=True))

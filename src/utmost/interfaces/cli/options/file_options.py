@@ -1,4 +1,4 @@
-"""Options that name files: tables, domains, statements, and the pipe, which stands wherever a file does."""
+"""Options that name files: tables, domains, statements, and the pipe in place of any file."""
 
 import atexit
 import os
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 else:
 
     class File:
-        """A file to read, as `readable` gives it."""
+        """A file to read, checked by `readable`."""
 
 
 class StandardInput(MemoryFile):
@@ -28,7 +28,7 @@ class StandardInput(MemoryFile):
 
     @property
     def content(self) -> bytes:  # type: ignore[override]  # read when it is first asked for
-        """The content of the pipe."""
+        """Content of the pipe, read on first use."""
         return _read(sys.stdin)
 
 
@@ -40,7 +40,7 @@ def _read(stream: TextIO | None) -> bytes:
 
 
 def readable(text: str) -> Path:
-    """The file of this name, which must be there; ``-`` is standard input."""
+    """Return the file of this name, which must exist; ``-`` is standard input."""
     if text == PIPE:
         return StandardInput("standard input")
     if not Path(text).exists() or Path(text).is_dir():
@@ -54,17 +54,15 @@ def readable(text: str) -> Path:
 
 
 def file_option(metavar: str, help: str, *names: str, **more: Any) -> Any:
-    """An option that names a file to read; see `option`."""
     return option(metavar, help, *names, parser=readable, **more)
 
 
 def file_argument(metavar: str, help: str) -> Any:
-    """A file to read, by its place."""
     return argument(metavar, help, parser=readable)
 
 
 def published(text: str) -> Path:
-    """The published file of this name, or at this address: then it is fetched, with the statement beside it."""
+    """Return the published file of this name; download an address, with the statement beside it."""
     if text.lower().startswith(("http://", "https://")):
         from utmost.interfaces.documents.published_files import fetched
 
@@ -74,14 +72,14 @@ def published(text: str) -> Path:
 
 @cache
 def _folder() -> Path:
-    """A folder for what is fetched, until this process ends."""
+    """Return a temporary folder for downloads, until this process ends."""
     folder = TemporaryDirectory(prefix="utmost-")
     atexit.register(folder.cleanup)
     return Path(folder.name)
 
 
 def lake(text: str) -> Path:
-    """The file of this name, or the directory; ``-`` is standard input."""
+    """Return the file or folder of this name; ``-`` is standard input."""
     return Path(text) if text != PIPE and Path(text).is_dir() else readable(text)
 
 
@@ -92,14 +90,14 @@ DomainFile = Annotated[
 
 
 def beside(path: Path, name: str) -> Path:
-    """The file of one of several: counted-visits.json of counted.json."""
+    """Return the name of one of several files: counted-visits.json for counted.json and visits."""
     if not path.name:
         raise OutOfRange("several files need a name in --out", came=str(path), where="--out")
     return path.with_name(f"{path.stem}-{name}{path.suffix}")
 
 
 def file_of(out: Path | None) -> Path | None:
-    """The file to write; None where ``--out`` was left out, or is the pipe."""
+    """Return the file to write; None if ``--out`` is missing or the pipe."""
     return None if out is None or str(out) == PIPE else out
 
 

@@ -1,4 +1,4 @@
-"""The three kinds of words on a command line: what takes a value, a flag, an argument; as declared, and as click's."""
+"""The three kinds of words on a command line, as declared and as click reads them: options, flags, arguments."""
 
 import inspect
 from collections.abc import Callable
@@ -10,23 +10,20 @@ from typing import Any, Literal, Union, get_args, get_origin
 import click
 
 GROUP = "title"
-"""The attribute of an option with its title in the help."""
+"""Name of the attribute with the title of an option's group in the help."""
 
 SHARED = "Options of many commands"
-"""The title of options that `utmost --help` explains; the help of a command only names them."""
+"""Title of options that `utmost --help` explains, and the help of a command only names."""
 
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """A word as it is declared, to stand in ``Annotated``.
+    """A word of the command line as it is declared in ``Annotated``."""
 
-    Attributes:
-        names: Spellings, where it is not spelled as its parameter; "--demo/--no-demo" has an opposite.
-        parser: Function from a text to its value. exists, file_okay, dir_okay: Conditions on a path.
-        min, max: the range of a number. show_default: what holds where it is left out, if the default does not say it.
-        envvar: a variable of the environment that says it, too; the help adds its name if show_envvar.
-        first: a function that is called with the value before any other option is read.
-    """
+    # `names` are spellings that differ from the parameter's name; "--demo/--no-demo" has an opposite. `parser` reads
+    # the text; `exists`, `file_okay` and `dir_okay` check a path; `min` and `max` bound a number. `show_default` is the
+    # default in words. `envvar` names an environment variable, which the help shows if `show_envvar`. `first` is called
+    # with the value before any other option is read.
 
     metavar: str | None
     help: str
@@ -44,17 +41,12 @@ class Declared:
     first: Callable[[click.Context, Any], None] | None = None
 
     def spelled(self, name: str) -> str:
-        """The word as it is typed, where its parameter has this name: its first name without an opposite."""
+        """Return the word as it is typed: its first name, or the name of its parameter with hyphens."""
         return self.names[0] if self.names else f"--{name.replace('_', '-')}"
 
     def parameter(self, name: str, annotation: Any, default: Any, title: str | None) -> click.Parameter:
-        """The word as click reads it.
-
-        Args:
-            name, annotation, default: Name, annotation and default of its parameter; `inspect.Parameter.empty` where
-                it has no default.
-            title: under which the help shows it.
-        """
+        """Return the word as click reads it; the help shows it under `title`."""
+        # A parameter without a default has `inspect.Parameter.empty`.
         kind, several = _kind(annotation)
         known: dict[str, Any] = {"metavar": self.metavar, "help": self.help, "type": self._type(kind)}
         known["required"] = default is inspect.Parameter.empty
@@ -94,7 +86,7 @@ class Declared:
 
 
 class _Read(click.ParamType[Any]):
-    """A value that a function makes of a text; what the function refuses, it says itself."""
+    """A value that a function reads from text, with the function's own refusal."""
 
     name = "file"
 
@@ -106,10 +98,7 @@ class _Read(click.ParamType[Any]):
 
 
 class _Number(click.FloatRange):
-    """An integer, or a number, within bounds where there are any.
-
-    Python reads "1_0" as ten, and click with it, and digits of other scripts; no other door does, see `spelled`.
-    """
+    """An integer or a number within bounds; refuses "1_0" and digits of other scripts, as other entrances do."""
 
     def __init__(self, kind: type[int] | type[float], least: Any, most: Any) -> None:
         super().__init__(least, most)
@@ -133,10 +122,10 @@ def _listed(several: bool, value: Any) -> Any:
 
 
 class _Option(click.Option):
-    """An option, or a key of a recipe; several values are a list, and None where none came."""
+    """An option, or a key of a recipe; several values are a list, or None without any."""
 
     def get_error_hint(self, ctx: Any) -> str:
-        """The place of a wrong value: the option, or the key where the command line has no such option."""
+        """Name the place of a wrong value: the option, or the key of a recipe."""
         is_key = ctx is not None and self not in ctx.command.params
         return f"{self.opts[-1].lstrip('-')!r} in the recipe" if is_key else super().get_error_hint(ctx)
 
@@ -145,7 +134,7 @@ class _Option(click.Option):
 
 
 class _Argument(click.Argument):
-    """An argument; several values are a list. The usage shows by brackets that it may be left out."""
+    """An argument; several values are a list. The usage shows an optional one in brackets."""
 
     def get_usage_pieces(self, ctx: Any) -> list[str]:
         return [self.human_readable_name if self.required else f"[{self.human_readable_name}]"]
@@ -155,23 +144,22 @@ class _Argument(click.Argument):
 
 
 def _kind(annotation: Any) -> tuple[Any, bool]:
-    """The kind of a value, whether or not it may be left out, and whether several are taken."""
-    if get_origin(annotation) in (UnionType, Union):  # a union with a literal type is one of typing
+    """Return the type of a value without its None, and whether several values are allowed."""
+    if get_origin(annotation) in (UnionType, Union):  # a union with a Literal is a typing.Union
         annotation = next(each for each in get_args(annotation) if each is not type(None))
     several = get_origin(annotation) is list
     return (get_args(annotation)[0] if several else annotation), several
 
 
 def option(metavar: str | None, help: str, *names: str, **more: Any) -> Any:
-    """An option that takes a value, to stand in ``Annotated``; named as its parameter unless names are given."""
+    """Declare an option with a value; its name is that of its parameter unless names are given."""
     return Declared(metavar, help, names, **more)
 
 
 def flag(help: str, *names: str) -> Any:
-    """An option that is there or not; it has no opposite unless names say one."""
+    """Declare an option without a value; it has no opposite unless a name declares one."""
     return Declared(None, help, names)
 
 
 def argument(metavar: str, help: str, **more: Any) -> Any:
-    """A word by its place."""
     return Declared(metavar, help, is_argument=True, **more)

@@ -1,4 +1,4 @@
-"""Options that say how events of people are counted, and how tables that were counted elsewhere are read."""
+"""Options for counting events of people, and for reading tables that were counted elsewhere."""
 
 import re
 import sys
@@ -25,15 +25,15 @@ LeftOut = Annotated[
     list[str] | None,
     option(
         "WHAT",
-        "Write outside to drop values outside the domain, amounts to leave missing ones out of sums and means (the "
-        "person still counts), or nothing.",
+        "Leave out: outside (values outside the domain), amounts (missing amounts; the person still counts), or "
+        "nothing (then any loss is an error).",
     ),
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class PersonOptions:
-    """The owner of each event, the domain over which events are counted, and how many cells one person may change."""
+    """Who is one person, over which domain events are counted, and how many cells one person may change."""
 
     title: ClassVar[str] = "Counting people"
 
@@ -53,7 +53,7 @@ class PersonOptions:
     at_most: Annotated[int | None, option("K", "Number of cells that one person may change: 1.")] = None
     in_all: Annotated[
         str | None,
-        option("S", "Most events of one person that are counted, in all cells together; of --values, the amount."),
+        option("S", "Most events of one person, over all cells; with --values, the largest amount."),
     ] = None
     mean: Annotated[
         list[str] | None,
@@ -72,26 +72,25 @@ class PersonOptions:
 
     @property
     def are_events(self) -> bool:
-        """Whether events are to be counted."""
         return self.each_row or self.person is not None
 
     @property
     def people(self) -> "People":
-        """These options with events that count as 1."""
+        """Return these options with events that count as 1."""
         whose = self.person, self.each_row, self.domain, self.by, self.at_most, self.in_all
         return People(*whose, self.mean, self.leave_out, self.neighbours, self.per_cell)
 
 
 @dataclass(frozen=True, slots=True)
 class People(PersonOptions):
-    """How events are counted, amounts among them, and how tables that were counted elsewhere are read."""
+    """All options for counting events and amounts, and for reading tables that were counted elsewhere."""
 
     values: Annotated[str | None, option("COLUMN", "Column of amounts to sum; else events are counted.")] = None
     step: Annotated[str | None, option("STEP", "Step to which amounts are rounded: 0.01.")] = None
     each: Annotated[str | None, option("HIGH", "Range to which each amount is clipped: 100, or LOW,HIGH.")] = None
     most_events: Annotated[
         int | None,
-        option("M", "Events of one person in a cell, counted beside amounts."),
+        option("M", "Most events of one person in a cell, counted beside amounts."),
     ] = None
     measures: Annotated[
         Path | None,
@@ -120,11 +119,6 @@ class People(PersonOptions):
 
     individual: Annotated[str | None, option("TEXT", 'One individual, in words: "one household".')] = None
 
-    @property
-    def are_given(self) -> bool:
-        """Whether events are to be counted, or a table of cells is to be read."""
-        return self.are_events or not (self.counts is None and self.nested is None)
-
     def counted(
         self,
         events: Path,
@@ -134,12 +128,8 @@ class People(PersonOptions):
         part: str | None = None,
         together: str | None = None,
     ) -> Any:
-        """The table of the events in a file, counted over a domain, with a bar on a terminal; by label for parts.
-
-        Args:
-            spelling: the marks that are declared for the cells.
-            together: an axis of two to five values along which a person's cells are kept by rows, see `count_table`.
-        """
+        """Count the events of a file over a domain; return a table, or tables by label of a part."""
+        # `together` is an axis of two to five values along which a person's cells are kept by rows, see `count_table`.
         from utmost.core.exact.progress_bar import progress_bar
         from utmost.publish.counting.counted_events import count_measures, count_table
         from utmost.publish.counting.counting import Counting
@@ -147,8 +137,8 @@ class People(PersonOptions):
         if self.counts is not None or self.nested is not None:
             return replace(self._read(events, domain, neighbours, spelling), together=together)
         if self.individual is not None:
-            remedy = "Leave out --individual: --person and --each-row say it."
-            raise OutOfRange("events of people say who one individual is", came="--individual", remedy=remedy)
+            remedy = "Leave out --individual: --person and --each-row define the individual."
+            raise OutOfRange("with events of people, the individual is the person", came="--individual", remedy=remedy)
         for name, value in (("--person", self.person), ("--at-most", self.at_most)):
             is_bounded = name == "--at-most" and not (self.in_all is None and self.measures is None)
             if value is None and not self.each_row and not is_bounded:
@@ -213,11 +203,7 @@ class People(PersonOptions):
     def contributions(
         self, events: Path, domain: "Domain", neighbours: str, spelling: "Spelling", bounds: str
     ) -> "CountedTable":
-        """How many persons of a file each bound leaves whole, with a bar on a terminal, see `count_contributions`.
-
-        Args:
-            bounds: "at-most=1,2,5", "per-cell=10,100", or "in-all=10,100".
-        """
+        """Count how many persons each bound leaves unchanged, see `count_contributions`; bounds: "at-most=1,2,5"."""
         from utmost.core.exact.progress_bar import progress_bar
         from utmost.publish.counting.contributions import count_contributions
         from utmost.publish.counting.counting import Counting
@@ -252,14 +238,14 @@ class People(PersonOptions):
         return table
 
     def _tell_of_repeats(self, events: Path, domain: "Domain") -> None:
-        """Say on a terminal that a column looks like a name of persons, some of whom have several rows."""
+        """Tell on a terminal that a column looks like an identifier of persons, some of whom have several rows."""
         from utmost.interfaces.cli.screens.screen import screen
         from utmost.interfaces.cli.screens.terminal import ScreenText
         from utmost.tables.files import files
 
         terminal = screen(stderr=True)
         if not (terminal.is_terminal and sys.stderr.isatty() and events.is_file()):
-            return  # true data are for the terminal alone, and never for a log
+            return  # confidential counts are for the terminal only, never for a log
         if events.stat().st_size > _READ_AGAIN:
             return
         read = files.columns(files.read(events, as_events=True))
@@ -275,13 +261,13 @@ class People(PersonOptions):
                 terminal.print(ScreenText(harmless(told), style="bold"))
 
     def _amount_bound(self, measure: str) -> str:
-        """The option that clips each amount of a measure."""
+        """Return the option that clips each amount of a measure."""
         columns = [text.partition("=")[0].strip() for text in self.mean or ()]
         return "--each" if not columns else f"--mean {measure if measure in columns else columns[0]}"
 
     @property
     def outside(self) -> str | None:
-        """The rule for events outside the domain, where there is one."""
+        """The rule for events outside the domain, if there is one."""
         return "leave out" if "outside" in self._left_out else None
 
     @property
@@ -291,21 +277,16 @@ class People(PersonOptions):
 
     @property
     def _left_out(self) -> list[str]:
-        """The events that are meant to go.
-
-        Raises:
-            OutOfRange: for other words than outside and amounts, or nothing alone.
-        """
+        """The words of --leave-out: outside, amounts, or nothing alone."""
         words = split_names(self.leave_out or [])
         for word in words:
             if word not in ("outside", "amounts") and words != ["nothing"]:
                 remedy = "Write --leave-out outside, --leave-out amounts, both, or --leave-out nothing."
-                raise OutOfRange("--leave-out is of outside, amounts or nothing", came=repr(word), remedy=remedy)
+                raise OutOfRange("--leave-out must be outside, amounts or nothing", came=repr(word), remedy=remedy)
         return words
 
     @property
     def measure(self) -> "MeasureSpec":
-        """The measure that the options name."""
         from utmost.publish.counting.counted_measures import MeasureSpec
 
         if self.mean is not None:
@@ -322,10 +303,10 @@ class People(PersonOptions):
 
     @contextmanager
     def _in_words_of_options(self) -> Iterator[None]:
-        """Refuse a table of zeros, and name the step of `--mean` where a refusal names that of amounts."""
+        """Refuse a table of zeros, and name the step of `--mean` in errors about the step of amounts."""
         try:
             yield
-        except NothingCounted as warning:  # raised by a filter, before anything is drawn
+        except NothingCounted as warning:  # raised by a warning filter, before any draw
             required, _, remedy = str(warning).partition(": the table is zeros. ")
             remedy += " Or pass --leave-out outside to publish zeros."
             raise BadTable(
@@ -342,11 +323,7 @@ class People(PersonOptions):
 
     @property
     def several(self) -> "dict[str, MeasureSpec] | None":
-        """The measures by their names, where several are counted in one pass.
-
-        Raises:
-            OutOfRange: for a measure that is said twice.
-        """
+        """The measures by name, if several are counted in one pass; None for one."""
         from utmost.publish.counting.counted_measures import MeasureSpec
 
         if self.mean is not None and len(self.mean) > 1:
@@ -357,17 +334,13 @@ class People(PersonOptions):
         if self.measures is None:
             return None
         if self.measure != MeasureSpec():
-            required = "what is counted is said once"
+            required = "measures must be given once"
             came = "--values, --step, --each, --per-cell, --most-events or --in-all beside --measures"
-            raise OutOfRange(required, came=came, remedy="Say it in the file of --measures.")
+            raise OutOfRange(required, came=came, remedy="Write it in the file of --measures.")
         return _measures(self.measures)
 
     def _averaged(self, text: str) -> "tuple[str, MeasureSpec]":
-        """The column and the measure that `--mean` says: counts, sums and means of one column by one noise.
-
-        Raises:
-            OutOfRange: for other than a column with two ends and perhaps a step, and for options that say it again.
-        """
+        """Return the column and the measure of a `--mean`: counts, sums and means of a column, by one noise."""
         from utmost.interfaces.cli.options.shared_options import named_value, refuse
         from utmost.publish.counting.counted_measures import mean
 
@@ -387,21 +360,20 @@ class People(PersonOptions):
 
     @property
     def key(self) -> bytes | None:
-        """The bytes of the key of the count."""
         from utmost.tables.files.secret_file import counting_key
 
         return None if self.count_key is None else counting_key(self.count_key)
 
     def _read(self, table: Path, domain: "Domain", neighbours: str, spelling: "Spelling") -> "CountedTable":
-        """A table that was counted elsewhere, with the unit that is said."""
+        """Read a table that was counted elsewhere, with the unit of the options."""
         from utmost.core.privacy.unit import Unit
         from utmost.publish.counting.cell_tables import cells_table
         from utmost.tables.files import files
 
         if self.counts is not None and self.nested is not None:
-            raise OutOfRange("only one of --count-column and --nested can say which columns count", came="both")
+            raise OutOfRange("only one of --count-column and --nested may be given", came="both")
         if self.at_most is None:
-            remedy = "Add --at-most 1, say: what one person changes in a table counted elsewhere is on your word."
+            remedy = "Add --at-most 1, say: utmost cannot check what one person changes in a table counted elsewhere."
             raise OutOfRange("a table of cells needs its unit", came="no --at-most", remedy=remedy)
         known = People(domain=self.domain, at_most=self.at_most, neighbours=self.neighbours, per_cell=self.per_cell)
         if self != replace(known, counts=self.counts, nested=self.nested, individual=self.individual):
@@ -415,7 +387,7 @@ class People(PersonOptions):
             axis, equals, columns = self.nested.partition("=")
             if not equals:
                 remedy = "Write --nested outcome=admitted,applicants, say."
-                raise OutOfRange("nested columns must be said as AXIS=NAMES", came=repr(self.nested), remedy=remedy)
+                raise OutOfRange("--nested must be AXIS=NAMES", came=repr(self.nested), remedy=remedy)
             nested = {axis.strip(): split_names([columns])}
         unit = Unit(self.per_cell or 1, min(self.at_most, domain.size), neighbours)
         read = files.read(table, as_events=True)
@@ -430,17 +402,17 @@ class People(PersonOptions):
         )
 
 
-_READ_AGAIN = 50_000_000  # bytes of a file that is read once more to look for persons
-_FEWEST = 20  # rows of which a column can look like a name of persons
+_READ_AGAIN = 50_000_000  # bytes of the largest file that is read again to look for repeated persons
+_FEWEST = 20  # least rows for such a search
 
 
 def _ends(text: str | None) -> Any:
-    """The most that is allowed, or both ends."""
+    """Return the bound, or both ends."""
     return text if text is None or "," not in text else text.split(",")
 
 
 def _measures(path: Path) -> dict[str, Any]:
-    """The measures in a JSON file: by name the words of each."""
+    """Read measures from a JSON file: by name, the options of each."""
     from utmost.core.exact.arguments import wrong_kind
     from utmost.publish.counting.counted_measures import MeasureSpec
     from utmost.tables.files.json_files import read_json
@@ -450,17 +422,14 @@ def _measures(path: Path) -> dict[str, Any]:
     if not isinstance(facts, dict) or not all(
         isinstance(words, dict) and set(words) <= known for words in facts.values()
     ):
-        raise wrong_kind("measures", 'by name the words of each: {"spent": {"values": "paid", "per_cell": 100}}', facts)
+        raise wrong_kind(
+            "measures", 'the options of each by name: {"spent": {"values": "paid", "per_cell": 100}}', facts
+        )
     return {name: MeasureSpec(**words) for name, words in facts.items()}
 
 
 def show_report(counted: "CountedTable", measure: str, amount_bound: str = "--each") -> None:
-    """Show the report of a counting to the curator, on standard error: on a terminal all of it, in a job no number.
-
-    Args:
-        measure: Name of the measure, where several were counted; else empty.
-        amount_bound: The option that clips each amount.
-    """
+    """Show the counting report to the curator on standard error: complete on a terminal, without numbers elsewhere."""
     from utmost.interfaces.cli.screens.screen import facts, screen
     from utmost.interfaces.cli.screens.terminal import ScreenText
 
@@ -470,17 +439,13 @@ def show_report(counted: "CountedTable", measure: str, amount_bound: str = "--ea
     terminal = screen(stderr=True)
     if terminal.is_terminal and sys.stderr.isatty():
         terminal.print(ScreenText(f"{named}{counted.report.notice}", style="bold"), facts(counted.report.rows))
-    elif losses := counted.report.losses(amount_bound):  # what goes to a pipe ends in logs: no number
-        told = harmless(f"{named}not all is counted, because of {', '.join(losses)}")
-        sys.stderr.write(f"utmost: {told}. `utmost count --report FILE` says how much.\n")
+    elif losses := counted.report.losses(amount_bound):  # a pipe may end in logs, so no number
+        told = harmless(f"{named}not everything is counted, because of {', '.join(losses)}")
+        sys.stderr.write(f"utmost: {told}. `utmost count --report FILE` shows how much.\n")
 
 
 def split_names(texts: list[str]) -> list[str]:
-    """Names that were given one by one, or several with commas between them; one in quotes stays as it is.
-
-    >>> split_names(["region, age", "sex"]), split_names(['"a,b", "n "', '5" disks'])
-    (['region', 'age', 'sex'], ['a,b', 'n ', '5" disks'])
-    """
+    """Split names at commas; a name in quotes stays as it is."""
     parts = [part for text in texts for part in _NAME.finditer(text)]
     names = [part["plain"].strip() if part["quoted"] is None else part["quoted"].replace('""', '"') for part in parts]
     return list(filter(None, names))

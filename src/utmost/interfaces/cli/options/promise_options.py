@@ -1,4 +1,4 @@
-"""Options that say what is promised of a table: family by family, or by a file that says all of it."""
+"""Options of a promise in groups, or a file with a complete promise."""
 
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Changes = Literal["any", "counts"]
 NoiseBy = Literal["rows", "items"]
 EXAMPLES = {"--columns": "--columns NAMES", "--sensitivity": "--sensitivity 1", "--cells": "--cells 1"}
-"""How options are written that columns cannot do without."""
+"""Spelling of the options that columns need."""
 TOGETHER_HELP = "One person changes one row only: any (up or down) or counts (same way)."
 
 
@@ -46,7 +46,6 @@ class ReleasedColumnOptions:
 
     @property
     def released(self) -> list[str]:
-        """The names of the columns to release."""
         return split_names(self.columns or [])
 
 
@@ -65,7 +64,7 @@ class ColumnOptions(ReleasedColumnOptions):
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """The change of the released cells by one individual."""
+    """The largest change of the released cells by one individual."""
 
     title: ClassVar[str] = "A table that was counted elsewhere"
 
@@ -75,7 +74,7 @@ class Changed:
 
 @dataclass(frozen=True, slots=True)
 class Protected(Changed):
-    """Whom the promise protects: by how much one individual changes the released cells."""
+    """Whom the promise protects: the largest change by one individual, and the neighbouring relation."""
 
     title: ClassVar[str] = "Privacy unit"
 
@@ -87,7 +86,7 @@ class Protected(Changed):
 
 @dataclass(frozen=True, slots=True)
 class PromiseTexts:
-    """The fields of a promise that are words for people, by their names: who one individual is."""
+    """The fields of a promise that are words for people."""
 
     title: ClassVar[str] = "Privacy unit"
 
@@ -95,7 +94,7 @@ class PromiseTexts:
 
     @property
     def given(self) -> dict[str, Any]:
-        """The texts that were given, by the names of their fields."""
+        """The given texts, by the names of their fields."""
         return {each.name: words for each in fields(self) if (words := getattr(self, each.name)) is not None}
 
 
@@ -126,7 +125,7 @@ class PromisedNoise(ReleasedNoise):
 
 @dataclass(frozen=True, slots=True)
 class LastingNoise:
-    """The promise of noise that a ledger repeats: it has no meaning for noise that is drawn once."""
+    """Noise that a ledger repeats; meaningless for noise that is drawn once."""
 
     title: ClassVar[str] = "Noise in a ledger"
 
@@ -155,11 +154,7 @@ class StopRule:
 
     @property
     def rule(self) -> "Until | None":
-        """The rule; None where the release is at --epsilon.
-
-        Raises:
-            OutOfRange, NotANumber: for a rule that is none.
-        """
+        """Return the rule; None for a release at --epsilon."""
         from utmost.publish.promises.until import within
 
         if self.until is None:
@@ -174,15 +169,9 @@ class StopRule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Promised:
-    """All that is promised of a table: the options of the families, or a file instead of all of them.
+    """A complete promise: the options of all groups, or a file in their place."""
 
-    Attributes:
-        stated: the promise in the file, where one is named.
-
-    Raises:
-        OutOfRange: for an option beside the file.
-        BadTable, Unsupported: for a file that is no promise.
-    """
+    # `stated` is the promise in the file.
 
     title: ClassVar[str] = "Columns and rows"
 
@@ -203,15 +192,11 @@ class Promised:
         from utmost.publish.promises.promise import PROMISE_FORM
 
         families = (self.columns, self.protected, self.texts, self.noise, self.plane, self.lasting, self.stopping)
-        options.refuse("cannot be chosen with --promise, which says all that is promised", *families)
+        options.refuse("cannot be chosen with --promise, which has the complete promise", *families)
         object.__setattr__(self, "stated", PROMISE_FORM.read(self.promise))
 
     def check(self) -> None:
-        """Check that the options go together, and say what the released columns are.
-
-        Raises:
-            OutOfRange: naming an option that does not go with the others, or one that is missing.
-        """
+        """Check that the options go together, and that the released columns are complete."""
         half_step = LastingNoise(half_step=self.lasting.half_step)
         if self.stated is not None:
             return
@@ -232,25 +217,21 @@ class Promised:
             options.refuse("cannot be chosen with --plan", self.columns, protected, noise, half_step)
 
     def check_columns(self, *names: str) -> None:
-        """Check that options are there which columns cannot do without.
-
-        Raises:
-            OutOfRange: for columns without a promise in a file, naming the options that are missing.
-        """
+        """Refuse columns without the options that describe their promise."""
         one = self.protected
         found = {"columns": self.columns.columns, "sensitivity": one.sensitivity, "cells": one.cells}
         missing = [f"--{name}" for name in names if found[name] is None]
         if missing and self.stated is None:
             raise OutOfRange(
-                "a release must say which columns it releases, and what one individual changes",
+                "a release needs its columns, and the largest change by one individual",
                 came=f"no {' and no '.join(missing)}",
                 remedy=f"Add {' '.join(EXAMPLES[name] for name in missing)}, if this is true of your data: "
-                "what one person changes is your promise. Or count people first.",
+                "utmost cannot check what one person changes. Or count people first.",
             )
 
     @property
     def is_of_cells(self) -> bool:
-        """Whether each cell of columns has noise of its own."""
+        """Whether each cell of columns has its own noise."""
         return not (self.is_planned or self.is_of_points or self.lasting.together is not None)
 
     @property
@@ -260,7 +241,7 @@ class Promised:
 
     @property
     def is_whole(self) -> bool:
-        """Whether no more can be said than what is promised: of points, and of a noise that no options say."""
+        """Whether the promise is complete without other options: of points, or of noise that has no options."""
         return self.is_of_points or self._stated_kind not in (None, "cells", "sums")
 
     @property
@@ -275,12 +256,11 @@ class Promised:
 
     @property
     def neighbours(self) -> str:
-        """The relation between neighbours."""
         return self.protected.neighbours or "add-remove" if self.stated is None else self.stated.unit.neighbours
 
     @property
     def plan(self) -> "Plan | None":
-        """The sums that a plan measures; None where columns are released."""
+        """The plan whose sums are measured; None for columns."""
         if self.stated is not None:
             from utmost.publish.promises.sum_noise import SumNoise
 
@@ -292,14 +272,8 @@ class Promised:
         return PLAN_FORM.read(self.noise.plan)
 
     def of(self, counted: "CountedTable | None" = None, noise: "PlannedNoise | Plan | None" = None) -> "Promise":
-        """The promise; to options a counted table adds what it proved, a file must say it all.
-
-        Every promise of a command is made here.
-
-        Args:
-            counted: Table that was counted.
-            noise: Noise in place of the one that options say.
-        """
+        """Return the promise; a counted table adds its unit to the options, but not to a promise file."""
+        # Every promise of a command is made here. `noise` replaces the noise of the options.
         from utmost.publish.promises.declared_columns import rows_origin
         from utmost.publish.promises.promise import Promise
 
@@ -325,7 +299,7 @@ class Promised:
         return promise
 
     def _noise(self, counted: "CountedTable | None") -> "Noise":
-        """The noise that options say; a counted table has proved the unit of cells."""
+        """Return the noise of the options; the unit of cells comes from a counted table, if there is one."""
         from utmost.core.privacy.unit import Unit, read_unit
         from utmost.publish.promises.cell_noise import CellNoise
 
@@ -364,13 +338,13 @@ class Promised:
 
     @property
     def _is_plain(self) -> bool:
-        """Whether nothing is said of noise: a counted table that needs a plan has that of its cells."""
+        """Whether the options leave the noise open, so that a counted table may use a plan of its cells."""
         one = self.protected
         has_unit = one.sensitivity is not None or one.cells is not None or one.neighbours is not None
         return not has_unit and self.noise == PromisedNoise() and not self.lasting.half_step
 
     def unit_of_row(self, columns: list[str], together: "Changes | None" = None) -> "Unit":
-        """The unit of privacy, where one individual changes the cells of one row."""
+        """Return the unit of privacy if one individual changes the cells of one row."""
         from utmost.core.privacy.unit import Unit
 
         is_raised = "counts" in (together, self.lasting.together)

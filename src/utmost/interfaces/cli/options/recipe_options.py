@@ -1,6 +1,6 @@
-"""Recipes: everything about a release but the data and the single run, in a file. A key is an option's name.
+"""Recipes: files with everything about a release except the data and the options of a single run.
 
-`utmost init` has an option for every key, and `utmost release` for those that are needed every day.
+A key is the name of an option. `utmost init` has an option for every key, `utmost release` for the everyday ones.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,26 +14,20 @@ from utmost.errors import BadTable, OutOfRange
 from utmost.interfaces.cli.options.people_options import split_names
 
 OF_A_RUN = {"recipe", "out", "request", "dry-run", "json", "yes", "help"}
-"""Options that only the command line has."""
+"""Options that a recipe cannot have."""
 
 _PATHS = {"domain", "plan", "promise", "key-file", "witness", "sign"}
-"""Options that name files, which a recipe names as seen from its own folder."""
+"""Options with file names, which a recipe gives relative to its own folder."""
 
 _HEAD = """\
-# A recipe: what `utmost release` does with the data, and everything but the data. A key is an option of `utmost init`.
+# A recipe: everything about a release except the data. Each key is an option of `utmost init`.
 # utmost release DATA.csv --recipe {name}{named} --dry-run
 """
 
 
 def take_recipe(context: click.Context, path: Path) -> None:
-    """Take the options of a recipe where the command line does not have them.
-
-    Another command than `utmost release` takes those that it has, and its level from the command line.
-
-    Raises:
-        BadTable: for what is no TOML, and for a value that its option does not take.
-        OutOfRange: for a key that is no option, naming the nearest one.
-    """
+    """Use the options of a recipe that the command line leaves out."""
+    # Commands other than `utmost release` use the options that they have, and need the level on the command line.
     from utmost.tables.files.toml_files import read_toml, toml_key
 
     if path.suffix.lower() != ".toml":
@@ -53,7 +47,7 @@ def take_recipe(context: click.Context, path: Path) -> None:
             near = get_close_matches(key.replace("_", "-"), known, 1)
             remedy = f"Did you mean {near[0]!r}?" if near else f"Its keys are {', '.join(sorted(known))}."
             if key in OF_A_RUN:
-                remedy = f"Write --{key} on the command line: it is of one run."
+                remedy = f"Write --{key} on the command line: it belongs to a single run."
             raise OutOfRange(
                 "a key of a recipe must be an option of utmost release", came=repr(key), where=where, remedy=remedy
             )
@@ -64,27 +58,19 @@ def take_recipe(context: click.Context, path: Path) -> None:
 
 
 def _options_of(command: click.Command) -> dict[str, click.Option]:
-    """The options of a command that a recipe may hold, and those that only a recipe has, by name."""
+    """Return the options of a command that a recipe may have, and those that only a recipe has, by name."""
     words = [*command.params, *getattr(command, "recipe_keys", ())]
     options = {key_of(word): word for word in words if isinstance(word, click.Option)}
     return {name: word for name, word in options.items() if name not in OF_A_RUN}
 
 
 def key_of(word: click.Parameter) -> str:
-    """The key of a recipe that says what an option says."""
+    """Return the key of a recipe for an option."""
     return word.opts[-1].removeprefix("--")
 
 
 def key_remedy(key: click.Option, words: Sequence[str]) -> str:
-    """The line to write in a recipe in place of an option that only a recipe has.
-
-    Args:
-        key: The key of the recipe.
-        words: The command line.
-
-    >>> key_remedy(click.Option(["--cost"]), ["t.csv", "--cost", "squared"])
-    'Write cost = "squared" in a file release.toml, and add --recipe release.toml.'
-    """
+    """Return the remedy for an option that only a recipe has: the line to write in a recipe."""
     from utmost.tables.files.toml_files import toml_value
 
     option = key.opts[-1]
@@ -99,20 +85,16 @@ def key_remedy(key: click.Option, words: Sequence[str]) -> str:
 
 
 def check_said_once(context: click.Context) -> None:
-    """Check that no option stands both in the recipe and on the command line, so that a recipe means one thing.
-
-    Raises:
-        OutOfRange: naming the option.
-    """
+    """Check that no option is both in the recipe and on the command line."""
     for word in context.command.params:
         source = context.get_parameter_source(str(word.name))
         if source is click.core.ParameterSource.COMMANDLINE and str(word.name) in (context.default_map or {}):
             name = word.opts[-1]
-            raise OutOfRange(f"{name} stands in the recipe", remedy=f"Leave out {name}, or change the recipe.")
+            raise OutOfRange(f"{name} is in the recipe", remedy=f"Leave out {name}, or change the recipe.")
 
 
 def _value(word: click.Option, key: str, value: Any, path: Path, where: str) -> Any:
-    """A value of TOML as click takes it."""
+    """Return a TOML value as click takes it."""
     if key == "domain" and isinstance(value, dict):
         return str(path)
     if key == "mean" and isinstance(value, dict):
@@ -143,28 +125,13 @@ def _refused(required: str, value: Any, where: str) -> BadTable:
 
 
 def _named(name: str) -> str:
-    """A name as `split_names` takes it: in quotes where it holds a comma, a quote or blanks at its ends."""
+    """Return a name for `split_names`: in quotes if it has a comma, a quote, or blanks at its ends."""
     is_plain = "," not in name and not name.startswith('"') and name == name.strip() and name
     return name if is_plain else '"' + name.replace('"', '""') + '"'
 
 
 def recipe_text(name: str, given: Mapping[str, Any], domain: Mapping[str, Any] | None) -> str:
-    """A recipe as text.
-
-    Args:
-        name: Name of its file.
-        given: Values by option, as TOML has them.
-        domain: The declared axes as JSON values.
-
-    >>> print(recipe_text("r.toml", {"each-row": True, "mean": {"income": [0, 9]}}, {"age": {"bins": [0, 18, None]}}))
-    # A recipe: ...
-    each-row = true
-    mean = { income = [0, 9] }
-    <BLANKLINE>
-    [domain]
-    age = { bins = [0, 18, inf] }
-    <BLANKLINE>
-    """
+    """Return a recipe as text, from its file name, TOML values by option, and the domain as JSON values."""
     from utmost.tables.files.toml_files import toml_key, toml_value
 
     lines = [f"{toml_key(key)} = {toml_value(value)}\n" for key, value in given.items()]
@@ -175,7 +142,7 @@ def recipe_text(name: str, given: Mapping[str, Any], domain: Mapping[str, Any] |
 
 
 def recipe_schema(release: click.Command) -> dict[str, Any]:
-    """The JSON Schema of a recipe, by the options of `utmost release`, for editors that complete and check TOML."""
+    """Return the JSON Schema of a recipe, for editors that complete and check TOML."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "recipe",
@@ -186,7 +153,7 @@ def recipe_schema(release: click.Command) -> dict[str, Any]:
 
 
 def _value_schema(name: str, word: click.Option) -> dict[str, Any]:
-    """The schema of one key of a recipe: what `_value` takes."""
+    """Return the schema of a key of a recipe: the values that `_value` accepts."""
     one: dict[str, Any] = {"type": ["string", "number"]}
     several: list[dict[str, Any]] = [{"type": "array", "items": one}] if word.multiple else []
     named: list[dict[str, Any]] = [{"type": "object"}] if name in ("domain", "mean") else []

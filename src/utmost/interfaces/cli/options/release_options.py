@@ -1,4 +1,4 @@
-"""The options of `utmost release` beside the table, family by family."""
+"""The options of `utmost release` beside the table, in groups."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,7 +27,7 @@ from utmost.interfaces.cli.options.table_options import NumberSpelling, TableAns
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskedPromise:
-    """The promise: in a file that `utmost promise` wrote, or by the options that are needed every day."""
+    """The promise: a file of `utmost promise`, or the everyday options."""
 
     title: ClassVar[str] = "Plans and promises"
 
@@ -44,7 +44,7 @@ class AskedPromise:
 
     @property
     def whole(self) -> Promised:
-        """These options with all that a promise may say."""
+        """Return the promise with all options that a promise can have."""
         return Promised(
             columns=options.widened(ColumnOptions, self.columns),
             protected=options.widened(Protected, self.changed),
@@ -58,13 +58,13 @@ class AskedPromise:
 
 
 MadeOnce = Literal["cells", "counts", "row", "row-counts", "one-way", "tables"]
-"""The noise that is made once: of all released cells, whichever way one individual moves them, or where nobody lowers
-one; of columns where one individual changes one row, likewise; of all one-way tables; the least for wanted tables."""
+"""Noise that is drawn once: "cells" or "counts" for all released cells (an individual changes them in any direction, or
+only upwards); "row" or "row-counts" if an individual changes one row; all one-way tables; or the wanted tables."""
 
 
 @dataclass(frozen=True, slots=True)
 class Once:
-    """Options that exist only for noise that is drawn once and kept by nobody."""
+    """The options of noise that is drawn once, without a ledger."""
 
     title: ClassVar[str] = "Without a ledger"
 
@@ -73,14 +73,14 @@ class Once:
         MadeOnce | None,
         option(
             "WHAT",
-            "Noise made once, never relaxed: cells in one draw (one person moves them up or down), counts (the same "
-            "way), row or row-counts (of one row only), one-way tables, or the least for the tables of --want.",
+            "Noise drawn once, never relaxed: cells (one person changes them up or down), counts (all in the same "
+            "direction), row or row-counts (in one row only), one-way, or tables (least noise for --want).",
         ),
     ] = None
 
     @property
     def is_of_rows(self) -> bool:
-        """Whether one individual changes the cells of one row, and no other."""
+        """Whether one individual changes only the cells of one row."""
         return self.once in ("row", "row-counts")
 
 
@@ -90,7 +90,7 @@ class ReleaseMemory(LedgerOptions):
 
     request: Annotated[
         str | None,
-        option("ID", "Name of this run; a re-run writes the same."),
+        option("ID", "Name of this run; a re-run writes the same answer."),
     ] = None
 
 
@@ -108,7 +108,7 @@ RecipeFile = Annotated[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseOptions:
-    """The promise, the level, the counting, the memory and the destination of a release."""
+    """All options of a release: promise, level, counting, ledger and output."""
 
     title: ClassVar[str] = "Output"
 
@@ -130,15 +130,15 @@ class ReleaseOptions:
 
     @property
     def neighbours(self) -> str:
-        """The relation between neighbours under which events are counted."""
+        """The neighbouring relation for counting events."""
         return self.people.neighbours or self.promised.neighbours
 
     @property
     def count_key(self) -> Path | None:
-        """The file with the counting key, where the ledger's key is in a secret file."""
+        """The file with the counting key, if the ledger's key is in a secret file."""
         return self.memory.secret_file
 
     @property
     def is_repeatable(self) -> bool:
-        """Whether the file that is written may be there, as the answer of a request that is made again."""
+        """Whether the output file may exist, as the answer of a repeated request."""
         return self.memory.ledger is not None and self.memory.request is not None

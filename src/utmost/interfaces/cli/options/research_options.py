@@ -1,4 +1,4 @@
-"""The options that commands about mechanisms share: space, level, prior, loss, measure, each declared once."""
+"""Options that commands about mechanisms share: space, level, prior, loss, measure."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
@@ -21,13 +21,13 @@ ByOrbit = Annotated[bool, flag("One of each orbit under symmetries, with its siz
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TypeAsked:
-    """A privacy type: the secrets, and the level of one unit of their distance."""
+    """The options of a privacy type: the secrets, and the level of one unit of their distance."""
 
     space: SpaceText = None
     level: AskedLevel
 
     def read(self, *, needed: bool = True) -> "tuple[str, PrivacyType]":
-        """The space as text, and the privacy type on it; the level may be left out where the answer needs none."""
+        """Return the space as text, and the privacy type; without `needed` the level may be missing."""
         from utmost.core.exact.levels import level as level_of
         from utmost.design.privacy_types.privacy_type import PrivacyType
 
@@ -39,7 +39,7 @@ class TypeAsked:
 
 @dataclass(frozen=True, slots=True)
 class AskedMeasure:
-    """One of three options; Bayes vulnerability where none is given."""
+    """Three options for a measure of leakage, of which one may be given; by default Bayes vulnerability."""
 
     measure: Annotated[
         str | None,
@@ -53,31 +53,20 @@ class AskedMeasure:
 
     @property
     def is_given(self) -> bool:
-        """Whether any was given."""
         return self != AskedMeasure()
 
     def read(self) -> "Measure":
-        """The measure.
-
-        Raises:
-            OutOfRange: for two of them, and for an unknown name.
-            NotALoss, BadTable: for a file that is no gain or loss.
-        """
         from utmost.interfaces.documents.measure_names import measure_of
 
         return measure_of(self.measure, self.gain, self.loss)
 
 
 def space_asked(text: str | None) -> "tuple[str, Space]":
-    """The space as text and as a space.
-
-    Raises:
-        OutOfRange: where none is named.
-    """
+    """Return the space as text, and the space itself; refuse a missing option."""
     from utmost.errors import OutOfRange
     from utmost.interfaces.documents.space_names import space_named
 
     if text is None:
         remedy = "Add --space line:6, --space grid:4x4 or --space places:towns.csv."
-        raise OutOfRange("the secrets must be named", came="no --space", remedy=remedy)
+        raise OutOfRange("the secrets must be given", came="no --space", remedy=remedy)
     return text, space_named(text)

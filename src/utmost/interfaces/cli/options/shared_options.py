@@ -1,4 +1,4 @@
-"""Options that several commands share, written once: one by one, and in families that are read together."""
+"""Options that several commands share: single ones, and groups (dataclasses) that are read together."""
 
 import inspect
 import re
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 NEEDED = "Most used"
-"""The group of the help that comes first."""
+"""Title of the first group in the help."""
 
 Epsilon = Annotated[str | None, option("LEVEL", "Privacy level: 1.")]
 Sensitivity = Annotated[str, option("NUMBER", "Most by which one person changes one cell: 1.")]
@@ -51,7 +51,7 @@ Sign = Annotated[
     Path | None,
     option("KEYFILE", "Ed25519 key that signs the statement, with --out.", exists=True, dir_okay=False),
 ]
-Yes = Annotated[bool, flag("Consent to a level that protects hardly anybody.")]
+Yes = Annotated[bool, flag("Accept a level that protects hardly anybody.")]
 AsJson = Annotated[bool, flag("JSON for programs, also of errors.", "--json")]
 LedgerPlace = Annotated[
     str,
@@ -102,32 +102,30 @@ EXPLAINED_ONCE: dict[str, Any] = {
     "out": ResultFile,
     "json": AsJson,
 }
-"""Options that many commands have, by their parameters: `utmost --help` explains them."""
+"""Options that `utmost --help` explains once, by parameter."""
 
 
 def explained_once() -> Iterator[click.Parameter]:
-    """The options that many commands have, as click shows them."""
+    """Return the options that `utmost --help` explains, as click shows them."""
     for name, kind in EXPLAINED_ONCE.items():
         yield kind.__metadata__[0].parameter(name, kind.__origin__, False if kind is AsJson else None, None)
 
 
 @dataclass(frozen=True, slots=True)
 class AskedLevel:
-    """The level, which is never assumed."""
+    """The option of the level, which has no default."""
 
     epsilon: Epsilon = None
 
     @property
     def is_given(self) -> bool:
-        """Whether it was given."""
         return self.epsilon is not None
 
     def read(self) -> "Level":
-        """The level."""
         return written_level(self._given())
 
     def per_unit(self, unit: str | None) -> "Level":
-        """The level of one unit of distance, where it may be stated for another distance: "1 per 200m"."""
+        """Return the level of one unit of distance; the option may name another distance: "1 per 200m"."""
         return level_of_distance(self._given(), unit)
 
     def _given(self) -> str:
@@ -137,14 +135,10 @@ class AskedLevel:
 
 
 def written_level(text: str) -> "Level":
-    """The level that text states: a number, a logarithm such as ln2, or alpha.
-
-    >>> written_level("ln2") == written_level("alpha=1/2")
-    True
-    """
+    """Return the level of a text: a number, a logarithm such as ln2, or alpha."""
     if re.search(r"\bper\b", text):
         raise NotALevel("epsilon must be a level without a distance", came=text, remedy="Write --epsilon 1, say.")
-    if re.fullmatch(r"[0-9./]+", text):  # an everyday release loads no module of designs
+    if re.fullmatch(r"[0-9./]+", text):  # so that an everyday release imports no module of designs
         from utmost.core.exact.levels import level
 
         return level(text)
@@ -152,11 +146,7 @@ def written_level(text: str) -> "Level":
 
 
 def level_of_distance(text: str, unit: str | None) -> "Level":
-    """The level of one unit of distance, from text that may name another distance.
-
-    >>> level_of_distance("ln2 per 50km", "m") == level_of_distance("alpha=1/2 per 50km", "m")
-    True
-    """
+    """Return the level of one unit of distance, from a text that may name another distance."""
     from utmost.design.spaces.distance_units import level_per
 
     name, equals, alpha = text.partition("=")
@@ -168,22 +158,17 @@ def level_of_distance(text: str, unit: str | None) -> "Level":
 
 @dataclass(frozen=True, slots=True)
 class Plane:
-    """Columns that are the coordinates of one point, released together."""
+    """The options of points: columns are coordinates, released together."""
 
     title: ClassVar[str] = "Points"
 
-    planar: Annotated[bool, flag("Columns are coordinates; the level is for --per of distance.")] = False
-    per: Annotated[str | None, option("NUMBER", "Distance that the level is for; 1.")] = None
+    planar: Annotated[bool, flag("Columns are coordinates of points. --epsilon is for the distance --per.")] = False
+    per: Annotated[str | None, option("NUMBER", "Distance of --epsilon; 1 by default.")] = None
 
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """Destination of a result: people, a program, a file.
-
-    Raises:
-        OutOfRange: for a file of another ending.
-        Unsupported: where the file is there already.
-    """
+    """The destination of a result: a screen, a program or a .json file, which must not exist."""
 
     out: ResultFile = None
     as_json: AsJson = False
@@ -201,17 +186,11 @@ class Output:
 
     @property
     def file(self) -> Path | None:
-        """The file to write, if any."""
         return file_of(self.out)
 
     def give(self, report: Any, show: Callable[[], object], document: Any = None) -> None:
-        """Write the result as JSON where that was asked for, and print it: as JSON, or as ``show`` does.
-
-        Args:
-            report: Report for programs.
-            show: tells people.
-            document: Content of the ``--out`` file, where that can be read back; else the report.
-        """
+        """Write the result as JSON if --out is given, and print it as JSON, or by ``show`` for people."""
+        # `document` replaces the report in the file, if the file can be read back.
         from utmost.interfaces.documents.reports import print_json
         from utmost.tables.files.atomic import write_together
         from utmost.tables.files.json_files import write_json
@@ -228,11 +207,9 @@ class Output:
 
 
 def with_families(command: Callable[..., None], needed: Collection[str] = ()) -> tuple[Callable[..., None], list[Any]]:
-    """A command that takes every option by its name, and the options as click reads them.
-
-    Where a parameter is a family of options, these stand in its place; a family may hold others. The help shows its
-    options under its ``title``, and those that are ``needed`` first.
-    """
+    """Return a command that takes every option by name, and its options for click."""
+    # A parameter whose type is a group of options (possibly of groups) is replaced by these. The help shows them under
+    # the `title` of the group, and the `needed` ones first.
     parameters = inspect.signature(command).parameters.values()
 
     def call(**values: Any) -> None:
@@ -249,7 +226,7 @@ def with_families(command: Callable[..., None], needed: Collection[str] = ()) ->
 def _options(
     parameters: Iterable[inspect.Parameter], needed: Collection[str], title: str | None = None
 ) -> Iterator[Any]:
-    """The options that parameters declare, and those of families among them."""
+    """Return the options of parameters, and those in groups."""
     for parameter in parameters:
         kind: Any = parameter.annotation
         if isinstance(kind, type) and is_dataclass(kind):
@@ -263,7 +240,7 @@ def _options(
 
 
 def _family(family: Any, values: dict[str, Any]) -> Any:
-    """A family of the values of its options, which are taken away; a key that no recipe has keeps its default."""
+    """Return a group with the values of its options, which are removed; keys without a recipe have their defaults."""
     return family(
         **{
             field.name: _family(field.type, values)
@@ -276,16 +253,12 @@ def _family(family: Any, values: dict[str, Any]) -> Any:
 
 
 def told(family: Any) -> Iterator[str]:
-    """The options of a family that were given, as they are spelled.
-
-    >>> list(told(Plane(planar=True)))
-    ['--planar']
-    """
+    """Return the given options of a group, as they are spelled."""
     return (name for name, _ in given_options(family))
 
 
 def given_options(family: Any) -> Iterator[tuple[str, Any]]:
-    """The options of a family that were given, as they are spelled, each with its value."""
+    """Return the given options of a group, as they are spelled, with their values."""
     for field in fields(family):
         value = getattr(family, field.name)
         if is_dataclass(value) and field.init:
@@ -296,14 +269,7 @@ def given_options(family: Any) -> Iterator[tuple[str, Any]]:
 
 
 def typed_again(*families: Any, beside_recipe: bool = False) -> str:
-    """The options that were given, as they can be pasted into a shell; keys of a recipe as its lines.
-
-    Args:
-        beside_recipe: Whether the command has --recipe as this one has it, which says the rest.
-
-    >>> typed_again(Plane(planar=True, per="1 km"))
-    "--planar --per '1 km'"
-    """
+    """Return the given options as they can be pasted into a shell; keys of a recipe as its lines."""
     from utmost.tables.files.toml_files import toml_value
 
     context = click.get_current_context(silent=True)
@@ -323,31 +289,19 @@ def typed_again(*families: Any, beside_recipe: bool = False) -> str:
 
 
 def widened(kind: type[T], narrow: Any) -> T:
-    """The options of a family as those of a larger one, which has all of its fields."""
+    """Return the options of a group as those of a larger group with the same fields."""
     return kind(**{each.name: getattr(narrow, each.name) for each in fields(narrow)})
 
 
 def refuse(why: str, *families: Any) -> None:
-    """Refuse the options of families that nobody would read.
-
-    Raises:
-        OutOfRange: naming the first that was given, and why it must not.
-
-    >>> refuse("does not go with --together", Plane(planar=True))
-    Traceback (most recent call last):
-    utmost.errors.OutOfRange: --planar does not go with --together. Leave out --planar.
-    """
+    """Refuse given options of these groups; `why` completes the sentence "--option ..."."""
     for family in families:
         for name in told(family):
             raise OutOfRange(f"{name} {why}", remedy=f"Leave out {name}.")
 
 
 def named_value(text: str, written: str, where: str, example: str) -> tuple[str, str]:
-    """A name and what is said of it, as people write them.
-
-    >>> named_value("visits=3", "a weight is written NAME=NUMBER", "--weight", "visits=3")
-    ('visits', '3')
-    """
+    """Split NAME=VALUE at the last equals sign."""
     name, sign, value = text.rpartition("=")
     if not (name and sign and value):
         raise OutOfRange(written, came=repr(text), where=where, remedy=f"Write {example}.")
@@ -355,7 +309,7 @@ def named_value(text: str, written: str, where: str, example: str) -> tuple[str,
 
 
 def named_values(texts: list[str] | None, written: str, where: str, example: str) -> dict[str, str]:
-    """`named_value` of each text; a name that is said twice is refused, since one of the two would be lost."""
+    """Split each text by `named_value`; refuse a repeated name, of which one value would be lost."""
     pairs = [named_value(text, written, where, example) for text in texts or []]
     values = dict(pairs)
     if len(values) < len(pairs):
@@ -365,9 +319,9 @@ def named_values(texts: list[str] | None, written: str, where: str, example: str
 
 @contextmanager
 def protected(yes: bool) -> Iterator[None]:
-    """Refuse a level at which practically nobody is protected, unless the user said yes; before anything is drawn."""
+    """Refuse a level at which practically nobody is protected, unless the user gave --yes; before any draw."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RowsObserved)  # the statement says it, on the screen and in the file
+        warnings.simplefilter("ignore", RowsObserved)  # on the screen and in the file, the statement has this warning
         warnings.simplefilter("ignore" if yes else "error", LittleProtection)
         try:
             yield

@@ -1,4 +1,4 @@
-"""Options that say how tables are written in files: what is read, and what is given."""
+"""Options for the formats of tables that are read and written."""
 
 import sys
 from collections.abc import Callable, Iterable
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def check_output(out: Path | None, source: Path | None = None) -> None:
-    """Check that a table can be written to this file, before it is made."""
+    """Check that a table can be written to this file, before the table is made."""
     from utmost.tables.files import files
     from utmost.tables.files.atomic import check_absent
 
@@ -29,7 +29,7 @@ def check_output(out: Path | None, source: Path | None = None) -> None:
 
 @dataclass(frozen=True, slots=True)
 class TextFileOptions:
-    """How a text file is spelled, where its name and its header do not say it."""
+    """The options of a text file whose name and header do not give its format."""
 
     title: ClassVar[str] = "Text files"
 
@@ -38,18 +38,14 @@ class TextFileOptions:
 
     @property
     def cells(self) -> "Spelling":
-        """The marks in its cells: a point before decimals and no other, in what is published."""
+        """The marks of numbers in the cells; published tables have only a decimal point."""
         from utmost.tables.cells.spelling import PLAIN
 
         return PLAIN
 
     def of(self, table: Path, *, is_counted: bool = False) -> Path:
-        """The file, read as it is said.
-
-        Args:
-            table: the file, or a folder.
-            is_counted: whether its rows are counted as events, of which text is read alike in every format.
-        """
+        """Return the file with its text options."""
+        # `is_counted`: the rows are counted as events, whose text is read in the same way in every format.
         from utmost.tables.cells.spelling import PLAIN
         from utmost.tables.files import files
         from utmost.tables.files.text_files import TextFile
@@ -61,20 +57,20 @@ class TextFileOptions:
         if not is_text and not (self.separator is None and self.encoding is None):
             raise OutOfRange("--separator and --encoding are for text files", came=table.name)
         if (is_lines or not is_text) and self.cells != PLAIN and not is_counted:
-            required = "marks of numbers and of missing cells are for .csv and .tsv, and for events that are counted"
+            required = "marks of numbers and of missing cells are only for .csv and .tsv, and for events to count"
             raise OutOfRange(required, came=table.name, remedy="This format has numbers of its own.")
         return TextFile.of(table, self.separator, self.encoding, self.cells) if is_text else table
 
 
 @dataclass(frozen=True, slots=True)
 class DecimalSpelling(TextFileOptions):
-    """How a text file with numbers that are public is spelled."""
+    """The options of a text file with public numbers."""
 
     decimal: options.Decimal = None
 
     @property
     def cells(self) -> "Spelling":
-        """The marks in its cells."""
+        """The marks of numbers in the cells."""
         from utmost.tables.cells.spelling import Spelling
 
         return Spelling(self.decimal)
@@ -82,13 +78,13 @@ class DecimalSpelling(TextFileOptions):
 
 @dataclass(frozen=True, slots=True)
 class MarkedSpelling(DecimalSpelling):
-    """How a text file with numbers to release is spelled."""
+    """The options of a text file with numbers to release."""
 
     thousands: options.Thousands = None
 
     @property
     def cells(self) -> "Spelling":
-        """The marks in its cells."""
+        """The marks of numbers in the cells."""
         from utmost.tables.cells.spelling import Spelling
 
         return Spelling(self.decimal, self.thousands)
@@ -96,14 +92,14 @@ class MarkedSpelling(DecimalSpelling):
 
 @dataclass(frozen=True, slots=True)
 class NumberSpelling(MarkedSpelling):
-    """How a text file with events or cells to count is spelled."""
+    """The options of a text file with events or cells to count."""
 
     missing_marks: options.MissingMarks = None
     currency: options.Currency = None
 
     @property
     def cells(self) -> "Spelling":
-        """The marks in its cells."""
+        """The marks of numbers in the cells."""
         from utmost.interfaces.cli.options.people_options import split_names
         from utmost.tables.cells.spelling import Spelling
 
@@ -113,7 +109,7 @@ class NumberSpelling(MarkedSpelling):
 
 @dataclass(frozen=True, slots=True)
 class TableAnswer:
-    """Destination of a released table, its margins, and its signer."""
+    """The destination of a released table, its margins, and its signer."""
 
     title: ClassVar[str] = "Output"
 
@@ -125,38 +121,31 @@ class TableAnswer:
 
     @property
     def file(self) -> Path | None:
-        """The file to write, in its format; None for the pipe. Raises as `output`."""
+        """The file to write, in its format; None for the pipe."""
         return output(self.out, self.form)
 
     @property
     def signer(self) -> "Signer | None":
-        """The signer of the statement, if any."""
         from utmost.tables.files.signatures import signer_of
 
         return None if self.sign is None else signer_of(self.sign)
 
     def check_free(self, source: Path, *, draws: bool = False) -> None:
-        """Check, before anything is drawn, that what is released from a file can be written."""
+        """Check, before any draw, that a release of this file can be written."""
         from utmost.tables.files.sidecars import check_free
 
         check_free(source, self.file, self.sign, draws=draws)
 
 
 def check_fits(answer: TableAnswer, source: Any, released: Iterable[str], public: Iterable[str]) -> None:
-    """Check, before anything is drawn, that its file can hold a table, with a margin beside each released column.
-
-    Args:
-        answer: Destination of the table.
-        source: the table as it was read, its file, or a counted one.
-        released, public: its columns.
-    """
+    """Check, before any draw, that the output file can hold the table with a margin beside each released column."""
     from utmost.publish.counting.counted_facts import CountedFacts
     from utmost.tables.files import files
 
     file = answer.file or Path("table.csv")
     released, public = list(released), list(public)
     files.check_names(file, [*released, *public])
-    # JSON alone has halves of characters, which no other file can hold: in its lines, and in labels of a domain.
+    # Only JSON lines and labels of a domain can have lone surrogates, which no other file can hold.
     is_lines = files.ending_of(source) in files.JSON_LINES if isinstance(source, Path) else isinstance(source, dict)
     if files.ending_of(file) not in files.EXCEL and not is_lines and not isinstance(source, CountedFacts):
         return
@@ -173,12 +162,7 @@ def check_fits(answer: TableAnswer, source: Any, released: Iterable[str], public
 
 
 def output(out: Path | None, form: str | None) -> Path | None:
-    """The file to write, in a format; None for the pipe, which is found to take the format before anything is drawn.
-
-    Raises:
-        OutOfRange: for a format that nobody knows, and one that is no text on a terminal.
-        Unsupported: for a format whose package is missing.
-    """
+    """Return the file to write, in a format; for the pipe check the format, and return None."""
     file = file_options.file_of(out)
     ending = _ending(form)
     if file is None:
@@ -192,7 +176,6 @@ def output(out: Path | None, form: str | None) -> Path | None:
 
 
 def give_table(table: Any, form: str | None) -> None:
-    """Write a table to standard output."""
     from utmost.tables.files import files
 
     files.write(table, sys.stdout.buffer, _piped(form))
@@ -200,14 +183,14 @@ def give_table(table: Any, form: str | None) -> None:
 
 
 def check_list(out: Path | None, endings: tuple[str, ...] = (".csv", ".tsv", ".txt", ".json")) -> None:
-    """Check that a list is written as its file's ending says."""
+    """Check that a list can be written in the format of the file's ending."""
     file = file_options.file_of(out)
     if file is not None and file.suffix.lower() not in endings:
         raise OutOfRange(f"the list must be written as one of {', '.join(endings)}", came=file.name, where="--out")
 
 
 def give_rows(names: list[str], rows: Iterable[list[str]], out: Path, document: Callable[[TextIO], None]) -> None:
-    """Write rows of text one by one: to standard output or a file of CSV, or the document to a file of JSON."""
+    """Write rows of text one by one as CSV to standard output or a file, or the document to a .json file."""
     from utmost.tables.files import files
     from utmost.tables.files.atomic import write_together
 
@@ -226,7 +209,7 @@ def _write_text(file: BinaryIO, document: Callable[[TextIO], None]) -> None:
 
 
 def _piped(form: str | None) -> Path:
-    """The name of a file that would be what goes to standard output."""
+    """Return a file name with the ending of the format of standard output."""
     named = Path(f"table{_ending(form) or '.csv'}")
     if form is not None:
         from utmost.tables.files import files

@@ -17,11 +17,7 @@ from utmost.tables.files.atomic import write_together
 
 
 def asked_levels(text: str, unit: str | None) -> tuple[Level, ...]:
-    """The levels of FROM:TO:STEPS, for one unit of distance, or with " per 200 m" behind for another.
-
-    >>> [str(level) for level in asked_levels("1/2:1:2 per 2 km", "km")]
-    ['epsilon=1/4', 'epsilon=1/2']
-    """
+    """Return the levels of FROM:TO:STEPS, for one unit of distance, or for another one after " per "."""
     span, _, per = text.partition(" per ")
     parts = [part.strip() for part in span.split(":")]
     if len(parts) != 3:
@@ -37,13 +33,7 @@ def show_loss_curve(
     answer: options.Output,
     plot: Path | None,
 ) -> None:
-    """Compute the curve, draw it, write it and show it.
-
-    Args:
-        space, consumer, levels: Arguments of `loss_curve`.
-        named: Space, prior and loss as they were asked for.
-        answer: Destination of the result. plot: Picture, if one is wanted.
-    """
+    """Compute the curve, and draw, write and show it; `named` has space, prior and loss as the user gave them."""
     from utmost.interfaces.figures.canvas import check_format
 
     if plot is not None:
@@ -58,7 +48,7 @@ def show_loss_curve(
 
 
 def check_no_level(level: options.AskedLevel) -> None:
-    """A curve has its own levels."""
+    """Refuse --epsilon beside --curve, which has its own levels."""
     if level.is_given:
         raise NotALevel("only one of --curve and --epsilon may be given", came="both", remedy="Leave one out.")
 
@@ -85,4 +75,4 @@ def _show(curve: LossCurve, named: dict[str, str], unit: str | None) -> None:
         for level, loss, lower in zip(curve.levels, curve.losses, curve.lower, strict=True)
     ]
     title = "epsilon" + (f" per {unit}" if unit else "")
-    console.print(grid([title, "expected loss", "no private mechanism loses less than"], rows))
+    console.print(grid([title, "expected loss", "lower bound for every private mechanism"], rows))

@@ -1,4 +1,4 @@
-"""The screen of `utmost read` for what has no sums with error bars: points, keys, clean and withheld tables."""
+"""The screen of `utmost read` for publications without sums: points, keys, clean and withheld tables."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ _SHOWN = 24
 
 
 def show_detailed(release: DetailedSums, *, as_json: bool, written: str = "") -> None:
-    """Print both tables of a release in two stages, and what its statement says."""
+    """Print both tables of a release in two stages, and its statement in words."""
     if as_json:
         return print_json(release.facts())
     tables = [_picture(files.columns(table)) for table in release.tables if table is not None]
@@ -41,7 +41,7 @@ def _picture(columns: dict[str, list[Any]]) -> Any:
 def show_published(
     published: Answer[Any] | DetailedSums | MeasuresTable | WithheldTable[Any] | PublishedTable, *, as_json: bool
 ) -> None:
-    """Print a table and what its statement says."""
+    """Print a table and its statement in words."""
     if isinstance(published, DetailedSums):
         return show_detailed(published, as_json=as_json)
     statement = published.said(None) if isinstance(published, WithheldTable) else dict(published.statement)
@@ -59,7 +59,7 @@ def show_published(
     if isinstance(published, PublishedTable):
         stated = published.stated
     elif isinstance(published, WithheldTable) and published.release["kind"] == NOISY_TABLE_KIND:
-        stated = None  # utmost states nothing of a table that another tool noised
+        stated = None  # utmost states nothing about a noisy table of another tool
     else:
         stated = stated_release(statement)
     if stated is None:

@@ -1,4 +1,4 @@
-"""The screen and the files of `utmost release` for a table: the promise in words, and cells with error bars."""
+"""The screen and the files of `utmost release` for a table: the promise in words, and cells with margins."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -32,14 +32,14 @@ _BAR = 24
 
 
 def _picture(table: Any, facts: ReleaseFacts) -> ScreenTable:
-    """The first rows, each released number with its error bar, drawn where the terminal is wide enough."""
+    """Show the first rows, with bars if the terminal is wide enough."""
     names, rows = files.head(table, _SHOWN)
     drawn, console = _rows(names, rows, facts, _BAR // len(facts.statement["promise"]["columns"])), screen()
     return drawn if drawn.least_width <= console.width else _rows(names, rows, facts, 0)
 
 
 def _rows(names: Sequence[str], rows: Sequence[Sequence[str]], facts: ReleaseFacts, width: int) -> ScreenTable:
-    """The rows, with pictures of this width; numbers to the right, margins with their numbers."""
+    """Show rows with bars of this width; numbers to the right, margins beside their numbers."""
     columns: list[ScreenColumn] = []
     cells: list[list[Any]] = []
     promise = facts.statement["promise"]
@@ -62,7 +62,7 @@ def _rows(names: Sequence[str], rows: Sequence[Sequence[str]], facts: ReleaseFac
 
 
 def _bars(column: Sequence[str], margin: int | float, width: int) -> list[ScreenText]:
-    """Each number as a bar from zero, its end between the two ends of its error bar."""
+    """Draw each number as a bar from zero, whose end is between the ends of its margin."""
     values = [float(cell) for cell in column]
     top = max((abs(value) for value in values), default=0.0) + float(margin)
     scale = width / top if top else 0.0
@@ -86,7 +86,7 @@ def _is_number(text: str) -> bool:
 
 
 def give_promise(statement: dict[str, Any], answer: TableAnswer, ladder: Sequence[LadderStep] = ()) -> None:
-    """Print what a release would promise, of which nothing was drawn, and the levels at which a rule may stop it."""
+    """Print what a release would promise without a draw, and the levels at which a rule may stop."""
     if answer.as_json:
         return print_json(statement | ({"ladder": ladder_report(ladder)} if ladder else {}))
     facts = _in_words(statement)
@@ -95,7 +95,7 @@ def give_promise(statement: dict[str, Any], answer: TableAnswer, ladder: Sequenc
 
 
 def ladder_grid(ladder: Sequence[LadderStep]) -> ScreenTable:
-    """The levels at which a rule may stop a release."""
+    """Show the levels at which a rule may stop a release."""
     first, then = "it stops at epsilon", ["margin", "if every chosen cell is at least"]
     if any(one.table is not None for one in ladder):
         rows = [
@@ -108,7 +108,7 @@ def ladder_grid(ladder: Sequence[LadderStep]) -> ScreenTable:
 
 
 def ladder_report(ladder: Sequence[LadderStep]) -> list[dict[str, Any]]:
-    """The same for programs."""
+    """Report the levels at which a rule may stop a release."""
     return [
         {**level_facts(one.level), **({} if one.table is None else {"table": one.table})}
         | {"margin": one.margin, "least_cell": one.least}
@@ -117,12 +117,7 @@ def ladder_report(ladder: Sequence[LadderStep]) -> list[dict[str, Any]]:
 
 
 def give(release: Answer[Any], answer: TableAnswer, signer: Signer | None) -> None:
-    """Write the files, then print: JSON for programs; for people what is said of it, and the table as it was asked for.
-
-    Args:
-        release: Answer.
-        answer, signer: Destination, and signer of the statement.
-    """
+    """Write the files, then print: JSON for programs; the promise in words and the table for people."""
     table, out, written = release.table, answer.file, None
     if out is not None:
         written = publish(table, release.statement_with, out, watched, signer)
@@ -139,7 +134,7 @@ def give(release: Answer[Any], answer: TableAnswer, signer: Signer | None) -> No
 
 
 def _next(facts: ReleaseFacts) -> str:
-    """The way to a release that is remembered, where there is one: no ledger keeps columns that change together."""
+    """Return advice about ledgers for the next release; ledgers keep no columns that change together."""
     is_together = str(facts.statement["promise"]["noise"]["kind"]).startswith("together")
     if is_together:
         return ADDS_UP
@@ -147,7 +142,7 @@ def _next(facts: ReleaseFacts) -> str:
 
 
 def _in_words(statement: Mapping[str, Any]) -> ReleaseFacts:
-    """The statement in words; for that of a plain table no other kind is loaded, which is half of a start."""
+    """Return the statement in words; for a plain table import no other kind, which halves the start time."""
     if statement["kind"] == STATEMENT_KIND:
         return table_in_words(statement)
     from utmost.interfaces.documents.statement_readers import stated_release

@@ -1,4 +1,4 @@
-"""Parts of screens: facts in aligned rows, tables, numbers as people read them, long work."""
+"""Parts of screens: facts in aligned rows, tables, numbers for people, progress of long work."""
 
 import signal
 import sys
@@ -26,21 +26,21 @@ NOT_REMEMBERED = (
 NOT_REMEMBERED_OF_PEOPLE = (
     "Nothing remembers this release: every other release of the same people adds its epsilon to this one. In a ledger "
     "a more accurate one costs the larger epsilon alone: write `utmost init` in place of `utmost release TABLE`, "
-    "with the same options and --ledger FILE --name N; it prints the lines to run then."
+    "with the same options and --ledger FILE --name N; `utmost init` prints the commands that follow."
 )
 ADDS_UP = "This release is not remembered: another release of the same people adds its epsilon."
 _IN_STATEMENT = frozenset({"level", "noise", "how it was drawn", "why this noise"})
-"""Facts that the screen leaves to the statement, where one was written."""
+"""Facts that the screen leaves out if a statement is written."""
 _LONG_FRACTION, _LONG_NUMBER = 20, 7  # characters
 
 
 def screen(*, stderr: bool = False) -> Screen:
-    """The terminal, or the pipe, as it is now."""
+    """Return the present terminal or pipe."""
     return Screen(stderr=stderr)
 
 
 def promised(headline: str, promise: str, rows: Mapping[str, str]) -> ScreenGroup:
-    """A headline, a promise in words, and what belongs to it."""
+    """Show a headline, a promise in words, and facts."""
     return ScreenGroup(ScreenText(headline, style="bold"), ScreenText(f"{promise}\n"), facts(rows))
 
 
@@ -54,14 +54,9 @@ def shown_facts(
     written: str = "",
     then: str = "",
 ) -> ScreenGroup:
-    """The screen of a release: a headline, the promise, and the facts that a screen has room for.
-
-    Args:
-        out: the file that was written, its statement beside it. written: the files, where they are others.
-        is_whole: whether the whole promise is shown rather than one line of it.
-        more: facts of this screen alone.
-        then: Next step that the publisher may take.
-    """
+    """Show a release: a headline, the promise, and the most important facts."""
+    # `out` is the written file, with its statement beside it; `written` names other files. With `is_whole` the complete
+    # promise is shown, else one line. `more` are further facts; `then` is the next step of the publisher.
     files = written if out is None else f"{out} and {out}.json"
     rows = {fact.label: fact.value for fact in release.first if not (files and fact.label in _IN_STATEMENT)}
     rows |= dict(more or {}) | ({"written": files} if files else {}) | ({"next": then} if then else {})
@@ -69,68 +64,47 @@ def shown_facts(
 
 
 def facts(rows: Mapping[str, str]) -> ScreenTable:
-    """Names and what is said of them, one a row."""
+    """Show names with their texts, one in a row."""
     return ScreenTable([ScreenColumn(style="dim", wraps=False), ScreenColumn()], list(rows.items()))
 
 
 def grid(titles: Sequence[str], rows: Iterable[Sequence[str | ScreenText]], *, left: int = 1) -> ScreenTable:
-    """A table of texts: the first ``left`` columns to the left, wrapped where they are wide, numbers to the right."""
+    """Show a table: the first `left` columns aligned left and wrapped, numbers aligned right."""
     columns = [ScreenColumn(title, right=at >= left, wraps=at < left) for at, title in enumerate(titles)]
     return ScreenTable(columns, list(rows), has_titles=True)
 
 
 def others(count: int, what: str) -> list[ScreenText]:
-    """A line that says how many rows are not shown; none where all are.
-
-    >>> [line.characters for line in others(1200, "more rows")], others(-3, "more rows")
-    (['and 1,200 more rows'], [])
-    """
+    """Return a line with the number of rows that are not shown, if any."""
     return [ScreenText(f"and {count:,} {what}", style="dim")] if count > 0 else []
 
 
 def number(value: Any, digits: int = 6) -> str:
-    """A number as people read it: whole ones whole, others to a few digits.
-
-    >>> number(3), number(Fraction(1, 2)), number(0.36787944117)
-    ('3', '0.5', '0.367879')
-    """
+    """Format a number for people: integers completely, others to a few digits."""
     if isinstance(value, int) or (isinstance(value, Fraction) and value.denominator == 1):
         return str(value)
     return f"{float(value):.{digits}g}"
 
 
 def with_exact(value: Any, exactly: str | None, digits: int = 12, longest: int = 1000) -> str:
-    """A number as people read it, and exactly where that says more in so many characters.
-
-    >>> with_exact(0.5, "1/2"), with_exact(3.0, "3"), with_exact(0.25, None)
-    ('0.5 = 1/2', '3', '0.25')
-    """
+    """Format a number for people, with its exact value if that is different and short enough."""
     short = number(value, digits)
     return short if exactly is None or exactly == short or len(exactly) > longest else f"{short} = {exactly}"
 
 
 def matrix_grid(names: Sequence[str], matrix: Any) -> ScreenTable:
-    """A channel: a row for each secret, a column for each outcome."""
+    """Show a channel: a row for each secret, a column for each outcome."""
     rows = [[name, *map(entry_text, row)] for name, row in zip(names, matrix.tolist(), strict=True)]
     return grid(["", *(f"y{y}" for y in range(matrix.shape[1]))], rows)
 
 
 def entry_text(value: Any) -> str:
-    """An entry of a matrix as people read it: a short number or fraction as it is, a longer one to six digits.
-
-    >>> entry_text(Fraction(1, 3)), entry_text("0.25"), entry_text(Fraction(10**20, 10**20 + 1))
-    ('1/3', '0.25', '1')
-    """
+    """Format an entry of a matrix: a short number or fraction as it is, a longer one to six digits."""
     text = str(value)
     return text if len(text) < (_LONG_FRACTION if "/" in text else _LONG_NUMBER) else f"{float(Fraction(text)):.6g}"
 
 
 def percent(value: Any) -> str:
-    """A probability in per cent.
-
-    >>> percent(0.95), percent(Fraction(999, 1000))
-    ('95 %', '99.9 %')
-    """
     return f"{number(100 * Fraction(value))} %"
 
 
@@ -141,7 +115,7 @@ _SILENT = 10.0  # seconds between two lines in a pipe or a log
 
 @contextmanager
 def logged_progress(what: str) -> Iterator[Report]:
-    """A progress bar; without one, a line on standard error if something is compiled, which takes ten seconds."""
+    """Show a progress bar; in a pipe, a line on standard error if code is compiled (ten seconds)."""
     line = ScreenText("Compiling this search, once on this machine: some ten seconds", style="dim")
     console = screen(stderr=True)
     with (
@@ -152,7 +126,7 @@ def logged_progress(what: str) -> Iterator[Report]:
 
 
 def watched(pieces: Iterable[tuple[int, bytes]], count: int) -> Iterator[tuple[int, bytes]]:
-    """The pieces of a file unchanged, with a progress bar of the rows written."""
+    """Yield the pieces of a file unchanged, with a progress bar of the written rows."""
     done = 0
     with progress_bar("Writing") as report:
         for rows, text in pieces:
@@ -163,20 +137,16 @@ def watched(pieces: Iterable[tuple[int, bytes]], count: int) -> Iterator[tuple[i
 
 @contextmanager
 def narrowed(what: str, *, ends_at_once: bool) -> Iterator[Callable[[int, float], None]]:
-    """A function to call as ``progress(rounds, gap)``, for a log: a line each ten seconds, and none on a terminal.
-
-    Args:
-        what: Name of the work.
-        ends_at_once: Whether Ctrl-C ends the command, with the gap so far: to prove what a search of many places has
-            found may take minutes. Otherwise the work is interrupted, which may have an answer.
-    """
+    """Give a function ``progress(rounds, gap)`` that logs a line every ten seconds, and nothing on a terminal."""
+    # With `ends_at_once`, Ctrl-C ends the command and reports the gap so far, because proving a bound may take minutes;
+    # otherwise Ctrl-C interrupts the work, which may have an answer.
     last, console, is_seen, reached = [monotonic()], screen(stderr=True), shows_progress(), list[float]()
 
     def stop(*_: object) -> NoReturn:
         gap = f"at a relative gap of {reached[-1]:.1e}" if reached else "before there was a bound"
         console.print(
             ScreenText(
-                f"{what}: interrupted {gap}. --out keeps the best so far; --gap ends a search that is near enough."
+                f"{what}: interrupted {gap}. With --out the best result so far is kept; --gap ends a search earlier."
             )
         )
         sys.exit(128 + signal.SIGINT)
@@ -193,7 +163,7 @@ def narrowed(what: str, *, ends_at_once: bool) -> Iterator[Callable[[int, float]
 
 @contextmanager
 def _interrupted_by(stop: Callable[..., NoReturn]) -> Iterator[None]:
-    """Let Ctrl-C call a function; in a thread of its own, which no signal reaches, nothing changes."""
+    """Let Ctrl-C call a function; threads other than the main thread get no signals."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -205,7 +175,7 @@ def _interrupted_by(stop: Callable[..., NoReturn]) -> Iterator[None]:
 
 
 def tallied(items: Iterable[Item], what: str) -> Iterator[Item]:
-    """The items unchanged, with a count of those so far; their total is not known."""
+    """Yield the items unchanged, and show their number so far; the total is unknown."""
     with logged_progress(what) as report:
         for count, item in enumerate(items, start=1):
             report(note=f"{count:,}")

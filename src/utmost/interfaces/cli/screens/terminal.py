@@ -1,7 +1,7 @@
-"""Text on a terminal, in a pipe or a log: sentences, tables and charts, as wide as there is room, and no control signs.
+"""Text on a terminal, in a pipe or a log: sentences, tables and charts that fit the width, without control characters.
 
-Of what libraries for terminals can do, the screens need four things: words that wrap, columns that share a width,
-a few styles, and that no text which is printed acts as a control sequence. These are here, and load nothing.
+The screens need only four features of terminal libraries: wrapped words, columns that share a width, a few styles, and
+protection from control sequences in printed text. This module has these four, and imports nothing heavy.
 """
 
 import os
@@ -15,15 +15,15 @@ from typing import Any, TextIO
 
 from utmost.interfaces.cli.screens.control_characters import harmless
 
-_WIDTH = 80  # characters, where nobody says how many
+_WIDTH = 80  # characters of a line by default
 _FACES = {"bold": "1", "dim": "2"}
 _COLOURS = {"red": "31", "green": "32", "yellow": "33", "blue": "34", "magenta": "35", "cyan": "36"}
-_PART = 8  # characters of a word that stand on one line of a column; where they cannot, rows are shown as facts
-_BETWEEN = 3  # characters between two columns of a table with a line below its titles; others have two
+_PART = 8  # least characters of a word on a line of a column; otherwise rows are shown as facts
+_BETWEEN = 3  # characters between columns of a table with titles; other tables have two
 
 
 class ScreenText:
-    """Words with a style, which wrap where the line ends; each part that is appended has a style of its own."""
+    """Words with styles, which wrap at the end of a line."""
 
     __slots__ = ("characters", "styles")
 
@@ -33,20 +33,20 @@ class ScreenText:
         self.append(text, style)
 
     def append(self, text: str, style: str = "") -> "ScreenText":
-        """Add a part, and give the whole back."""
+        """Append words with a style, and return the text."""
         shown = harmless(text).replace("\t", "    ")
         self.characters += shown
         self.styles += [style] * len(shown)
         return self
 
     def part(self, start: int, end: int) -> "ScreenText":
-        """The characters from one place to another."""
+        """Return the characters from one position to another."""
         part = ScreenText()
         part.characters, part.styles = self.characters[start:end], self.styles[start:end]
         return part
 
     def lines(self, width: int, *, wraps: bool = True) -> Iterator["ScreenText"]:
-        """The text in lines of at most so many characters; without wrapping what is too long ends in an ellipsis."""
+        """Split the text into lines of at most this width; without wrapping, long lines end in an ellipsis."""
         start = 0
         for line in self.characters.split("\n"):
             end = start + len(line)
@@ -61,12 +61,12 @@ class ScreenText:
 
     @property
     def width(self) -> int:
-        """The longest line."""
+        """Length of the longest line."""
         return max(map(cells, self.characters.split("\n")))
 
     @property
     def word(self) -> int:
-        """The longest word."""
+        """Length of the longest word."""
         return max(map(cells, self.characters.split()), default=0)
 
 
@@ -78,16 +78,12 @@ def _sign_width(sign: str) -> int:
 
 
 def cells(text: str) -> int:
-    """How many characters of a terminal a text takes: those of East Asia two, accents by themselves none.
-
-    >>> cells("abc"), cells("東京"), cells("e\N{COMBINING ACUTE ACCENT}")
-    (3, 4, 1)
-    """
+    """Return how many characters of a terminal a text takes: two for East Asian signs, none for combining accents."""
     return len(text) if text.isascii() else sum(map(_sign_width, text))
 
 
 def _fitting(text: str, width: int) -> int:
-    """How many signs of a text go into a width; at least one, so that every loop over lines ends."""
+    """Return how many signs of a text fit a width; at least one, so that loops over lines end."""
     used = 0
     for at, sign in enumerate(text):
         used += _sign_width(sign)
@@ -97,11 +93,11 @@ def _fitting(text: str, width: int) -> int:
 
 
 def _wrapped(line: str, width: int) -> Iterator[tuple[int, int]]:
-    """Beginnings and ends of lines: between words, and within those that are longer than a line."""
+    """Return the beginnings and ends of lines: between words, or within words longer than a line."""
     start = 0
-    # Of what is left only as much is looked at as a line may hold: the time goes with the length, not with its square.
+    # Look only at the text that a line can hold, so that the time is linear in the length.
     while (end := start + _fitting(line[start : start + 4 * width], width)) < len(line):
-        # A line may end before a space, which is then lost; a word is cut only where no space is before it.
+        # A line ends before a space, which is dropped; only a word that is longer than a line is cut.
         space = line.rfind(" ", start, end + 1)
         if space > start and line[start:space].strip():
             end = space
@@ -114,7 +110,7 @@ def _wrapped(line: str, width: int) -> Iterator[tuple[int, int]]:
 
 
 def _narrowed(widths: list[int], room: int, may_give: list[bool]) -> list[int]:
-    """The widths, none of those that may give above a level at which all have room; the first get what is left."""
+    """Reduce the flexible widths to a common maximum so that all fit; the first columns get the remainder."""
 
     def at(level: int) -> list[int]:
         return [min(width, level) if may else width for width, may in zip(widths, may_give, strict=True)]
@@ -130,7 +126,7 @@ def _narrowed(widths: list[int], room: int, may_give: list[bool]) -> list[int]:
 
 @dataclass(slots=True)
 class ScreenColumn:
-    """A column of a table: its title, on which side it stands, whether it wraps, its style, its least width."""
+    """A column of a table: title, alignment, wrapping, style and least width."""
 
     title: str = ""
     right: bool = False
@@ -141,13 +137,10 @@ class ScreenColumn:
 
 @dataclass(slots=True, eq=False)
 class ScreenTable:
-    """Rows of texts in columns that share the width of the screen.
+    """Rows of texts in columns that share the width of the screen."""
 
-    Attributes:
-        has_titles: whether titles stand above a line; else the rows stand alone, closer together. Where numbers would
-            be cut, or words torn to pieces, each cell has a line of its own, its title before it.
-        caption: a sentence below.
-    """
+    # With titles, there is a line below the titles; without, the rows are closer together. If a number would be cut, or
+    # words broken into small pieces, each cell gets its own line, after its title.
 
     columns: list[ScreenColumn]
     rows: Sequence[Sequence[str | ScreenText]]
@@ -170,31 +163,31 @@ class ScreenTable:
         return titles + rows
 
     def _around(self) -> int:
-        """The characters of a line that are no column's."""
+        """Return the characters of a line that belong to no column."""
         return self._between * (len(self.columns) - 1) + 2 * self.has_titles
 
     @property
     def least_width(self) -> int:
-        """The least width that cuts no word, and no number."""
+        """The least width that cuts no word and no number."""
         needed = self._needed(self._texts())
         return sum(map(max, needed, (column.least for column in self.columns))) + self._around()
 
     def _needed(self, texts: list[list[ScreenText]]) -> list[int]:
-        """The width of each column that cuts no word, or, where it does not wrap, nothing."""
+        """Return the width of each column that cuts no word, or nothing if the column does not wrap."""
         return [
             max((text.word if column.wraps else text.width for text in column_texts), default=0)
             for column, column_texts in zip(self.columns, zip(*texts, strict=True), strict=True)
         ]
 
     def _is_cut(self, texts: list[list[ScreenText]], widths: list[int]) -> bool:
-        """Whether a number is cut, or words are in pieces that nobody reads."""
+        """Check whether a number is cut, or words are broken into unreadable pieces."""
         return any(
             width < (min(need, _PART) if column.wraps else need)
             for width, need, column in zip(widths, self._needed(texts), self.columns, strict=True)
         )
 
     def _as_facts(self, rows: list[list[ScreenText]]) -> "ScreenTable":
-        """A fact for each cell, its title before it, for screens on which the columns have no room side by side."""
+        """Return a row for each cell with its title, for screens that are too narrow for the columns."""
         facts: list[Sequence[str | ScreenText]] = []
         for row in rows:
             facts += [(" ".join(column.title.split()), text) for column, text in zip(self.columns, row, strict=True)]
@@ -202,7 +195,7 @@ class ScreenTable:
         return ScreenTable([ScreenColumn(style="dim"), ScreenColumn()], facts[:-1])
 
     def _widths(self, texts: list[list[ScreenText]], width: int) -> list[int]:
-        """The widths of the columns; where a line is too narrow, the widest that can wrap give up some."""
+        """Return the widths of the columns; on a narrow screen the widest wrapping columns shrink."""
         own = [max((text.width for text in column), default=0) for column in zip(*texts, strict=True)]
         widths = [max(each, column.least) for each, column in zip(own, self.columns, strict=True)]
         room = width - self._around()
@@ -210,7 +203,7 @@ class ScreenTable:
         return _narrowed(widths, room, [True] * len(widths))
 
     def lines(self, width: int) -> Iterator[ScreenText]:
-        """The lines of the table, as wide as it is, and at most as wide as said."""
+        """Return the lines of the table, at most `width` wide."""
         texts = self._texts()
         widths = self._widths(texts, width)
         if self.has_titles:
@@ -223,7 +216,7 @@ class ScreenTable:
                 list(text.lines(each, wraps=column.wraps))
                 for text, each, column in zip(row, widths, self.columns, strict=True)
             ]
-            if self.has_titles and number == 0:  # titles stand on their line
+            if self.has_titles and number == 0:  # titles touch the line below
                 shown = [[ScreenText()] * (max(map(len, shown)) - len(lines)) + lines for lines in shown]
             for parts in zip_longest(*shown, fillvalue=ScreenText()):
                 yield self._line(parts, widths)
@@ -251,19 +244,18 @@ class ScreenGroup:
         self.members = members
 
     def lines(self, width: int) -> Iterator[ScreenText]:
-        """Their lines."""
         for member in self.members:
             yield from member.lines(width)
 
 
 class Screen:
-    """The terminal, or the pipe, as it is now."""
+    """The present terminal or pipe."""
 
     def __init__(self, *, stderr: bool = False) -> None:
         self.file: TextIO = sys.stderr if stderr else sys.stdout
 
     def print(self, *shown: ScreenText | ScreenTable | ScreenGroup) -> None:
-        """Show texts and tables, one below the other."""
+        """Print texts and tables, one below the other."""
         text = "".join(f"{self._styled(line)}\n" for line in ScreenGroup(*shown).lines(self.width))
         if "─" in text and not _can_spell(self.file):
             text = text.replace("─", "-").replace("━", "=")
@@ -272,7 +264,7 @@ class Screen:
 
     @property
     def is_terminal(self) -> bool:
-        """Whether somebody looks on, or it is said so."""
+        """Whether output goes to a terminal, or FORCE_COLOR says so."""
         return bool(os.environ.get("FORCE_COLOR")) or self.file.isatty()
 
     @property
@@ -300,7 +292,7 @@ class Screen:
 
 
 def _obeys_codes() -> bool:
-    """Whether the terminal knows styles: on Windows the newer ones, which say so."""
+    """Check whether the terminal has styles; on Windows newer ones set a variable."""
     return os.name != "nt" or any(name in os.environ for name in ("WT_SESSION", "ANSICON", "TERM", "FORCE_COLOR"))
 
 

@@ -1,4 +1,4 @@
-"""Releases by a plan as the commands give them: the document and its signature, tables beside it, what people see."""
+"""Releases by a plan in commands: the document and its signature, tables beside it, and screens."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -58,32 +58,29 @@ from utmost.tables.files.sidecars import check_repeated, check_repeated_document
 from utmost.tables.files.signatures import Signer, signature_path
 
 _SHOWN = 40
-"""How many rows of tables a screen shows."""
+"""Rows of tables on a screen."""
 
 _MOST_FAMILIES = 256
-"""The number of tables for which it is found whether they follow from the noisy sums."""
+"""Most tables for which a command checks whether they follow from the noisy sums."""
 
 _MOST_COMPARED = 16
-"""The number of tables whose margins are compared with those of noise on each alone."""
+"""Most tables whose margins are compared with noise on each table alone."""
 
 _MOST_GAINS = 8
-"""The number of tables that a sentence compares."""
+"""Most tables in one sentence of comparison."""
 
 _MOST_BARS = 48
-"""The number of tables whose margins are worked out before a release: each takes some hundredths of a second."""
+"""Most tables whose margins are computed before a release: each takes some hundredths of a second."""
 
 
 def promised_bars(plan: Plan, confidence: Fraction) -> dict[str, int | float]:
-    """The margin of each wanted table's error bars, of the first 48; nothing is drawn, since they depend on the
-    noise's law alone.
-
-    Ranges, prefixes and single sums are no table, and have none.
-    """
+    """Return the margins of the first 48 wanted tables, before any draw."""
+    # Ranges, prefixes and single sums are no tables, and have none.
     return _wanted_bars(NoisySums.without_data(Promise(noise=plan), plan.level or level_of(1), confidence))
 
 
 def promised_column_bars(plan: Plan, confidence: Fraction) -> dict[str, dict[str, int | float]]:
-    """`promised_bars` of counts, sums and means by column, where they are noised together; else nothing."""
+    """Return the margins of counts, sums and means by column, if one noise makes them; else nothing."""
     return _column_bars(NoisySums.without_data(Promise(noise=plan), plan.level or level_of(1), confidence))
 
 
@@ -98,13 +95,13 @@ def _column_bars(release: NoisySums) -> dict[str, dict[str, int | float]]:
 
 
 def _with_bars(plan: Plan) -> Iterable[tuple[str, list[str]]]:
-    """The tables whose margins are shown, each with its levels, narrowed to no label."""
+    """Return the tables whose margins are shown, each with its levels, without selections of labels."""
     for name, words in islice(wanted_tables(plan).items(), _MOST_BARS):
         yield name, [word if isinstance(word, str) else word[0] for word in words]
 
 
 def wanted_tables(plan: Plan) -> dict[str, tuple[Any, ...]]:
-    """The wanted parts that are tables, each with the words that name it; the measured families where none is known."""
+    """Return the wanted tables by name, with the words that select them; without a workload, the measured ones."""
     if plan.workload is None and plan.rows is not None:
         return {}
     if plan.workload is None:
@@ -116,15 +113,15 @@ def wanted_tables(plan: Plan) -> dict[str, tuple[Any, ...]]:
     for part in plan.workload.parts:
         try:
             tables[part.name] = read_family(plan.domain, part.name)
-        except UtmostError:  # ranges, prefixes and single sums have bars of their own, by `utmost total`
+        except UtmostError:  # `utmost total` gives the margins of ranges, prefixes and single sums
             continue
     return tables
 
 
 def margins_by_themselves(plan: Plan, at: Level, confidence: Fraction) -> dict[str, dict[str, int | float]]:
-    """The margin of each wanted table with noise on it alone: with the whole level, and with its budget share."""
+    """Return the margins of each wanted table with its own noise: with all of the level, and with its share."""
     margins: dict[str, dict[str, int | float]] = {}
-    # One table has the whole level for itself.
+    # A single table has the complete level.
     if plan.workload is None or plan.together is not None or len(plan.workload.parts) < 2:
         return margins
     amounts, budget = plan.amount_pair, budget_shares(plan.workload)
@@ -142,7 +139,7 @@ def margins_by_themselves(plan: Plan, at: Level, confidence: Fraction) -> dict[s
 
 
 def own_budget(plan: Plan) -> str:
-    """The part of epsilon that each wanted table would have with noise of its own, in words."""
+    """Return in words the part of epsilon that each wanted table would have with its own noise."""
     assert plan.workload is not None, "something is wanted"
     parts = set(budget_shares(plan.workload).values())
     if len(parts) > 1:
@@ -154,7 +151,7 @@ def own_budget(plan: Plan) -> str:
 def planning_gain(
     planned: Mapping[str, int | float | None], by_themselves: Mapping[str, Mapping[str, int | float]], part: str
 ) -> str:
-    """The gain of planning, in words: the margins together, and those of each table by itself."""
+    """Return the gain of planning in words: margins of the plan, and of noise on each table alone."""
     names = list(by_themselves)[:_MOST_GAINS]
     more = ", ..." * (len(by_themselves) > len(names))
     together = ", ".join(f"{_named(name)} ± {number(planned[name])}" for name in names)
@@ -166,12 +163,7 @@ def planning_gain(
 
 
 def check_document(out: Path | None, sign: Path | None, *, draws: bool = False) -> None:
-    """Check, before anything is drawn, that a release by a plan can be written.
-
-    Raises:
-        OutOfRange: for another ending than .json, and for a signature without a file.
-        Unsupported: where one of the files exists.
-    """
+    """Check, before any draw, that a release by a plan can be written."""
     if out is None and sign is not None:
         raise OutOfRange("--sign needs --out", came="none", remedy="Add --out release.json.")
     if out is not None:
@@ -181,22 +173,21 @@ def check_document(out: Path | None, sign: Path | None, *, draws: bool = False) 
 
 
 def check_ending(out: Path) -> None:
-    """Check that the file of a release of several tables ends in .json."""
     if out.suffix.lower() != ".json":
         name = out.with_suffix(".json")
-        remedy = f"Write --out {name}; utmost total {name} --tables DIR writes CSV files of it."
+        remedy = f"Write --out {name}; then utmost total {name} --tables DIR writes its tables as CSV files."
         raise OutOfRange(
             "a release of several tables must be written as .json", came=out.name, where="--out", remedy=remedy
         )
 
 
 def is_of_cells(plan: Plan) -> bool:
-    """Whether the cells of the domain were noised and nothing else: the release is one table."""
+    """Check whether only the cells of the domain were measured: then the release is one table."""
     return set(plan.shares) == {plan.domain.finest}
 
 
 def give_tables(release: NoisySums, wanted: Plan, folder: Path, signer: Signer | None) -> list[Path]:
-    """Write a CSV file of each table that a plan wants and its statement, all or none; return the files."""
+    """Write a CSV file of each wanted table and its statement, all or none; return the files."""
     writers: dict[Path, Writer] = {}
     for path, words in _table_files(wanted, folder).items():
         writers |= _table_writers(release, words, path, signer)
@@ -206,7 +197,7 @@ def give_tables(release: NoisySums, wanted: Plan, folder: Path, signer: Signer |
 
 
 def tables_left_out(release: NoisySums, wanted: Plan) -> list[str]:
-    """The names of the tables that follow from the noisy sums, and are not among the wanted ones."""
+    """Return the names of tables that follow from the noisy sums, and are not wanted."""
     domain, amounts = release.domain, release.plan.amount_pair
     written = {domain.family(read_family(domain, name)) for name in wanted_tables(wanted)}
     names = list[str]()
@@ -217,14 +208,14 @@ def tables_left_out(release: NoisySums, wanted: Plan) -> list[str]:
             continue
         try:
             release.reconstruction.check_family_determined(family if amounts is None else amounts.both(family))
-        except UtmostError:  # it does not follow from what was measured
+        except UtmostError:  # it does not follow from the measured sums
             continue
         names.append(name)
     return names
 
 
 def _table_files(plan: Plan, folder: Path) -> dict[Path, tuple[Any, ...]]:
-    """A CSV file for each wanted table in a folder, with the words that name it."""
+    """Return a CSV file for each wanted table in a folder, with the words that select the table."""
     if folder.exists() and not folder.is_dir():
         raise OutOfRange(
             "--tables must name a folder", came=f"the file {folder.name}", remedy="Name a new folder: --tables tables."
@@ -234,7 +225,7 @@ def _table_files(plan: Plan, folder: Path) -> dict[Path, tuple[Any, ...]]:
 
 
 def file_names(folder: Path, names: Iterable[str]) -> list[Path]:
-    """A CSV file in a folder for each table of some names, no two alike."""
+    """Return a distinct CSV file in a folder for each name of a table."""
     paths: list[Path] = []
     for name in names:
         stem = re.sub(r"[^\w=.]+", "-", name).strip("-.") or TOTAL
@@ -256,18 +247,14 @@ def release_by_plan(
     as_json: bool,
     dry_run: bool,
 ) -> None:
-    """Release a counted table as a plan promises it, once and for all; or show what that would promise."""
+    """Release a counted table by a promised plan, without a ledger; or show what the release would promise."""
     if dry_run:
         return _show_promise(CheckedSums.of(counted, promise, at, confidence).without_data, as_json=as_json)
     give_workload(drawn_sums(counted, promise, at, confidence), out, signer, as_json=as_json)
 
 
 def drawn_sums(counted: CountedTable, promise: Promise, at: Level, confidence: Fraction) -> NoisySums:
-    """The sums of a plan at a level; by a rule that stops at the first one at which it is met. Nothing remembers them.
-
-    Args:
-        at: Level of the release; the last one of a ladder.
-    """
+    """Draw the sums of a plan at a level, or at the first level that meets a stopping rule, without a ledger."""
     from utmost.publish.ledger.releasing import release
 
     with progress_bar("Noising"):
@@ -286,11 +273,8 @@ def give_workload(
     again: bool = False,
     headline: str = "Released.",
 ) -> None:
-    """Write document and signature, both or none; then print.
-
-    Args:
-        again: whether the document may be there, as the answer of a request that is made again; it is compared then.
-    """
+    """Write document and signature, both or none; then print."""
+    # With `again`, the document may exist as the answer of a repeated request, and is compared.
     writers = document_writers(release, out, signer, again=again)
     if writers:
         write_together(writers)
@@ -310,11 +294,8 @@ def give_cells(
     again: bool = False,
     headline: str = "Released.",
 ) -> None:
-    """Write the table of a release's cells and its statement, with means where amounts were summed; then print.
-
-    Args:
-        again: whether the file may be there, as the answer of a request that is made again; it is compared then.
-    """
+    """Write the table of a release's cells and its statement, with means of amounts; then print."""
+    # With `again`, the file may exist as the answer of a repeated request, and is compared.
     amounts = release.plan.amount_pair
     finest = release.domain.finest
     family = release.domain.family_name(finest) if amounts is None else amounts.name(finest)
@@ -335,7 +316,7 @@ def _give(
     *,
     again: bool,
 ) -> None:
-    """Write a table and its statement, then print them with what was promised."""
+    """Write a table and its statement, then print them with the promise."""
     out = answer.file
     if out is None:
         written = None
@@ -352,13 +333,13 @@ def _give(
 
 
 def _fitting(shown: Iterable[ScreenText | ScreenTable]) -> list[ScreenText | ScreenTable]:
-    """The tables that are shown beside a file: those whose columns have room side by side, since all is in the file."""
+    """Return the tables whose columns fit the screen; all others are in the file."""
     width = screen().width
     return [part for part in shown if isinstance(part, ScreenText) or part.least_width <= width]
 
 
 def _with_means(release: NoisySums, words: Any) -> Any:
-    """One table of a release, with means where amounts were summed."""
+    """Return one table of a release, with means if amounts were summed."""
     return release.with_means(words) if release.unit.is_shared else release[words]
 
 
@@ -370,11 +351,8 @@ def give_measures(
     again: bool = False,
     headline: str = "Released.",
 ) -> None:
-    """Write the table of several amounts and its statement; then print.
-
-    Args:
-        again: whether the file may be there, as the answer of a request that is made again; it is compared then.
-    """
+    """Write the table of several amounts and its statement; then print."""
+    # With `again`, the file may exist as the answer of a repeated request, and is compared.
     then = "" if measures.is_in_ledger else ADDS_UP
     more = undetermined_means(measures.table)
     facts = shown_facts(headline, measures_in_words(measures.statement), answer.file, more=more, then=then)
@@ -382,7 +360,7 @@ def give_measures(
 
 
 def give_promised_measures(measures: MeasuresTable, answer: TableAnswer) -> None:
-    """Print what a release of several amounts would promise; nothing was drawn."""
+    """Print what a release of several amounts would promise, without a draw."""
     if answer.as_json:
         level, confidence = level_text(measures.level), float(read_confidence(answer.confidence))
         report = {"dry_run": True, "epsilon": level, "shares": measures.statement["shares"], "confidence": confidence}
@@ -392,13 +370,13 @@ def give_promised_measures(measures: MeasuresTable, answer: TableAnswer) -> None
 
 
 def measures_margins(measures: MeasuresTable, confidence: str) -> str:
-    """The margins of the columns of several amounts, in words."""
+    """Return the margins of the columns of several amounts in words."""
     margins = ", ".join(" ".join(column_margin(*column)) for column in measures.column_bars().items())
     return f"{margins}; each at {percent(read_confidence(confidence))} confidence"
 
 
 def shown_columns(table: Any) -> ScreenTable:
-    """The first rows of a table of sums: each number with its margin, and means with their intervals."""
+    """Show the first rows of a table of sums: numbers with margins, and means with intervals."""
     every = files.columns(table)
     columns = {name: list(column)[:_SHOWN] for name, column in every.items()}
     means = [name for name in columns if {f"{name}_lower", f"{name}_upper"} <= columns.keys()]
@@ -412,7 +390,7 @@ def shown_columns(table: Any) -> ScreenTable:
     for name in columns:
         if name in sums:
             cells, bars = ([number(cell, 12) for cell in columns[one]] for one in (name, margins[name]))
-            is_one = len(cells) > 1 and len(set(bars)) == 1  # then it stands in the title
+            is_one = len(cells) > 1 and len(set(bars)) == 1  # then the title has the margin
             names.append(f"{name}\n± {bars[0]}" if is_one else name)
             shown.append(cells if is_one else [f"{cell} ± {bar}" for cell, bar in zip(cells, bars, strict=True)])
         elif name in means:
@@ -435,7 +413,7 @@ def _interval(mean: float | None, low: float | None, high: float | None) -> str:
 def document_writers(
     release: NoisySums, out: Path | None, signer: Signer | None, *, again: bool = False
 ) -> dict[Path, Writer]:
-    """The writers of a release's document and its signature; none for a file that may be there and is."""
+    """Return the writers of a document and its signature; none if the file already has this answer."""
     if out is None:
         return {}
     if again and out.is_file():
@@ -447,7 +425,6 @@ def document_writers(
 
 
 def with_confidence(release: NoisySums, confidence: Fraction) -> NoisySums:
-    """The same release with error bars of another confidence."""
     return replace(release, confidence=confidence)
 
 
@@ -468,7 +445,7 @@ def _show_promise(release: NoisySums, *, as_json: bool) -> None:
 
 
 def undetermined_means(table: Any) -> dict[str, str]:
-    """A row about empty cells of means; their number is for a terminal, and not for the log of a job."""
+    """Return a row about empty cells of means; their number only on a terminal, because logs must not have it."""
     every = files.columns(table)
     means = [name for name in every if {f"{name}_lower", f"{name}_upper"} <= every.keys()]
     cells = [cell for name in means for cell in np.asarray(every[name], dtype=object).tolist()]
@@ -481,7 +458,7 @@ def undetermined_means(table: Any) -> dict[str, str]:
 
 
 def _said(release: NoisySums, headline: str, written: str = "", more: Mapping[str, str] | None = None) -> ScreenGroup:
-    """The screen of a release by a plan, with the error bars of the tables that were wanted."""
+    """Show a release by a plan, with the margins of the wanted tables."""
     rows = {"margins": _margins(release), **(more or {})}
     if headline == DRY and (cells := release.plan.clean_needs) is not None:
         rows["clean"] = no_clean_table(cells)
@@ -496,7 +473,7 @@ def _said(release: NoisySums, headline: str, written: str = "", more: Mapping[st
 
 
 def no_clean_table(cells: str) -> str:
-    """Why whole numbers cannot be made of a release, and the table to want so that they can."""
+    """Return why whole numbers cannot be made of a release, and the table to add for that."""
     return (
         f"utmost clean cannot make whole numbers of its release, since {cells!r} has no budget share; with "
         f'--want "{cells}=1/100" it has a small one'
@@ -515,22 +492,18 @@ def _margins(release: NoisySums) -> str:
 
 
 def column_margin(column: str, bar: int | float) -> tuple[str, str]:
-    """A column and its margin in words: that of a mean depends on the number of events of its group.
-
-    >>> column_margin("count", 5), column_margin("income_mean times count", 300)
-    (('count', '± 5'), ('income_mean', '± about 300 / count'))
-    """
+    """Return a column and its margin in words; a mean's margin depends on the number of events of its group."""
     mean, _, times = column.rpartition(" times ")
     return (mean, f"± about {short_bar(bar)} / {times}") if mean.endswith("_mean") else (column, f"± {short_bar(bar)}")
 
 
 def planned_margins(plan: Plan, at: Level, confidence: Fraction) -> str:
-    """The margins of the wanted tables of a plan, before anything is drawn."""
+    """Return the margins of the wanted tables of a plan, before any draw."""
     return _margins(NoisySums.without_data(Promise(noise=plan), at, confidence))
 
 
 def planned_ladder(promise: Promise, at: Level, confidence: Fraction) -> list[LadderStep]:
-    """The levels at which a rule may stop a release by a plan, with the margin of each wanted table that it reads."""
+    """Return the levels at which a rule may stop a release by a plan, with the margins of the tables that it reads."""
     until, noise = promise.until, promise.noise
     if until is None or not isinstance(noise, SumNoise):
         return []
@@ -544,7 +517,7 @@ def planned_ladder(promise: Promise, at: Level, confidence: Fraction) -> list[La
 
 
 def _read_margins(release: NoisySums, until: Until) -> dict[str, int | float]:
-    """The margins of the columns of numbers that a rule reads, by table and, where there are several, by column."""
+    """Return the margins that a rule reads, by table and, if there are several, by column."""
     tables = release.plan.tables
     read = {name for name, columns in tables.items() if until.reads(columns)}
     if not release.unit.is_shared:
@@ -560,7 +533,7 @@ def _read_margins(release: NoisySums, until: Until) -> dict[str, int | float]:
 
 
 def planned_gain(plan: Plan, at: Level, confidence: Fraction) -> dict[str, str]:
-    """The gain of planning at a level, as a row of a screen; none where fewer than two tables are wanted."""
+    """Return the gain of planning as a row of a screen; none for fewer than two wanted tables."""
     alone = margins_by_themselves(plan, at, confidence)
     if len(alone) < 2:
         return {}
@@ -572,7 +545,7 @@ def planned_gain(plan: Plan, at: Level, confidence: Fraction) -> dict[str, str]:
 
 
 def shown_tables(release: NoisySums) -> Iterable[ScreenText | ScreenTable]:
-    """The wanted tables, the smaller first, as many as a screen has rows for."""
+    """Show the wanted tables, smaller ones first, up to the rows of a screen."""
     domain, tables = release.domain, wanted_tables(release.plan)
     sizes = {name: _rows_of(domain, words) for name, words in tables.items()}
     left, hidden = _SHOWN, 0
@@ -587,14 +560,14 @@ def shown_tables(release: NoisySums) -> Iterable[ScreenText | ScreenTable]:
 
 
 def _rows_of(domain: Domain, words: tuple[Any, ...]) -> int:
-    """Number of rows in a table, before it is made."""
+    """Return the number of rows of a table, before the table is made."""
     family, narrow = narrowed(domain, words)
     shape = domain.group_shape(family)
     return prod(size for axis, size in enumerate(shape) if axis not in narrow)
 
 
 def _table_writers(release: NoisySums, words: tuple[Any, ...], path: Path, signer: Signer | None) -> dict[Path, Writer]:
-    """The writers of one table and, beside it, of the release by which every sum of it is answered."""
+    """Return the writers of one table and of the statement that answers every sum of it."""
     table = files.columns(_with_means(release, words))
     columns = {name: np.array(column, dtype=object) for name, column in table.items()}
     statement = SumsTable(release, words, release.unit.is_shared).statement

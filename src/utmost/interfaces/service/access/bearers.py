@@ -1,4 +1,4 @@
-"""The tokens of a service: made, presented, listed and revoked."""
+"""Making, checking, listing and revoking the tokens of a service."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -26,17 +26,13 @@ from utmost.publish.ledger.events import check_name
 
 _YEAR = 366 * 86400
 SOON = 14 * 86_400
-"""The number of seconds before it expires at which a token's bearer is told."""
+"""Seconds before expiry at which a notice is sent."""
 
 EXPIRES = "expires"
 
 
 class Bearers:
-    """The tokens of a service.
-
-    Args:
-        context: Records, names and time of the service.
-    """
+    """The tokens of a service."""
 
     __slots__ = ("_context",)
 
@@ -44,33 +40,19 @@ class Bearers:
         self._context = context
 
     def authenticated(self, presented: object) -> Token:
-        """The token that a bearer presents.
-
-        Raises:
-            NotAuthenticated: where it is none, expired or revoked; the same words for all of these.
-        """
+        """Return the token that a bearer presents; unknown, expired and revoked tokens get the same refusal."""
         name, digest = read_bearer(presented)
         record = self._context.records.read(lambda store: store.get("token", name))
         return checked_token(None if record is None else Token.of_kept(name, record), digest, self._context.clock())
 
     def of_claims(self, issuer: str, claims: Mapping[str, Any]) -> Token:
-        """The newest valid token for somebody of whom an OpenID provider has said something.
-
-        Where a token was ever made for this very person, those alone count, so that to revoke them keeps it out. Else
-        it is one for all of whom the provider says this; its owner is then the person, by the provider's name, so that
-        what needs two persons needs two.
-
-        Args:
-            issuer: the provider.
-            claims: Claims that the provider signed.
-
-        Raises:
-            NotAuthenticated: where there is none.
-        """
+        """Return the newest valid token for the person whom an OpenID provider identifies by signed claims."""
+        # Tokens made for this person alone take precedence, so that revoking them keeps the person out. A token shared
+        # by a group becomes a token of the person, under the provider's name, so that two persons stay two persons.
         now, person, there = self._context.clock(), f"{issuer} {claims['sub']}", self._tokens()
         own = [token for token in there if token.subject == person]
         shared = [token for token in there if token.is_shared and claims_say(token.subject or "", issuer, claims)]
-        # A person whose own tokens were revoked stays out, whatever all of the group may.
+        # A person whose own tokens were revoked stays out, even as a member of a group.
         valid = [token for token in own or shared if token.is_valid(now)]
         if not valid:
             raise NotAuthenticated(
@@ -81,7 +63,7 @@ class Bearers:
         return _belonging(max(valid, key=lambda token: (token.made, token.name)), person)
 
     def claims_asked(self) -> frozenset[str]:
-        """The claims that any token asks for."""
+        """Return the names of all claims that some token needs."""
         return frozenset(claim_of(token.subject or "")[0] for token in self._tokens() if token.is_shared)
 
     def make(
@@ -95,18 +77,9 @@ class Bearers:
         days: Number = 90,
         subject: str | None = None,
     ) -> tuple[Token, str | None]:
-        """A new token.
-
-        Args:
-            token: the admin's; None for the first token of a service.
-            owner: Person whose token it is.
-            days: Number of days that it is valid, at most a year.
-            subject: whom an OpenID provider vouches for, instead of a secret: see `Token`.
-
-        Returns:
-            The token, and what its bearer presents: said this once. Repeated under its key, the request gives the token
-            without it; then revoke that token and make another.
-        """
+        """Make a token, and return it with the secret that its bearer presents; None in a repeated request."""
+        # `token` is the maker's; it is None for the first token of a service. `subject` is a person or a group of an
+        # OpenID provider, who needs no secret.
         if token is not None:
             token.check("tokens")
         check_name(owner, "owner")
@@ -130,7 +103,7 @@ class Bearers:
         def work(store: RecordTransaction) -> tuple[Token, str | None]:
             record = self._context.again(store, "token", name, about)
             if record is not None:
-                # The secret is kept nowhere, so that it cannot be said again.
+                # The secret is stored nowhere, so it cannot be shown again.
                 return Token.of_kept(name, record), None
             _check_told_apart(store, fresh)
             store.put("token", name, fresh.kept())
@@ -140,20 +113,20 @@ class Bearers:
         return self._context.records.write(work)
 
     def all(self, token: Token) -> list[Token]:
-        """All tokens, without their secrets, which nobody has."""
+        """Return all tokens, oldest first."""
         token.check("tokens")
         return sorted(self._tokens(), key=lambda bearer: (bearer.made, bearer.name))
 
     def as_written(self, owner: str) -> str:
-        """An owner's name as it was written first, where a token of an owner who reads so was ever made."""
+        """Return the first spelling of an owner's name among all tokens, or the name itself."""
         return self._context.records.read(lambda store: _twin(store, owner)) or owner
 
     def any(self) -> bool:
-        """Whether any token was ever made."""
+        """Check whether any token was ever made."""
         return bool(self._context.records.read(lambda store: store.all("token", most=1)))
 
     def revoke(self, token: Token, name: str) -> Token:
-        """Revoke a token at once; whoever holds a token may revoke that one, unless others hold it, too."""
+        """Revoke a token at once; the holder of a token that nobody else holds may revoke it, too."""
         if name != token.name or token.is_shared:
             token.check("tokens")
 
@@ -171,7 +144,7 @@ class Bearers:
         return self._context.records.write(work)
 
     def note_expiring(self) -> None:
-        """Have the outside told, once for each token, that one expires soon."""
+        """Send one notice for each token that expires soon."""
         now = self._context.clock()
 
         def work(store: RecordTransaction) -> None:
@@ -183,20 +156,17 @@ class Bearers:
         self._context.records.write(work)
 
     def last_admin_until(self) -> int | None:
-        """When the last token that can make others expires, in seconds since 1970; None where there is none.
-
-        Tokens for whom a provider vouches count where no other is there: nobody may be able to present one.
-        """
+        """Return the expiry, in seconds since 1970, of the last token that can make tokens; None if there is none."""
+        # Tokens for an OpenID person count only if no other is there: perhaps nobody can present them.
         now = self._context.clock()
         admins = [token for token in self._tokens() if _is_admin(token) and token.is_valid(now)]
         own = [token for token in admins if token.digest is not None]
         return max((token.expires for token in own or admins), default=None)
 
     def _check_not_last(self, store: RecordTransaction, token: Token, revoked: Token) -> None:
-        """Check that a token which can make others is left, if there is one now.
-
-        Of tokens for whom a provider vouches that alone counts which comes: nobody may be able to present another.
-        """
+        """Check that a token which can make tokens remains, if there is one now."""
+        # A token for an OpenID person counts only if that token makes this request: perhaps nobody can present the
+        # others.
         now, there = self._context.clock(), tokens_of(store)
         comes = {
             admin.name
@@ -212,15 +182,12 @@ class Bearers:
 
 
 def _is_admin(token: Token) -> bool:
-    """Whether it can make other tokens."""
     return token.may("tokens")
 
 
 def _check_told_apart(store: RecordTransaction, new: Token) -> None:
-    """Check that an owner who is new does not read as another one, and that a subject is one owner's.
-
-    Else they would be one person, who has two names, for good.
-    """
+    """Check that a new owner's name differs visibly from all others, and that a subject has one owner."""
+    # Otherwise two persons would count as one, permanently.
     owner, subject = new.owner, new.subject
     others = [token for token in tokens_of(store) if subject is not None and token.subject == subject]
     if not new.is_shared and any(token.owner != owner for token in others):
@@ -228,7 +195,7 @@ def _check_told_apart(store: RecordTransaction, new: Token) -> None:
             f"a subject must be one owner's, {others[0].owner!a}",
             came=ascii(owner),
             where="subject",
-            remedy="Name that owner; or, for another person, the subject that the provider knows that one by.",
+            remedy="Name that owner; for another person, give that person's own subject.",
         )
     twin = _twin(store, owner)
     if twin is not None:
@@ -236,7 +203,7 @@ def _check_told_apart(store: RecordTransaction, new: Token) -> None:
             f"the name of an owner must not read as that of another, {twin!a}",
             came=ascii(owner),
             where="owner",
-            remedy="Write it as it was written first, for the same person; for another one take another name.",
+            remedy="For the same person, use the first spelling; for another person, choose another name.",
         )
 
 
@@ -245,10 +212,10 @@ def _twin(store: RecordTransaction, owner: str) -> str | None:
 
 
 def _belonging(token: Token, person: str) -> Token:
-    """A token as one person holds it."""
+    """Return a token as one person holds it."""
     if not token.is_shared:
         return token
     try:
         return replace(token, owner=check_name(person, "owner"))
-    except UtmostError:  # what the provider calls somebody is not repeated
+    except UtmostError:  # the message must not repeat the provider's name of a person
         raise NotAuthenticated("a subject must have a name of at most 200 characters that can be printed") from None

@@ -1,4 +1,4 @@
-"""The first start of a service: a demo release where the ledger is new, and the first tokens, said once."""
+"""The first start of a service: a demo release for a new ledger, and the first tokens, shown once."""
 
 from utmost.core.privacy.unit import Unit
 from utmost.core.sampling.random_bits import entropy
@@ -12,7 +12,7 @@ DEMO = "admissions-1973"
 
 
 def publish_demo(ledger: Ledger) -> None:
-    """Publish a public table as an example: at epsilon 1/4, relaxed to 1, so that there is something to look at."""
+    """Publish a public table as an example, at epsilon 1/4, and relax it to 1."""
     table = {name: ADMISSIONS[name] for name in ("department", "sex", "admitted")}
     promise = Promise("admitted", public=["department", "sex"], unit=Unit(1, 1))
     ledger.publish(DEMO, table, promise, epsilon="1/4")
@@ -23,7 +23,7 @@ _EVERY = (Grant(EVERY),)
 
 
 def new_admin(service: Service) -> str:
-    """The secret of another admin's token, for ninety days; for whoever holds the ledger's key."""
+    """Make another admin's token for ninety days, for the holder of the ledger's key; return its secret."""
     owner = service.bearers.as_written("admin")
     presented = service.bearers.make(None, f"admin {entropy(16).hex()}", owner, "admin", _EVERY)[1]
     assert presented is not None
@@ -31,11 +31,7 @@ def new_admin(service: Service) -> str:
 
 
 def first_tokens(service: Service) -> dict[str, str]:
-    """A token of an admin and one of a curator, for ninety days, where there is no token yet.
-
-    Returns:
-        What the bearer of each role presents; empty where there are tokens.
-    """
+    """Make tokens of an admin and a curator for ninety days; return their secrets by role, empty if tokens exist."""
     if service.bearers.any():
         return {}
     tokens = {role: service.bearers.make(None, f"first {role}", role, role, _EVERY)[1] for role in ("admin", "curator")}

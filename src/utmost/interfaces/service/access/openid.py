@@ -1,8 +1,8 @@
 """The claims of an OpenID provider about a bearer, read with PyJWT and httpx.
 
-The provider says by its discovery document where its keys are (OpenID Connect Discovery 1.0, Section 4), and which
-issuer it is; its keys are kept, and asked for again at most once a minute, when a token names one that is not there. A
-provider that cannot be reached is left alone for five seconds, and all who come meanwhile are told so at once.
+The discovery document of the provider names its issuer and the address of its keys (OpenID Connect Discovery 1.0,
+Section 4). The keys are kept, and fetched again at most once a minute, when a token names an unknown key. After a
+failed request the provider is left alone for five seconds; meanwhile, all sign-ins are refused at once.
 """
 
 import threading
@@ -23,21 +23,9 @@ Fetch = Callable[[str], Any]
 
 
 class OpenId:
-    """An OpenID provider: its keys are fetched when they are first needed, and kept.
+    """An OpenID provider, whose keys are fetched on first use, and kept."""
 
-    Args:
-        issuer: its address, as its tokens name it.
-        audience: the name under which it knows this service; empty where bearers cannot present its tokens.
-        fetch: gives the JSON at an address; by httpx if left out.
-        clock: seconds, which only go on.
-
-    Attributes:
-        issuer: its address.
-
-    Raises:
-        OutOfRange: for an issuer that would be asked in the clear.
-        Unsupported: where PyJWT or httpx is not there.
-    """
+    # `audience` is the provider's name for this service; it is empty if bearers cannot present tokens of the provider.
 
     __slots__ = ("_about", "_again", "_audience", "_clock", "_fetch", "_is_out", "_keys", "_turn", "issuer")
 
@@ -58,29 +46,14 @@ class OpenId:
         self._turn = threading.Lock()
 
     def vouched(self, presented: str) -> dict[str, Any]:
-        """The claims of the provider about whoever presents one of its tokens.
-
-        Raises:
-            NotAuthenticated: for a token that is not the provider's, for somebody else, or of another time.
-            LedgerUnavailable: where the provider cannot be asked for its keys.
-        """
+        """Return the signed claims in a token that a bearer presents; check signature, audience and time."""
         if not self._audience:
             raise _not_vouched()
         return self.claims(presented, self._audience)
 
     def claims(self, presented: str, audience: str, *, also: tuple[str, ...] = (), leeway: float = 0) -> dict[str, Any]:
-        """The claims of the provider in a signed token.
-
-        Args:
-            presented: the token.
-            audience: Audience that the token must be for.
-            also: claims that it must have, beside its end, issuer, audience and subject.
-            leeway: seconds by which the provider's clock may differ.
-
-        Raises:
-            NotAuthenticated: for a token that is not the provider's, for somebody else, or of another time.
-            LedgerUnavailable: where the provider cannot be asked for its keys.
-        """
+        """Return the signed claims in a token for an audience; check signature, issuer and time."""
+        # `also` names claims that must be there; `leeway` is how many seconds the provider's clock may differ.
         import jwt
 
         required: Any = {"require": ["exp", "iss", "aud", "sub", *also]}
@@ -90,14 +63,14 @@ class OpenId:
                 raise ValueError
             key = self._key(jwt.get_unverified_header(presented).get("kid"))
             claims = dict(jwt.decode(presented, key, algorithms=ALGORITHMS, **about))
-            if claims["iss"] != self.issuer:  # PyJWT 2.10.0 took a part of the address for the whole
+            if claims["iss"] != self.issuer:  # PyJWT 2.10.0 accepted a part of the address
                 raise ValueError
             return claims
         except (jwt.PyJWTError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
             raise _not_vouched() from None
 
     def place(self, name: str) -> str:
-        """An address of the provider, by its name in the discovery document: "token_endpoint", say."""
+        """Return an address from the discovery document by its name, such as "token_endpoint"."""
         if not self._about:
             self._ask()
         address = self._about.get(name)
@@ -110,13 +83,13 @@ class OpenId:
         return address
 
     def says(self, name: str) -> Any:
-        """An entry of the discovery document; None where there is none."""
+        """Return an entry of the discovery document; None if there is none."""
         if not self._about:
             self._ask()
         return self._about.get(name)
 
     def _key(self, named: object) -> Any:
-        """The provider's key of a name, or its only key for a token that names none."""
+        """Return the provider's key by name; for a token without a key name, the provider's only key."""
         key = self._kept(named)
         if key is None:
             self._ask()
@@ -131,7 +104,7 @@ class OpenId:
         return self._keys.get(named) if isinstance(named, str) else None
 
     def _ask(self) -> None:
-        """Ask the provider for its keys, but not more often than once a minute, whatever tokens come."""
+        """Fetch the provider's keys, at most once a minute, so that forged tokens cause no flood of requests."""
         with self._turn:
             if self._clock() < self._again:
                 if self._is_out:
@@ -168,7 +141,7 @@ def _not_vouched() -> NotAuthenticated:
 
 
 def _fetched(address: str) -> Any:
-    """The JSON at an address; no redirection is followed."""
+    """Return the JSON at an address, without following redirects."""
     import httpx
 
     answer = httpx.get(address, timeout=_PATIENCE, headers={"Accept": "application/json"})
@@ -186,4 +159,4 @@ def check_provider_address(address: str) -> None:
         raise OutOfRange("an OpenID provider must have an address", where="issuer") from None
     if parts.scheme != "https" and (parts.scheme != "http" or parts.host not in THIS_MACHINE):
         remedy = "Give an address that begins with https://."
-        raise OutOfRange("an OpenID provider must not be asked in the clear", where="issuer", remedy=remedy)
+        raise OutOfRange("the address of an OpenID provider must be encrypted", where="issuer", remedy=remedy)

@@ -1,9 +1,9 @@
 """The sign-in through an OpenID provider: the code flow of OpenID Connect, with PKCE, state and nonce.
 
-A browser is sent to the provider, comes back with a code, and the service exchanges the code for a signed statement
-(OpenID Connect Core 1.0, Section 3.1; RFC 7636; RFC 9700). In between, what must be the same at both ends lies in a
-cookie of that browser, under a MAC: nothing is kept for somebody whom nobody has vouched for. PyJWT reads signatures,
-httpx asks; so there is no other library whose sessions, keys or defaults would have to be known.
+The browser goes to the provider, comes back with a code, and the service exchanges the code for signed claims (OpenID
+Connect Core 1.0, Section 3.1; RFC 7636; RFC 9700). Meanwhile, state, nonce and verifier are in an authenticated cookie
+of the browser: the service stores nothing for people who are not signed in. Only PyJWT and httpx are used, so that no
+other library's sessions, keys or defaults matter.
 """
 
 import hmac
@@ -22,7 +22,7 @@ from utmost.errors import KeyRefused, LedgerUnavailable, NotAuthenticated
 from utmost.interfaces.service.access.openid import OpenId, check_provider_address
 
 WAY_BACK = "/login/openid/back"
-"""The path to which the provider sends people back."""
+"""Path to which the provider redirects browsers."""
 
 _SECONDS, _PATIENCE, _LEEWAY = 600, 10.0, 30.0
 _LONGEST_CODE, _LONGEST_ANSWER = 4096, 1 << 20
@@ -30,43 +30,26 @@ _LONGEST_CODE, _LONGEST_ANSWER = 4096, 1 << 20
 
 @dataclass(frozen=True, slots=True, repr=False)
 class SignIn:
-    """The way through a provider and back.
-
-    Args:
-        openid: the provider.
-        client: its name for this service.
-        secret: Secret of that client; empty for one without.
-        address: Address of this service, as browsers reach it.
-        scopes: Scopes that the provider is asked for.
-        key: 32 bytes, by which cookies are known again.
-        clock: seconds since 1970.
-
-    Raises:
-        OutOfRange: for an address of this service in the clear, on another machine.
-    """
+    """The sign-in through one OpenID provider."""
 
     openid: OpenId
-    client: str
-    secret: str
-    address: str
+    client: str  # the provider's name for this service
+    secret: str  # empty for a client without a secret
+    address: str  # of this service, for browsers
     scopes: str
-    key: bytes
-    clock: Callable[[], float] = time.time
+    key: bytes  # 32 bytes, which authenticate cookies
+    clock: Callable[[], float] = time.time  # seconds since 1970
 
     def __post_init__(self) -> None:
         check_provider_address(self.address)
 
     @property
     def back(self) -> str:
-        """The address to which the provider sends people back."""
+        """Return the address to which the provider redirects browsers."""
         return self.address.rstrip("/") + WAY_BACK
 
     def start(self, following: str) -> tuple[str, str]:
-        """The address to which a browser is sent, and what its cookie holds meanwhile.
-
-        Args:
-            following: the page of this site that is wanted after the sign-in.
-        """
+        """Return the address of the sign-in at the provider, and the cookie; `following` is the page afterwards."""
         import httpx
 
         state, nonce, verifier = (_text(entropy(32)) for _ in range(3))
@@ -85,17 +68,8 @@ class SignIn:
         return str(place), self._sealed(held | {"until": self.clock() + _SECONDS})
 
     def finish(self, query: Mapping[str, str], cookie: str) -> tuple[dict[str, Any], str, str]:
-        """The provider's claims about whoever came back; the state, by which this happens once; and the page wanted.
-
-        Args:
-            query: Query with which the browser came back.
-            cookie: Content of its cookie.
-
-        Raises:
-            NotAuthenticated: for whoever did not set out from here in this browser, within ten minutes; and where the
-                provider did not vouch for this.
-            LedgerUnavailable: where the provider cannot be asked.
-        """
+        """Return the signed claims of whoever came back, the state (which is valid once), and the page to show next."""
+        # Refuses unless the sign-in began in this browser, within ten minutes, and the provider signed for it.
         held, state, code = self._opened(cookie), query.get("state", ""), query.get("code", "")
         if not hmac.compare_digest(held["state"].encode(), state.encode()):
             raise _no_sign_in()
@@ -113,13 +87,13 @@ class SignIn:
         return claims, state, held["next"]
 
     def _check_issuer(self, issuer: str | None) -> None:
-        """Check who sends back, where it says so (RFC 9207)."""
+        """Check the issuer that a redirect names, if the provider promises to name it (RFC 9207)."""
         promised = self.openid.says("authorization_response_iss_parameter_supported") is True
         if issuer != self.openid.issuer and (issuer is not None or promised):
             raise _no_sign_in()
 
     def _exchanged(self, code: str, verifier: str) -> str:
-        """The signed statement for a code."""
+        """Exchange a code for a signed token."""
         import httpx
 
         form = {"grant_type": "authorization_code", "code": code, "redirect_uri": self.back, "code_verifier": verifier}
@@ -140,7 +114,7 @@ class SignIn:
         return statement
 
     def _signed(self, form: dict[str, str]) -> dict[str, Any]:
-        """A request for a statement, with what shows which client asks (RFC 6749, Section 2.3.1)."""
+        """Return a token request with the client's credentials (RFC 6749, Section 2.3.1)."""
         known = self.openid.says("token_endpoint_auth_methods_supported")
         if not self.secret:
             return {"data": form | {"client_id": self.client}}
@@ -163,7 +137,7 @@ class SignIn:
 
 
 def client_secret(path: str) -> str:
-    """The secret of a client in a file; empty where there is no file."""
+    """Read the secret of a client; empty without a path."""
     if not path:
         return ""
     try:
@@ -176,11 +150,11 @@ def client_secret(path: str) -> str:
 
 
 def _no_sign_in() -> NotAuthenticated:
-    return NotAuthenticated("a sign-in must be begun here, in this browser, and vouched for by the OpenID provider")
+    return NotAuthenticated("a sign-in must begin here, in this browser, and be confirmed by the OpenID provider")
 
 
 def _unreached(came: str) -> LedgerUnavailable:
-    return LedgerUnavailable("the OpenID provider must exchange codes for its statements", came=came)
+    return LedgerUnavailable("the OpenID provider must exchange codes for signed tokens", came=came)
 
 
 def _text(content: bytes) -> str:

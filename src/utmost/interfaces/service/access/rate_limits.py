@@ -1,4 +1,4 @@
-"""The checks before every request: its name, its size, how often it may come, how it is logged, and its headers."""
+"""Checks of every request: its identifier, size and rate, its log line, and the headers of its answer."""
 
 import asyncio
 import json
@@ -28,15 +28,9 @@ LOG = logging.getLogger("utmost.interfaces.service")
 
 
 class JsonLogFormatter(logging.Formatter):
-    """Every line of a log as JSON: the service's own as they are, those of others with when, what and whose.
-
-    >>> record = logging.LogRecord("uvicorn.error", logging.INFO, "", 0, "Started on %s", ("::1",), None)
-    >>> sorted(json.loads(JsonLogFormatter().format(record)))
-    ['level', 'logger', 'said', 'time']
-    """
+    """Log lines as JSON: the service's own unchanged, others with time, level, logger and message."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """One line."""
         if record.name == LOG.name:
             return record.getMessage()
         line = {"time": int(record.created), "level": record.levelname, "logger": record.name}
@@ -47,7 +41,7 @@ class JsonLogFormatter(logging.Formatter):
 
 
 TOO_LARGE: Refusal = (413, "TooLarge", "The body is longer than this service takes.")
-TOO_SLOW: Refusal = (408, "TooSlow", "The body did not come in time.")
+TOO_SLOW: Refusal = (408, "TooSlow", "The body did not arrive in time.")
 TOO_MANY: Refusal = (503, "Busy", BUSY)
 TOO_LONG: Refusal = (414, "TooLong", "The address is longer than this service takes.")
 
@@ -64,11 +58,11 @@ _HEADERS = (
     (b"permissions-policy", b"camera=(), geolocation=(), microphone=()"),
 )
 _MOST_CALLERS = 10_000
-# One address may ask so many times as often as one token: people behind one proxy share it.
+# An address may send this many times as many requests as a token: people behind one proxy share an address.
 _MANY = 10
 _LONGEST_ADDRESS = 1 << 16
 _HELD = 2
-"""The number of bodies of the largest size that may be in memory at once, or as much in smaller ones."""
+"""Memory for all bodies at once, in bodies of the largest size."""
 
 
 def _no_one(route: str, method: str, status: int, seconds: float) -> None:
@@ -76,25 +70,12 @@ def _no_one(route: str, method: str, status: int, seconds: float) -> None:
 
 
 class Guards:
-    """An application behind its guards.
+    """An application behind checks of every request."""
 
-    Each request gets a name of its own, which the log and the answer carry. A body beyond the limit is refused before
-    it is read to its end, and so is one that takes too long to come, or that comes when too many others are in memory.
-    Only where the application has let a longer body in, for somebody whom it knows, is it more than ``few_bytes``.
-    Whoever asks too often is told when to come again.
-    The log names the route, the token and the status: no path with a name in it, no query, no body, no header.
-
-    Args:
-        app: the application.
-        most_bytes: the longest body.
-        few_bytes: the longest body of somebody who brings no table.
-        limits: Limits of each caller.
-        patience: seconds within which the whole body must come.
-        counted: told the route, method, status and seconds of each answer.
-
-    Attributes:
-        inside: the application.
-    """
+    # Each request gets an identifier, in the log and in the answer. A body is refused before its end if it is too long,
+    # too slow, or if too many bodies are in memory. Only after `Body.allow` may a body be longer than `few_bytes`. A
+    # caller with too many requests learns when to try again. The log has the route, the token and the status: no path,
+    # query, body or header.
 
     def __init__(
         self,
@@ -111,7 +92,6 @@ class Guards:
         self._patience, self._counted = patience, counted
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request."""
         if scope["type"] != "http":
             return await self.inside(scope, receive, send)
         method = scope["method"]
@@ -122,7 +102,7 @@ class Guards:
         routed(scope)
 
         async def answered(message: Message) -> None:
-            if body.refusal is not None:  # whatever is made of half a body
+            if body.refusal is not None:  # ignore the application's answer to a truncated body
                 return
             if message["type"] == "http.response.start":
                 sent["status"] = message["status"]
@@ -147,7 +127,7 @@ class Guards:
             try:
                 await self.inside(scope, body.receive, answered)
             except Exception:
-                if body.refusal is None:  # else it is what is made of half a body
+                if body.refusal is None:  # otherwise the error follows from a truncated body
                     raise
             if body.refusal is not None and not sent["status"]:
                 why, body.refusal = body.refusal, None
@@ -173,18 +153,10 @@ class Guards:
 
 
 class Body:
-    """The body of a request, which is cut off where it goes beyond the limit or does not come in time.
+    """The body of a request, which is cut off beyond a length or a time."""
 
-    Args:
-        receive: gives the next message of the client.
-        most: the longest body.
-        until: Time by which it must be there, by the monotonic clock.
-        longer: the longest body once `allow` was called; ``most`` if left out.
-        held: counts what is in memory of all bodies.
-
-    Attributes:
-        refusal: status, name and words for a body that was cut off; None for one that was not.
-    """
+    # `until` is in seconds of the monotonic clock; `longer` is the longest body after `allow`. `refusal` is the status,
+    # name and words for a body that was cut off, else None.
 
     def __init__(
         self, receive: Receive, most: int, until: float, *, longer: int | None = None, held: "Held | None" = None
@@ -194,17 +166,17 @@ class Body:
         self.refusal: Refusal | None = None
 
     def allow(self) -> None:
-        """Let a longer body in: of somebody who may bring a table, where tables are brought."""
+        """Allow the longer body: of a caller who may send a table, on a route for tables."""
         self._most = self._longer
 
     def forget(self) -> None:
-        """The body is no more in memory."""
+        """Subtract this body from the memory in use."""
         self._held.now -= self._came
         self._came = 0
 
     async def receive(self) -> Message:
-        """The next message; the client is as good as gone where too much has come, or nothing for too long."""
-        if self._is_whole:  # what is waited for now is that the client goes
+        """Return the next message; after too much data, or too long a wait, report that the client has gone."""
+        if self._is_whole:  # the application now waits for the client to disconnect
             return await self._receive()
         try:
             async with asyncio.timeout(max(0.0, self._until - time.monotonic())):
@@ -212,7 +184,7 @@ class Body:
         except TimeoutError:
             return self._cut(TOO_SLOW)
         size = len(message.get("body", b""))
-        # Counted before it is judged: what is forgotten later is what was counted.
+        # Count before the check, because `forget` subtracts all that came.
         self._came += size
         self._held.now += size
         self._is_whole = not message.get("more_body", False)
@@ -227,26 +199,17 @@ class Body:
 
 @dataclass(slots=True)
 class Held:
-    """The number of bytes of bodies in memory, and the largest number.
-
-    Attributes:
-        most: Largest number of bytes.
-        now: Number of bytes now.
-    """
+    """The number of bytes of bodies in memory, and its maximum."""
 
     most: float = math.inf
     now: int = 0
 
 
 class RateLimits:
-    """The rate of each caller: by the address, and by the token once it is verified, never by what is presented.
+    """The rate limits of callers: by address, and, once a token is verified, by token."""
 
-    People behind one proxy share an address, so it has ten times the turns of a token. Whoever presents what is no
-    valid token has the turns of one, by the address.
-
-    Args:
-        rate, burst: requests a second for each token, and how many at once.
-    """
+    # People behind one proxy share an address, so an address gets ten times the rate of a token. Requests with an
+    # invalid token count by address, at the rate of a token.
 
     __slots__ = ("_addresses", "_strangers", "_tokens")
 
@@ -255,23 +218,15 @@ class RateLimits:
         self._tokens, self._strangers = Turns(rate, burst), Turns(rate, burst)
 
     def wait(self, address: str) -> float:
-        """0, and a turn less for an address; or the seconds until there is one."""
+        """Count a request of an address; return 0, or the seconds to wait."""
         return self._addresses.wait(address)
 
     def known(self, who: str) -> None:
-        """Take a turn of whoever was verified.
-
-        Raises:
-            Refused: where there is none.
-        """
+        """Count a request of a verified caller; refuse it above the rate."""
         _take(self._tokens, who)
 
     def stranger(self, scope: Scope) -> None:
-        """Take a turn of an address from which somebody comes who is not known.
-
-        Raises:
-            Refused: where there is none.
-        """
+        """Count a request with an invalid token, by address; refuse it above the rate."""
         _take(self._strangers, address_of(scope))
 
 
@@ -282,7 +237,7 @@ def _take(turns: "Turns", caller: str) -> None:
 
 
 class Turns:
-    """The wait of each caller: a bucket of ``burst`` turns that fills at ``rate`` a second."""
+    """The rate limit of each caller: a bucket of `burst` requests that refills at `rate` a second."""
 
     def __init__(self, rate: float, burst: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._rate, self._burst, self._clock = rate, burst, clock
@@ -290,32 +245,27 @@ class Turns:
         self._lock = threading.Lock()
 
     def wait(self, caller: str) -> float:
-        """0 and a turn less; or the seconds until there is one.
-
-        >>> turns = Turns(2.0, 1, clock=lambda: 0.0)
-        >>> turns.wait("a"), turns.wait("a"), turns.wait("b")
-        (0.0, 0.5, 0.0)
-        """
+        """Count a request of a caller; return 0, or the seconds to wait."""
         with self._lock:
             now = self._clock()
             left, then = self._left.pop(caller, (float(self._burst), now))
             left = min(self._burst, left + (now - then) * self._rate)
             has_turn = left >= 1
             self._left[caller] = (left - 1 if has_turn else left, now)
-            # Who was not seen for longest is forgotten: by then the bucket is full again.
+            # Forget the caller with the oldest request, whose bucket is full again.
             while len(self._left) > _MOST_CALLERS:
                 self._left.popitem(last=False)
         return 0.0 if has_turn else (1 - left) / self._rate
 
 
 def address_of(scope: Scope) -> str:
-    """The address from which a request comes; empty where there is none."""
+    """Return the address that a request comes from; empty if unknown."""
     return str((scope.get("client") or ("",))[0])
 
 
 def _declared(scope: Scope) -> int:
     for key, value in scope["headers"]:
-        # A length that no body has is none; reading a million digits of it would take seconds.
+        # Ignore an impossible length: reading a million digits would take seconds.
         if key == b"content-length" and value.isdigit() and len(value) < 16:
             return int(value)
     return 0

@@ -1,7 +1,7 @@
-"""Sessions of people who sign in through an OpenID provider: a secret in their cookie, and the rest in the records.
+"""Sessions of people who sign in through an OpenID provider: a secret in a cookie, and a record of the service.
 
-A session says who the provider vouched for, until when, and nothing else: what that person may is looked up at each
-request, so that a token that is revoked, or made, counts at once.
+A session records the provider's claims and an expiry. The rights are looked up for each request, so that making or
+revoking a token takes effect at once.
 """
 
 from base64 import urlsafe_b64encode
@@ -17,19 +17,14 @@ from utmost.interfaces.service.records import RecordTransaction
 from utmost.interfaces.service.service_context import ServiceContext
 
 SESSION = "session."
-"""The beginning of the secret of a session; no token begins so."""
+"""The prefix of session secrets; no token has it."""
 
 _SECRET_BYTES = 32
 _OLD_WAYS = 3600
 
 
 class Sessions:
-    """The sessions of a service.
-
-    Args:
-        context: Records, names and time of the service.
-        bearers: Tokens, which say what a person may do.
-    """
+    """The sessions of a service."""
 
     __slots__ = ("_bearers", "_context")
 
@@ -37,17 +32,8 @@ class Sessions:
         self._context, self._bearers = context, bearers
 
     def begin(self, issuer: str, claims: Mapping[str, Any], way: str, seconds: float) -> str:
-        """The secret of a new session; nothing is written for somebody who may do nothing.
-
-        Args:
-            issuer: OpenID provider that vouches.
-            claims: Claims that it signed; those that no token asks for are not kept.
-            way: a text of the sign-in, by which there is one session and no other.
-            seconds: Seconds that the session lasts.
-
-        Raises:
-            NotAuthenticated: for somebody without a token, and for a sign-in that was carried out before.
-        """
+        """Begin a session, and return its secret; record nothing for a person without a token."""
+        # Only claims that some token needs are stored. `way` identifies the sign-in, which makes one session only.
         needed = self._bearers.claims_asked() | {"sub"}
         claims_held = {name: claims[name] for name in sorted(needed) if name in claims}
         token, now = self._bearers.of_claims(issuer, claims_held), self._context.clock()
@@ -59,7 +45,7 @@ class Sessions:
                     if session["expires"] <= now:
                         store.drop(kind, name)
             if store.get("sign-in", _digest(way)) is not None:
-                raise NotAuthenticated("a sign-in must be carried out once")
+                raise NotAuthenticated("a sign-in can be used only once")
             store.put("sign-in", _digest(way), {"expires": int(now) + _OLD_WAYS})
             about = {"issuer": issuer, "claims": claims_held, "expires": int(now + seconds)}
             store.put("session", _digest(secret), about)
@@ -69,19 +55,14 @@ class Sessions:
         return secret
 
     def bearer(self, presented: str, issuer: str) -> Token:
-        """The rights of whoever has the secret of a session.
-
-        Raises:
-            NotAuthenticated: for a session that is over, or was never there, or one of another provider; and where the
-                person has no token that is valid now.
-        """
+        """Return the token of the person who presents the secret of a session; refuse expired and unknown sessions."""
         session = self._context.records.read(lambda store: store.get("session", _digest(presented)))
         if session is None or session["issuer"] != issuer or not self._context.clock() < session["expires"]:
-            raise NotAuthenticated("a session must be one that is not over")
+            raise NotAuthenticated("the session has ended, or never began")
         return self._bearers.of_claims(issuer, session["claims"])
 
     def end(self, presented: str) -> None:
-        """End a session, in all workers at once; one that is over stays so."""
+        """End a session, in all workers at once."""
 
         def work(store: RecordTransaction) -> None:
             store.drop("session", _digest(presented))

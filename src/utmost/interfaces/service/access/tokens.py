@@ -1,8 +1,8 @@
-"""Tokens: who may do what, for which releases, up to which level, until when.
+"""Tokens: who may do which actions, for which releases, up to which level, until when.
 
-A bearer presents ``utmost_<name>_<secret>``; the service keeps the SHA-256 of the secret alone, which has 256 random
-bits, so that a digest is as good as a slow hash of a password would be. A token can instead name the subject of an
-OpenID provider: then the provider's signed statement takes the place of the secret, and the token says what it allows.
+A bearer presents ``utmost_<name>_<secret>``. The service stores only the SHA-256 of the secret; a secret has 256 random
+bits, so no slow hash is needed. A token can instead name a subject of an OpenID provider: the provider's signed claims
+then replace the secret, and the token gives the rights.
 """
 
 import hmac
@@ -43,7 +43,7 @@ ALLOWED: Mapping[str, frozenset[str]] = {
     "auditor": frozenset({"list", "history", "verify", "trail", "metrics"}),
     "admin": frozenset({"list", "tokens", "budgets", "verify", "trail", "metrics"}),
 }
-"""The actions of each role; whatever is not here is refused."""
+"""The actions of each role; all other actions are refused."""
 
 _ACTIONS: Mapping[str, str] = {
     "list": "listing releases",
@@ -59,7 +59,7 @@ _ACTIONS: Mapping[str, str] = {
     "tokens": "making and revoking tokens",
     "budgets": "setting budgets",
 }
-"""The same actions in words, as the subject of a sentence."""
+"""Actions in words, as the subject of a sentence."""
 
 _SECRET_BYTES = 32
 _BEARER = re.compile(r"utmost_([0-9a-f]{24})_([A-Za-z0-9_-]{43})", re.ASCII)
@@ -73,8 +73,8 @@ class Grant(JsonRecord):
     """A release that a token is for.
 
     Attributes:
-        release: its name; "*" for every one.
-        up_to: the largest level; None for any.
+        release: Name of the release; "*" for every release.
+        up_to: Largest level; None for any level.
     """
 
     UNKEPT: ClassVar = frozenset()
@@ -87,7 +87,7 @@ class Grant(JsonRecord):
         optional(self.up_to, lambda value, name: instance(value, Level, name), "up_to")
 
     def covers(self, release: str | None, level: Level | None) -> bool:
-        """Whether a request is within it: a release, or all of them where None is asked for; a level, if it has one."""
+        """Check whether the grant includes a release, or for None all releases; and a level, if given."""
         if self.release not in (EVERY, release):
             return False
         return level is None or self.up_to is None or not level > self.up_to
@@ -99,85 +99,60 @@ def _grant(record: Mapping[str, Any]) -> Grant:
 
 @dataclass(frozen=True, slots=True)
 class Token(JsonRecord):
-    """The rights of a bearer.
-
-    Attributes:
-        name: public; a part of what the bearer presents.
-        owner: the person or program it belongs to. Two tokens of one owner are one person where two are needed, also
-            where the names differ in case or in Unicode's forms alone.
-        role: one of `ROLES`.
-        grants: the releases and levels it is for. None, for none at all.
-        made, expires: seconds since 1970.
-        digest: Digest of the secret; None where an OpenID provider speaks for the bearer.
-        subject: whom an OpenID provider vouches for: ``ISSUER NAME`` for one bearer, ``claim GROUP=VALUE ISSUER`` for
-            each of whom it says so; or None.
-        revoked: Time of revocation; None for none.
-        also: other names of its owner's, which other tokens tell: see `ServiceContext.person`.
-    """
+    """The rights of a bearer."""
 
     READ: ClassVar = {"grants": lambda grants: tuple(map(_grant, grants))}
     UNKEPT: ClassVar = frozenset({"name", "also"})
 
-    name: Record
+    name: Record  # public part of what the bearer presents
+    # Person or program. Two tokens whose owners' names read the same (case, Unicode forms) belong to one person.
     owner: Person
     role: Annotated[str, one_of(ROLES)]
-    grants: tuple[Grant, ...]
+    grants: tuple[Grant, ...]  # none: no rights
     made: Seconds
     expires: Seconds
-    digest: Annotated[str | None, HIDDEN] = field(default=None, repr=False)
+    digest: Annotated[str | None, HIDDEN] = field(default=None, repr=False)  # of the secret; None for an OpenID subject
+    # OpenID subject: "ISSUER NAME" for one person, "claim GROUP=VALUE ISSUER" for a group; else None.
     subject: str | None = None
-    revoked: Seconds | None = None
+    revoked: Seconds | None = None  # time of revocation
+    # The owner's names in other tokens, see `ServiceContext.person`.
     also: Annotated[frozenset[str], HIDDEN] = frozenset()
 
     def is_valid(self, now: float) -> bool:
-        """Whether it can be used now."""
         return self.revoked is None and now < self.expires
 
     @property
     def is_shared(self) -> bool:
-        """Whether it is for everybody of whom an OpenID provider says something."""
+        """Whether the token is for a group of an OpenID provider."""
         return self.subject is not None and self.subject.startswith(_CLAIM)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of its owner, each once: the one it says, what a provider calls them, and those of other tokens.
-
-        By the second they were known while no token was made for them, and they came as one of all of whom the
-        provider says something.
-        """
+        """The owner's distinct names: in this token, at the OpenID provider, and in other tokens."""
+        # The provider's name identifies people who earlier used a token of a group.
         own = (self.owner,) if self.subject is None or self.is_shared else (self.owner, self.subject)
         return tuple(dict.fromkeys((*own, *sorted(self.also))))
 
     @property
     def person(self) -> tuple[str, ...]:
-        """Names by which its owner is known as one person, as people read them, the owner's first.
-
-        Two tokens that have one of these in common are one person's.
-        """
+        """The owner's names in comparable form, the owner first; tokens with a common name belong to one person."""
         return tuple(map(name_as_read, self.names))
 
     def is_of(self, names: Iterable[str]) -> bool:
-        """Whether its owner is the person of whom these are names."""
+        """Check whether the owner has one of these names."""
         return not set(map(name_as_read, names)).isdisjoint(self.person)
 
     def may(self, verb: str, release: str | None = None, level: Level | None = None) -> bool:
-        """Whether it allows something."""
         if verb not in ALLOWED.get(self.role, frozenset()):
             return False
         return any(grant.covers(release, level) for grant in self.grants)
 
     def may_ever(self, verb: str) -> bool:
-        """Whether its role allows something at all, for whatever releases."""
+        """Check whether the role allows an action for some release."""
         return verb in ALLOWED.get(self.role, frozenset())
 
     def check(self, verb: str, release: str | None = None, level: Level | None = None) -> None:
-        """Check that it allows something; the answer does not depend on whether the release is there.
-
-        Args:
-            verb: one of those in `ALLOWED`.
-            release: Release; None for a request that concerns all of them.
-            level: Level; None where the request has none.
-        """
+        """Refuse an action that the token does not allow; the refusal does not depend on whether the release exists."""
         if self.may(verb, release, level):
             return
         self.check_role(verb)
@@ -190,12 +165,12 @@ class Token(JsonRecord):
         )
 
     def check_role(self, verb: str) -> None:
-        """Check that its role allows something, for whatever releases."""
+        """Refuse an action that the role never allows."""
         if not self.may_ever(verb):
             raise self._of_another_role(verb)
 
     def check_any(self, *verbs: str) -> None:
-        """Check that it allows one of these things, for all releases."""
+        """Check that the token allows one of these actions, for all releases."""
         if not any(self.may(verb) for verb in verbs):
             allowed = [verb for verb in verbs if self.may_ever(verb)]
             if not allowed:
@@ -203,13 +178,13 @@ class Token(JsonRecord):
             self.check(allowed[0])
 
     def _of_another_role(self, *verbs: str) -> NotAllowed:
-        """The refusal of actions that other roles have, which it names."""
+        """Return the refusal of actions that belong to other roles."""
         needed = " or ".join(f"{_a(role)}'s" for role in ROLES if ALLOWED[role].intersection(verbs))
         actions = " or ".join(_ACTIONS[verb] for verb in verbs).capitalize()
         return NotAllowed(f"{actions} needs {needed} token; you are signed in as {_a(self.role)}")
 
     def revoked_at(self, now: float) -> "Token":
-        """This token, revoked; one that was revoked before stays as it was."""
+        """Return the token as revoked; an earlier revocation stays."""
         return self if self.revoked is not None else replace(self, revoked=int(now))
 
 
@@ -218,13 +193,8 @@ def _a(role: str) -> str:
 
 
 def claim_of(subject: str) -> tuple[str, str, str]:
-    """The claim, its value and the issuer of a subject that everybody is of whom a provider says this.
-
-    No name of one bearer is taken for one: that begins with the address of the issuer.
-
-    >>> claim_of("claim groups=the statisticians https://id.example")
-    ('groups', 'the statisticians', 'https://id.example')
-    """
+    """Return claim, value and issuer of a subject for a group."""
+    # No name of a single person is read as a group: such a name begins with the issuer's address.
     about, _, issuer = subject.removeprefix(_CLAIM).rpartition(" ")
     name, sign, value = about.partition("=")
     if not subject.startswith(_CLAIM) or not (name and sign and value and issuer):
@@ -234,7 +204,7 @@ def claim_of(subject: str) -> tuple[str, str, str]:
 
 
 def claims_say(subject: str, issuer: str, claims: Mapping[str, Any]) -> bool:
-    """Whether what an issuer claims of somebody is what a subject asks for: that value, or a list with it."""
+    """Check whether signed claims have the value that a subject needs, alone or in a list."""
     name, value, wanted_issuer = claim_of(subject)
     claimed = claims.get(name)
     return wanted_issuer == issuer and (
@@ -243,22 +213,18 @@ def claims_say(subject: str, issuer: str, claims: Mapping[str, Any]) -> bool:
 
 
 def fresh_secret() -> tuple[str, str]:
-    """A new secret, and the digest by which it will be known."""
+    """Return a new secret and its digest."""
     secret = urlsafe_b64encode(entropy(_SECRET_BYTES)).rstrip(b"=").decode()
     return secret, _digest(secret)
 
 
 def bearer(name: str, secret: str) -> str:
-    """The text that the bearer of a token presents."""
+    """Return the text that the bearer of a token presents."""
     return f"utmost_{name}_{secret}"
 
 
 def read_bearer(presented: object) -> tuple[str, str]:
-    """The name and the digest of the secret in what a bearer presents.
-
-    Raises:
-        NotAuthenticated: for what is nothing of the kind; it is not repeated.
-    """
+    """Split the text that a bearer presents into the token's name and the digest of its secret."""
     matched = _BEARER.fullmatch(presented) if isinstance(presented, str) else None
     if matched is None:
         raise NotAuthenticated("a request must carry a token", remedy=_MEND)
@@ -266,12 +232,8 @@ def read_bearer(presented: object) -> tuple[str, str]:
 
 
 def checked_token(token: Token | None, digest: str, now: float) -> Token:
-    """The token, if it is one, of this secret, and valid now; one and the same refusal for all that it is not.
-
-    Raises:
-        NotAuthenticated: else.
-    """
-    # Digests are compared for a token that is not there, too: the time it takes tells nothing of names.
+    """Return the token if it exists, has this secret, and is valid; otherwise refuse, always in the same words."""
+    # Compare digests also for an unknown token, so that the time reveals no names.
     stored = token.digest if token is not None and token.digest is not None else "0" * len(digest)
     same = hmac.compare_digest(stored.encode(), digest.encode())
     if token is None or not same or not token.is_valid(now):
@@ -280,18 +242,20 @@ def checked_token(token: Token | None, digest: str, now: float) -> Token:
 
 
 def check_subject(subject: str) -> None:
-    """Check that a subject is the name of somebody, or of all of whom a provider says something."""
+    """Check that a subject names a person or a group of an OpenID provider."""
     if subject.startswith(_CLAIM):
         claim_of(subject)
         return
     issuer, _, name = subject.partition(" ")
     if not (issuer and name.strip() and subject.isprintable()):
-        remedy = "Write: https://id.example ada, or claim groups=statisticians https://id.example."
+        remedy = (
+            "Write https://id.example ada for a person, or claim groups=statisticians https://id.example for a group."
+        )
         raise OutOfRange("a subject must be an issuer and a name, or a claim", where="subject", remedy=remedy)
 
 
 def check_role(role: object) -> str:
-    """A role."""
+    """Check a role and return it."""
     if not isinstance(role, str) or role not in ROLES:
         raise OutOfRange(
             f"role must be one of {', '.join(ROLES)}",

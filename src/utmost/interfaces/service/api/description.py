@@ -1,4 +1,4 @@
-"""The description of the API, as OpenAPI: each request and answer with an example, and errors by their media type."""
+"""The description of the API, as OpenAPI: requests and answers with examples, errors by media type."""
 
 import json
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ _TITLES = {
     401: ("NotAuthenticated", "a token must be valid now. Ask for a token that has not expired."),
     403: ("NotAllowed", "'admissions': the token must allow this level; got epsilon = 1."),
     404: ("UnknownRecord", "the proposal must be there; got none of this name."),
-    408: ("TooSlow", "The body did not come in time."),
+    408: ("TooSlow", "The body did not arrive in time."),
     409: (
         "NeedsApproval",
         "a publication cannot be undone, and needs the approval of a second person; got no proposal.",
@@ -27,7 +27,7 @@ _TITLES = {
 
 
 def describe(app: FastAPI) -> None:
-    """Let an application describe itself so."""
+    """Replace the OpenAPI description of an application."""
 
     def description() -> dict[str, Any]:
         if app.openapi_schema is None:
@@ -41,7 +41,7 @@ def describe(app: FastAPI) -> None:
 
 def _with_examples(described: dict[str, Any]) -> dict[str, Any]:
     schemas = described["components"]["schemas"]
-    for schema in schemas.values():  # what is beside the first sentence is for whoever reads the code
+    for schema in schemas.values():  # later paragraphs are for readers of the code
         schema["description"] = schema.get("description", "").partition("\n\n")[0]
     for address, path in described["paths"].items():
         for operation in path.values():
@@ -54,7 +54,7 @@ def _with_examples(described: dict[str, Any]) -> dict[str, Any]:
 
 
 def _tell(content: dict[str, Any], status: int, schemas: dict[str, Any]) -> None:
-    """Give an answer's content an example; that of an error goes by its own media type."""
+    """Add an example to the content of an answer; errors have their own media type."""
     ((kind, answer),) = list(content.items())
     if status >= 400:
         title, detail = _TITLES[status]
@@ -67,13 +67,8 @@ def _tell(content: dict[str, Any], status: int, schemas: dict[str, Any]) -> None
 
 
 def example_of(schema: Mapping[str, Any], schemas: Mapping[str, Any]) -> Any:
-    """An example of a schema: its own, or put together of those of its parts.
-
-    Of an object there are the members that must be, and those that have an example of their own.
-
-    >>> example_of({"type": "array", "items": {"anyOf": [{"$ref": "#/x/Age"}]}}, {"Age": {"examples": [7]}})
-    [7]
-    """
+    """Return the example of a schema, or compose one from its parts."""
+    # An object gets its required members, and the optional members that have an example.
     if "$ref" in schema:
         return example_of(schemas[schema["$ref"].rsplit("/", 1)[1]], schemas)
     own = [*schema.get("examples", ()), *(schema[word] for word in ("default", "const") if word in schema)]

@@ -1,4 +1,4 @@
-"""Errors as problem details (RFC 9457): a status, a name, and a sentence that quotes no value."""
+"""Errors as problem details (RFC 9457): a status, a name, and a sentence without confidential values."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -41,17 +41,7 @@ _PLACES = frozenset({
 
 
 class Refused(HTTPException):
-    """A request that may come again later.
-
-    Args:
-        status: Status of HTTP.
-        title: the name of the refusal.
-        detail: Reason.
-        again: Number of seconds after which to come again.
-
-    Attributes:
-        title: the name of the refusal.
-    """
+    """A refusal of a request that may come again after some seconds."""
 
     def __init__(self, status: int, title: str, detail: str, again: float) -> None:
         super().__init__(status, detail, {"Retry-After": str(math.ceil(again))})
@@ -59,54 +49,32 @@ class Refused(HTTPException):
 
 
 def too_often(again: float) -> Refused:
-    """The refusal of somebody who asks for more than a share.
-
-    >>> too_often(0.2).headers
-    {'Retry-After': '1'}
-    """
+    """Refuse a caller with too many requests."""
     return Refused(429, "TooOften", TOO_OFTEN, again)
 
 
 def busy(again: float) -> Refused:
-    """The refusal where others are served."""
+    """Refuse a request while other requests use the service."""
     return Refused(503, "Busy", BUSY, again)
 
 
 def status_of(error: errors.UtmostError) -> int:
-    """The HTTP status of an error: that of its nearest ancestor in the tree of errors, else 422.
-
-    >>> status_of(errors.NeedsTable("a table is needed")), status_of(errors.NotALevel("epsilon must be positive"))
-    (409, 422)
-    """
+    """Return the HTTP status of an error, by its nearest base class; else 422."""
     return next((_STATUS[kind] for kind in type(error).__mro__ if kind in _STATUS), 422)
 
 
 def printable(text: str) -> str:
-    """A text that an answer can hold: halves of a pair of UTF-16, which JSON can spell, are written out.
-
-    >>> printable("age"), len(printable(chr(0xD800)))
-    ('age', 6)
-    """
+    """Return a text that JSON can hold: lone surrogates of UTF-16 are written as escapes."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 
 def problem(status: int, title: str, detail: str, **more: Any) -> dict[str, Any]:
-    """Problem details.
-
-    Args:
-        status: Status of HTTP.
-        title: the name of the error, the same for all of its kind.
-        detail: Requirement, what came, where, and the remedy.
-        more: members beyond those of the RFC.
-    """
+    """Return problem details; `more` are members beyond those of the RFC."""
     return {"type": "about:blank", "title": title, "status": status, "detail": detail, **more}
 
 
 def problem_of(error: errors.UtmostError) -> dict[str, Any]:
-    """The problem details of one of our errors.
-
-    What is wrong with the service itself is said to its operator, in the log, and to nobody else.
-    """
+    """Return the problem details of an error; details of a broken service go only to the operator's log."""
     status = status_of(error)
     if status == 500:
         return problem(status, "ServiceBroken", BROKEN)
@@ -114,17 +82,15 @@ def problem_of(error: errors.UtmostError) -> dict[str, Any]:
 
 
 def said_of(error: errors.UtmostError) -> str:
-    """An error as it is told to people beyond the operator, who may not know what is kept here."""
-    if isinstance(error, errors.NotPublished):  # its remedy names all that are there, whoever asks
+    """Return the words of an error for people other than the operator."""
+    if isinstance(error, errors.NotPublished):  # its remedy lists all releases, also those that the caller may not know
         error = type(error)(error.required, came=error.came, where=error.where)
     return printable(str(error))
 
 
 def problem_of_shape(faults: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The problem details of a request of the wrong shape: where, and what is wanted; never what came.
-
-    Of a place only the numbers, and the words of the API description, are said: the rest is what came.
-    """
+    """Return the problem details of a request of the wrong shape: where it is wrong, and the expected type."""
+    # A place is described by numbers and words of the API description; everything else came from the caller.
     wanted = {f"{_place(fault['loc'])}: {fault['type'].replace('_', ' ')}" for fault in faults[:_MOST_FAULTS]}
     detail = "The request does not have the shape of the API description."
     return problem(422, "WrongShape", detail, wrong=sorted(wanted)[:_MOST_TOLD])
@@ -136,7 +102,7 @@ def _place(parts: Sequence[Any]) -> str:
 
 @cache
 def _words() -> frozenset[str]:
-    """The words in which places are said: the fields and headers of the API, and the names of plain kinds."""
+    """Return the words that may describe a place: fields and headers of the API, and names of simple types."""
     from utmost.interfaces.service.api import request_models as shapes
 
     models = (

@@ -1,9 +1,8 @@
-"""The form of a service's nouns: each field is written once, for the records, the answers and the description.
+"""Records of a service: each field is declared once, for storage, answers and the API description.
 
-A noun is a frozen dataclass. What it is kept as is its fields as JSON, but for its name, by which it is kept. What it
-is answered as is the same with its name, and without the fields that are `HIDDEN`. Exact numbers and levels are text,
-so that no reader of JSON rounds them. Each kind of field has an example, of which those of whole answers are put
-together.
+A record is a frozen dataclass. It is stored as JSON of its fields without its name, which is the key. It is sent as the
+same JSON with its name, without the fields that are `HIDDEN`. Exact numbers and levels are text, so that no JSON reader
+rounds them. Each kind of field has an example; examples of answers are composed of these.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -19,16 +18,16 @@ RECORD_NAME, RECORD_EXAMPLE, TIME_EXAMPLE = "^[0-9a-f]{24}$", "0f9c1b7a3d5e2846a
 LEVEL_EXAMPLE = "1/4"
 
 HIDDEN = Field(exclude=True)
-"""A mark beside the type of a field that is kept and never answered."""
+"""Marks the type of a field that is stored and never sent."""
 
 
 def one_of(words: Iterable[str]) -> Any:
-    """A mark beside the type of a field that is one of some words."""
+    """Return the mark for the type of a field with these values."""
     return Field(json_schema_extra={"enum": [*words]})
 
 
 def plain(value: Any) -> Any:
-    """Mappings and sequences of plain values, levels and exact numbers as text; whatever else as text, too."""
+    """Return a value as JSON; levels, exact numbers and all other values become text."""
     if isinstance(value, Mapping):
         return {str(name): plain(part) for name, part in value.items()}
     if isinstance(value, list | tuple):
@@ -40,7 +39,7 @@ def plain(value: Any) -> Any:
     return value if value is None or isinstance(value, bool | int | float | str) else str(value)
 
 
-_IT_IS = PlainValidator(lambda value: value)  # an answer is made here: nobody else's words are in it
+_IT_IS = PlainValidator(lambda value: value)  # answers are made by this service, and need no validation
 
 LevelText = Annotated[
     Level,
@@ -66,30 +65,26 @@ Count = Annotated[int, Field(examples=[1])]
 
 
 def read_level_if_any(text: str | None) -> Level | None:
-    """A level as it is written; None for none."""
     return None if text is None else level_from_text(text)
 
 
 @dataclass(frozen=True, slots=True)
 class JsonRecord:
-    """A noun that is written by its fields.
-
-    Attributes:
-        READ: Readers of fields that JSON has not as they were.
-        UNKEPT: the fields that are not kept.
-    """
+    """A record that is stored and sent as JSON of its fields."""
 
     __pydantic_config__: ClassVar = ConfigDict(extra="forbid", json_schema_serialization_defaults_required=True)
+    # Readers of fields whose values differ from their JSON.
     READ: ClassVar[Mapping[str, Callable[[Any], Any]]] = {}
+    # Fields that are not stored.
     UNKEPT: ClassVar[frozenset[str]] = frozenset({"name"})
 
     def kept(self) -> dict[str, Any]:
-        """The record as it is kept, as JSON."""
+        """Return the record as stored JSON."""
         names = (part.name for part in fields(self) if part.name not in self.UNKEPT)
         return {name: plain(getattr(self, name)) for name in names}
 
     @classmethod
     def of_kept(cls, name: str, record: Mapping[str, Any]) -> Self:
-        """The record that `kept` wrote, under its name."""
+        """Return the record of stored JSON under a name."""
         read = {part: cls.READ[part](value) if part in cls.READ else value for part, value in record.items()}
         return cls(name, **read)  # type: ignore[call-arg]  # the fields of a noun, which checks them

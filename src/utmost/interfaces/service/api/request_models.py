@@ -1,6 +1,6 @@
-"""The shapes of requests and answers, for FastAPI: what the API description says, with examples.
+"""Requests of the API for FastAPI, with the examples of the API description.
 
-Levels and exact numbers travel as text ("1/4"), so that no reader of JSON rounds them.
+Levels and exact numbers are text ("1/4"), so that no JSON reader rounds them.
 """
 
 import json
@@ -34,7 +34,7 @@ from utmost.publish.promises.noise_kinds import KINDS
 from utmost.publish.promises.promise import Promise
 
 MOST_MEASURES = 10
-"""The largest number of tables that one request publishes or relaxes together."""
+"""Largest number of tables that one request publishes or relaxes."""
 
 _LONGEST_FACT = 4100
 _Text = Annotated[str, Field(max_length=_LONGEST_FACT)]
@@ -45,7 +45,7 @@ Exact = Annotated[
 
 
 def _spelled_whole(number: Any) -> Any:
-    """A whole number as every door reads it: pydantic takes "1_0" for ten, and a truth value for one."""
+    """Refuse booleans and texts such as "1_0", which pydantic accepts as integers."""
     if isinstance(number, bool) or (isinstance(number, str) and spelled(number) is None):
         raise PydanticCustomError("whole", "a whole number must be written in digits")
     return number
@@ -54,12 +54,11 @@ def _spelled_whole(number: Any) -> Any:
 SPELLED = BeforeValidator(_spelled_whole)
 DataVersion = Annotated[int, Field(ge=1, le=MOST_VERSIONS), SPELLED]
 LONGEST_WORD, MOST_NAMES = 1000, 10_000
-ShortText = Annotated[str, Field(max_length=LONGEST_WORD)]
 Name = Annotated[str, Field(min_length=1, max_length=200, examples=["admissions"])]
 
 
 def _check_columns(columns: Any) -> Any:
-    """Check that a table is lists of plain cells by name, in one pass: millions of wrong cells are one fault."""
+    """Check in one pass that a table has lists of plain cells by name; report only the first wrong cell."""
     if isinstance(columns, ValidatedTable):
         if columns.fault is not None:
             raise columns.fault
@@ -73,17 +72,13 @@ def _check_columns(columns: Any) -> Any:
 
 
 class ValidatedTable(dict[str, Any]):
-    """A table that was checked before, where it took long.
+    """A table that was checked earlier, in a worker thread, because the check takes long."""
 
-    Attributes:
-        fault: Fault that was found; None for none.
-    """
-
+    # The fault that the check found, if any.
     fault: PydanticCustomError | None = None
 
     @classmethod
     def of(cls, table: dict[str, Any]) -> "ValidatedTable":
-        """A table, checked."""
         looked = cls(table)
         try:
             _check_columns(table)
@@ -100,7 +95,7 @@ def _is_cell(cell: Any) -> bool:
 
 
 def _is_text(text: str) -> bool:
-    """Whether it can be written: half of a pair of surrogates cannot."""
+    """Check that a text can be encoded: half of a surrogate pair cannot."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -124,20 +119,20 @@ TableBody = Annotated[
 
 
 class RequestModel(BaseModel):
-    """A request: nothing beyond its fields is taken."""
+    """A request without unknown fields."""
 
     model_config = ConfigDict(extra="forbid")
 
 
 class GrantShape(RequestModel):
-    """A release that a token is for; "*" for every one. Without a level, any."""
+    """A release that a token is for; "*" for every release. Without a level: any level."""
 
     release: Name
     up_to: Annotated[Exact | None, Field(examples=["1/4"])] = None
 
 
 class NewToken(RequestModel):
-    """A token to make: its owner, role, releases and days."""
+    """A token to make: owner, role, releases and days."""
 
     owner: Annotated[str, Field(min_length=1, max_length=200, examples=["Bo"])]
     role: Role
@@ -150,7 +145,7 @@ class NewToken(RequestModel):
 
 
 def _check_promise(promise: dict[str, Any]) -> dict[str, Any]:
-    """Check that a promise is as short as one that a page shows whole, and its words are as short as names."""
+    """Check that a page can show a promise completely, and that its names are short."""
     if len(json.dumps(promise)) > LONGEST_REQUEST:
         raise PydanticCustomError("promise", f"a promise must have at most {LONGEST_REQUEST} characters as JSON")
     noise = promise.get("noise")
@@ -167,7 +162,7 @@ def _check_promise(promise: dict[str, Any]) -> dict[str, Any]:
 
 
 def _promise_schema() -> dict[str, Any]:
-    """The JSON schema of a promise: its fields, and those of its noise by kind."""
+    """Return the JSON schema of a promise: its fields, and those of its noise by kind."""
     kinds = [
         {
             "type": "object",
@@ -198,11 +193,11 @@ _SHAPES: dict[str, dict[str, Any]] = {
     "level": {"type": ["string", "number"], "examples": ["1/4"]},
     "dataset": {"type": ["string", "null"], "maxLength": 200},
 }
-"""The JSON schemas of fields that are more than a text, a number or a truth value."""
+"""JSON schemas of fields other than texts, numbers and booleans."""
 
 
 def _fields_of(record: type, elsewhere: str) -> dict[str, dict[str, Any]]:
-    """The JSON schema of each field of a request, but of the one that the address or a header has."""
+    """Return the JSON schema of each field of a request, except the field in the address or a header."""
     titles = {name: {"description": form.title} for name, form in json_forms(record).items()}
     return {
         each.name: titles[each.name]
@@ -217,15 +212,12 @@ def _needed(record: type) -> list[str]:
 
 
 class _RequestShape(BaseModel):
-    """The fields of a request, and whatever comes beside them: the request itself says which fields it has.
-
-    Attributes:
-        RECORD: Class of the request.
-        ELSEWHERE: Field that the address or a header has.
-    """
+    """The fields of a request, which the request itself checks."""
 
     model_config = ConfigDict(extra="allow")
+    # Class of the request.
     RECORD: ClassVar[type]
+    # Field that stands in the address or a header.
     ELSEWHERE: ClassVar = "request"
 
     @classmethod
@@ -239,17 +231,17 @@ class _RequestShape(BaseModel):
 
     @property
     def facts(self) -> dict[str, Any]:
-        """The fields of the request, as JSON."""
+        """Return the fields of the request, as JSON."""
         return dict(self.model_extra or {})
 
     @model_validator(mode="after")
     def _check_fields(self) -> Self:
-        """Check that all fields are there, and are as short as those that a page shows whole."""
+        """Check that all required fields are there, and that a page can show each field completely."""
         known = json_forms(self.RECORD).keys() - {self.ELSEWHERE}
         missing = [name for name in _needed(self.RECORD) if name in known and self.facts.get(name) is None]
-        # The type of a fault is what the caller is told: the name of a field that is missing, and no name that came.
+        # Callers see the type of the fault: it names the missing field, and repeats nothing of the request.
         if missing:
-            raise PydanticCustomError(f"missing_{missing[0]}", "a request must have all that it needs")
+            raise PydanticCustomError(f"missing_{missing[0]}", "a request must have all required fields")
         if self.facts.keys() - known:
             raise PydanticCustomError("extra_forbidden", f"a request has the fields {', '.join(sorted(known))}")
         for name, fact in self.facts.items():
@@ -266,27 +258,25 @@ def _is_word(text: str) -> bool:
 
 
 class PublishShape(_RequestShape):
-    """Everything that is asked for when a table is published, except the table."""
+    """A request to publish a table, without the table."""
 
     RECORD: ClassVar = PublishRequest
 
     def read(self) -> PublishRequest:
-        """The request."""
         return read_request(self.facts)
 
 
 class AnswerShape(_RequestShape):
-    """A release to be answered at another level."""
+    """A request for another level of a release."""
 
     RECORD: ClassVar = AnswerRequest
 
     def read(self) -> AnswerRequest:
-        """The request."""
         return read_answer_request(self.facts)
 
 
 class Proposed(RequestModel):
-    """Something that a second person is to confirm: a publication or a relaxation, one of the two."""
+    """A proposal for a second person: either a publication or a relaxation."""
 
     publication: PublishShape | None = None
     relaxation: Annotated[AnswerShape | None, Field(examples=[{"name": "admissions", "level": "1"}])] = None
@@ -296,25 +286,25 @@ class Proposed(RequestModel):
     @model_validator(mode="after")
     def _check_one(self) -> "Proposed":
         if (self.publication is None) == (self.relaxation is None):
-            raise PydanticCustomError("proposal", "a proposal is a publication or a relaxation, one of the two")
+            raise PydanticCustomError("proposal", "a proposal is either a publication or a relaxation")
         return self
 
     def read(self) -> PublishRequest | AnswerRequest:
-        """The proposed request."""
+        """Return the proposed request."""
         proposed = self.relaxation if self.publication is None else self.publication
         assert proposed is not None, "one of the two"
         return proposed.read()
 
 
 class Decided(RequestModel):
-    """A decision; a refusal says why."""
+    """A decision about a proposal; a refusal has a reason."""
 
     state: Literal["approved", "refused"]
     reason: Annotated[str, Field(max_length=1000, examples=["epsilon 1 is enough"])] = ""
 
 
 class PublishBody(PublishShape):
-    """A table to publish, with the request to publish it."""
+    """A request to publish, with its table."""
 
     table: Annotated[TableBody | None, Field(examples=[{"department": ["A", "B"], "admitted": [601, 370]}])] = None
     counted: Annotated[dict[str, Any] | None, Field(description="a counted table, for a plan")] = None
@@ -322,7 +312,7 @@ class PublishBody(PublishShape):
 
 
 class RelaxBody(_RequestShape):
-    """The same table again, at another level of the release that the address names."""
+    """A request to relax the release in the address, with the same table."""
 
     RECORD: ClassVar = AnswerRequest
     ELSEWHERE: ClassVar = "name"
@@ -332,12 +322,12 @@ class RelaxBody(_RequestShape):
     proposal: Annotated[Record | None, Field(examples=[RECORD_EXAMPLE])] = None
 
     def read(self, name: str) -> AnswerRequest:
-        """The request, for a release of a name."""
+        """Return the request for the release of this name."""
         return read_answer_request({**self.facts, "name": name})
 
 
 class NamedRelaxBody(AnswerShape):
-    """A release by its name, and the same table again, at another level."""
+    """A release by name, a level, and the same table."""
 
     table: Annotated[TableBody | None, Field(examples=[{"department": ["A", "B"], "admitted": [601, 370]}])] = None
     counted: dict[str, Any] | None = None
@@ -345,7 +335,7 @@ class NamedRelaxBody(AnswerShape):
 
 
 class Publications(RequestModel):
-    """Tables of one dataset to publish in one transaction, all or none."""
+    """Tables of one dataset, to publish in one transaction, all or none."""
 
     measures: Annotated[list[PublishBody], Field(min_length=1, max_length=MOST_MEASURES)]
 
@@ -363,7 +353,7 @@ class NewLimit(RequestModel):
 
 
 class NewCharge(RequestModel):
-    """The level that another tool spent, and what it was spent on."""
+    """A level that another tool spent, with its purpose."""
 
     epsilon: Exact
     what: Annotated[str, Field(max_length=200, examples=["OpenDP, mean age, 2025"])]
@@ -377,7 +367,7 @@ class Receipt(RequestModel):
 
 
 class Problem(BaseModel):
-    """A failure, as RFC 9457 has it; it quotes no value."""
+    """An error, by RFC 9457; it quotes no confidential value."""
 
     type: str = "about:blank"
     title: Annotated[str, Field(examples=["NotAllowed"])]

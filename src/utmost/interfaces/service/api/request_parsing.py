@@ -1,7 +1,7 @@
-"""The reading of requests: the sender is known before the body, and its JSON has no wrong number, no name twice.
+"""Parsing of requests: callers are identified before the body is read, and JSON is read strictly.
 
-The JSON of Python takes NaN and infinities, the last of columns of one name, integers of any length, and nests until
-the stack ends. Here each of these is a request of the wrong shape, like text that is no JSON at all.
+Python's JSON accepts NaN and infinities, repeated names (the last one wins), integers of any length, and nesting until
+the stack ends. This parser refuses all of them, as it refuses text that is no JSON.
 """
 
 import json
@@ -17,7 +17,7 @@ from utmost.interfaces.service.api.request_models import ValidatedTable
 from utmost.tables.files.json_files import members_once
 
 _MOST_MEMBERS = 100
-# A slash inside a name, while the path is taken apart; no name holds it.
+# Stands for a slash inside a name while the path is split; no name contains it.
 _SLASH = "\x1f"
 
 
@@ -25,20 +25,18 @@ class StrictJson(Request):
     """A request whose body is strict JSON."""
 
     async def json(self) -> Any:
-        """The body."""
         if not hasattr(self, "_json"):
             self._json = await run_in_threadpool(_parsed, await self.body())
         return self._json
 
 
 class AuthenticatedRoute(APIRoute):
-    """A route that asks who sends before it reads what is sent: nobody without a token makes this machine read a table.
+    """A route that identifies the caller before it reads the body, so that strangers cannot make it parse tables."""
 
-    The application says whether it may be sent by ``app.state.arrived``, a function of the request.
-    """
+    # ``app.state.arrived``, a function of the request, refuses the caller or returns.
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """The route's own handler, behind that question."""
+        """Return the route's own handler, after a check of the caller."""
         handle = super().get_route_handler()
 
         async def handler(request: Request) -> Response:
@@ -51,7 +49,7 @@ class AuthenticatedRoute(APIRoute):
 
 
 def _parsed(body: bytes) -> Any:
-    """The content of a body, its table checked, both away from the loop that answers everybody."""
+    """Return the parsed body, with its table checked; runs in a worker thread, because both take long."""
     parsed = strict_json(body)
     if isinstance(parsed, dict):
         measures = parsed.get("measures")
@@ -62,23 +60,11 @@ def _parsed(body: bytes) -> Any:
 
 
 def strict_json(body: bytes) -> Any:
-    """The values in a JSON text.
-
-    >>> strict_json(b'{"a": [1, 0.5, "x"]}')
-    {'a': [1, 0.5, 'x']}
-    >>> strict_json(b'{"a": NaN}')
-    Traceback (most recent call last):
-    ...
-    json.decoder.JSONDecodeError: no JSON: line 1 column 1 (char 0)
-    """
     try:
         parsed = json.loads(body, parse_constant=_refused, object_pairs_hook=members_once)
     except json.JSONDecodeError as error:
         raise json.JSONDecodeError("no JSON", "", error.pos) from None
-    except (
-        ValueError,
-        RecursionError,
-    ):  # names twice, thousands of digits, bytes that are no text, endless nests
+    except (ValueError, RecursionError):  # repeated names, thousands of digits, bytes that are no text, deep nesting
         raise json.JSONDecodeError("no JSON", "", 0) from None
     if isinstance(parsed, dict) and len(parsed) > _MOST_MEMBERS:
         raise json.JSONDecodeError("too many members", "", 0)
@@ -86,7 +72,7 @@ def strict_json(body: bytes) -> Any:
 
 
 def routed(scope: MutableMapping[str, Any]) -> None:
-    """Let a name with a slash in it be one part of the path, as it was sent: ``a%2Fb``."""
+    """Keep a name with an encoded slash (``a%2Fb``) in one part of the path."""
     raw = scope.get("raw_path") or b""
     if b"%2f" in raw.lower():
         parts = raw.split(b"?", 1)[0].decode("latin-1").split("/")
@@ -94,7 +80,7 @@ def routed(scope: MutableMapping[str, Any]) -> None:
 
 
 def name_of_part(part: str) -> str:
-    """The name that `routed` made one part of the path of."""
+    """Return the name in a part of the path that `routed` made."""
     return part.replace(_SLASH, "/")
 
 

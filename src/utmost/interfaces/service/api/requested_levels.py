@@ -1,8 +1,8 @@
-"""Levels as requests ask for them: exact text, short enough that an answer at them is drawn at once.
+"""Levels in requests: exact text, short enough that an answer is drawn at once.
 
-A level between two others takes as many binary digits to draw as it takes to tell the three apart, and the work grows
-with the cube of that. So whoever may view at all could keep every writer waiting for hours by a level of thousands of
-digits; with at most 200 it takes a fraction of a second.
+A draw at a level between two others needs as many binary digits as tell the three levels apart, and its time grows with
+the cube of that number. With a level of thousands of digits, anybody who may view could block all writers for hours;
+200 digits take a fraction of a second.
 """
 
 from utmost.core.exact.levels import Level, level
@@ -14,13 +14,8 @@ _TOO_LONG = 10**_DIGITS
 
 
 def read_level(written: str | int | float) -> Level:
-    """A level in an address, a form or JSON: "1/4", 0.25, or "-log(1/2)" as the ledger writes it.
-
-    Text is exact, and a float is the decimal that it prints.
-
-    >>> read_level("1/4"), read_level(" 0.5 "), read_level("-log(1/3)")
-    (level(epsilon='1/4'), level(epsilon='1/2'), level(alpha='1/3'))
-    """
+    """Read a level from an address, a form or JSON: "1/4", 0.25, or "-log(1/2)" as the ledger writes it."""
+    # Text is exact; a float is the decimal that it prints.
     text = written.strip() if isinstance(written, str) else written
     read = level_from_text(text) if isinstance(text, str) and "log" in text else level(text)
     numbers = (read.power,) if read.base is None else (read.power, read.base)
@@ -32,11 +27,7 @@ def read_level(written: str | int | float) -> Level:
 
 
 def whole(text: str, name: str) -> int | None:
-    """A whole number as text, or None for an empty one.
-
-    Raises:
-        OutOfRange: for an invalid level.
-    """
+    """Read an integer; return None for empty text."""
     if not text:
         return None
     if len(text) > 30 or not text.removeprefix("-").isdecimal() or not text.isascii():

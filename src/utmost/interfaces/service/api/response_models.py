@@ -1,4 +1,4 @@
-"""The answers of a service beside its own nouns: parts of the ledger's, and lists of all of them, page by page."""
+"""Answers of the API that are no records of the service: parts of the ledger, and pages of lists."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -40,11 +40,10 @@ T = TypeVar("T")
 CellsByColumn = Annotated[
     dict[str, list[Any]], Field(description="lists of cells by column", examples=[{"admitted": [598]}])
 ]
-Next = Annotated[str | None, Field(description="where the next page begins; null where all has been told")]
+Next = Annotated[str | None, Field(description="where the next page begins; null on the last page")]
 
 
 def columns(table: Any) -> dict[str, list[Any]]:
-    """A table of any kind as lists by column."""
     adapter = adapter_of(table)
     cells_of = {str(name): adapter.column(table, name) for name in adapter.names(table)}
     return {name: plain_cells(cells) for name, cells in cells_of.items()}
@@ -55,11 +54,7 @@ def _name(item: Any) -> str:
 
 
 def paged(listed: Sequence[T], after: str, most: int, name: Callable[[T], str] = _name) -> tuple[list[T], str | None]:
-    """The items that follow the one of a name, and the name after which the next page begins.
-
-    >>> paged(["a", "b", "c"], "a", 1, str), paged(["a", "b", "c"], "b", 1, str)
-    ((['b'], 'b'), (['c'], None))
-    """
+    """Return the items after the item named `after`, and the name where the next page begins."""
     begin = 0
     if after:
         names = [name(item) for item in listed]
@@ -80,7 +75,7 @@ class TokensResponse(JsonRecord):
 
 @dataclass(frozen=True, slots=True)
 class TokenMade(JsonRecord):
-    """A new token, and what its bearer presents: said once; and the releases of its grants that are not there."""
+    """A new token, the secret that its bearer presents (shown once), and granted releases that do not exist."""
 
     token: Token
     bearer: Annotated[str | None, Field(examples=[f"utmost_{'0' * 24}_{'A' * 43}"])]
@@ -89,7 +84,7 @@ class TokenMade(JsonRecord):
 
 @dataclass(frozen=True, slots=True)
 class _Version(JsonRecord):
-    """A version of a release, and what is promised of it."""
+    """A version of a release, with its promise."""
 
     name: ReleaseName
     version: Count
@@ -107,7 +102,6 @@ class ReleaseResponse(_Version):
 
     @classmethod
     def of(cls, release: Published, levels: tuple[Level, ...]) -> "ReleaseResponse":
-        """A release as the service answers it."""
         return cls(**_version(release), levels=levels)
 
 
@@ -120,13 +114,13 @@ class ReleasesResponse(JsonRecord):
 
 
 MarginField = Annotated[
-    int | float, Field(description="a released value lies so near the true one, with 95 % confidence", examples=[12])
+    int | float, Field(description="largest distance from the true value, with 95 % confidence", examples=[12])
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class PlanViewed(_Version):
-    """The sums of a plan, at a level."""
+    """The sums of a plan at a level."""
 
     epsilon: LevelText
     margin: MarginField
@@ -145,14 +139,14 @@ class TableViewed(_Version):
 
 @dataclass(frozen=True, slots=True)
 class MeasuresResponse(JsonRecord):
-    """Answers, by the names of their releases."""
+    """Answers by the names of their releases."""
 
     measures: dict[str, TableViewed | PlanViewed]
 
 
 @dataclass(frozen=True, slots=True)
 class MarginResponse(JsonRecord):
-    """An error bar."""
+    """A margin of error."""
 
     epsilon: Annotated[str, Field(examples=["1"])]
     confidence: Annotated[str, Field(examples=["0.95"])]
@@ -161,7 +155,7 @@ class MarginResponse(JsonRecord):
 
 @dataclass(frozen=True, slots=True)
 class ProposalsResponse(JsonRecord):
-    """Proposals, oldest first, without their terms."""
+    """Proposals, oldest first, without their requests."""
 
     proposals: list[Proposal]
     next: Next
@@ -169,15 +163,12 @@ class ProposalsResponse(JsonRecord):
 
 @dataclass(frozen=True, slots=True)
 class ProposalResponse(JsonRecord):
-    """A proposal, its request, and the promise that an approval is for, in words: all of it.
-
-    Attributes:
-        publication: The request to publish; empty for a relaxation.
-        promise: null for the relaxation of a release that is not there, which cannot be approved.
-    """
+    """A proposal, its complete request, and the promise in words."""
 
     proposal: Proposal
+    # The request to publish; empty for a relaxation.
     publication: JsonFacts
+    # null for the relaxation of a release that does not exist, which cannot be approved.
     promise: ShownPromise | None
 
 
@@ -191,7 +182,7 @@ class WaitingResponse(JsonRecord):
 
 @dataclass(frozen=True, slots=True)
 class BudgetResponse(JsonRecord):
-    """A budget; what cannot be written exactly is rounded to the safe side."""
+    """A budget; numbers that are not exact are rounded to the safe side."""
 
     dataset: ReleaseName
     limit: Annotated[LevelText | None, Field(examples=["2"])]
@@ -200,13 +191,12 @@ class BudgetResponse(JsonRecord):
 
     @classmethod
     def of(cls, budget: Budget, *more: Any) -> Self:
-        """A budget as the service answers it."""
         return cls(budget.dataset, budget.limit, budget.spent, budget.remaining, *more)
 
 
 @dataclass(frozen=True, slots=True)
 class LimitSet(BudgetResponse):
-    """A budget, and whether no release names its dataset yet."""
+    """A budget, and whether no release uses its dataset yet."""
 
     is_unused: bool
 
@@ -231,7 +221,7 @@ class EventsResponse(JsonRecord):
 
 @dataclass(frozen=True, slots=True)
 class ApartResponse(JsonRecord):
-    """A release whose individuals were declared to be in none of the other datasets, which it was not compared with."""
+    """A release whose individuals were declared to be in no other dataset, without a comparison."""
 
     release: ReleaseName
     version: Count
@@ -242,7 +232,7 @@ class ApartResponse(JsonRecord):
 
 @dataclass(frozen=True, slots=True)
 class StatusResponse(JsonRecord):
-    """Whether anything new may be said, what the datasets have spent, and what was declared and not compared."""
+    """Whether new answers are possible, the budgets of datasets, and declarations without a comparison."""
 
     identity: Annotated[str, Field(examples=["886e85a0"])]
     events: Count
@@ -253,7 +243,7 @@ class StatusResponse(JsonRecord):
 
 @dataclass(frozen=True, slots=True)
 class VerificationResponse(JsonRecord):
-    """The parts that were found sound."""
+    """The parts that were checked without a fault."""
 
     events: Count
     responses: Count
@@ -266,14 +256,14 @@ class VerificationResponse(JsonRecord):
 
 @dataclass(frozen=True, slots=True)
 class ReceiptResponse(JsonRecord):
-    """A line to keep elsewhere."""
+    """A receipt: a line of text to keep elsewhere."""
 
     receipt: Annotated[str, Field(examples=["utmost-receipt:886e85a0:9:a908f7f8:4ab9f5eb"])]
 
 
 @dataclass(frozen=True, slots=True)
 class ReceiptHolds(JsonRecord):
-    """The ledger holds what the receipt is about."""
+    """The ledger still holds what the receipt states."""
 
     holds: Literal[True] = True
 
@@ -310,12 +300,11 @@ class TrailResponse(JsonRecord):
 
 
 def measures_found(views: Mapping[str, View]) -> MeasuresResponse:
-    """Answers by the names of their releases."""
     return MeasuresResponse({name: view_found(view) for name, view in views.items()})
 
 
 def view_found(view: View) -> TableViewed | PlanViewed:
-    """A release at a level, with its statement."""
+    """Return a release at a level, with its statement."""
     about = _version(view.release) | {"epsilon": view.level, "margin": view.margin}
     if view.release.noise.is_by_plan:
         return PlanViewed(**about, release=view.table.facts())
@@ -329,10 +318,8 @@ def _version(release: Published) -> dict[str, Any]:
 
 
 def statement_of(view: View, digest: Mapping[str, Any]) -> dict[str, Any]:
-    """The statement of a view that is a table: that of a ledger's answer, which `utmost verify` checks.
-
-    It names the levels up to this one alone: whether there is a looser one is nothing that a token is told by it.
-    """
+    """Return the statement of a viewed table, which `utmost verify` checks."""
+    # It names the levels up to this one alone, so that a token does not reveal whether a larger level exists.
     release, there = view.release, adapter_of(view.table).names(view.table)
     public = tuple(name for name in release.public if name in there)
     promise = release.promise.as_read(release.columns, public)
@@ -346,11 +333,7 @@ def statement_of(view: View, digest: Mapping[str, Any]) -> dict[str, Any]:
 
 @lru_cache(maxsize=512)
 def _promised(promise: Promise, level: Level, rows: int, stopped: LedgerFacts | None) -> dict[str, Any]:
-    """The parts that are the same for all who view it, so that they are worked out once.
-
-    Args:
-        stopped: Facts of an answer at which a rule stopped, which its sentences tell; None for any other.
-    """
+    """Return the part of the statement that all viewers share; `stopped` has the facts of a rule that stopped here."""
     stop = None if stopped is None else stopped.stop
     statement = Statement(promise, promise.at_stop(level, stop), rows, None, stopped).facts()
     return {str(name): plain(fact) for name, fact in statement.items()}

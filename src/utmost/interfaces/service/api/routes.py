@@ -1,4 +1,4 @@
-"""The API: one path for each verb of the service, and no more in it than reading the request and writing the answer."""
+"""The API: one path for each action of the service; each route reads the request and writes the answer."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -44,22 +44,22 @@ from utmost.publish.statements.counted_files import COUNTED_FORM
 _PROBLEMS: dict[int | str, dict[str, Any]] = {
     status: {"model": Problem, "description": what}
     for status, what in {
-        408: "the body did not come in time",
-        401: "no token that is valid now",
+        408: "the body did not arrive in time",
+        401: "no valid token",
         403: "the token does not allow it",
-        404: "nothing of this name is there",
+        404: "nothing has this name",
         409: "the ledger refuses, or a second person must confirm it",
         413: "the body is too long",
         414: "the address is too long",
-        422: "the request is not of the right shape",
+        422: "the request has the wrong shape",
         429: "requests come too often",
-        503: "the store cannot be reached; ask again",
+        503: "the store cannot be reached; try again",
     }.items()
 }
 
 
 class JsonLinesResponse(StreamingResponse):
-    """An answer of a JSON object in each line."""
+    """An answer with a JSON object in each line."""
 
     media_type = LINES_TYPE
 
@@ -71,7 +71,7 @@ router = APIRouter(
     generate_unique_id_function=lambda route: route.name,  # a generated client calls `publish`, `relax`, `view`
 )
 
-# The routes with a body, and what whoever sends one must be allowed to do at all.
+# Routes with a body, and the action that the caller's role must allow.
 _SENT = {
     "publish": "publish",
     "relax": "relax",
@@ -85,10 +85,10 @@ _SENT = {
     "check_receipt": "verify",
 }
 LATE = frozenset({"view"})
-"""The routes that look up themselves who asks; of a request of no right shape it is looked up before that is said."""
+"""Routes that identify the caller themselves; a request of the wrong shape is answered after that."""
 
 BRINGING = frozenset({"publish", "relax", "publish_measures", "relax_measures", "propose"})
-"""The routes to which tables and plans are brought, which are longer than other bodies."""
+"""Actions whose body has a table or a plan, and may be longer."""
 
 MOST = 1000
 """The largest number of items on a page of the API."""
@@ -97,17 +97,12 @@ _bearer = HTTPBearer(auto_error=False, description="a token of this service, or 
 
 
 def service_of(request: Request) -> Service:
-    """The service behind a request."""
     service: Service = request.app.state.service
     return service
 
 
 def identified(request: Request) -> Token:
-    """The token that a request carries, looked up once.
-
-    Raises:
-        NotAuthenticated: where it carries none that is valid now.
-    """
+    """Return the token of a request; look it up once."""
     known = getattr(request.state, "bearer", None)
     if isinstance(known, Token):
         return known
@@ -119,13 +114,9 @@ def identified(request: Request) -> Token:
 
 
 def presented_to(request: Request, presented: str) -> Token:
-    """The token that a bearer presents, which the request is then known by.
-
-    Raises:
-        NotAuthenticated: for none that is valid now.
-    """
+    """Return the token that a bearer presents, and record it in the request."""
     service, openid = service_of(request), request.app.state.openid
-    # What a provider has signed has two points in it, and a token of this service none.
+    # A token of an OpenID provider has two points, a token of this service none.
     if openid is not None and presented.count(".") == 2:
         token = counted(request, lambda: service.bearers.of_claims(openid.issuer, openid.vouched(presented)))
     else:
@@ -135,12 +126,7 @@ def presented_to(request: Request, presented: str) -> Token:
 
 
 def counted(request: Request, verified: Callable[[], Token]) -> Token:
-    """The token of a request, which takes a turn of it; a request with none that is valid takes one of its address.
-
-    Raises:
-        NotAuthenticated: where there is none.
-        Refused: where requests come too often.
-    """
+    """Return the token of a request and count the request: for the token, or, if invalid, for the address."""
     limits = request.app.state.limits
     try:
         token = verified()
@@ -153,11 +139,7 @@ def counted(request: Request, verified: Callable[[], Token]) -> Token:
 
 
 def arrived(request: Request) -> None:
-    """Check who sends a body, and that the role may ever do what it is for, before any of it is read.
-
-    Raises:
-        NotAuthenticated, NotAllowed: where not.
-    """
+    """Check the caller and the role before any of the body is read."""
     token, verb = identified(request), _SENT.get(request.scope["route"].name)
     if verb is not None:
         token.check_role(verb)
@@ -166,16 +148,12 @@ def arrived(request: Request) -> None:
 
 
 def token_of(request: Request, _: Annotated[HTTPAuthorizationCredentials | None, Security(_bearer)]) -> Token:
-    """The token that a request carries.
-
-    Raises:
-        NotAuthenticated: where it carries none that is valid now.
-    """
+    """Return the token of a request."""
     return identified(request)
 
 
 async def served(request: Request) -> Service:
-    """`service_of` on the loop itself: what does not wait needs no thread, which takes longer to reach than this."""
+    """Return `service_of` on the event loop: a thread would take longer to start than this call."""
     return service_of(request)
 
 
@@ -187,12 +165,14 @@ IdempotencyKey = Annotated[
         alias="Idempotency-Key",
         min_length=1,
         max_length=200,
-        description="a fresh text for each request; the same one when it is repeated, which then gives the same answer",
+        description="a new text for each request; a repeated request sends the same text, and gets the same answer",
         examples=["7f1c2d"],
     ),
 ]
 At = Annotated[str, Query(max_length=200, description='the level, exactly: "1/4"', examples=["1/4"])]
-ConfidenceQuery = Annotated[str, Query(max_length=200, description="the chance that the bar holds", examples=["0.95"])]
+ConfidenceQuery = Annotated[
+    str, Query(max_length=200, description="the probability that the margin holds", examples=["0.95"])
+]
 DatasetQuery = Annotated[str | None, Query(max_length=200, examples=["admissions"])]
 Version = Annotated[DataVersion | None, Query()]
 After = Annotated[str, Query(pattern=r"^[0-9]{0,40}$", examples=["00001795349451353448"])]
@@ -204,21 +184,21 @@ PathPart = Annotated[str, Path(max_length=200, examples=["admissions"]), AfterVa
 Made = Annotated[str, Path(pattern=RECORD_NAME, examples=[RECORD_EXAMPLE])]
 
 
-@router.get("/me", summary="What the token that comes allows")
+@router.get("/me", summary="The rights of the token")
 def me(who: Who) -> Token:
-    """The token that came, without its secret: role, releases and levels, and when it expires."""
+    """The token of this request, without its secret: role, releases, levels and expiry."""
     return who
 
 
-@router.get("/releases", summary="The releases that the token is for")
+@router.get("/releases", summary="The releases that the token may see")
 def releases(service: Served, who: Who, after: NextPage = "", most: Most = MOST) -> answers.ReleasesResponse:
-    """Every version, in the order published."""
+    """Every version, in the order of publication."""
     page, following = answers.paged(service.releases.all(who), after, most, version_name)
     return answers.ReleasesResponse([_release(service, who, published) for published in page], following)
 
 
 def version_name(published: Published) -> str:
-    """The name after which the next page of releases begins."""
+    """Return the name after which the next page of releases begins."""
     return f"{published.version} {published.name}"
 
 
@@ -228,7 +208,7 @@ def _release(service: Service, who: Token, published: Published) -> answers.Rele
 
 @router.post("/releases", summary="Publish a table")
 def publish(service: Served, who: Who, key: IdempotencyKey, body: PublishBody) -> ViewResponse:
-    """Publish a table at a first level; repeated under its key it gives the same answer."""
+    """Publish a table at a first level; a repetition under the same key returns the same answer."""
     request = body.read()
     tables, proposals = {request.name: _table(body)}, {request.name: body.proposal}
     published = service.releases.publish_measures(who, key, [request], tables, proposals)
@@ -237,7 +217,7 @@ def publish(service: Served, who: Who, key: IdempotencyKey, body: PublishBody) -
 
 @router.get("/releases/{name}", summary="A release: its promise and its levels")
 def release(service: Served, who: Who, name: PathPart, version: Version = None) -> answers.ReleaseResponse:
-    """One version of a release, or the newest."""
+    """One version of a release; the newest by default."""
     return _release(service, who, service.releases.release(who, name, version))
 
 
@@ -248,14 +228,14 @@ def release(service: Served, who: Who, name: PathPart, version: Version = None) 
     openapi_extra={"security": [{_bearer.scheme_name: []}]},
 )
 def view(request: Request, name: PathPart, epsilon: At, version: Version = None) -> Response:
-    """The released values, with error bar and statement: what is stored, or what follows from it. It spends nothing."""
-    # In one thread: FastAPI would go to another to look up who asks, and to one more to check what is of this shape.
+    """The released values with margin and statement; what is stored, or follows from it: the call spends nothing."""
+    # One thread does it all: FastAPI would use another thread to identify the caller, and one to validate the answer.
     seen = service_of(request).releases.view(identified(request), name, read_level(epsilon), version)
     answer = answers.view_found(seen)
     return Response(_VIEWED.dump_json(answer), media_type="application/json")
 
 
-@router.get("/releases/{name}/margin", summary="The error bar at any level")
+@router.get("/releases/{name}/margin", summary="The margin at any level")
 def margin(
     service: Served,
     who: Who,
@@ -264,7 +244,7 @@ def margin(
     confidence: ConfidenceQuery = DEFAULT_CONFIDENCE,
     version: Version = None,
 ) -> answers.MarginResponse:
-    """The margin after relaxing: it depends on the promise alone, and is no draw."""
+    """The margin of error at a level; it depends on the promise alone, and draws nothing."""
     at = read_level(epsilon)
     bar = service.releases.margin(who, name, at, confidence=confidence, version=version)
     return answers.MarginResponse(epsilon, confidence, bar)
@@ -272,7 +252,7 @@ def margin(
 
 @router.post("/releases/{name}/relax", summary="The same release at another level, with the table")
 def relax(service: Served, who: Who, key: IdempotencyKey, name: PathPart, body: RelaxBody) -> ViewResponse:
-    """Relax a release; the values must be those that were published."""
+    """Relax a release to a larger epsilon; the table must have the values that were published."""
     tables, proposals = {name: _table(body)}, {name: body.proposal}
     relaxed = service.releases.relax_measures(who, key, [body.read(name)], tables, proposals)
     return answers.view_found(relaxed[name])
@@ -280,7 +260,7 @@ def relax(service: Served, who: Who, key: IdempotencyKey, name: PathPart, body: 
 
 @router.post("/publications", summary="Publish several tables of one dataset, all or none")
 def publish_measures(service: Served, who: Who, key: IdempotencyKey, body: Publications) -> answers.MeasuresResponse:
-    """Each table at its level and by its own approval, in one transaction; the same answer under the same key."""
+    """Publish each table at its level, with its own approval, in one transaction; a repetition changes nothing."""
     requests = [measure.read() for measure in body.measures]
     tables, proposals = _tables(requests, body.measures)
     return answers.measures_found(service.releases.publish_measures(who, key, requests, tables, proposals))
@@ -288,17 +268,17 @@ def publish_measures(service: Served, who: Who, key: IdempotencyKey, body: Publi
 
 @router.post("/relaxations", summary="Relax several releases, all or none")
 def relax_measures(service: Served, who: Who, key: IdempotencyKey, body: Relaxations) -> answers.MeasuresResponse:
-    """Each table to its level, in one transaction; the values must be those that were published."""
+    """Relax each release to its level in one transaction; the tables must have the values that were published."""
     requests = [measure.read() for measure in body.measures]
     tables, proposals = _tables(requests, body.measures)
     return answers.measures_found(service.releases.relax_measures(who, key, requests, tables, proposals))
 
 
-@router.get("/releases/{name}/rehearsal", summary="The budget as it would stand")
+@router.get("/releases/{name}/rehearsal", summary="The budget after a release")
 def rehearse(
     service: Served, who: Who, name: PathPart, epsilon: At, dataset: DatasetQuery = None
 ) -> answers.BudgetResponse:
-    """The budget after a release at this level; nothing is drawn, written or spent."""
+    """The budget after a release at this level; the call draws, writes and spends nothing."""
     return answers.BudgetResponse.of(service.releases.rehearse(who, name, read_level(epsilon), dataset))
 
 
@@ -310,82 +290,82 @@ def release_history(
     return _events(service.audit.history(who, name), after, most)
 
 
-@router.get("/proposals", summary="What waits for a second person, and what was decided")
+@router.get("/proposals", summary="Open and decided proposals")
 def proposals(service: Served, who: Who, after: NextPage = "", most: Most = MOST) -> answers.ProposalsResponse:
-    """Oldest first, without their terms."""
+    """Oldest first, without their requests."""
     return answers.ProposalsResponse(*service.proposals.page(who, after, most))
 
 
 @router.post("/proposals", summary="Propose to publish or to relax")
 def propose(service: Served, who: Who, key: IdempotencyKey, body: Proposed) -> Proposal:
-    """The public facts alone; the table comes once it is approved."""
+    """Propose with public facts alone; the table is sent after the approval."""
     return service.proposals.propose(who, key, body.read(), reason=body.reason, anyone=body.anyone)
 
 
-@router.get("/proposals/{name}", summary="A proposal: all that an approval is for")
+@router.get("/proposals/{name}", summary="A proposal with its complete request")
 def proposal(service: Served, who: Who, name: Made) -> answers.ProposalResponse:
-    """The request, letter for letter; and all of the promise in words: guarantee, whom it protects, columns, labels."""
+    """The complete request, and the promise in words: guarantee, protected individuals, columns and labels."""
     found, publication = service.proposals.one(who, name)
     return answers.ProposalResponse(found, publication, service.proposals.shown(found, publication))
 
 
 @router.post("/proposals/{name}/decision", summary="Approve or refuse a proposal")
 def decide(service: Served, who: Who, name: Made, body: Decided) -> Proposal:
-    """Somebody else than the proposer decides; a refusal needs a reason. To decide the same again changes nothing."""
+    """Approve or refuse as another person than the proposer; a refusal needs a reason. A repetition changes nothing."""
     return service.proposals.decide(who, name, body.state, body.reason)
 
 
-@router.post("/proposals/{name}/withdrawal", summary="Take a proposal back")
+@router.post("/proposals/{name}/withdrawal", summary="Withdraw a proposal")
 def withdraw(service: Served, who: Who, name: Made) -> Proposal:
-    """The proposer withdraws it, as long as its table was not brought. To withdraw it again changes nothing."""
+    """Withdraw one's own proposal before its table is sent. A repetition changes nothing."""
     return service.proposals.withdraw(who, name)
 
 
-@router.get("/waiting", summary="What waits for the bearer")
+@router.get("/waiting", summary="Proposals and tables that wait for the bearer")
 def waiting(service: Served, who: Who, after: NextPage = "", most: Most = MOST) -> answers.WaitingResponse:
-    """Proposals to decide, and tables to bring; longest first."""
+    """Proposals to decide, and tables to send; longest waiting first."""
     return answers.WaitingResponse(*answers.paged(service.waiting.all(who), after, most))
 
 
 @router.get("/tokens", summary="All tokens")
 def tokens(service: Served, who: Who, after: NextPage = "", most: Most = MOST) -> answers.TokensResponse:
-    """Without their secrets, which nobody keeps."""
+    """Without their secrets, which are stored nowhere."""
     return answers.TokensResponse(*answers.paged(service.bearers.all(who), after, most))
 
 
 @router.post("/tokens", summary="Make a token")
 def make_token(service: Served, who: Who, key: IdempotencyKey, body: NewToken) -> answers.TokenMade:
-    """The answer holds the secret once; repeated under its key, the request gives the token without it."""
+    """Make a token; the first answer has its secret, a repetition under the same key does not."""
     grants = tuple(
         Grant(grant.release, None if grant.up_to is None else read_level(grant.up_to)) for grant in body.grants
     )
     options: dict[str, Any] = {"days": body.days, "subject": body.subject}
-    not_there = service.releases.not_there(who, grants)  # before, so that nothing fails once there is a secret
+    not_there = service.releases.not_there(who, grants)  # first, so that nothing can fail after the secret is made
     return answers.TokenMade(*service.bearers.make(who, key, body.owner, body.role, grants, **options), not_there)
 
 
 @router.post("/tokens/{name}/revocation", summary="Revoke a token")
 def revoke(service: Served, who: Who, name: Made) -> Token:
-    """Revoke a token at once. Whoever holds a token may revoke that one."""
+    """Revoke a token at once. The holder of a token may revoke that token."""
     return service.bearers.revoke(who, name)
 
 
 @router.get("/datasets/{dataset}/budget", summary="The budget of a dataset")
 def budget(service: Served, who: Who, dataset: PathPart) -> answers.BudgetResponse:
-    """The level that is spent, and the rest."""
+    """The level that is spent, and the level that is left."""
     return answers.BudgetResponse.of(service.audit.budget(who, dataset))
 
 
 @router.put("/datasets/{dataset}/budget", summary="Set the limit of a dataset")
 def limit(service: Served, who: Who, dataset: PathPart, body: NewLimit) -> answers.LimitSet:
-    """Setting the same limit again changes nothing."""
+    """Set the limit; setting the same limit again changes nothing."""
     limited = service.audit.limit(who, dataset, read_level(body.epsilon))
     return answers.LimitSet.of(limited, service.audit.is_unused(who, dataset))
 
 
-@router.put("/datasets/{dataset}/charges", summary="Charge what another tool spent")
+@router.put("/datasets/{dataset}/charges", summary="Charge a level that another tool spent")
 def charge(service: Served, who: Who, dataset: PathPart, body: NewCharge) -> answers.BudgetResponse:
-    """The same charge made again changes nothing."""
+    """Add the level to the dataset's budget; the same charge again changes nothing."""
     spent, apart = read_level(body.epsilon), body.independent
     return answers.BudgetResponse.of(service.audit.charge(who, dataset, spent, body.what, independent=apart))
 
@@ -402,9 +382,9 @@ def _events(events: tuple[Event, ...], after: str, most: int) -> answers.EventsR
     return answers.EventsResponse(told, following)
 
 
-@router.get("/status", summary="Whether anything new may be said")
+@router.get("/status", summary="Budgets, and whether new answers are possible")
 def status(service: Served, who: Who) -> answers.StatusResponse:
-    """The spending of each dataset; and releases that were declared to be of nobody else's individuals."""
+    """The budget of each dataset, and releases whose individuals were declared to be in no other dataset."""
     there, apart = service.audit.status(who), service.audit.apart(who)
     budgets = [answers.BudgetResponse.of(budget) for budget in there.datasets]
     declared = [answers.ApartResponse(**release) for release in apart]
@@ -413,35 +393,35 @@ def status(service: Served, who: Who) -> answers.StatusResponse:
 
 @router.post("/verification", summary="Recompute everything in the ledger")
 def verify(service: Served, who: Who) -> answers.VerificationResponse:
-    """The database's own check, the chain, all digests and seals, levels and budgets; and the chain of the trail."""
+    """Check the database, the chain of events, all digests, seals, levels and budgets, and the chain of the trail."""
     sound = service.audit.verify(who)
     lines = service.audit.check_trail(who)
     return answers.VerificationResponse(sound.events, sound.responses, sound.cells, sound.answers, lines)
 
 
-@router.get("/receipt", summary="A line to keep elsewhere")
+@router.get("/receipt", summary="A receipt to keep elsewhere")
 def receipt(service: Served, who: Who) -> answers.ReceiptResponse:
-    """A receipt, which proves later that the ledger still holds what it holds now."""
+    """A receipt, which proves later that the ledger still has all its present events."""
     return answers.ReceiptResponse(service.audit.receipt(who))
 
 
 @router.post("/receipt/check", summary="Check a receipt")
 def check_receipt(service: Served, who: Who, body: Receipt) -> answers.ReceiptHolds:
-    """A ledger that does not hold it any more is in quarantine from then on."""
+    """Check a receipt; a ledger that has lost an event goes into quarantine."""
     service.audit.check_receipt(who, body.receipt)
     return answers.ReceiptHolds()
 
 
 @router.get("/trail", summary="Who did what")
 def trail(service: Served, who: Who, after: After = "", most: Most = MOST) -> answers.TrailResponse:
-    """Through this service, oldest first; no value."""
+    """The actions through this service, oldest first; no confidential values."""
     entries: list[Any] = [{"name": name, **entry} for name, entry in service.audit.trail(who, after, most + 1)]
     return answers.TrailResponse(entries[:most], entries[most - 1]["name"] if len(entries) > most else None)
 
 
 @router.get("/trail/lines", summary="The whole trail, as JSON lines", response_class=JsonLinesResponse)
 def trail_lines(service: Served, who: Who) -> JsonLinesResponse:
-    """Oldest first; each line holds a digest of all before it, so that a copy is checked without the service."""
+    """Oldest first. Each line has a digest of all lines before it, so a copy can be checked without the service."""
     lines = service.audit.lines(who)
     return JsonLinesResponse(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
 
@@ -449,7 +429,7 @@ def trail_lines(service: Served, who: Who) -> JsonLinesResponse:
 def _tables(
     requests: Sequence[PublishRequest | AnswerRequest], brought: Sequence[PublishBody | NamedRelaxBody]
 ) -> tuple[dict[str, Any], dict[str, str | None]]:
-    """The tables and the approved proposals, by the names of the releases."""
+    """Return the tables, and the approved proposals, by the names of the releases."""
     names = [request.name for request in requests]
     if len({*names}) < len(names):
         raise OutOfRange("measures must name each release once", came="one twice", remedy="Leave out one of the two.")
@@ -458,7 +438,7 @@ def _tables(
 
 
 def _table(body: PublishBody | RelaxBody | NamedRelaxBody) -> Any:
-    """The table in a request: columns, or a counted table for a plan."""
+    """Return the table of a request: columns, or a counted table for a plan."""
     if (body.table is None) == (body.counted is None):
         came = "neither" if body.table is None else "both"
         remedy = "Send table, columns by name; or counted, the document of utmost count, for a plan."

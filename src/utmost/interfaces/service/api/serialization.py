@@ -14,7 +14,7 @@ from utmost.tables.frames.any_table import adapter_of
 
 
 def facts_in(answer: Any) -> dict[str, Any]:
-    """The facts in an answer."""
+    """Return the JSON object in an answer."""
     try:
         facts: Any = answer.json()
     except ValueError:
@@ -31,7 +31,7 @@ def facts_in(answer: Any) -> dict[str, Any]:
 
 
 def as_sent(table: Any) -> dict[str, Any]:
-    """A table as a request has it: columns, or the document of a counted one."""
+    """Return a table as JSON: columns, or the document of a counted table."""
     if isinstance(table, CountedTable):
         from utmost.publish.statements.counted_files import COUNTED_FORM
 
@@ -40,7 +40,7 @@ def as_sent(table: Any) -> dict[str, Any]:
 
 
 def table_in(answer: Mapping[str, Any], brought: Any) -> Any:
-    """The table in an answer: in the kind that was brought, if one was; of a counted one a dict of columns."""
+    """Return the table of an answer in the type of the sent table; a dict of columns for a counted one or none."""
     if "release" in answer:
         return NoisySums.of_facts(answer["release"])
     cells: dict[str, Any] = answer["columns"]
@@ -50,11 +50,10 @@ def table_in(answer: Mapping[str, Any], brought: Any) -> Any:
     dropped = [name for name in adapter.names(brought) if str(name) not in cells]
     table = adapter.without(brought, dropped)
     names, order = adapter.names(table), list(cells)
-    # A margin that the service added stands behind the column before it.
+    # Each margin column that the service added stands after its column.
     after = {name: order[order.index(name) - 1] for name in order[1:] if name not in names}
     return adapter.with_columns(table, cells, after)
 
 
 def path_part(name: object) -> str:
-    """A name as one part of a path."""
     return quote(text(name, "name").encode("utf-8", "surrogatepass"), safe="")

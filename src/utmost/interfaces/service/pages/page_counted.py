@@ -1,4 +1,4 @@
-"""Sums that agree, by form: a plan says what is measured, a counted table is brought, and a release shows its sums."""
+"""Pages for releases by a plan: reading plans and counted tables, and showing sums."""
 
 import json
 from typing import Any
@@ -23,38 +23,30 @@ _MOST_CELLS, _MOST_FAMILIES, _MOST_BARS, _MOST_LISTED = 20_000, 4, 24, 500
 
 
 def brought_counted(content: bytes) -> CountedTable:
-    """The counted table in a file that `utmost count` wrote.
-
-    Raises:
-        BadTable: for a file that is no counted table; the message repeats nothing of it.
-    """
+    """Read the counted table in a file of `utmost count`; messages repeat nothing of a file that is none."""
     return COUNTED_FORM.of(document(content, "utmost count"), "file")
 
 
 def planned(content: bytes) -> tuple[Promise, Level]:
-    """The promise of a file that `utmost plan` wrote, and the level of its plan; it holds public facts alone."""
+    """Return the promise and the level in a file of `utmost plan`, which has public facts alone."""
     plan = PLAN_FORM.of(document(content, "utmost plan"), "file")
     assert plan.level is not None, "a plan says its level"
     return Promise(noise=plan), plan.level
 
 
 def document(content: bytes, command: str) -> Any:
-    """The JSON in a file that a command wrote, with axes that a server makes."""
+    """Return the JSON in a file of a command, after a check that its axes are not too long."""
     try:
         document = strict_json(content)
         check_listed(document)
         return document
     except json.JSONDecodeError:
-        remedy = f"Bring the .json file that {command} wrote."
+        remedy = f"Choose the .json file that {command} wrote."
         raise BadTable("a file must be JSON", came="something else", where="file", remedy=remedy) from None
 
 
 def of_part(text: str) -> tuple[str, str]:
-    """A partition and its part, as people write them.
-
-    >>> of_part("town = Bern")
-    ('town', 'Bern')
-    """
+    """Split "partition = part"."""
     partition, _, part = map(str.strip, text.partition("="))
     if not partition or not part or "=" in part:
         raise OutOfRange("a part must be written as partition = part", where="part", remedy="Write town = Bern.")
@@ -62,24 +54,15 @@ def of_part(text: str) -> tuple[str, str]:
 
 
 def rule_asked(below: str) -> WithholdingRule | None:
-    """The rule by which a page leaves out small cells; None where none is asked for."""
+    """Return the rule for small cells of a page; None without one."""
     return WithholdingRule.of(below=below) if below.strip() else None
 
 
 def sums_shown(
     release: NoisySums, level: Level, rule: WithholdingRule | None = None, ordered: str = ""
 ) -> dict[str, Any]:
-    """The measured families of a release, as charts and tables; of a large domain the file alone has them.
-
-    Args:
-        release: Sums that were measured, at a level.
-        level: Level of the sums.
-        rule: Rule by which cells are withheld.
-        ordered: the level of an axis of bins or dates of which the quartiles are shown; empty for none.
-
-    Raises:
-        OutOfRange, NotDetermined: for another level, and for one that was not measured finely enough.
-    """
+    """Return the measured marginals of a release, as charts and tables; a large domain is only in the file."""
+    # `ordered` is the level of an axis of bins or dates whose quartiles are shown; empty for none.
     plan, domain = release.plan, release.domain
     is_small = domain.size <= _MOST_CELLS
     names = [release.table_name(family) for family in plan.shares] if is_small else []
@@ -96,7 +79,7 @@ def sums_shown(
 
 
 def _family(release: NoisySums, name: str, rule: WithholdingRule | None) -> list[dict[str, Any]]:
-    """A family's table; where counts were noised together with sums one of each, and a cell is left out of both."""
+    """Return the table of a marginal for each released column; withheld cells are missing in all of them."""
     table, columns = release[name], release.value_columns
     numbers = len(columns) * 2
     axes, (first, first_margin) = adapter_of(table).names(table)[:-numbers], columns[0]
@@ -104,20 +87,52 @@ def _family(release: NoisySums, name: str, rule: WithholdingRule | None) -> list
     pairs = zip(table[first].tolist(), table[first_margin].tolist(), strict=True)
     is_shown = [rule is None or rule.passes(value, bar) for value, bar in pairs]
     amount = "" if release.unit.amount is None else release.unit.amount.name
-    return [
+    shown = [
         _shown(name, value if len(columns) > 1 else amount, labels, table[value], table[margin], is_shown)
         for value, margin in columns
     ]
+    if release.plan.amount_pair is not None and len(labels) <= _MOST_BARS:  # a mean takes a twentieth of a second
+        shown.append(_shown_means(release, name, labels, is_shown))
+    return shown
+
+
+def _shown_means(release: NoisySums, name: str, labels: list[str], is_shown: list[bool]) -> dict[str, Any]:
+    """Return the means of a marginal, each with its interval."""
+    amount = release.unit.amount
+    assert amount is not None, "amounts were summed"
+    means = release.with_means(name)
+    ends = zip(*(list(means[f"{amount.name}_mean{end}"]) for end in ("", "_lower", "_upper")), strict=True)
+    rows: list[tuple[str, str | None, str]] = []
+    for label, show, (mean, low, high) in zip(labels, is_shown, ends, strict=True):
+        is_known = mean is not None and mean == mean
+        value = short(float(mean)) if is_known else "not determined"
+        rows.append(
+            (
+                label,
+                value if show else None,
+                f"{short(float(low))} to {short(float(high))}" if is_known and show else "",
+            )
+        )
+    return {
+        "name": name or "total",
+        "unit": f"{amount.name}_mean",
+        "family": name,
+        "picture": "",
+        "drawn": len(rows) - is_shown.count(False),
+        "rows": rows,
+        "count": len(rows),
+        "withheld": is_shown.count(False),
+    }
 
 
 def _shown(
     name: str, of: str, labels: list[str], values: NDArray[Any], margins: NDArray[Any], is_shown: list[bool]
 ) -> dict[str, Any]:
-    """One column of a family's table, as a chart and as rows."""
+    """Return one column of a marginal's table, as a chart and as rows."""
     values, margins = values.tolist(), margins.tolist()
     margin = max(map(float, margins))
     drawn = [(label, float(value)) for label, value, show in zip(labels, values, is_shown, strict=True) if show]
-    title = f"{name or 'total'}, each with its error bar of {short(margin)} at 95 %"
+    title = f"{name or 'total'}, each with its margin of {short(margin)} at 95 %"
     cells = zip(labels[:_MOST_LISTED], values, margins, is_shown, strict=False)
     return {
         "name": name or "total",
@@ -125,7 +140,7 @@ def _shown(
         "family": name,
         "picture": charts.error_bars(title, drawn[:_MOST_BARS], margin) if drawn else "",
         "drawn": min(len(drawn), _MOST_BARS),
-        "rows": [(label, short(value) if show else None, short(bar)) for label, value, bar, show in cells],
+        "rows": [(label, short(value) if show else None, f"± {short(bar)}") for label, value, bar, show in cells],
         "count": len(labels),
         "withheld": is_shown.count(False),
     }

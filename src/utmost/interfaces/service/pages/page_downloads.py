@@ -1,7 +1,7 @@
-"""Files of a page: released values as CSV, Parquet or Excel, and the statement of just that file.
+"""Files of a page: released values as CSV, Parquet or Excel, and the statement of exactly that file.
 
-A file is made once for each release, level and format, by a process that has no key, and kept while there is room: who
-asks again, or asks with others at once, is given the same bytes.
+A file is made once for each release, level and format, by a process without the key, and kept while there is room, so
+that repeated and simultaneous requests get the same bytes.
 """
 
 import json
@@ -47,28 +47,25 @@ _KINDS = {
 _WORDS = {"csv": ("CSV", None), "parquet": ("Parquet", "pyarrow"), "xlsx": ("Excel", "xlsxwriter")}
 
 MOST_CELLS = {"csv": 2_000_000, "parquet": 500_000, "xlsx": 300_000}
-"""The largest number of cells of a file: as many as a process writes in a few seconds."""
+"""Largest number of cells of a file, which a process writes in a few seconds."""
 
 MOST_TEXT = {"csv": 32 << 20, "parquet": 4 << 20, "xlsx": 4 << 20}
-"""The largest number of their characters, as JSON."""
+"""Largest number of characters of these cells, as JSON."""
 
-_TOGETHER, _LONGEST = 100_000, 2 << 20  # cells, and characters, of a CSV file that a process is given at once
+_TOGETHER, _LONGEST = 100_000, 2 << 20  # cells and characters of one piece of a CSV file
 _KEPT, _MOST_WAITING, _PATIENCE = 64 << 20, 8, 60.0
 
 
 @lru_cache
 def endings() -> tuple[tuple[str, str], ...]:
-    """The formats that this machine writes: the ending, and what people call it."""
+    """Return the formats that this machine can write: ending and name."""
     return tuple((ending, word) for ending, (word, needs) in _WORDS.items() if needs is None or find_spec(needs))
 
 
 class KeptFiles:
-    """The files that were made, those that were asked for last; each is made once, whoever asks for it meanwhile.
+    """The files that were requested last; each is made once, also for simultaneous requests."""
 
-    Args:
-        most: Number of bytes that they have together.
-        waiting: Number of requests that wait for one that another is making.
-    """
+    # `most` is in bytes; `waiting` is how many requests may wait for a file that another request makes.
 
     def __init__(self, most: int = _KEPT, waiting: int = _MOST_WAITING) -> None:
         self._most, self._waiting = most, waiting
@@ -77,11 +74,7 @@ class KeptFiles:
         self._begun: dict[Any, Future[bytes]] = {}
 
     def file(self, key: Any, make: Callable[[], bytes]) -> bytes:
-        """The file of a key, made where it is not there.
-
-        Raises:
-            Refused: where too many wait for others to make theirs; and as `make` does.
-        """
+        """Return the file of a key, and make it if it is not there; refuse if too many requests wait for it."""
         with self._lock:
             if key in self._files:
                 self._files.move_to_end(key)
@@ -122,41 +115,40 @@ class KeptFiles:
 
 
 class Seen:
-    """A level of a release that a token is for and that is there: to look at a page never makes a new one."""
+    """A stored level of a release that a token may see; viewing a page never makes a new level."""
 
     def __init__(
         self, request: Request, service: Served, viewer: Viewer, name: NameQuery, at: NameQuery, version: Version = None
     ) -> None:
         self.release, self.level = service.releases.release(viewer, name, version), read_level(at)
         if self.level not in service.releases.levels(viewer, self.release):
-            raise HTTPException(404, "There is no such level of this release, or the token is not for it.")
+            raise HTTPException(404, "This release has no such level, or your token does not include it.")
         service.releases.note_view(viewer, self.release)
         self._service, self._viewer, self._kept = service, viewer, request.app.state.files
         self._view: View | None = None
 
     @property
     def view(self) -> View:
-        """The values, read once."""
         if self._view is None:
             self._view = self._service.releases.view(self._viewer, self.release.name, self.level, self.release.version)
         return self._view
 
     @property
     def is_sums(self) -> bool:
-        """Whether it is what a plan measured."""
+        """Whether the release is by a plan."""
         return self.release.noise.is_by_plan
 
     def content(self, ending: str, family: str) -> bytes:
-        """The released values in a format: the same bytes each time, for the statement has their digest."""
-        # A workbook says of which levels its own is one: those that came later make another.
+        """Return the released values in a format, always the same bytes, because the statement has their digest."""
+        # A workbook lists the levels up to its own: later levels make another file.
         there = tuple(level_text(at) for at in self.release.levels if not at > self.level)
-        of = family if self.is_sums else ""  # a table has none, whatever is asked: it is one file
+        of = family if self.is_sums else ""  # a table has no marginals, and is one file
         key = self.release.name, self.release.version, level_text(self.level), there, of, ending
         made: bytes = self._kept.file(key, lambda: self._made(ending, family))
         return made
 
     def statement(self, family: str, digest: Mapping[str, str]) -> dict[str, Any]:
-        """The statement of the values in a file."""
+        """Return the statement of the values in a file."""
         if self.is_sums:
             return SumsTable(self.view.table, _family(self.view.table, family), False).statement(dict(digest))
         return statement_of(self.view, digest)
@@ -185,11 +177,7 @@ class Seen:
 
 
 def check_size(ending: str, release: Published, cells: int) -> None:
-    """Check, before values are read where that can be, that a release is none too large for a file of a page.
-
-    Raises:
-        Unsupported: for one that is, naming a format or a way that works.
-    """
+    """Refuse a release that is too large for a file of a page, before the values are read if possible."""
     if not release.noise.is_by_plan:
         cells = max(cells, release.rows * (len(release.columns) + len(release.public)))
     if cells > MOST_CELLS[ending]:
@@ -198,7 +186,7 @@ def check_size(ending: str, release: Published, cells: int) -> None:
 
 def _too_large(ending: str, came: str) -> Unsupported:
     word, most = _WORDS[ending][0], MOST_CELLS[ending]
-    remedy = "Take the CSV file."
+    remedy = "Choose the CSV file."
     if ending == "csv":
         remedy = 'Save it by program: ut.connect(...).save("NAME", "released.parquet", epsilon=...).'
     required = f"a page gives {word} files of at most {most} cells, and {MOST_TEXT[ending] >> 20} MiB of text"
@@ -206,7 +194,7 @@ def _too_large(ending: str, came: str) -> Unsupported:
 
 
 def _pieces(cells: Mapping[str, list[Any]]) -> Iterator[str]:
-    """Columns as JSON, in pieces that a process is given at once; of an empty table one."""
+    """Return columns as JSON, in pieces for a worker process; an empty table makes one piece."""
     count, rows, start = len(next(iter(cells.values()), ())), max(1, _TOGETHER // max(len(cells), 1)), 0
     while True:
         piece = json.dumps({name: column[start : start + rows] for name, column in cells.items()})
@@ -220,12 +208,7 @@ def _pieces(cells: Mapping[str, list[Any]]) -> Iterator[str]:
 
 
 def _worked(caller: str, fields: Mapping[str, str]) -> bytes:
-    """The output of a process without the key.
-
-    Raises:
-        Unsupported: where it takes too long, or too much memory.
-        BadTable: for text that a file of this kind cannot hold.
-    """
+    """Return the output of a worker process, which has no key."""
     try:
         told = WORKERS.ask(caller, "download", fields, is_kept=False)
     except Unsupported:
@@ -240,31 +223,27 @@ Looked = Annotated[Seen, Depends(Seen)]
 
 @downloads.get("/release/table.{ending}")
 def table_file(seen: Looked, ending: Annotated[Ending, InPath()], family: NameQuery = "") -> Response:
-    """The released values as a file, which the statement is about; of sums one family."""
+    """Send the released values as a file, to which the statement belongs; of sums one marginal."""
     return _download(seen.content(ending, family), ending, f"released.{ending}")
 
 
 @downloads.get("/release/release.json")
 def release_file(seen: Looked) -> Response:
-    """The whole release of sums: statement and noisy values, from which every other sum is answered."""
+    """Send the complete release by a plan: statement and noisy sums, from which all other sums follow."""
     if not seen.is_sums:
-        raise HTTPException(404, "Only sums are one document.")
+        raise HTTPException(404, "Only releases by a plan are one document.")
     return _download(json.dumps(seen.view.table.facts()).encode(), "json", "release.json")
 
 
 @downloads.get("/release/statement.json")
 def statement_file(seen: Looked, of: Annotated[Ending, Query()] = "csv", family: NameQuery = "") -> Response:
-    """The statement of the released values, as a file that anyone can check."""
+    """Send the statement of the released values, as a file that anyone can check."""
     said = seen.statement(family, {"of": "file", "sha256": sha256(seen.content(of, family)).hexdigest()})
     return _download(json.dumps(said, indent=1, ensure_ascii=False).encode(), "json", f"released.{of}.json")
 
 
 def _family(release: NoisySums, family: str) -> str:
-    """A family by its name, as it is written: that of the cells where none is named.
-
-    Raises:
-        NotDetermined, OutOfRange: for one that the release does not have.
-    """
+    """Return the name of a marginal; by default that of the cells."""
     return release.table_name(release.domain.finest) if family == "" else family
 
 

@@ -1,4 +1,4 @@
-"""The forms of the pages: the verbs of the API, each once for the key that its form carries."""
+"""Forms of the pages: actions of the API, each carried out once for the key of its form."""
 
 from base64 import b64encode
 from dataclasses import replace
@@ -31,34 +31,31 @@ _BESIDE = ("statement", "release")
 
 
 def _key(sent: FilledForm) -> str:
-    """The idempotency key of a form: sent twice, it takes place once."""
+    """Return the idempotency key of a form, so that a form that is sent twice takes place once."""
     return sent.text("key")
 
 
 @forms.post("/proposals")
 def propose(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
-    """Propose to publish or to relax."""
     service.proposals.propose(viewer, _key(sent), requested(sent), reason=sent.text("reason"))
     return see(request, "/proposals", done="proposed")
 
 
 @forms.post("/proposals/decision")
 def decide(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
-    """Approve or refuse a proposal."""
     service.proposals.decide(viewer, sent.text("proposal"), sent.text("state"), sent.text("reason"))
     return see(request, "/proposals", done=sent.text("state"))
 
 
 @forms.post("/proposals/withdrawal")
 def withdraw(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
-    """Take a proposal of one's own back."""
     service.proposals.withdraw(viewer, sent.text("proposal"))
     return see(request, "/proposals", done="withdrawn")
 
 
 @forms.post("/proposals/table")
 def bring(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
-    """Bring the table of an approved proposal."""
+    """Publish or relax with the table of an approved proposal."""
     proposal, facts = service.proposals.one(viewer, sent.text("proposal"))
     asked = proposal.request(facts)
     if isinstance(asked, PublishRequest):
@@ -68,7 +65,7 @@ def bring(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Resp
 
 @forms.post("/publish")
 def publish(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
-    """Publish a table at once, where no second person is asked for."""
+    """Publish a table at once, if no second person's approval is needed."""
     return _publish(request, service, viewer, sent, requested_publication(sent), None)
 
 
@@ -79,7 +76,7 @@ def _publish(
     content, promise, name = sent.file("table"), asked.promise, asked.name
     table = brought_counted(content) if promise.lasting_noise.is_by_plan else brought_table(content, promise.columns)
     if proposal is None and isinstance(table, CountedTable):
-        # Nobody approves: the table itself says which part it is, and who one individual is.
+        # Without an approval, the table decides which part it is, and who is protected.
         asked = replace(asked, promise=promise.of_table(table))
     published = service.releases.publish_measures(viewer, _key(sent), [asked], {name: table}, {name: proposal})
     return see(request, "/release", name=name, version=published[name].release.version, done="published")
@@ -87,7 +84,7 @@ def _publish(
 
 @forms.post("/relax")
 def relax(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
-    """Relax a release at once, where no second person is asked for."""
+    """Relax a release at once, if no second person's approval is needed."""
     asked = AnswerRequest(sent.text("release"), read_level(sent.text("epsilon")), sent.number("version"))
     return _relax(request, service, viewer, sent, asked, None)
 
@@ -105,7 +102,7 @@ def _relax(
 
 @forms.post("/view")
 def view(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
-    """Have a noisier copy made; it spends nothing."""
+    """Make a noisier copy; it spends nothing."""
     name, at, version = sent.text("release"), read_level(sent.text("epsilon")), sent.number("version")
     service.releases.view(viewer, name, at, version)
     return see(request, "/release", name=name, version=version, at=sent.text("epsilon"))
@@ -113,16 +110,16 @@ def view(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Respo
 
 @forms.post("/tokens")
 def make_token(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
-    """Make a token, and say this once what its bearer presents."""
+    """Make a token, and show its secret once."""
     options: dict[str, Any] = {"days": sent.optional("days") or 90, "subject": sent.optional("subject")}
     grants = _grants(sent.text("grants")) or _chosen_grants(sent)
-    not_there = service.releases.not_there(viewer, grants)  # before, so that nothing fails once there is a secret
+    not_there = service.releases.not_there(viewer, grants)  # first, so that nothing can fail after the secret is made
     made, presented = service.bearers.make(viewer, _key(sent), sent.text("owner"), sent.text("role"), grants, **options)
     return render(request, "token_made.html", viewer, made=made, presented=presented, not_there=not_there)
 
 
 def _grants(text: str) -> tuple[Grant, ...]:
-    """Grants as people write them: a release in each line, and after a sign <= the largest level."""
+    """Read grants from text: a release in each line, optionally followed by <= and the largest level."""
     found = []
     for line in text.splitlines():
         name, _, most = line.partition("<=")
@@ -132,21 +129,19 @@ def _grants(text: str) -> tuple[Grant, ...]:
 
 
 def _chosen_grants(sent: FilledForm) -> tuple[Grant, ...]:
-    """Grants as they are chosen from the list: a release in each row, and the largest level beside it."""
+    """Read grants from the rows of a form: a release, and its largest level."""
     rows = ((sent.text(f"release-{row}"), sent.text(f"up_to-{row}")) for row in range(1, _GRANTS + 1))
     return tuple(Grant(name, read_level(most) if most else None) for name, most in rows if name)
 
 
 @forms.post("/tokens/revocation")
 def revoke(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
-    """Revoke a token at once."""
     service.bearers.revoke(viewer, sent.text("token"))
     return see(request, "/tokens", done="revoked")
 
 
 @forms.post("/budgets")
 def limit(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
-    """Set the limit of a dataset."""
     dataset = sent.text("dataset")
     service.audit.limit(viewer, dataset, read_level(sent.text("epsilon")))
     return see(request, "/budgets", done="waits" if service.audit.is_unused(viewer, dataset) else "limited")
@@ -154,7 +149,6 @@ def limit(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Resp
 
 @forms.post("/verify/ledger")
 def verify_ledger(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
-    """Recompute everything in the ledger."""
     found = service.audit.verify(viewer)
     shown: dict[str, Any] = {
         "found": found,
@@ -166,14 +160,14 @@ def verify_ledger(request: Request, service: Served, viewer: Viewer, sent: Sent)
 
 @forms.post("/verify/receipt")
 def check_receipt(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
-    """Check that the ledger still holds what a receipt is about."""
+    """Check that the ledger still has all events of a receipt."""
     service.audit.check_receipt(viewer, sent.text("receipt")[:_LONGEST])
     return see(request, "/verify", done="holds")
 
 
 @forms.post("/verify/table")
 def verify_table(request: Request, viewer: Viewer, sent: Sent) -> Response:
-    """Check that what was published is what its statement says, in a process without the key; nothing of it is kept."""
+    """Verify published files in a process without the key; nothing of them is kept."""
     brought = {"table": sent.file("table")} | {name: sent.files[name] for name in _BESIDE if name in sent.files}
     fields = {name: b64encode(content).decode() for name, content in brought.items()}
     told = WORKERS.ask(f"{viewer.name} {viewer.owner}", "verify", fields, is_kept=False)

@@ -1,4 +1,4 @@
-"""Several measures by page, in one transaction: by files of plans and counted tables, or of approved proposals."""
+"""Several releases by page, in one transaction: from plans and counted tables, or for approved proposals."""
 
 from typing import Any, TypeVar
 
@@ -24,30 +24,34 @@ T = TypeVar("T")
 measures = APIRouter(include_in_schema=False)
 
 MOST_ROWS = 4
-"""The number of measures of one form; the API takes more."""
+"""Rows of the form; the API accepts more releases."""
 
 TEXT_FIELDS = tuple(json_forms(PublishRequest).keys() - {"promise", "level", "independent", "request"})
-"""The fields of a request that a form has as a line of text: the level has its own line, and the key of the form stands
-for the request's name."""
+"""Text fields of a request in a form. The level has its own field, and the key of the form replaces the request's
+name."""
 
 
 def requested_facts(sent: FilledForm, *, name: str, level: str) -> dict[str, Any]:
-    """The fields of a request to publish as a form has them, but its promise."""
+    """Return the fields of a request to publish from a form, without its promise."""
     texts = {field: sent.optional(field) for field in TEXT_FIELDS}
     return texts | {"name": name, "level": level, "independent": sent.ticked("independent")}
 
 
 @measures.post("/publish/measures")
 def publish_measures(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
-    """Publish several measures at once, where no second person is asked for: a plan and a counted table in each row."""
+    """Publish several releases at once, if no approval is needed: a counted table in each row, perhaps with a plan."""
     viewer.check_role("publish")
     requests, tables = list[PublishRequest](), dict[str, Any]()
     for row in range(1, MOST_ROWS + 1):
         if name := sent.text(f"release-{row}"):
-            promise, level = planned(sent.file(f"plan-{row}"))
-            counted = brought_counted(sent.file(f"table-{row}"))
-            asked = requested_facts(sent, name=name, level=sent.text(f"epsilon-{row}") or level_text(level))
-            requests.append(read_request({**asked, "promise": promise.of_table(counted).facts()}))
+            counted, level = brought_counted(sent.file(f"table-{row}")), sent.text(f"epsilon-{row}")
+            if f"plan-{row}" in sent.files:
+                by_plan, level_of_plan = planned(sent.file(f"plan-{row}"))
+                promise, level = by_plan.of_table(counted), level or level_text(level_of_plan)
+            else:
+                promise = Promise.of_counted(counted)
+            asked = requested_facts(sent, name=name, level=level)
+            requests.append(read_request({**asked, "promise": promise.facts()}))
             _add(tables, name, counted)
     service.releases.publish_measures(viewer, sent.text("key"), _some(requests, "release-1"), tables, {})
     return see(request, "/releases", done="published")
@@ -55,7 +59,7 @@ def publish_measures(request: Request, service: Served, viewer: Viewer, sent: Se
 
 @measures.post("/relax/measures")
 def relax_measures(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
-    """Relax several releases at once, where no second person is asked for: a level and the same table in each row."""
+    """Relax several releases at once, if no approval is needed: a level and the same table in each row."""
     viewer.check_role("relax")
     requests, tables = list[AnswerRequest](), dict[str, Any]()
     for row in range(1, MOST_ROWS + 1):
@@ -69,7 +73,7 @@ def relax_measures(request: Request, service: Served, viewer: Viewer, sent: Sent
 
 @measures.post("/proposals/tables")
 def bring_tables(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
-    """Bring the tables of several approved proposals, of one kind: all are said together, or none is."""
+    """Publish, or relax, with the tables of several approved proposals, all or none."""
     publications, relaxations = list[PublishRequest](), list[AnswerRequest]()
     tables, proposals = dict[str, Any](), dict[str, str | None]()
     for name, content in sent.files.items():
@@ -99,7 +103,7 @@ def bring_tables(request: Request, service: Served, viewer: Viewer, sent: Sent) 
 
 
 def _table_for(promised: Promise | Published, content: bytes) -> CountedTable | dict[str, list[object]]:
-    """The table of a promise, or of a release: a counted one, or the columns of a CSV file."""
+    """Return the table for a promise or a release: a counted table, or the columns of a CSV file."""
     return brought_counted(content) if promised.noise.is_by_plan else brought_table(content, promised.columns)
 
 

@@ -1,4 +1,4 @@
-"""Publishing by page: what a form promises, and what that would give, shown before anything is drawn."""
+"""Publishing by page: the form of a promise, and a preview of its outcome before anything is drawn."""
 
 from dataclasses import replace
 from typing import Any
@@ -24,14 +24,14 @@ from utmost.publish.promises.promise import PROMISE_FORM, Promise
 publishing = APIRouter(include_in_schema=False)
 
 PROMISE_TEXTS = tuple(name for name, form in json_forms(Promise).items() if form.hint)
-"""The fields of a promise that a form has as a line of text."""
+"""Text fields of a promise in a form."""
 
 _CELLS = ("sensitivity", "cells", "neighbours", "numbers", "grid", "largest")
 
 
 @publishing.get("/publish")
 def publish_page(request: Request, service: Served, viewer: Viewer) -> Response:
-    """A form for a publication, or for proposing one."""
+    """Show the form for publishing, or for proposing to publish."""
     viewer.check_role("publish")
     shown: dict[str, Any] = {
         "needs_second": service.proposals.required,
@@ -46,13 +46,13 @@ def publish_page(request: Request, service: Served, viewer: Viewer) -> Response:
 
 
 def known_datasets(service: Service, viewer: Token) -> list[str]:
-    """The datasets of the releases that a token is for, to choose from."""
+    """Return the datasets of the releases that a token may see, to choose from."""
     return sorted({release.dataset for release in service.releases.all(viewer)})
 
 
 @publishing.post("/publish/outlook")
 def outlook_page(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
-    """The outcome of a publication at its level and around it, with its cost; nothing is drawn or written."""
+    """Show the outcome and cost of a publication at its level and around it; nothing is drawn or written."""
     viewer.check_role("publish")
     publication = proposable(requested_publication(sent))
 
@@ -68,17 +68,15 @@ def outlook_page(request: Request, service: Served, viewer: Viewer, sent: Sent) 
 
 
 def requested(sent: FilledForm) -> PublishRequest | AnswerRequest:
-    """The request that a form states, to publish or to relax."""
+    """Return the request of a form, to publish or to relax."""
     if sent.text("verb") == "relax":
         return AnswerRequest(sent.text("release"), read_level(sent.text("epsilon")), sent.number("version"))
     return requested_publication(sent)
 
 
 def requested_publication(sent: FilledForm) -> PublishRequest:
-    """The request to publish that a form states.
-
-    A form with a file takes the promise from there: from a plan the level, too, where none is filled in.
-    """
+    """Return the request to publish in a form."""
+    # A file in the form replaces the promise; a plan also gives the level if the form has none.
     about = requested_facts(sent, name=check_name(sent.text("name"), "name"), level=sent.text("epsilon"))
     if sent.text("kind") != "plan":
         noise: dict[str, Any] = {name: sent.optional(name) for name in _CELLS}

@@ -1,4 +1,4 @@
-"""Pages: templates that escape all that is put into them, and files that never change under their name."""
+"""Pages: templates that escape all values, and static files whose address changes with their content."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -59,7 +59,7 @@ PLACES = (
         ),
     ),
 )
-"""The pages, by what each is for; a page is shown to whoever may do one of the verbs after its name."""
+"""Menu of pages: path, title, and the actions of which a viewer needs one."""
 
 DONE = {
     "proposed": "The proposal waits for a second person.",
@@ -73,12 +73,12 @@ DONE = {
     "waits": "The limit is set, and no release names this dataset yet: see whether its name is right.",
     "holds": "The ledger holds everything that the receipt is about.",
 }
-"""The message of a page after a form, by the word in its address: no other text from an address is ever shown."""
+"""Messages after a form, by a word in the address: no other text of an address is ever shown."""
 
 
 @cache
 def static_files() -> Mapping[str, tuple[bytes, str, str]]:
-    """Name to content, media type and digest."""
+    """Return the content, media type and digest of each static file, by name."""
     served = {}
     for file in files("utmost.interfaces.service").joinpath("static").iterdir():
         content = file.read_bytes()
@@ -88,26 +88,18 @@ def static_files() -> Mapping[str, tuple[bytes, str, str]]:
 
 
 def static_address(name: str) -> str:
-    """The address of a file: another one when its content changes."""
+    """Return the address of a static file; it changes with the content."""
     return f"/static/{name}?v={static_files()[name][2]}"
 
 
 def link(path: str, **query: Any) -> str:
-    """An address on this site; what is None or empty is left out.
-
-    >>> link("/release", name="a&b", version=None)
-    '/release?name=a%26b'
-    """
+    """Return an address on this site; parameters that are None or empty are left out."""
     filled = {name: str(value) for name, value in query.items() if value not in (None, "")}
     return f"{path}?{urlencode(filled)}" if filled else path
 
 
 def moment(seconds: int | float | str | None) -> str:
-    """A time in UTC, to the minute.
-
-    >>> moment(0), moment("2026-01-02T03:04:05.6Z")
-    ('1970-01-01 00:00', '2026-01-02 03:04')
-    """
+    """Return a time in UTC, to the minute."""
     if seconds is None:
         return ""
     if isinstance(seconds, str):
@@ -130,21 +122,13 @@ def _environment() -> Environment:
 
 
 def may_any(token: Token, verbs: str) -> bool:
-    """Whether a token's role allows one of some verbs, which stand between bars."""
+    """Check whether a token's role allows one of the actions, which are separated by bars."""
     return any(token.may_ever(verb) for verb in verbs.split("|"))
 
 
 def render(request: Request, template: str, viewer: Token | None, /, status: int = 200, **shown: Any) -> HTMLResponse:
-    """A page.
-
-    Args:
-        request: Request that is answered.
-        template: its name.
-        viewer: Token of whoever looks at it; None before the sign-in.
-        status: Status of HTTP.
-        shown: Values for the template's places; all of them are escaped but for the charts.
-    """
-    # Forms prove the cookie, before the sign-in, too: whoever has none gets one that says nothing.
+    """Return a page from a template; `shown` are its values, all of them escaped except charts."""
+    # Forms need a cookie also before the sign-in; a browser without one gets a random one.
     guest = "" if session(request) else fresh_guest()
     places = [
         (group, [(path, name) for path, name, verbs in pages if viewer is not None and may_any(viewer, verbs)])
@@ -169,7 +153,7 @@ def render(request: Request, template: str, viewer: Token | None, /, status: int
 
 
 def _waits(request: Request, viewer: Token | None) -> str:
-    """The number of waiting things; empty where it cannot be known: a page is shown, whatever the store does."""
+    """Return the number of waiting things for the menu; empty if unknown, because the page is shown anyway."""
     try:
         return "" if viewer is None else request.app.state.service.waiting.count(viewer)
     except Exception:
@@ -182,28 +166,28 @@ def _now(request: Request) -> float:
 
 
 def see(request: Request, path: str, **query: Any) -> Response:
-    """Send the browser to a page, after a form."""
+    """Redirect the browser to a page, after a form."""
     there = RedirectResponse(link(path, **query), 303)
-    # A script that is redirected would put the page into the page: it is told where to go.
+    # A redirected script would insert the page into the page, so a header names the address.
     if is_part(request):
         return Response(status_code=204, headers={"HX-Redirect": there.headers["location"]})
     return there
 
 
 def is_part(request: Request) -> bool:
-    """Whether the script of our pages asks, which puts what comes into a page that is there."""
+    """Check whether the script of our pages sent the request, and will put the answer into a page."""
     return request.headers.get("hx-request") == "true"
 
 
 def wants_page(request: Request) -> bool:
-    """Whether whoever asks is a browser that wants a page, rather than a program that wants JSON."""
+    """Check whether a browser wants a page, rather than a program JSON."""
     path = request.url.path
     accepts = "text/html" in request.headers.get("accept", "") or is_part(request)
     return accepts and not path.startswith(_JSON_ROADS)
 
 
 def problem_page(request: Request, problem: Mapping[str, Any], headers: Mapping[str, str]) -> Response:
-    """The failure, for people: a line in the form that was sent, or a page; without a valid token, the sign-in."""
+    """Show an error: as a line in the form that was sent, as a page, or, without a valid token, as the sign-in."""
     forwarded = {name: value for name, value in headers.items() if name.lower() != "www-authenticate"}
     if problem["status"] == 401 and request.url.path != "/login":
         return _to_sign_in(request)

@@ -1,10 +1,9 @@
-"""The viewer of a page: a token in a cookie that no script reads, and forms that only our own pages can send.
+"""The viewer of a page: a token in a cookie that no script can read, and forms that only our own pages can send.
 
-The cookie holds what the bearer presents, or the secret of a session that an OpenID provider began. It is sent to this
-site alone (SameSite=Strict), read by no script (HttpOnly), and never sent in the clear where it came over TLS (Secure,
-and a name that a neighbouring site cannot set). Every form carries a MAC of the cookie; a page of somebody else's can
-read neither. Before the sign-in the cookie holds a random number, so that nobody can be signed in as somebody else
-without noticing.
+The cookie holds a token, or the secret of a session of an OpenID sign-in. It is sent to this site only
+(SameSite=Strict), hidden from scripts (HttpOnly), and over TLS never sent unencrypted (Secure, with a name that a
+neighbouring site cannot set). Every form has a MAC of the cookie, so that a page of another site can send no form.
+Before the sign-in the cookie holds a random number, so that nobody can be signed in as another person without noticing.
 """
 
 import csv
@@ -32,9 +31,9 @@ _GUEST = "guest."
 _MOST_FIELDS, _MOST_TEXT, _MOST_FILES = 60, 1 << 20, 8
 _STRANGERS_FIELDS, _STRANGERS_TEXT = 8, 1 << 15
 _FILE_IN_MEMORY = 1 << 40
-"""A file is never laid on a disk, however long: it may be a table of true values. The guards limit the whole body."""
+"""Files stay in memory, however long: they may have true values. The size of the body is limited elsewhere."""
 
-# The forms that a table is brought by, and what whoever sends one must be allowed to do at all.
+# Forms with a table, and the action that the sender's role must allow.
 _BROUGHT = {
     "/publish": "publish",
     "/publish/outlook": "publish",
@@ -50,12 +49,12 @@ _MULTIPART, _URLENCODED = "multipart/form-data", "application/x-www-form-urlenco
 
 
 def cookie_name(request: Request, name: str = _COOKIE) -> str:
-    """The name of the cookie: over TLS one that only this very host can set."""
+    """Return the name of the cookie; over TLS a name that only this host can set."""
     return f"__Host-{name}" if request.url.scheme == "https" else name
 
 
 def session(request: Request) -> str:
-    """The content of the cookie; empty where there is none."""
+    """Return the content of the cookie; empty without one."""
     return request.cookies.get(cookie_name(request), "")
 
 
@@ -66,40 +65,36 @@ def put_session(request: Request, response: Response, held: str) -> None:
 
 
 def end_session(request: Request, response: Response) -> None:
-    """Take the cookie back."""
+    """Delete the cookie."""
     secure = request.url.scheme == "https"
     response.delete_cookie(cookie_name(request), httponly=True, samesite="strict", secure=secure, path="/")
 
 
 def way(request: Request) -> str:
-    """The content of the cookie of somebody on the way to an OpenID provider; empty where there is none."""
+    """Return the content of the cookie of an OpenID sign-in in progress; empty without one."""
     return request.cookies.get(cookie_name(request, _WAY), "")
 
 
 def put_way(request: Request, response: Response, held: str) -> None:
-    """Set the cookie of somebody on the way: it is sent along when another site leads back here."""
+    """Set the cookie of an OpenID sign-in; it must be sent when the provider's site redirects back."""
     secure = request.url.scheme == "https"
     options: dict[str, Any] = {"httponly": True, "samesite": "lax", "secure": secure, "path": "/"}
     response.set_cookie(cookie_name(request, _WAY), held, max_age=_WAY_SECONDS, **options)
 
 
 def end_way(request: Request, response: Response) -> None:
-    """Take that cookie back."""
+    """Delete the cookie of an OpenID sign-in."""
     secure = request.url.scheme == "https"
     response.delete_cookie(cookie_name(request, _WAY), httponly=True, samesite="lax", secure=secure, path="/")
 
 
 def fresh_guest() -> str:
-    """The content of the cookie before anybody has signed in."""
+    """Return the content of a cookie before the sign-in."""
     return _GUEST + entropy(16).hex()
 
 
 def viewer_of(request: Request) -> Token:
-    """The token of whoever looks at a page.
-
-    Raises:
-        NotAuthenticated: where there is none in the cookie that is valid now.
-    """
+    """Return the token of the viewer; refuse without a valid token in the cookie."""
     held = session(request)
     if not held or held.startswith(_GUEST):
         raise NotAuthenticated("a page must be asked for with a token", remedy="Sign in.")
@@ -109,10 +104,10 @@ def viewer_of(request: Request) -> Token:
 
 
 def _of_session(request: Request, held: str) -> Token:
-    """The token of somebody who signed in through the OpenID provider."""
+    """Return the token of a viewer who signed in through the OpenID provider."""
     openid = request.app.state.openid
     if openid is None:
-        raise NotAuthenticated("a session must be one that is not over")
+        raise NotAuthenticated("the session has ended, or never began")
     return counted(request, lambda: service_of(request).sessions.bearer(held, openid.issuer))
 
 
@@ -120,7 +115,7 @@ Viewer = Annotated[Token, Depends(viewer_of)]
 
 
 def form_proof(request: Request, held: str | None = None) -> str:
-    """The proof that every form carries: a MAC of the cookie, by a key of the service."""
+    """Return the proof in every form: a MAC of the cookie, by a key of the service."""
     held = session(request) if held is None else held
     _, key = service_of(request).ledger.beside("service pages")
     return hmac.digest(key, held.encode(), sha256).hex()
@@ -128,34 +123,29 @@ def form_proof(request: Request, held: str | None = None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class FilledForm:
-    """A form that came from one of our pages.
-
-    Attributes:
-        fields: name to text.
-        files: name to content; what was left empty is not there.
-    """
+    """A form that came from one of our pages; empty file fields are missing in `files`."""
 
     fields: Mapping[str, str]
     files: Mapping[str, bytes]
 
     def text(self, name: str) -> str:
-        """One field without the spaces at its ends; empty where it was not filled."""
+        """Return a field without surrounding spaces; empty if not filled."""
         return self.fields.get(name, "").strip()
 
     def optional(self, name: str) -> str | None:
-        """One field, or None where it was not filled."""
+        """Return a field; None if not filled."""
         return self.text(name) or None
 
     def number(self, name: str) -> int | None:
-        """One field as a whole number, or None where it was not filled."""
+        """Return a field as an integer; None if not filled."""
         return whole(self.text(name), name)
 
     def ticked(self, name: str) -> bool:
-        """Whether a box was ticked."""
+        """Check whether a box was ticked."""
         return name in self.fields
 
     def names(self, name: str) -> tuple[str, ...]:
-        """Names in one field, between commas; one that has a comma itself stands in quotes, as in a CSV file."""
+        """Split a field of names at commas; a name with a comma is in quotes, as in a CSV file."""
         try:
             parts = next(csv.reader([self.text(name)], skipinitialspace=True), [])
         except csv.Error:
@@ -163,7 +153,6 @@ class FilledForm:
         return tuple(part.strip() for part in parts if part.strip())
 
     def file(self, name: str) -> bytes:
-        """The content of a file."""
         if name not in self.files:
             raise OutOfRange(
                 "a file must be chosen", came="none", where=name, remedy="Choose one, and send the form again."
@@ -172,11 +161,7 @@ class FilledForm:
 
 
 async def filled_form(request: Request) -> FilledForm:
-    """The form in a request, once it is sure that one of our own pages sent it.
-
-    Raises:
-        NotAllowed: where another site may have.
-    """
+    """Return the form in a request, after a check that one of our own pages sent it."""
     if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
         raise NotAllowed(
             "a form must be sent from a page of this service", came="one of another site", remedy="Open the page here."
@@ -200,8 +185,8 @@ Sent = Annotated[FilledForm, Depends(filled_form)]
 async def _parsed(request: Request) -> FilledForm:
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind not in (_MULTIPART, _URLENCODED):
-        raise HTTPException(415, "A form is sent as a form.")
-    is_known = hasattr(request.state, "viewer")  # of somebody who is not, no more is read than a sign-in takes
+        raise HTTPException(415, "The body must be a form.")
+    is_known = hasattr(request.state, "viewer")  # from unknown senders, read no more than a sign-in needs
     limits = {
         "max_fields": _MOST_FIELDS if is_known else _STRANGERS_FIELDS,
         "max_part_size": _MOST_TEXT if is_known else _STRANGERS_TEXT,
@@ -225,7 +210,7 @@ async def _parsed(request: Request) -> FilledForm:
                 fields[name] = value
     except MultiPartException:
         raise HTTPException(400, "The form cannot be read.") from None
-    finally:  # also of a form that was cut off, which the parser would keep in memory
+    finally:  # also after a truncated form, whose files the parser would keep
         for file in getattr(parser, "_files_to_close_on_error", ()):
             file.close()
     return FilledForm(fields, files)

@@ -1,4 +1,4 @@
-"""Signing in on a page, by a token or through an OpenID provider, and out again."""
+"""Signing in and out on pages, by a token or through an OpenID provider."""
 
 from typing import Annotated, Any
 
@@ -20,20 +20,20 @@ Following = Annotated[str, Query(max_length=4000)]
 
 _NO_TOKEN = "This token is not valid: it may have expired, been revoked, or been cut short."
 _NOT_VOUCHED = (
-    "Nobody was signed in: the sign-in was not begun in this browser, took more than ten minutes, was refused by the "
-    "provider, or is of somebody who may do nothing here."
+    "You are not signed in: the sign-in did not begin in this browser, took more than ten minutes, was refused by the "
+    "provider, or you have no valid token here."
 )
 
 
 @sign_in.get("/login")
 def login_page(request: Request, next: Following = "") -> Response:
-    """The page to paste a token, or to choose the provider."""
+    """Show the page to paste a token, or to choose the provider."""
     return _login_page(request, _own_path(next))
 
 
 @sign_in.post("/login")
 def login(request: Request, sent: Sent) -> Response:
-    """Put a valid token into the cookie."""
+    """Store a valid token in the cookie."""
     presented, following = sent.text("token"), _own_path(sent.text("next"))
     try:
         presented_to(request, presented)
@@ -48,7 +48,7 @@ def login(request: Request, sent: Sent) -> Response:
 
 @sign_in.get("/login/openid")
 def set_out(request: Request, next: Following = "") -> Response:
-    """Send the browser to the provider."""
+    """Redirect the browser to the provider."""
     place, held = _provider(request).start(_own_path(next))
     response = RedirectResponse(place, 303)
     put_way(request, response, held)
@@ -57,11 +57,9 @@ def set_out(request: Request, next: Following = "") -> Response:
 
 @sign_in.get(WAY_BACK)
 def come_back(request: Request, service: Served) -> Response:
-    """Begin a session for somebody whom the provider vouches for.
-
-    The answer is a page that goes on by itself, and no redirection: that would still count as sent by the provider's
-    site, to which the cookie of a session is not shown.
-    """
+    """Begin a session for a person whom the provider identified."""
+    # The answer is a page that continues by itself, not a redirect: a redirect would count as sent by the provider's
+    # site, and the browser would not send the session's cookie.
     provider = _provider(request)
     try:
         claims, state, following = provider.finish(dict(request.query_params), way(request))
@@ -80,12 +78,12 @@ def come_back(request: Request, service: Served) -> Response:
 
 @sign_in.post("/logout")
 def logout(request: Request, service: Served, sent: Sent) -> Response:
-    """Forget the token in this browser, which stays valid elsewhere; a session ends."""
+    """Delete the token in this browser (it stays valid elsewhere), or end the session."""
     held = session(request)
     if held.startswith(SESSION):
         service.sessions.end(held)
     response = see(request, "/login")
-    put_session(request, response, fresh_guest())  # in the place of what the cookie held
+    put_session(request, response, fresh_guest())  # replaces the token or session
     response.headers["Clear-Site-Data"] = '"cache"'
     return response
 
@@ -105,10 +103,6 @@ def _login_page(request: Request, following: str, problem: str = "") -> Response
 
 
 def _own_path(text: str) -> str:
-    """A path of this site, or nothing: no sign-in leads elsewhere.
-
-    >>> _own_path("/release?name=a"), _own_path("//elsewhere.example"), _own_path("https://elsewhere.example")
-    ('/release?name=a', '', '')
-    """
+    """Return a path of this site, or empty text: a sign-in must not lead to another site."""
     is_own = text.startswith("/") and not text.startswith(("//", "/\\")) and text.isprintable() and len(text) < 2000
     return text if is_own else ""

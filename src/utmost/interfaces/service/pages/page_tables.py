@@ -1,4 +1,4 @@
-"""Tables that people bring to a page, as CSV; in memory alone."""
+"""Tables that people send to a page, as CSV; they stay in memory."""
 
 import csv
 import io
@@ -12,14 +12,7 @@ UploadedColumns = dict[str, list[Any]]
 
 
 def csv_columns(content: bytes) -> UploadedColumns:
-    """The columns of a CSV file, all cells as text.
-
-    Raises:
-        BadTable: for a file that is no table; the message repeats no cell.
-
-    >>> csv_columns(b"department,admitted\\nA,601\\n")
-    {'department': ['A'], 'admitted': ['601']}
-    """
+    """Read a CSV file, all cells as text; messages repeat no cell."""
     try:
         text = content.decode("utf-8-sig")
         lines = [line for line in csv.reader(io.StringIO(text, newline=""), strict=True) if line]
@@ -43,11 +36,7 @@ def csv_columns(content: bytes) -> UploadedColumns:
 
 
 def brought_table(content: bytes, released: Sequence[str]) -> UploadedColumns:
-    """The columns of a CSV file, those to be released as numbers.
-
-    Raises:
-        BadTable: for a column that is not there, or a cell that is no number; it is not repeated.
-    """
+    """Read a CSV file, released columns as numbers; messages repeat no cell."""
     cells = csv_columns(content)
     for name in released:
         if name not in cells:

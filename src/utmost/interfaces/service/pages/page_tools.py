@@ -1,7 +1,6 @@
-"""Pages that compute with public numbers alone: the reader, the explorer, channels, small maps, and levels of trust.
+"""Pages that compute with public numbers only: reading counts, noise, channels, small maps, and levels of trust.
 
-All of it is the library's; nothing here touches the ledger. The work is done by processes that have no key, so that
-whatever is asked for holds up nobody else.
+Processes without the key do the work, so that no request delays other requests or touches the ledger.
 """
 
 from collections.abc import Mapping
@@ -52,11 +51,11 @@ Albizzi Ginori
 Albizzi Guadagni
 Bischeri Guadagni
 Guadagni Lamberteschi"""
-"""Marriages between families of Florence in the fifteenth century, after Padgett and Ansell (1993)."""
+"""Marriages between Florentine families of the fifteenth century, after Padgett and Ansell (1993)."""
 
 
 def _tool(request: Request, viewer: Any, work: str, fields: Mapping[str, str]) -> Response:
-    """A page with a form and what comes of it; a refusal stands where the answer would."""
+    """Show a page with a form and its result; a refusal stands in place of the result."""
     try:
         told = WORKERS.ask(f"{viewer.name} {viewer.owner}", work, fields)
     except UtmostError as error:
@@ -81,7 +80,7 @@ def _choices() -> dict[str, Any]:
 
 @dataclass
 class ReaderForm:
-    """The fields of the page of a reader."""
+    """The fields of the page that reads a noisy count."""
 
     response: TextQuery = "17"
     n: TextQuery = "100"
@@ -94,7 +93,7 @@ class ReaderForm:
 
 @tools.get("/read")
 def reader(request: Request, viewer: Viewer, fields: Annotated[ReaderForm, Depends()]) -> Response:
-    """The best answer to a response, for a prior and a loss."""
+    """Show the best answer to a noisy count, for a prior and a loss."""
     return _tool(request, viewer, "read", asdict(fields))
 
 
@@ -107,7 +106,7 @@ def explorer(
     cost: TextQuery = "absolute",
     numbers: TextQuery = "integers",
 ) -> Response:
-    """The least noise at a level, its error bars, and its gain over Laplace noise."""
+    """Show the least noise at a level, its margins, and its gain over Laplace noise."""
     fields = {"epsilon": epsilon, "sensitivity": sensitivity, "cost": cost, "numbers": numbers}
     return _tool(request, viewer, "explore", fields)
 
@@ -120,7 +119,7 @@ def channel(
     epsilon: TextQuery = "1/2",
     mechanism: TextQuery = "geometric",
 ) -> Response:
-    """The chance of each outcome for each count."""
+    """Show the probability of each outcome for each count."""
     fields = {"n": n, "epsilon": epsilon, "mechanism": mechanism}
     return _tool(request, viewer, "channel", fields)
 
@@ -134,7 +133,7 @@ def small_maps(
     epsilon: TextQuery = "1/2",
     loss: TextQuery = "distance",
 ) -> Response:
-    """The leakage of any mechanism on a small map, and the best one."""
+    """Show how much any mechanism leaks on a small map, and the best mechanism."""
     fields = {"shape": shape, "size": size, "epsilon": epsilon, "loss": loss}
     return _tool(request, viewer, "map", fields)
 
@@ -143,6 +142,6 @@ def small_maps(
 def trust(
     request: Request, viewer: Viewer, edges: Long = FLORENCE, owner: TextQuery = "Medici", nearest: TextQuery = "1"
 ) -> Response:
-    """Levels by distance in a network."""
+    """Show levels by distance in a network."""
     fields = {"edges": edges, "owner": owner, "nearest": nearest}
     return _tool(request, viewer, "trust", fields)

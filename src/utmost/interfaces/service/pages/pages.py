@@ -1,4 +1,4 @@
-"""The pages of a service: what each role may see, as the API gives it, made for people."""
+"""Pages of a service: what the API gives to each role, for people."""
 
 import json
 import shlex
@@ -50,24 +50,23 @@ pages.include_router(downloads)
 _SURE = DEFAULT_CONFIDENCE
 _MOST_ROWS, _MOST_BARS, _MOST_CHARTS, _STEPS = 500, 24, 4, 25
 _A_PAGE = 200
-_NO_DIGEST = {"of": "file", "sha256": "0" * 64}  # the page shows none; the file of the statement has that of the values
+_NO_DIGEST = {"of": "file", "sha256": "0" * 64}  # shown nowhere; the file of the statement has the digest of the values
 
 
 _DECIDED_AT = {
     DECISION: ("/proposal", "A proposal to decide"),
-    TABLE: ("/proposal", "A table to bring"),
+    TABLE: ("/proposal", "A table to upload"),
 }
 
 
 @pages.get("/")
 def front() -> Response:
-    """The first page is that of the releases."""
     return RedirectResponse("/releases", 303)
 
 
 @pages.get("/static/{name}")
 def static_file(name: Annotated[str, Path(max_length=200)]) -> Response:
-    """A style sheet, a script or a picture; its address changes with its content, so it may be kept for long."""
+    """Send a style sheet, script or picture; its address changes with its content, so it may be cached for long."""
     if name not in static_files():
         raise HTTPException(404, "There is no such file.")
     content, kind, _ = static_files()[name]
@@ -76,7 +75,7 @@ def static_file(name: Annotated[str, Path(max_length=200)]) -> Response:
 
 @pages.get("/releases")
 def releases_page(request: Request, service: Served, viewer: Viewer, after: NextPage = "") -> Response:
-    """The releases that the token is for, with levels, error bars and budgets; as many as a page holds."""
+    """Show the releases that the token may see, with levels, margins and budgets, page by page."""
     listed, following = paged(service.releases.all(viewer), after, _A_PAGE, version_name)
     rows = [_summary(published, service.releases.levels(viewer, published)) for published in listed]
     budgets = _budgets(service, viewer, sorted({published.dataset for published in listed}))
@@ -94,10 +93,10 @@ def release_page(
     below: NameQuery = "",
     quartiles: NameQuery = "",
 ) -> Response:
-    """One release: its values at a level, its promise, its history, and what relaxing would buy."""
+    """Show one release: values at a level, promise, history, and the margins that relaxing would give."""
     found = service.releases.release(viewer, name, version)
     levels = service.releases.levels(viewer, found)
-    # Of several answers none is shown unasked: each belongs to its own level.
+    # Among several answers the viewer chooses one, because each belongs to its own level.
     chosen = read_level(at) if at else levels[0] if len(levels) == 1 else None
     seen = None
     if viewer.may_ever("view") and chosen in levels:
@@ -124,7 +123,7 @@ def release_page(
 
 
 def _lines(request: Request, release: Published, at: Level) -> tuple[tuple[str, str], ...]:
-    """The lines of a program that gets these values, to copy, with the address of this service."""
+    """Return lines of programs that get these values from this service, to copy."""
     address = (request.app.state.address or str(request.base_url)).rstrip("/")
     query = urlencode({"epsilon": level_text(at), "version": release.version}, quote_via=quote)
     path = f"{address}/v1/releases/{quote(release.name, safe='')}/view?{query}"
@@ -142,7 +141,7 @@ def _lines(request: Request, release: Published, at: Level) -> tuple[tuple[str, 
 
 @pages.get(WAITING)
 def waiting_page(request: Request, service: Served, viewer: Viewer) -> Response:
-    """The proposals and tables that wait for whoever looks, longest first."""
+    """Show the proposals and tables that wait for the viewer, longest first."""
     waiting = service.waiting.all(viewer)
     shown: dict[str, Any] = {
         "waiting": waiting[:_A_PAGE],
@@ -154,7 +153,7 @@ def waiting_page(request: Request, service: Served, viewer: Viewer) -> Response:
 
 @pages.get("/proposals")
 def proposals_page(request: Request, service: Served, viewer: Viewer, after: NextPage = "") -> Response:
-    """Proposals that wait for a second person, on the first page, and decided ones, newest first."""
+    """Show open proposals, on the first page, and decided proposals, newest first."""
     listed, following = service.proposals.page(viewer, after, _A_PAGE, newest_first=True)
     waiting = [] if after else service.proposals.waiting(viewer, _A_PAGE)
     own = _own(service, viewer, [*listed, *waiting])
@@ -175,7 +174,7 @@ def proposals_page(request: Request, service: Served, viewer: Viewer, after: Nex
 
 @pages.get("/proposal")
 def proposal_page(request: Request, service: Served, viewer: Viewer, name: NameQuery) -> Response:
-    """A proposal: all that an approval is for, what it would come to, and the forms by which it is decided."""
+    """Show a proposal: its complete request, its outcome, and the forms for deciding."""
     proposal, facts = service.proposals.one(viewer, name)
     promise = service.proposals.shown(proposal, facts) if facts or proposal.verb == "relax" else None
     decides = proposal.state == PROPOSED and viewer.may_ever("decide proposals")
@@ -200,7 +199,7 @@ def proposal_page(request: Request, service: Served, viewer: Viewer, name: NameQ
 
 
 def _in_full(service: Service, proposal: Proposal, facts: Mapping[str, Any]) -> dict[str, Any]:
-    """A request letter for letter; of a relaxation with the promise of its release, and the levels answered so far."""
+    """Return the complete request; for a relaxation, the release's promise and the levels answered so far."""
     shown: dict[str, Any] = {"exact": "", "size": proposal.size, "digest": proposal.digest, "answered": ()}
     if proposal.verb == "publish":
         return shown | ({"exact": exact_text(facts)} if facts else {})
@@ -232,13 +231,13 @@ def _preview(service: Service, viewer: Token, proposal: Proposal, facts: Mapping
 
 
 def _own(service: Service, viewer: Token, listed: Sequence[Proposal]) -> set[str]:
-    """The names of proposals that are those of the viewer's person."""
+    """Return the names of proposals that the viewer made."""
     person = service.context.records.read(lambda store: service.context.person(store, viewer))
     return {item.name for item in listed if item.is_of(person)}
 
 
 def _measured(service: Service, viewer: Token, proposals: Sequence[Proposal]) -> set[str]:
-    """The names of proposals for which a counted table is brought: of plans, and of releases of them."""
+    """Return the names of proposals that need a counted table: those of plans, and of releases by a plan."""
     there = {(one.name, one.version): one.noise for one in service.releases.all(viewer)} if proposals else {}
     measured = set()
     for proposal in proposals:
@@ -256,7 +255,7 @@ def _measured(service: Service, viewer: Token, proposals: Sequence[Proposal]) ->
 
 @pages.get("/verify")
 def verify_page(request: Request, service: Served, viewer: Viewer) -> Response:
-    """Check a released table; and, for auditors, the whole ledger and its receipts."""
+    """Check a released table; and, for auditors, the complete ledger and its receipts."""
     status = service.audit.status(viewer) if viewer.may("verify") else None
     receipt = service.audit.receipt(viewer) if viewer.may("verify") or viewer.may("history") else None
     apart = service.audit.apart(viewer) if viewer.may("verify") else []
@@ -267,13 +266,12 @@ def verify_page(request: Request, service: Served, viewer: Viewer) -> Response:
 def history_page(
     request: Request, service: Served, viewer: Viewer, before: Annotated[int | None, Query(ge=1), SPELLED] = None
 ) -> Response:
-    """The events of the ledger, newest first."""
     if viewer.may("history"):
         events = list(service.audit.history(viewer))
     else:
         viewer.check_role("history")
         names = {one.name for one in service.releases.all(viewer) if viewer.may("history", one.name)}
-        # An event about several releases is one.
+        # An event about several releases is listed once.
         found = {event.number: event for name in names for event in service.audit.history(viewer, name)}
         events = [found[number] for number in sorted(found)]
     earlier = [event for event in events if before is None or event.number < before][::-1]
@@ -283,7 +281,7 @@ def history_page(
 
 @pages.get("/budgets")
 def budgets_page(request: Request, service: Served, viewer: Viewer) -> Response:
-    """The spending of each dataset, and its limit."""
+    """Show the spent level of each dataset, and its limit."""
     viewer.check("budgets")
     datasets = [_budget(dataset) for dataset in service.audit.status(viewer).datasets]
     return render(request, "budgets.html", viewer, budgets=datasets, datasets=known_datasets(service, viewer))
@@ -291,7 +289,7 @@ def budgets_page(request: Request, service: Served, viewer: Viewer) -> Response:
 
 @pages.get("/tokens")
 def tokens_page(request: Request, service: Served, viewer: Viewer, after: NextPage = "") -> Response:
-    """All tokens, the newest first, as many as a page holds, and a form for another one."""
+    """Show all tokens, newest first, page by page, and a form for another token."""
     now = service.context.clock()
     listed, following = paged(service.bearers.all(viewer)[::-1], after, _A_PAGE)
     tokens = [(token, token.is_valid(now)) for token in listed]
@@ -305,7 +303,7 @@ def tokens_page(request: Request, service: Served, viewer: Viewer, after: NextPa
 
 @pages.get("/trail.jsonl")
 def trail_file(service: Served, viewer: Viewer) -> Response:
-    """The whole trail, a JSON object in each line."""
+    """Send the complete trail, a JSON object in each line."""
     answer = trail_lines(service, viewer)
     answer.headers["Content-Disposition"] = 'attachment; filename="trail.jsonl"'
     return answer
@@ -313,7 +311,7 @@ def trail_file(service: Served, viewer: Viewer) -> Response:
 
 @pages.get("/trail")
 def trail_page(request: Request, service: Served, viewer: Viewer, after: After = "") -> Response:
-    """The trail: who did what through the service, oldest first."""
+    """Show the trail: who did what through the service, oldest first."""
     found = service.audit.trail(viewer, after, _A_PAGE)
     known = ("time", "owner", "token", "done", "chain")
     rows = [(one, {name: fact for name, fact in one.items() if name not in known}) for _, one in found]
@@ -322,7 +320,7 @@ def trail_page(request: Request, service: Served, viewer: Viewer, after: After =
 
 
 def _summary(release: Published, levels: tuple[Level, ...]) -> dict[str, Any]:
-    """A release in a line: each level with its error bar, drawn to one scale."""
+    """Return a release in a line: each level with its margin, drawn to one scale."""
     margins = [release.margin(at, _SURE) for at in levels]
     longest = max(map(float, margins), default=1.0) or 1.0
     return {
@@ -333,7 +331,7 @@ def _summary(release: Published, levels: tuple[Level, ...]) -> dict[str, Any]:
 
 
 def _values(seen: View, rule: WithholdingRule | None, ordered: str) -> dict[str, Any]:
-    """The values of a view, a chart of them, and what is promised; what a rule withholds is None."""
+    """Return the values of a view, their chart and the promise; withheld values are None."""
     if seen.release.noise.is_by_plan:
         nothing: dict[str, Any] = {
             "columns": {},
@@ -376,23 +374,23 @@ def _values(seen: View, rule: WithholdingRule | None, ordered: str) -> dict[str,
 
 
 def _bars(labels: list[str], cells: list[Any]) -> list[tuple[str, Any]]:
-    """The first cells that are shown, each with its label."""
+    """Return the first cells that are shown, each with its label."""
     shown = (pair for pair in zip(labels, cells, strict=True) if pair[1] is not None)
     return list(islice(shown, _MOST_BARS))
 
 
 def _said(name: str, seen: View) -> str:
-    return f"{name} at epsilon {level_words(seen.level)}, each with its error bar of {short(seen.margin)} at 95 %"
+    return f"{name} at epsilon {level_words(seen.level)}, each with its margin of {short(seen.margin)} at 95 %"
 
 
 def _labels(found: dict[str, list[Any]], release: Published, count: int) -> list[str]:
-    """The name of each row: its public columns, or its number where there are none."""
+    """Return the name of each row: its public columns, or its number without any."""
     others = [found[name] for name in release.public if name in found]
     return [" ".join(str(column[k]) for column in others) or f"row {k + 1}" for k in range(count)]
 
 
 def _relaxing(release: Published, levels: tuple[Level, ...]) -> dict[str, Any] | None:
-    """The error bar at each level around those that are there: what relaxing would buy."""
+    """Return the margin at each level around the answered levels: what relaxing would give."""
     if not levels or not release.noise.is_relaxed:
         return None
     low, high = min(levels).epsilon_float / 2, max(levels).epsilon_float * 8
@@ -400,22 +398,21 @@ def _relaxing(release: Published, levels: tuple[Level, ...]) -> dict[str, Any] |
     line = [(step, float(release.noise.margin(_near(step), _SURE))) for step in steps]
     there = [(at.epsilon_float, float(release.margin(at, _SURE)), level_words(at)) for at in levels]
     points = [(x, y, f"epsilon {said}: within {short(y)}") for x, y, said in there]
-    title = "The error bar at each level; the points are the levels that are there"
+    title = "The margin at each level; the points are the answered levels"
     top = max(levels)
     wider = [(factor, top.scaled(factor)) for factor in (1, 2, 4, 8)]
     return {
-        "picture": charts.curves(title, {"error bar": line}, ("epsilon", "error bar, 95 %"), points=points, log_x=True),
+        "picture": charts.curves(title, {"margin": line}, ("epsilon", "margin, 95 %"), points=points, log_x=True),
         "rows": [(factor, at, release.margin(at, _SURE)) for factor, at in wider],
     }
 
 
 def _near(epsilon: float) -> Level:
-    # A float's own fraction has fifty bits, and powers of so many digits take long.
+    # The exact fraction of a float has fifty bits, and its powers would take long.
     return Level.of_epsilon(Fraction(epsilon).limit_denominator(10**9))
 
 
 def _budgets(service: Service, viewer: Token, datasets: list[str]) -> list[dict[str, Any]]:
-    """The budgets that the viewer may see."""
     if not (viewer.may("budgets") or viewer.may("history")):
         return []
     return [_budget(service.audit.budget(viewer, dataset)) for dataset in datasets]

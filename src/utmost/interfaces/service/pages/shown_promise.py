@@ -1,8 +1,8 @@
-"""A promise as whoever approves it is shown it: all of it, in words, with nothing cut.
+"""A promise as its approver sees it: complete, in words, with nothing cut.
 
-What is approved is an object, the terms as JSON. Its parts that have words are shown by them, the most important ones
-first; whatever else stands in it is shown under its own name, so that a part which is added later is shown, too. The
-object itself stands below, letter for letter, with its digest.
+An approval is for an object, the request as JSON. Parts that have words are shown in words, the most important first;
+all other parts are shown under their names, so that a part which is added later is shown, too. The object follows
+unchanged, with its digest.
 """
 
 import json
@@ -33,7 +33,7 @@ _UNREADABLE = (ArithmeticError, AttributeError, LookupError, MemoryError, TypeEr
 
 @dataclass(frozen=True, slots=True)
 class Listed(JsonRecord):
-    """A list in a promise, such as its public columns: all of it."""
+    """A list in a promise, such as its public columns, complete."""
 
     of: Annotated[str, Field(examples=["columns published as they are, without noise"])]
     names: Annotated[tuple[str, ...], Field(examples=[["department"]])]
@@ -49,30 +49,22 @@ class Line(JsonRecord):
 
 @dataclass(frozen=True, slots=True)
 class ShownPromise(JsonRecord):
-    """A promise at a level.
+    """A promise at a level."""
 
-    Attributes:
-        guarantee: Guarantee in one sentence; or a sentence that it cannot be read.
-        first: whom it protects, what it assumes, and whose budget it spends.
-        experts: Facts of the noise that nobody needs to decide.
-        lists: columns, what is measured, and every label.
-        digest: Digest of the whole, see `request_digest`.
-    """
-
+    # In one sentence; or a sentence that the request cannot be read.
     guarantee: Annotated[str, Field(examples=["Adding or removing any one individual changes ..."])]
+    # Who is protected, under which assumptions, and which budget is spent.
     first: tuple[Line, ...]
+    # Facts of the noise that a decision does not need.
     experts: tuple[Line, ...]
+    # Columns, measured sums, and all labels.
     lists: tuple[Listed, ...]
+    # Of the complete request, see `request_digest`.
     digest: Annotated[str, Field(examples=["9f86d081884c7d65"])]
 
 
 def of_request(facts: Mapping[str, Any], proposer: str) -> ShownPromise:
-    """A proposed request to publish.
-
-    Args:
-        facts: The request as it is kept, see `approved_facts`; of others as much as can be read.
-        proposer: Person who proposes it.
-    """
+    """Show a proposed request to publish; of an unreadable request, as much as can be read."""
     try:
         request = read_request(facts)
         guarantee = _guarantee(request.promise, request.level)
@@ -87,19 +79,19 @@ def of_request(facts: Mapping[str, Any], proposer: str) -> ShownPromise:
 
 
 def of_release(release: Published, level: Level) -> ShownPromise:
-    """The promise of a release that is to be relaxed to a level."""
+    """Show the promise of a release that is to be relaxed to a level."""
     whole, promise = relaxed_facts(release, level), release.promise
     guarantee = _guarantee(promise, level)
     return _shown(guarantee, promise.facts(), {name: whole[name] for name in whole if name != "promise"}, whole)
 
 
 def _guarantee(promise: Promise, level: Level) -> str:
-    """The guarantee with what it assumes, as a statement has it."""
+    """Return the guarantee with its assumptions, as in a statement."""
     return visible_line(f"{promise.guarantee(level)} {promise.assumed}".rstrip())
 
 
 def relaxed_facts(release: Published, level: Level) -> dict[str, Any]:
-    """All that the relaxation of a release to a level is for, as JSON."""
+    """Return all facts of a request to relax a release, as JSON."""
     facts = {name: fact for name, fact in release.request.facts().items() if name not in _OF_THE_FIRST_ANSWER}
     return facts | {"level": level_text(level), "number of rows": release.rows, "promise": release.promise.facts()}
 
@@ -114,7 +106,7 @@ def _shown(
     noise = dict(left.pop("noise")) if isinstance(left.get("noise"), Mapping) else {}
     plan = dict(noise.pop("plan")) if isinstance(noise.get("plan"), Mapping) else {}
     unit = dict(plan.pop("unit")) if isinstance(plan.get("unit"), Mapping) else _taken(noise, json_forms(Unit))
-    for name in ("nonnegative", "exactly"):  # a plan repeats them beside its unit
+    for name in ("nonnegative", "exactly"):  # a plan repeats these fields of its unit
         if name in plan and plan[name] == unit.get(name):
             del plan[name]
     kind = noise.get("kind")
@@ -137,7 +129,7 @@ def _shown(
 
 
 def _with_plan(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """The facts, with the plan of their noise, which they hold as text, as the JSON in that text."""
+    """Return the facts with the text of the plan replaced by its JSON."""
     noise = facts.get("noise")
     if not isinstance(noise, Mapping):
         return dict(facts)
@@ -145,12 +137,12 @@ def _with_plan(facts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _taken(facts: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
-    """The facts of these names, which are taken out."""
+    """Remove the facts of these names, and return them."""
     return {name: facts.pop(name) for name in names if name in facts}
 
 
 def _rows(kind: type, facts: Mapping[str, Any]) -> Iterator[Line | Listed]:
-    """A line for each field of a record that is one word or number, and a list for every other."""
+    """Return a line for each field with a single value, and a list for every other field."""
     for title, fact in rows_of(kind, facts):
         if isinstance(fact, list | Mapping):
             yield Listed(visible(title), tuple(_leaves(fact)))
@@ -159,14 +151,14 @@ def _rows(kind: type, facts: Mapping[str, Any]) -> Iterator[Line | Listed]:
 
 
 def exact_text(facts: Mapping[str, Any]) -> str:
-    """A request letter for letter, a line for each part; a plan, which it holds as text, as what that text says."""
+    """Return a request unchanged, a line for each part; the text of a plan is shown as JSON."""
     promise = facts.get("promise")
     whole = {**facts, "promise": _with_plan(promise)} if isinstance(promise, Mapping) else dict(facts)
     return "\n".join(map(visible_line, json.dumps(whole, indent=1, ensure_ascii=False).split("\n")))
 
 
 def visible(text: object) -> str:
-    r"""Text as it can be read: signs that do not show are written out, and blanks at the ends stand in quotes.
+    r"""Make text readable: escape invisible characters, and quote text with blanks at its ends.
 
     >>> print(visible("salary"), visible("sal\u200bary"), visible(" age"), visible(""))
     salary sal\u200bary " age" ""
@@ -177,14 +169,14 @@ def visible(text: object) -> str:
 
 
 def visible_line(text: str) -> str:
-    """A line, in which signs that do not show are written out."""
+    """Escape the invisible characters of a line."""
     if text.isprintable():
         return text
     return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)
 
 
 def _parsed(plan: Any) -> Any:
-    """The JSON in the text of a plan; the text itself where it is none."""
+    """Return the JSON in the text of a plan; the text itself if it is no JSON."""
     if not isinstance(plan, str):
         return plan
     try:
@@ -204,7 +196,7 @@ def _part(left: dict[str, Any]) -> Iterator[Line]:
 
 
 def _until(left: dict[str, Any], level: Any) -> Iterator[Line | Listed]:
-    """The rule by which a release stops, and its ladder up to a level; what cannot be read stays as it is."""
+    """Return the rule by which a release stops, and its levels; leave a rule that cannot be read."""
     if left.get("until") is None:
         return
     try:
@@ -239,7 +231,7 @@ def _names(names: Any) -> str:
 
 
 def _said(fact: Any) -> str:
-    """A fact in one line, whatever it is made of."""
+    """Return a fact of any type in one line."""
     if isinstance(fact, bool):
         return _YES[fact]
     if isinstance(fact, Mapping):
@@ -250,7 +242,7 @@ def _said(fact: Any) -> str:
 
 
 def _leaves(fact: Any, before: str = "") -> Iterator[str]:
-    """Every leaf of a fact, behind the names that lead to it; a list has a leaf for each of its parts."""
+    """Return each leaf of a fact, after the names that lead to it; a list has a leaf for each of its parts."""
     if isinstance(fact, Mapping):
         for name, part in fact.items():
             yield from _leaves(part, f"{before}{visible(name)}: ")

@@ -1,5 +1,5 @@
-"""How long an axis may be, and how many rows may be listed along it, that somebody asks a server to make or to solve:
-bins and periods are many in a few words, and estimates from listed rows cost the square of the rows.
+"""Limits on axes and listed rows in requests: a few words can describe millions of bins, and the cost of estimates from
+listed rows grows with the square of their number.
 """
 
 from collections.abc import Mapping
@@ -11,23 +11,21 @@ from utmost.tables.axes.axis_facts import spelled_periods
 from utmost.tables.axes.clock import LEAST_SECONDS, Period, read_time
 
 MOST_VALUES = 200_000
-"""The values of all axes together over the wire: one and a half seconds of work."""
+"""Most values of all axes together in a request: one and a half seconds of work."""
 
 MOST_AXES = 64
-"""The axes of a domain over the wire: an array has no more."""
+"""Most axes of a domain in a request: the limit of an array."""
 
 MOST_PRODUCTS = 1 << 23
-"""The values of an axis, or the rows where they are more, times the rows squared: what least squares multiplies in one
-and a half seconds; plans of `ut.choose_plan` have two thirds of it at most."""
+"""Most products of max(values of an axis, rows) and rows squared: least squares takes one and a half seconds for them.
+Plans of `ut.choose_plan` have at most two thirds of it."""
 
 MOST_NAMES = 1 << 15
-"""The names of axes in all measured families together, over the wire: half a second of reading."""
+"""Most names of axes in all measured marginals together: half a second of reading."""
 
 
 def check_axes(domain: Any) -> None:
-    """Check that the axes of a domain, as JSON, have no more values together than a server makes for whoever asks.
-
-    What is no domain is passed on, to be refused where it is read.
+    """Check that the axes of a domain, as JSON, have few enough values in total; a reader refuses other errors.
 
     >>> check_axes({"age": {"bins": [0, 100], "width": 5}})
     >>> check_axes({"age": {"bins": [0, "1e8"]}})
@@ -50,11 +48,7 @@ def check_axes(domain: Any) -> None:
 
 
 def check_listed(plan: Any) -> None:
-    """Check that a plan, as JSON, has no axis too long, names no more families than a server reads for whoever
-    looks at it, and lists no more rows than it solves for.
-
-    >>> check_listed({"domain": {"age": {"bins": [0, 4]}}, "rows": [{"level": "age", "parts": 2, "rows": [[1] * 4]}]})
-    """
+    """Check that a plan, as JSON, has few enough values, names of axes, and listed rows."""
     if not isinstance(plan, Mapping):
         return
     check_axes(plan.get("domain"))
@@ -87,7 +81,7 @@ def _lists(share: Any) -> list[list[Any]]:
 
 
 def _length(axis: Mapping[str, Any]) -> int:
-    """The number of bins or periods that the words of an axis make; 0 where they make none."""
+    """Return the number of bins or periods of an axis; 0 for a text that describes none."""
     try:
         axis = spelled_periods(axis)
         if "bins" in axis:

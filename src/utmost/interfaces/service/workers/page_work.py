@@ -1,7 +1,6 @@
-"""Computations of pages without the ledger: the reader, the explorer, channels, small maps, levels of trust, checks of
-what was published, and files of it.
+"""Computations of pages without the ledger: readings, noise, channels, maps, levels of trust, verification, files.
 
-Each work takes short texts and gives plain facts: it is carried out in a process that has no key, and travels as JSON.
+Each computation takes short texts and returns plain facts: it runs in a process without the key, and travels as JSON.
 """
 
 import io
@@ -87,7 +86,7 @@ def _reading(fields: Mapping[str, str]) -> dict[str, Any]:
     answer = read(at, Consumer(believed, loss_named(fields["loss"])), heard)
     before, after = believed.astype(float), answer.posterior.astype(float)
     top = max(before.max(), after.max())
-    # Counts that nobody believes in are not drawn.
+    # Counts with negligible probability are not drawn.
     seen = np.flatnonzero((before > _FAINT * top) | (after > _FAINT * top))
     low, high = max(0, int(seen[0]) - 1), min(size - 1, int(seen[-1]) + 1)
     marks = [(answer.action, f"best answer {answer.action}")]
@@ -170,18 +169,7 @@ def _shaded(fields: Mapping[str, str]) -> dict[str, Any]:
 
 
 def shape(kind: str, size: str) -> Space:
-    """The secrets of a small map.
-
-    Args:
-        kind: one of `SHAPES`.
-        size: "4x4" for a lattice; else a number.
-
-    Raises:
-        OutOfRange: for another kind, and for more than 25 secrets.
-
-    >>> shape("grid", "2x3").size, shape("hamming", "3").size
-    (6, 8)
-    """
+    """Return the secrets of a small map: a kind of `SHAPES`, with the size "4x4" for a lattice, else a number."""
     numbers = [int(part) for part in size.lower().split("x") if part.isdecimal() and part.isascii() and len(part) < 4]
     is_lattice = kind in ("grid", "manhattan")
     if kind not in SHAPES or len(numbers) != 1 + is_lattice or len(size.lower().split("x")) != len(numbers):
@@ -203,11 +191,7 @@ def shape(kind: str, size: str) -> Space:
 
 
 def map_found(kind: str, size: str, at: Level, cost: str) -> dict[str, Any]:
-    """Capacities and the best mechanism of a small map, for somebody who thinks all places equally likely.
-
-    >>> map_found("line", "2", read_level("1"), "binary")["names"]
-    ['0', '1']
-    """
+    """Return capacities and the best mechanism of a small map, with a uniform prior."""
     space = shape(kind, size)
     if cost not in MAP_LOSSES:
         raise OutOfRange(f"a loss must be one of {', '.join(MAP_LOSSES)}", where="loss")
@@ -295,7 +279,7 @@ def _distances(edges: list[tuple[str, str]], owner: str) -> dict[str, int]:
 def _seats(
     edges: list[tuple[str, str]], owner: str, far: Mapping[str, int], members: list[str]
 ) -> dict[str, tuple[float, float]]:
-    """The owner in the middle, and each distance a ring, its members near those through whom they are reached."""
+    """Place the owner in the middle and each distance on a ring, members near those through whom they are reached."""
     near, rings = _neighbours(edges), max(far.values(), default=0) + (1 if len(far) < len(members) else 0)
     turns: dict[str, float] = {owner: 0.0}
     seats = {owner: (0.0, 0.0)}
@@ -321,7 +305,7 @@ def _mean_turn(turns: list[float]) -> float:
 
 
 def _verified(fields: Mapping[str, str]) -> dict[str, Any]:
-    """The findings about files that somebody brought, each as base64; they are in memory alone."""
+    """Verify files that somebody sent, each as base64; they stay in memory."""
     brought = {name: MemoryFile.of(name, b64decode(content)) for name, content in fields.items()}
     report = verified(brought["table"], brought.get("statement"), of=brought.get("release"))
     rows = {of: words for of, words in verified_in_words(report).items() if of not in ("signature", "on trust")}
@@ -329,7 +313,7 @@ def _verified(fields: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _written(fields: Mapping[str, str]) -> dict[str, Any]:
-    """A table as a file, or a piece of one: of CSV the first piece alone has the header."""
+    """Return a table as a file, or a piece of a CSV file, of which the first piece has the header."""
     columns, name = json.loads(fields["columns"]), Path(f"released.{fields['ending']}")
     file = io.BytesIO()
     files.write(columns, file, name, statement=json.loads(fields["statement"]))
@@ -352,11 +336,7 @@ WORKS: Mapping[str, Callable[[Mapping[str, str]], dict[str, Any]]] = {
 
 
 def answered(work: str, fields: Mapping[str, str]) -> dict[str, Any]:
-    """The result for a page: facts, or the words of a refusal and its status.
-
-    >>> answered("channel", {"n": "41", "epsilon": "1", "mechanism": "geometric"})["problem"]
-    'n: counts go from 0 to n, at most 40 on a page; got 41.'
-    """
+    """Return the result for a page: facts, or the words of a refusal and its status."""
     try:
         return {"found": WORKS[work](fields), "status": 200, "problem": ""}
     except UtmostError as error:
@@ -368,7 +348,7 @@ def answered(work: str, fields: Mapping[str, str]) -> dict[str, Any]:
 
 
 def serve(channel: Connection, begun: Callable[[], object], ended: Callable[[], object]) -> None:
-    """Answer requests by their numbers until there is nobody to answer; the first, 0, is to nothing: all is there."""
+    """Answer numbered requests until the channel closes; answer 0 first, to report that the process is ready."""
     channel.send_bytes(json.dumps([0, {"found": {}, "status": 200, "problem": ""}]).encode())
     with suppress(EOFError):
         while True:

@@ -1,11 +1,11 @@
-"""Work for pages in processes of their own: so many at once, for so long, and a queue that refuses when it is full.
+"""Processes for the work of pages: limited in number and time, with a queue that refuses when it is full.
 
-A worker is a program, not a copy of the server: it begins when it is first needed, has neither the key in its memory
-nor anything that leads to the ledger in its environment, takes one request after another, and is ended when its time is
-over, so that no request can hold up the server, whatever it asks for.
+A worker is a program, not a copy of the server. It starts on first use, has neither the key in its memory nor anything
+in its environment that leads to the ledger, and serves one request after another. It is ended after a time limit, so
+that no request can block the server.
 
-It is spoken to over a channel of its own, on which no library prints: its standard output leads nowhere. Each request
-has a number, and so has each answer: a worker that says anything else is ended, and nothing of it is believed.
+It communicates over a channel of its own, on which no library prints; its standard output is discarded. Requests and
+answers have numbers: a worker that sends anything else is ended, and its output ignored.
 """
 
 import json
@@ -35,7 +35,7 @@ _MOST, _WAITING, _OF_ONE = 2, 8, 3
 _KEPT, _LONGEST = 64, 1 << 23
 _MEMORY = 4 << 30
 _FACTS = {"found", "status", "problem"}
-# All else in the environment of the server may lead to the ledger, its key, or a password.
+# All other variables of the server's environment may lead to the ledger, its key, or a password.
 _PASSED = (
     "PATH", "HOME", "LANG", "LC_", "TZ", "TMP", "TEMP", "SYSTEMROOT", "PYTHON", "VIRTUAL_ENV", "LD_", "DYLD_",
     "NUMBA_", "OMP_", "MKL_", "OPENBLAS_",
@@ -43,7 +43,7 @@ _PASSED = (
 
 
 class Worker:
-    """One process that works out what pages show."""
+    """A process that computes for pages."""
 
     def __init__(self) -> None:
         environment = {name: value for name, value in os.environ.items() if name.upper().startswith(_PASSED)}
@@ -58,15 +58,11 @@ class Worker:
                 cwd=os.path.abspath(os.sep),
                 **_inherited(its_end.fileno()),
             )
-        self._answer(_TO_BEGIN, 0)  # to nothing: it is there
+        self._answer(_TO_BEGIN, 0)  # the worker reports that it is ready
 
     def answer(self, work: str, fields: Mapping[str, str], seconds: float) -> dict[str, Any] | None:
-        """The result of a work; None where it is not worked out in time, and then the process is no more.
-
-        Raises:
-            Refused: where it said something else, and then the process is no more.
-        """
-        number = secrets.randbits(53)  # which nothing said before can have
+        """Return the result of a computation; after the time limit end the process, and return None."""
+        number = secrets.randbits(53)  # which no earlier output can have
         return self._answer(seconds, number, json.dumps([number, work, dict(fields)]).encode())
 
     def _answer(self, seconds: float, number: int, request: bytes | None = None) -> dict[str, Any] | None:
@@ -78,30 +74,30 @@ class Worker:
             if request is not None:
                 self._channel.send_bytes(request)
             told = _facts(self._channel.recv_bytes(_LONGEST), number)
-        except (EOFError, OSError):  # it is no more, or would say too much
+        except (EOFError, OSError):  # it has ended, or its answer is too long
             return None
         finally:
             timer.cancel()
             if told is None:
                 self.end()
         if told is None:
-            _LOG.error("A worker for pages answered what it was not asked. It is ended, and nothing of it is kept.")
+            _LOG.error("A worker for pages sent an answer without a request. It was ended, and its output ignored.")
             raise Refused(503, "ServiceBroken", BROKEN, 1.0)
         return told
 
     @property
     def is_there(self) -> bool:
-        """Whether it can be asked: it lives, and says nothing unasked."""
+        """Whether the process lives, and has sent nothing unrequested."""
         return self.process.poll() is None and not self._channel.poll()
 
     def end(self) -> None:
-        """End the process, and wait until it is gone; the channel goes with the last who listens on it."""
+        """End the process, and wait until it is gone."""
         self.process.kill()
         self.process.wait()
 
 
 def _facts(said: bytes, number: int) -> dict[str, Any] | None:
-    """The facts of the answer that has this number; None where it is another, or none."""
+    """Return the facts of the answer with this number; None for any other output."""
     try:
         answered, told = json.loads(said)
     except (RecursionError, TypeError, ValueError):
@@ -111,7 +107,7 @@ def _facts(said: bytes, number: int) -> dict[str, Any] | None:
 
 
 def _inherited(number: int) -> dict[str, Any]:
-    """Options by which a process begins with this one end of a channel."""
+    """Return the options by which a process inherits only this end of a channel."""
     if sys.platform != "win32":
         return {"pass_fds": (number,)}
     os.set_handle_inheritable(number, True)
@@ -119,14 +115,9 @@ def _inherited(number: int) -> dict[str, Any]:
 
 
 class Workers:
-    """Processes for the work of pages.
+    """The processes for the work of pages."""
 
-    Args:
-        most: Number of processes that work at once.
-        waiting: Number of requests that may wait for one.
-        of_one: Number of requests of one caller.
-        seconds: Seconds that one may work, and that a request may wait.
-    """
+    # `most` work at once, `waiting` requests may wait, `of_one` of one caller; `seconds` limits both work and waiting.
 
     def __init__(
         self, most: int = _MOST, waiting: int = _WAITING, of_one: int = _OF_ONE, seconds: float = SECONDS
@@ -139,19 +130,8 @@ class Workers:
         weakref.finalize(self, _end, self._all)
 
     def ask(self, caller: str, work: str, fields: Mapping[str, str], *, is_kept: bool = True) -> dict[str, Any]:
-        """The result of a work: see `page_work.answered`. A result that is known is not worked out again.
-
-        Args:
-            caller: Caller who makes the request.
-            work: its name.
-            fields: its texts, which the page has bounded.
-            is_kept: whether request and answer are, for whoever asks the same.
-
-        Raises:
-            Refused: at once where the queue is full, and where one caller asks for too much of it; and where a worker
-                answered something else.
-            Unsupported: where it takes too long or too much memory.
-        """
+        """Return the result of `page_work.answered`, from the cache if known; refuse at once if the queue is full."""
+        # `is_kept` allows to cache request and answer.
         request = json.dumps([work, dict(fields)])
         with self._turn:
             known = self._answers.get(request)
@@ -174,7 +154,7 @@ class Workers:
         return told
 
     def close(self) -> None:
-        """End all processes; the next request begins new ones."""
+        """End all processes; the next request starts new ones."""
         with self._turn:
             self._idle.clear()
             there = list(self._all)
@@ -183,7 +163,7 @@ class Workers:
 
     @contextmanager
     def _place(self, caller: str) -> Iterator[None]:
-        """A place in the queue, until the request is answered."""
+        """Hold a place in the queue while the request is answered."""
         with self._turn:
             if self._callers[caller] >= self._of_one:
                 raise too_often(1.0)
@@ -194,11 +174,11 @@ class Workers:
             yield
         finally:
             with self._turn:
-                self._callers -= Counter([caller])  # callers of none are forgotten
+                self._callers -= Counter([caller])  # removes callers without requests
 
     @contextmanager
     def _worker(self) -> Iterator[Worker]:
-        """A process that nobody else asks."""
+        """Hold a process that serves no other request."""
         with self._turn:
             if not self._turn.wait_for(lambda: self._at_work < self._most, self._seconds):
                 raise busy(ceil(self._seconds / 4))
@@ -233,11 +213,11 @@ def _end(workers: "set[Worker] | list[Worker]") -> None:
 
 
 WORKERS = Workers()
-"""The processes for all services here: they begin when a page first needs one, and end with this process."""
+"""Processes for all services in this process: they start on first use, and end with it."""
 
 
 def _work() -> None:
-    """Be a worker: with no more memory than is allowed, and ended by the system if the server is gone."""
+    """Run as a worker: with limited memory, and ended by the system if the server is gone."""
     from utmost.interfaces.service.workers.page_work import serve
 
     begun, ended = _no_alarm, _no_alarm
@@ -251,7 +231,7 @@ def _work() -> None:
 
 
 def _own_end(number: int) -> connection.Connection:
-    """The channel of this process, which no other process is given."""
+    """Return this process's end of the channel, which its children do not inherit."""
     if sys.platform == "win32":
         return connection.PipeConnection(number)
     os.set_inheritable(number, False)
@@ -263,5 +243,5 @@ def _no_alarm() -> int:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # of a terminal: the server ends its workers
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in a terminal: the server ends its workers
     _work()

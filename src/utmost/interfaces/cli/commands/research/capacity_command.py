@@ -1,4 +1,4 @@
-"""`utmost research capacity`: each capacity, what attains it, and whether the proof was checked."""
+"""`utmost research capacity`: each capacity, a mechanism that attains it, and the check of the proof."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -29,7 +29,6 @@ _LONGEST = 40
 
 
 def show_capacities(report: dict[str, Any], out: Path | None) -> None:
-    """Print what `utmost research capacity` reports."""
     console = screen()
     console.print(
         facts(
@@ -52,7 +51,7 @@ def _facts(capacity: dict[str, Any]) -> dict[str, str]:
         "which says": _MEANINGS[capacity["capacity"]],
         **({} if capacity["lower"] == capacity["value"] else {"one leaks at least": number(capacity["lower"], 16)}),
         **({"found by": capacity["method"]} if "method" in capacity else {}),
-        "theorem": capacity["theorem"] or "none: mechanism and dual decide",
+        "theorem": capacity["theorem"] or "none: mechanism and dual prove it",
         "outcomes": f"{capacity['outcomes']:,}",
         "checked": "yes, from mechanism and dual alone" if capacity["verified"] else "NO",
     }
@@ -101,7 +100,7 @@ def capacity(
 
 
 def _report(capacities: Sequence[TypeCapacity], shown: str, *, is_read: bool) -> dict[str, Any]:
-    """The facts that are shown; how a capacity in a file was found is left out, since nothing shows it."""
+    """Return the facts to show, without the method of a capacity, which a file does not prove."""
     ptype = capacities[0].certificate.ptype
     distances = distances_words(ptype.space)
     return {
@@ -118,7 +117,7 @@ def _report(capacities: Sequence[TypeCapacity], shown: str, *, is_read: bool) ->
                 **({} if is_read else {"method": capacity.method}),
                 "theorem": capacity.theorem,
                 "outcomes": capacity.mechanism.shape[1],
-                "verified": True,  # what was found or read has the bounds that its certificate's check has computed
+                "verified": True,  # the bounds come from the check of the certificate
             }
             for capacity in capacities
         ],
@@ -131,7 +130,7 @@ def _by_measure(
     prior: str,
     answer: options.Output,
 ) -> None:
-    """The capacity by one measure at one prior; what is written is the mechanism, as a channel."""
+    """Find the capacity by one measure at one prior; write the mechanism as a channel."""
     spelled, ptype = asked.read()
     measure, belief = measured.read(), prior_of(prior, ptype.space.size)
     with progress_bar(f"Listing the vertices of {spelled}"):

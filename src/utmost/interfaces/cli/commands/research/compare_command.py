@@ -1,4 +1,4 @@
-"""`utmost research compare`: noise laws side by side, as curves and as a table."""
+"""`utmost research compare`: the costs of distributions of noise, as curves and as a table."""
 
 from collections.abc import Sequence
 from fractions import Fraction

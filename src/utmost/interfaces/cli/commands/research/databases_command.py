@@ -1,4 +1,4 @@
-"""`utmost research databases`: whether it helps to look at more than a count, by Ghosh et al., 6.2 and 6.3."""
+"""`utmost research databases`: whether the database tells more than the count, by Ghosh et al., 6.2 and 6.3."""
 
 from typing import Annotated, Any
 
@@ -28,7 +28,7 @@ from utmost.interfaces.documents.reports import exact_text
 
 
 def show_databases(report: dict[str, Any]) -> None:
-    """Print what `utmost research databases` reports of Proposition 6.2."""
+    """Print the report about Proposition 6.2."""
     agree = report["oblivious_loss_exact"] == report["any_loss_exact"]
     shown = {
         "databases": f"{report['databases']:,}: {report['rows']} rows of {report['values']} values",
@@ -43,7 +43,7 @@ def show_databases(report: dict[str, Any]) -> None:
 
 
 def show_conflict(report: dict[str, Any]) -> None:
-    """Print what `utmost research databases` reports of Theorem 6.3."""
+    """Print the report about Theorem 6.3."""
     shown = {
         "consumers": f"two, whose priors over the 8 databases mirror each other; tilt {report['tilt']}",
         "level": f"epsilon = {report['epsilon']}",

@@ -1,4 +1,4 @@
-"""`utmost research kernels`: how many there are of each size, and all of them where they are few and small."""
+"""`utmost research kernels`: the number of kernels of each size, and the kernels if they are few and small."""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -41,14 +41,14 @@ from utmost.tables.files.json_files import write_list
 
 _SHOWN = 24
 
-# Matrices are shown where there are no more than this many, of no more than that many rows.
+# Largest number, and largest number of rows, of matrices that are shown.
 _FEW, _SMALL = 5, 6
 
 
 def show_kernels(
     spelled: str, ptype: PrivacyType, sizes: dict[int, int], written: Sequence[Path], *, listed: bool
 ) -> None:
-    """Print how many kernels there are, by their number of outcomes; ``listed``: and themselves where they are few."""
+    """Print the number of kernels by number of outcomes; with `listed`, also a few small kernels."""
     total = sum(sizes.values())
     shown = {
         "secrets": f"{ptype.space.size}: {spelled}",
@@ -68,7 +68,7 @@ def show_kernels(
 
 
 def show_orbits(spelled: str, ptype: PrivacyType, count: int, rows: Sequence[dict[str, Any]]) -> None:
-    """Print how many kernels each orbit has, and one of them as numbers of vertices."""
+    """Print the size of each orbit of kernels, and one kernel of it as numbers of vertices."""
     console = screen()
     level = str(ptype.level)
     console.print(facts({"secrets": spelled, "level": level, "kernels": f"{count:,}", "orbits": f"{len(rows):,}"}))
@@ -77,7 +77,6 @@ def show_orbits(spelled: str, ptype: PrivacyType, count: int, rows: Sequence[dic
 
 
 def show_estimate(spelled: str, ptype: PrivacyType, outcomes: int, estimate: KernelEstimate) -> None:
-    """Print an estimate with its interval."""
     shown = {
         "secrets": f"{ptype.space.size}: {spelled}",
         "level": str(ptype.level),
@@ -101,7 +100,7 @@ def kernels(
     size: Annotated[str | None, option("N", "Outcomes of the kernels to estimate; by default the most.")] = None,
     seed: Annotated[int | None, option("N", "Seed of a repeatable estimate.")] = None,
     confidence: options.Confidence = DEFAULT_CONFIDENCE,
-    out: Annotated[Path | None, option("FILE", "File for all, as sets of vertices (.csv or .json).")] = None,
+    out: Annotated[Path | None, option("FILE", "File for all kernels, as sets of vertices (.csv or .json).")] = None,
     resume: Annotated[Path | None, option("FILE", "File that keeps the state of the search, to continue.")] = None,
     plot: options.Plot = None,
     as_json: options.AsJson = False,
@@ -148,7 +147,7 @@ def _check_one(wanted_options: dict[str, bool]) -> None:
 
 
 def _searched(spelled: str, ptype: PrivacyType, resume: Path | None, out: Path | None) -> dict[int, int]:
-    """Number of kernels of each size, with a bar on a terminal."""
+    """Return the number of kernels of each size, with a progress bar."""
     with logged_progress(f"Searching the kernels of {spelled}") as report:
         if resume is None:
             return kernel_sizes(ptype, lambda done: report(done, 1))

@@ -1,4 +1,4 @@
-"""`utmost research leakage`: what a channel reveals, by any measure."""
+"""`utmost research leakage`: the leakage of a channel, by any measure."""
 
 from decimal import ROUND_CEILING, Context
 from pathlib import Path
@@ -17,7 +17,7 @@ from utmost.interfaces.documents.space_names import space_named
 from utmost.tables.files.atomic import write_together
 
 _SHOWN, _LONGEST = 24, 23
-# An epsilon is never shown below what it is.
+# An epsilon is rounded up.
 _UPWARD = Context(prec=12, rounding=ROUND_CEILING)
 _ROWS = (
     ("prior", "before"),
@@ -30,7 +30,6 @@ _ROWS = (
 
 
 def show_leakage(reports: dict[str, dict[str, Any]], measure: Measure, prior: str, plot: Path | None) -> None:
-    """Print the `leakage_report` of each channel."""
     first = next(iter(reports.values()))
     console = screen()
     shown = {
@@ -68,7 +67,7 @@ def _side_by_side(reports: dict[str, dict[str, Any]]) -> list[list[str]]:
 def _verdict(reports: dict[str, dict[str, Any]]) -> str:
     leaks = {title: report["additive_leakage"]["value"] for title, report in reports.items()}
     least = min(leaks.values())
-    # Of floats, those that differ by their rounding leak the same.
+    # Floats that differ only by rounding count as equal.
     who = [title for title, leak in leaks.items() if leak <= least * (1 + 1e-12)]
     if len(who) == len(leaks):
         return "All leak the same by this measure and prior."
@@ -115,7 +114,7 @@ def _epsilon(report: dict[str, Any], *, short: bool = False) -> str:
 
 
 def value_text(value: dict[str, Any] | None) -> str:
-    """A number to six digits with its exact value where that is short, else to twelve digits."""
+    """Format a number to six digits with its exact value if short, else to twelve digits."""
     if value is None:
         return "none: the gain is negative somewhere"
     if value["value"] is None:
@@ -166,7 +165,7 @@ def leakage(
 
 
 def _title(path: Path, paths: list[Path]) -> str:
-    """The name of a file, or its whole path where two files have one name."""
+    """Return the name of a file, or its complete path if two files have the same name."""
     return path.stem if sum(path.stem == other.stem for other in paths) == 1 else str(path)
 
 

@@ -1,4 +1,4 @@
-"""`utmost research lossless`: whether noise at one level can be relaxed to another at no loss, with proof."""
+"""`utmost research lossless`: whether noise at one level can be relaxed to another without loss, with proof."""
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
@@ -46,7 +46,6 @@ _SAYS: Mapping[type, Callable[[Any], str]] = {
 
 
 def show_lossless(report: dict[str, Any]) -> None:
-    """Print what `utmost research lossless` reports."""
     shown = {
         "verdict": "lossless: the stricter noise is the looser one plus independent noise W"
         if report["lossless"]
@@ -96,7 +95,7 @@ def _check_order(laws: list[Any], loose: str) -> None:
     levels = [law.level for law in laws if not isinstance(law, dict)]
     if len(levels) == 2 and levels[1] < levels[0]:
         remedy = "Give the smaller epsilon first."
-        raise OutOfRange("STRICT must be the stricter level of the two", came=f"a stricter {loose}", remedy=remedy)
+        raise OutOfRange("STRICT must have the smaller epsilon", came=f"{loose} with a smaller one", remedy=remedy)
 
 
 def _named(law: Any, text: str) -> str:
@@ -130,7 +129,7 @@ def _table(path: Path) -> dict[int, Fraction]:
 
 
 def _difference(verdict: Losslessness) -> list[dict[str, str]] | None:
-    """The masses of W next to 0; of Laplace noise the one at 0."""
+    """Return the probabilities of W near 0; for Laplace noise only at 0."""
     law = verdict.difference
     if law is None:
         return None

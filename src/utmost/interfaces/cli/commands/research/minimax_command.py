@@ -1,4 +1,4 @@
-"""`utmost research minimax`: the best private mechanism for a consumer without a prior, and a prior that proves it."""
+"""`utmost research minimax`: the best private mechanism without a prior, and a worst prior that proves it."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -24,7 +24,6 @@ _SHOWN = 24
 
 
 def show_minimax(report: dict[str, Any], out: Path | None) -> None:
-    """Print what `utmost research minimax` reports."""
     shown = {
         "worst expected loss": with_exact(report["worst_loss"], report["worst_loss_exact"]),
         "no private mechanism's worst is less than": number(report["lower_bound"], 12),
@@ -38,7 +37,7 @@ def show_minimax(report: dict[str, Any], out: Path | None) -> None:
     }
     console = screen()
     console.print(facts(shown))
-    console.print(ScreenText("\nA worst prior: with it in mind nobody does better", style="bold"))
+    console.print(ScreenText("\nA worst prior, for which no mechanism is better", style="bold"))
     rows = [[row["secret"], row["probability"]] for row in report["worst_prior"] if row["probability"] != "0"]
     console.print(grid(["secret", "probability"], rows[:_SHOWN]), *others(len(rows) - _SHOWN, "more rows"))
 
@@ -57,7 +56,7 @@ def minimax(
 ) -> None:
     """Find the best private mechanism for the worst secret, without a prior, with proof.
 
-    The worst prior loses as much from every private mechanism.
+    With the worst prior, every private mechanism loses at least as much.
 
     More: docs/theory/designs.md
     """
@@ -94,7 +93,7 @@ def _report(optimum: MinimaxOptimum, possible: tuple[int, ...] | None) -> dict[s
 
 
 def _possible(texts: list[str] | None, space: Space) -> list[int] | None:
-    """Secrets by name, by number, or from one number to another."""
+    """Read secrets by name, by number, or as ranges of numbers."""
     if texts is None:
         return None
     named = {str(label): k for k, label in enumerate(space.labels)}

@@ -1,4 +1,4 @@
-"""`utmost research policy`: secrets hidden from some others only, the best mechanism for them, and what it leaks."""
+"""`utmost research policy`: the best mechanism if secrets are hidden from some others only, and its leakage."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -18,7 +18,7 @@ from utmost.interfaces.documents.policy_files import policy_consumer, policy_fil
 from utmost.interfaces.documents.reports import exact_text
 from utmost.publish.promises.codec import plain
 
-# Wider matrices are cut off on the screen; the file has them whole.
+# Wider matrices are cut on the screen; the file has them completely.
 _WIDEST, _LISTED = 8, 6
 
 
@@ -104,4 +104,4 @@ def _show(report: dict[str, Any], policy: Policy, best: PolicyOptimum) -> None:
 
 def _listed(groups: list[list[str]]) -> str:
     text = "; ".join(", ".join(group) for group in groups[:_LISTED])
-    return text if len(groups) <= _LISTED else f"{text}; and {len(groups) - _LISTED} groups more"
+    return text if len(groups) <= _LISTED else f"{text}; and {len(groups) - _LISTED} more groups"

@@ -1,4 +1,4 @@
-"""`utmost research refine`: the verdict in both directions, and the proof of each."""
+"""`utmost research refine`: which of two channels is above the other, with proofs in both directions."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -37,7 +37,6 @@ _SUMMARIES = {
 
 
 def show_comparison(comparison: dict[str, Any], written: Path | None) -> None:
-    """Print a comparison of two channels."""
     names = _names(comparison)
     directions = [(comparison["second_below_first"], *names), (comparison["first_below_second"], *names[::-1])]
     shown = {
@@ -53,7 +52,7 @@ def show_comparison(comparison: dict[str, Any], written: Path | None) -> None:
 
 
 def _names(comparison: dict[str, Any]) -> tuple[str, str]:
-    """The names of the files without their folders, where these distinguish them."""
+    """Return the names of the files without their folders, if these distinguish them."""
     first, second = Path(comparison["first"]), Path(comparison["second"])
     return (first.name, second.name) if first.name != second.name else (str(first), str(second))
 

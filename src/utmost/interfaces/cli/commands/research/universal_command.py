@@ -1,4 +1,4 @@
-"""`utmost research universal`: whether one mechanism is optimal for every prior, and what proves it."""
+"""`utmost research universal`: whether one mechanism is optimal for every prior, with proof."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -22,12 +22,12 @@ from utmost.interfaces.documents.consumer_files import loss_of
 from utmost.interfaces.documents.space_names import secret_names
 from utmost.interfaces.documents.verdicts import ANY, StatedVerdict
 
-# Wider matrices are cut off on the screen; the file has them whole.
+# Wider matrices are cut on the screen; the file has them completely.
 _WIDEST = 8
 
 
 def show_verdict(verdict: StatedVerdict, spelled: str, loss: str, out: Path | None) -> None:
-    """Print a verdict with its numbers; the proof is checked again for it."""
+    """Print a verdict with its numbers, after checking its proof again."""
     console, names = screen(), secret_names(verdict.ptype.space)
     shown = {
         "verdict": _sentence(verdict),
@@ -60,7 +60,7 @@ def show_verdict(verdict: StatedVerdict, spelled: str, loss: str, out: Path | No
 
 
 def _show_check(verdict: StatedVerdict, answer: options.Output) -> None:
-    """Print what a verdict that was read and checked says."""
+    """Print a verdict that was read and checked."""
     regret = None if verdict.regret is None else str(verdict.regret)
     report = {"verified": True, "asked": verdict.asked, "verdict": verdict.holds, "regret": regret}
     shown = {"checked": "yes, exactly, without a solver", "verdict": _sentence(verdict), "proof": _proof(verdict)}

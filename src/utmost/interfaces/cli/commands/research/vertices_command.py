@@ -29,7 +29,7 @@ from utmost.tables.files.json_files import write_list
 
 SHOWN = 24
 
-# Wider rows than this are cut off on the screen; files and JSON have them whole.
+# Wider rows are cut on the screen; files and JSON have them completely.
 _WIDEST = 8
 
 
@@ -41,16 +41,7 @@ def show_vertices(
     more: bool,
     plot: Path | None,
 ) -> None:
-    """Print the first vertices: heights h, and the posteriors alpha^h / sum.
-
-    Args:
-        spelled: the space as text.
-        ptype: the type.
-        total: Number of vertices.
-        rows: heights and posterior of each vertex to show.
-        more: whether there are others.
-        plot: the file that was drawn.
-    """
+    """Print the first vertices: heights h, and the posteriors alpha^h / sum."""
     shown = {
         "secrets": f"{ptype.space.size}: {spelled}",
         "level": f"{ptype.level}",
@@ -71,7 +62,7 @@ def show_vertices(
 
 
 def show_orbits(spelled: str, count: int, rows: Sequence[dict[str, Any]]) -> None:
-    """Print how many vertices each orbit has, and one of them."""
+    """Print the size of each orbit of vertices, and one vertex of it."""
     console = screen()
     console.print(facts({"secrets": spelled, "vertices": str(count), "orbits": str(len(rows))}))
     shown = [[heights_text(row["heights"]), str(row["size"])] for row in rows[:SHOWN]]
@@ -79,7 +70,7 @@ def show_orbits(spelled: str, count: int, rows: Sequence[dict[str, Any]]) -> Non
 
 
 def heights_text(heights: Sequence[str]) -> str:
-    """The heights of one vertex in a line.
+    """Return the heights of one vertex in a line.
 
     >>> heights_text(["0", "1"]), heights_text(["0", "1 + sqrt(2)"])
     ('0 1', '0, 1 + sqrt(2)')
@@ -87,7 +78,7 @@ def heights_text(heights: Sequence[str]) -> str:
     return (", " if any("sqrt" in h for h in heights) else " ").join(heights)
 
 
-# So many are listed to be shown; a type with more is counted only when it is asked to be.
+# At most this many vertices are listed for the screen; --count counts more.
 _MOST_SHOWN = 5_000
 
 
@@ -170,7 +161,7 @@ def _show(spelled: str, ptype: PrivacyType, plot: Path | None) -> None:
 
 
 def draw_type(spelled: str, ptype: PrivacyType, plot: Path) -> None:
-    """Draw a type on three or four secrets into a file of its own."""
+    """Draw a type on three or four secrets into a file."""
     from utmost.interfaces.figures.simplex_pictures import check_drawable, type_figure
 
     check_drawable(ptype, plot)

@@ -1,4 +1,4 @@
-"""`utmost research words`: RAPPOR by the level of a word, what it costs, and what a fixed list of words would gain."""
+"""`utmost research words`: RAPPOR by the level of a word, its error, and the gain of a fixed list of words."""
 
 from typing import Annotated, Any
 
@@ -13,7 +13,6 @@ from utmost.interfaces.cli.screens.screen import facts, number, screen
 
 
 def show_words(report: dict[str, Any]) -> None:
-    """Print what `utmost research words` reports."""
     shown = {
         "level": f"epsilon = {report['epsilon']} for each word",
         "parameter a": f"{number(report['a'], 8)}: a bit is replaced by a fair coin with this probability",

@@ -1,0 +1,122 @@
+"""How near Laplace noise comes to the best mechanism for a consumer, on counts that are ever finer steps of a number.
+
+On the real line between two secrets k and k + 1 the cost of an action w, by a response y, has two parts: secrets up to
+k weigh e^(-epsilon y), the others e^(epsilon y). With z = e^(epsilon (y - k)) the expected loss there is
+
+    (1/2) integral from 1 to 1/a of min_w (A_w / z^2 + B_w) dz,    A_w, B_w rational in a = e^-epsilon.
+
+Divided by B's weight 1 and A's weight s = z^-2, or A_w + B_w z^2, the costs are lines: actions change at the corners
+of their lower envelope. With each corner rounded to a rational z the sum is rational, and no less than the loss.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import isqrt
+from typing import Any
+
+import numpy as np
+
+from utmost.core.exact.arguments import instance
+from utmost.core.exact.arrays import Array, fractions, is_exact
+from utmost.core.exact.display import Display
+from utmost.design.optima.optimum import optimal_mechanism
+from utmost.design.privacy_types.privacy_type import PrivacyType
+from utmost.design.spaces.consumer import Consumer
+from utmost.design.spaces.families import LineMetric
+from utmost.errors import Unsupported
+
+_BITS = 96
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class LaplaceLoss(Display):
+    """What a consumer expects to lose behind Laplace noise, beside the least that any mechanism of the level allows.
+
+    Attributes:
+        loss: Expected loss behind Laplace noise and the best reading; rounded up by less than one part in 10^20.
+        least: Least expected loss of any mechanism on these secrets.
+    """
+
+    loss: Fraction
+    least: Fraction
+
+    @property
+    def ratio(self) -> float:
+        """How many times the least loss Laplace noise costs."""
+        return float(self.loss / self.least) if self.least else 1.0
+
+
+def laplace_loss(ptype: PrivacyType, consumer: Consumer) -> LaplaceLoss:
+    """The least expected loss of a consumer who reads a count plus Laplace noise, beside that of the best mechanism.
+
+    For a number between 0 and 1 that is known in steps of 1/n, take the secrets 0 to n and the level epsilon/n of a
+    step: as n grows the two losses meet, since for continuous secrets the Laplace mechanism is optimal for every prior.
+
+    Args:
+        ptype: Privacy type on `counts`, with rational alpha.
+        consumer: Exact prior and loss.
+
+    Raises:
+        Unsupported: for another space, an irrational alpha, and floats.
+
+    Cost: O(n k^2) rationals for k actions, and that of `optimal_mechanism`.
+
+    Source: [fernandes2021], Theorem 1, which it measures; the integral is exact for any prior and loss.
+
+    >>> from utmost.design.spaces import losses, priors
+    >>> from utmost.spaces import counts
+    >>> for n in (1, 4, 16):
+    ...     consumer = Consumer(priors.uniform(n + 1), losses.binary)
+    ...     step = PrivacyType(counts(n), alpha=1 - Fraction(1, 2 * n))
+    ...     print(n, round(laplace_loss(step, consumer).ratio, 5))
+    1 1.06066
+    4 1.00223
+    16 1.00013
+    """
+    instance(ptype, PrivacyType, "ptype")
+    instance(consumer, Consumer, "consumer")
+    belief, loss = consumer.prior, consumer.loss
+    is_line = isinstance(ptype.space.metric, LineMetric) and ptype.level.is_rational
+    if not is_line or not is_exact(belief) or not is_exact(loss):
+        raise Unsupported(
+            "the loss behind Laplace noise is exact on counts, for a rational alpha, prior and loss",
+            came=repr(ptype),
+            remedy="Take utmost.spaces.counts(n), alpha= and fractions.",
+        )
+    a = ptype.level.alpha_fraction()
+    weighed = [fractions(p * row) for p, row in zip(belief, loss, strict=True)]
+    above = [np.zeros_like(weighed[0])]
+    for row in reversed(weighed[1:]):
+        above.append(a * (above[-1] + row))
+    above.reverse()  # above[k]: the secrets behind k, by their distance from k
+    below = weighed[0]
+    total: Any = min(above[0] + weighed[0]) / 2
+    for k, further in enumerate(above[:-1]):
+        total += _between(below, further, 1 / a) / 2
+        below = a * below + weighed[k + 1]
+    total += min(below) / 2
+    return LaplaceLoss(Fraction(total), Fraction(optimal_mechanism(ptype, consumer).loss))
+
+
+def _between(below: Array, above: Array, end: Fraction) -> Fraction:
+    """The integral from 1 to ``end`` of min_w (below_w / z^2 + above_w) dz, rounded up at the corners."""
+    start, total = Fraction(1), Fraction(0)
+    action = min(range(len(below)), key=lambda w: (below[w] + above[w], above[w]))
+    while start < end:
+        corners = [
+            ((below[w] - below[action]) / (above[action] - above[w]), above[w], w)
+            for w in range(len(below))
+            if above[w] < above[action]
+        ]
+        square, _, following = min(corners, default=(end * end, 0, action))
+        stop = min(max(_root(square), start), end)
+        total += below[action] * (1 / start - 1 / stop) + above[action] * (stop - start)
+        if square >= end * end:
+            break
+        start, action = stop, following
+    return total
+
+
+def _root(square: Fraction) -> Fraction:
+    """The root of a rational, to 96 bits."""
+    return Fraction(isqrt((square.numerator << 2 * _BITS) // square.denominator), 1 << _BITS)
