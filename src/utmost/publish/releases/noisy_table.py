@@ -25,7 +25,7 @@ from utmost.core.privacy.unit import Unit
 from utmost.errors import BadTable, OutOfRange, Unsupported, UtmostError
 from utmost.publish.promises.codec import StatementForm, does_not_follow, names_of, stated_field, stated_rows
 from utmost.publish.promises.statement import unlike
-from utmost.publish.promises.statement_kinds import NOISY_TABLE_KIND
+from utmost.publish.promises.statement_kinds import NOISY_TABLE_KIND, WITHHELD_KIND
 from utmost.publish.promises.table_statements import cells_digest
 from utmost.publish.releases.answer_cells import LabelledCells, RowSelection, SumOfCells, row_labels, with_interval_ends
 from utmost.publish.releases.clean_release import FAR_OFF, CleanedRelease, CleanProblem, CleanTable, warn_far_off
@@ -157,6 +157,14 @@ NOISY_TABLE_FORM = StatementForm(
     NOISY_TABLE_KIND, "a statement of declared noise", NoiseDeclaration.facts, NoiseDeclaration._of_facts
 )
 """The form of statements of tables with the noise of another tool, from noise, columns, source and claim."""
+
+
+def declared_in(statement: Mapping[str, Any]) -> NoiseDeclaration | None:
+    """The declaration in a statement of a noisy table, or of one with cells withheld; None in any other statement."""
+    noisy = statement.get("release") if statement.get("kind") == WITHHELD_KIND else statement
+    if not isinstance(noisy, Mapping) or noisy.get("kind") != NOISY_TABLE_KIND:
+        return None
+    return NOISY_TABLE_FORM.checked(noisy)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
