@@ -91,7 +91,6 @@ class NoiseDeclaration(Display):
 
     @property
     def widest(self) -> DeclaredNoise:
-        """The noise with the largest margin."""
         return max(self.noise.values(), key=lambda noise: noise.margin(self.confidence))
 
     def bias(self, rule: WithholdingRule) -> list[dict[str, Any]]:
@@ -118,7 +117,6 @@ class NoiseDeclaration(Display):
         return sizes
 
     def facts(self) -> dict[str, Any]:
-        """The fields of the statement between the header and the digest."""
         return {
             "guarantee": self.guarantee,
             "source": self.source,
@@ -473,7 +471,6 @@ class NoisyCells(LabelledCells):
         return max(noise.margin(sure) for noise in self.declaration.noise.values())
 
     def together(self, confidence: Number) -> int | float:
-        """The margin within which all cells lie at once, for independent noise."""
         miss = 1 - read_confidence(confidence)
         return self.alone(1 - missed_by_each(miss, max(1, self.rows * len(self.cells))))
 
@@ -666,7 +663,6 @@ def check_noisy_table(statement: Mapping[str, Any], table: Any) -> NoisyTable:
 
 
 def _with_margins(table: Any, declaration: NoiseDeclaration) -> Any:
-    """The table with a column of margins after each noisy column."""
     adapter = adapter_of(table)
     margins: dict[str, Any] = dict(declaration.margin_columns(files.columns(table)))
     return adapter.with_columns(table, margins, {name: name.removesuffix("_margin") for name in margins})
