@@ -147,7 +147,9 @@ def _refused(cell: Any, name: str, axis: Axis, spelling: Spelling) -> BadTable:
     if isinstance(cell, str):
         came = "text that says no time, or a zone where the axis has none"
         if axis.clock.pattern is not None:
-            came, remedy = "text that is spelled otherwise", "Correct the cell, or the pattern that is declared."
+            came, remedy = "text of another pattern", "Correct the cell, or the pattern that is declared."
+        if not any(letter.isdigit() for letter in cell):
+            came, remedy = "text without a digit", f"If it marks a missing cell, d{declare_mark(spelling)[1:]}"
         if looks_missing(cell):
             came, remedy = MISSING_KIND, declare_mark(spelling)
     elif isinstance(cell, int | float | np.integer | np.floating) and not isinstance(cell, bool | np.timedelta64):
