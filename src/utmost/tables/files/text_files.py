@@ -224,7 +224,7 @@ class _Utf8(io.RawIOBase):
                 raise BadTable(required, came="what cannot be unpacked", where=self._where) from None
             except (UnicodeError, ValueError):
                 came = f"bytes that are not {self._encoding}"
-                remedy = 'Declare another encoding: encoding="cp1252".'
+                remedy = 'Pass encoding="cp1252", say.'
                 raise BadTable(
                     "a file must be text of its encoding", came=came, where=self._where, remedy=remedy
                 ) from None
