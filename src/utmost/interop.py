@@ -1,5 +1,5 @@
-"""Doors to other packages: laws for SciPy, OpenDP and dp-accounting, tables that other tools noised, data packages,
-verbs on pandas and Polars."""
+"""Other packages: SciPy, OpenDP and dp-accounting, tables with noise from other tools, data packages, and methods on
+pandas and Polars frames."""
 
 from utmost.core.noise.declared_noise import DeclaredNoise, declared_noise
 from utmost.interfaces.interop.accounting import dp_event, privacy_loss_distribution
@@ -7,6 +7,7 @@ from utmost.interfaces.interop.data_packages import csv_metadata, data_package
 from utmost.interfaces.interop.frame_verbs import register_frames
 from utmost.interfaces.interop.measurements import gradual_measurement, opendp_measurement
 from utmost.interfaces.interop.scipy_laws import scipy_law
+from utmost.interfaces.interop.sdmx import sdmx_csv
 from utmost.publish.releases.noisy_table import NoisyTable, noisy_table
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "privacy_loss_distribution",
     "register_frames",
     "scipy_law",
+    "sdmx_csv",
 ]
 
 

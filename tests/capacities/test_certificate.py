@@ -85,16 +85,16 @@ WEIGHTS = FOUND["line"].mechanism.weights
 
 def test_mechanisms_that_are_not_of_the_type_are_refused():
     assert "4 rows" in refused(LINE, "multiplicative", geometric_channel(3, **HALF), DUAL)
-    assert "keep the level" in refused(LINE, "multiplicative", geometric_channel(4, alpha="1/3"), DUAL)
+    assert "satisfy the level" in refused(LINE, "multiplicative", geometric_channel(4, alpha="1/3"), DUAL)
     assert "Fractions" in refused(LINE, "multiplicative", GEOMETRIC.to_floats(), DUAL)
     assert "sum to 1" in refused(LINE, "multiplicative", SimilarityMechanism(LINE, WEIGHTS / 2), DUAL)
-    assert "more than 1" in refused(LINE, "multiplicative", SimilarityMechanism(LINE, 2 * WEIGHTS, has_rest=True), DUAL)
+    assert "at most 1" in refused(LINE, "multiplicative", SimilarityMechanism(LINE, 2 * WEIGHTS, has_rest=True), DUAL)
     uneven = SimilarityMechanism(LINE, as_array(["9/10", 0, 0, 0]), has_rest=True)
     assert "rest" in refused(LINE, "multiplicative", uneven, DUAL)
     assert "nonnegative" in refused(LINE, "multiplicative", SimilarityMechanism(LINE, -WEIGHTS), DUAL)
     assert "nonnegative" in refused(LINE, "multiplicative", SimilarityMechanism(LINE, WEIGHTS[:2]), DUAL)
     other = PrivacyType(counts(3), alpha="1/3")
-    assert "one of the privacy type" in refused(LINE, "multiplicative", SimilarityMechanism(other, WEIGHTS), DUAL)
+    assert "the mechanism must be of" in refused(LINE, "multiplicative", SimilarityMechanism(other, WEIGHTS), DUAL)
     assert "same distances" in refused(LINE, "multiplicative", UniformMechanism(LINE), DUAL)
     assert "sign" in refused(EQUAL, "multiplicative", UniformMechanism(EQUAL, -1), UniformDual())
     places = FOUND["lattice"].certificate
@@ -160,7 +160,7 @@ def test_envelopes_of_any_heights_are_private_and_their_rest_is_looked_at():
     edges, powers = ptype.space.edges, np.exp(-0.1 * ptype.space.distances)
     assert (columns[edges[:, 0]] >= powers[tuple(edges.T)][:, None] * columns[edges[:, 1]] * (1 - 1e-14)).all()
     assert "rest" in refused(ptype, "multiplicative", rough, certificate.dual)
-    assert "more than 1" in refused(ptype, "multiplicative", EnvelopeMechanism(ptype, heights * 1.01), certificate.dual)
+    assert "at most 1" in refused(ptype, "multiplicative", EnvelopeMechanism(ptype, heights * 1.01), certificate.dual)
     for bad in (heights[:-1], -heights, heights + 1, heights * np.nan):
         with pytest.raises(OutOfRange):
             EnvelopeMechanism(ptype, bad)

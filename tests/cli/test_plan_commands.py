@@ -170,7 +170,7 @@ def test_a_release_by_a_plan_is_one_file_and_tables_beside_it(run, counted, plan
     say_tables = ["total", out, "--tables", tables, "--plan", plan]
     code, written, err = run(*say_tables)
     assert (code, err, "sex.csv" in " ".join(written.split())) == (0, "", True)
-    assert "nothing is written over another file" in run(*say_tables)[2]
+    assert "no existing file is overwritten" in run(*say_tables)[2]
     assert "men" in shown
     assert "2691" in shown
     names = ["department-sex-outcome.csv", "sex.csv", "total.csv"]
@@ -181,7 +181,7 @@ def test_a_release_by_a_plan_is_one_file_and_tables_beside_it(run, counted, plan
         assert answers[0] == answers[1], "each table answers as the release does"
     assert (tables / "sex.csv").read_text() == "sex,count,count_margin\nmen,2691,0\nwomen,1835,0\n"
     assert ut.read_release(out).total().value == 4526
-    assert "nothing is written over another file" in run(*say)[2]
+    assert "no existing file is overwritten" in run(*say)[2]
 
 
 def test_a_dry_run_of_a_plan_draws_nothing(run, counted, plan, tmp_path):
@@ -257,7 +257,7 @@ def test_bins_are_asked_by_ranges(run, tmp_path):
     assert (spread["kind"], low <= spread["value"] ** 2 <= high) == ("standard deviation", True)
     upto = json.loads(run("total", counts, "--json", "--cumulative", "age")[1])["values"]
     assert upto[-1]["value"] == json.loads(run("total", counts, "--json")[1])["value"]
-    assert "within their bars at once" in run("total", counts, "--cumulative", "age")[1]
+    assert "within their margins at once" in run("total", counts, "--cumulative", "age")[1]
     for wrong in (
         ["--quantile", "age"],
         ["--quantile", "age=2"],
@@ -282,7 +282,7 @@ def test_clean_tables_stand_beside_what_was_released(run, release, tmp_path):
     assert "biased" in said["words"]
     assert len(json.loads(run("clean", release, "--json")[1])["table"]["clean"]) == 24
     assert run("clean", release, "--want", "total")[1].splitlines() == ["count,count_margin,clean", "4526,0,4526"]
-    assert "nothing is written over another file" in run("clean", release, "--out", out)[2]
+    assert "no existing file is overwritten" in run("clean", release, "--out", out)[2]
 
 
 def test_a_signed_release_by_a_plan_is_verified(run, counted, plan, tmp_path):
@@ -298,7 +298,7 @@ def test_a_signed_release_by_a_plan_is_verified(run, counted, plan, tmp_path):
     assert (code, json.loads(shown)["signature"]) == (0, "valid")
     said = json.loads(out.read_text())
     out.write_text(json.dumps(said))
-    assert "as the owner of the key signed it" in run("verify", out, "--public-key", public)[2]
+    assert "belong to this statement and to this key" in run("verify", out, "--public-key", public)[2]
     assert run("verify", out)[0] == 0
     said["sums"]["department sex outcome"][3] += 1
     out.write_text(json.dumps(said))
@@ -385,14 +385,14 @@ def test_a_count_by_cells_proves_no_rows(run, stays, tmp_path):
     for words, said in (
         (["plan", counted, "--want", "kind", "--together", "kind"], "has its own bounds"),
         (["plan", counted, "--want", "kind", "--method", "rotated"], "changes together: --together"),
-        (["plan", domain, "--want", "kind", "--at-most", 3, "--together", "kind"], "whole rows"),
-        (["plan", domain, "--want", "kind", "--at-most", 2, "--together", "region"], "whole rows"),
+        (["plan", domain, "--want", "kind", "--at-most", 3, "--together", "kind"], "a multiple of 2"),
+        (["plan", domain, "--want", "kind", "--at-most", 2, "--together", "region"], "a multiple of 3"),
     ):
         code, shown, err = run(*words, "--epsilon", 1)
         assert (code, shown) == (2, ""), err
         assert said in err
     assert (
-        "whole rows"
+        "--at-most must be a multiple of 2"
         in run(
             "count", stays / "events.csv", "--person", "who", "--domain", domain, "--at-most", 3, "--together", "kind"
         )[2]

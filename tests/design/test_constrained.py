@@ -171,5 +171,5 @@ def test_what_cannot_be_asked_is_refused(names, space, actions, error):
 
 
 def test_constraints_do_not_mix_with_a_theorem():
-    with pytest.raises(OutOfRange, match="need the program"):
+    with pytest.raises(OutOfRange, match="need the method"):
         optimal_mechanism(PrivacyType(counts(2), alpha=HALF), guesses(2), method="theorem", constraints=["fairness"])

@@ -39,7 +39,7 @@ def test_a_dual_has_one_number_for_each_secret(on_counts):
 def test_a_remap_takes_each_outcome(on_counts):
     """The outcomes left out would cost nothing."""
     short = Remap(on_counts.remap.actions[:1].tolist(), 4)
-    with pytest.raises(PromiseBroken, match="each of 4 outcomes"):
+    with pytest.raises(PromiseBroken, match="remap must have 4 outcomes"):
         replace(on_counts, remap=short, theorem=None, hypotheses=(), bounds=None)
 
 

@@ -85,7 +85,7 @@ def test_a_failing_lemma_says_where():
 
 
 def test_a_channel_that_leaks_has_no_constraint_matrix():
-    with pytest.raises(PromiseBroken, match="column 0 must keep the level between counts 0 and 1"):
+    with pytest.raises(PromiseBroken, match="column 0 must satisfy the level between counts 0 and 1"):
         constraint_matrix(Channel([["9/10", "1/10"], ["1/10", "9/10"]]), "1/2")
 
 
@@ -189,7 +189,7 @@ def test_a_stricter_release_is_a_looser_one_remapped():
         assert (geometric_channel(n + 1, epsilon=2) @ floats).same_as(
             geometric_channel(n + 1, epsilon=1), tolerance=1e-14
         )
-    with pytest.raises(OutOfRange, match="looser"):
+    with pytest.raises(OutOfRange, match="larger epsilon"):
         between_levels(4, level(alpha="1/4"), level(alpha="1/2"))
     reverse = GeometricMatrix(3, level(alpha="1/2")).inverse_product(geometric_channel(3, alpha="1/4").matrix)
     assert (reverse < 0).any()

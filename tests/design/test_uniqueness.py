@@ -59,5 +59,5 @@ def test_other_spaces_are_decided_by_program():
 
 
 def test_an_irrational_alpha_is_refused():
-    with pytest.raises(Unsupported, match="rationals"):
+    with pytest.raises(Unsupported, match="rational alpha"):
         uniqueness(PrivacyType(counts(2), epsilon=1), Consumer(priors.uniform(3), losses.binary))

@@ -98,7 +98,7 @@ def test_what_numbers_refuse():
     a = field(level(alpha="1/2")).power((0, 1))
     with pytest.raises(OutOfRange, match="divisor"):
         a / (a - a)
-    with pytest.raises(OutOfRange, match="one privacy type"):
+    with pytest.raises(OutOfRange, match="same PowerField"):
         a + field(level(alpha="1/3")).power((0, 1))
     with pytest.raises(TypeError):
         a + 0.5

@@ -379,7 +379,7 @@ def test_what_the_geometric_mechanism_loses_is_a_bound_for_all(prior, alpha):
     found = least_nib_loss(PrivacyType(counts(len(prior) - 1), alpha=alpha), prior)
     assert found.verify()
     assert np.count_nonzero(found.packing) <= 2
-    assert refines(geometric_channel(len(prior), alpha=alpha), found.mechanism)
+    assert refines(better=geometric_channel(len(prior), alpha=alpha), worse=found.mechanism)
 
 
 @given(st.integers(2, 5).flatmap(strategies.priors), st.sampled_from(["1/10", "1/2", "9/10"]))

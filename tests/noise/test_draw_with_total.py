@@ -177,5 +177,5 @@ def test_totals_that_do_not_fit_are_refused():
     """A public total, and noise for a smaller change than one individual makes."""
     with pytest.raises(OutOfRange, match="public"):
         DrawWithTotal(TablesDraw(HALF, [3], "change-one", exactly=True), Geometric(HALF))
-    with pytest.raises(OutOfRange, match="at most 4"):
+    with pytest.raises(OutOfRange, match="at least 4"):
         DrawWithTotal(CellsDraw(HALF, 3, 2, 2), Geometric(HALF, 3))

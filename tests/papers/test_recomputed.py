@@ -3,9 +3,16 @@
 import json
 from collections import Counter
 from dataclasses import replace
+from fractions import Fraction
 from itertools import islice
 
+import pytest
+
+from utmost.core.noise import costs
+from utmost.noise import DiscreteStaircase
 from utmost_papers import contents
+from utmost_papers.geng_classes import least_in_class
+from utmost_papers.koufogiannis_pictures import layout
 
 
 def test_ghosh_is_reproduced(recompute):
@@ -56,7 +63,7 @@ def test_koufogiannis_is_reproduced_and_drawn(recompute, tmp_path):
     assert {"0.18394", "alpha=3/23", "0.471404520791", "7/9 1/9 1/9 / 7/27 13/27 7/27 / 1/9 1/9 7/9"} <= values
     drawn = sorted(path.name for path in folder.iterdir())
     assert drawn == [f"figure_{k}.svg" for k in ("1", "2", "3", "4", "5", "6", "6_les_miserables", "7")]
-    assert recompute("koufogiannis", "--plot", folder)[0], "nothing is written over"
+    assert recompute("koufogiannis", "--plot", folder)[0], "no existing file is overwritten"
 
 
 def test_an_unknown_paper_is_misuse(recompute):
@@ -74,3 +81,13 @@ def test_comparisons_go_to_a_file_and_never_over_one(recompute, tmp_path, monkey
     assert recompute("ghosh", "--json")[1] == recompute("ghosh", "--out", "-")[1] == out.read_text()
     assert recompute("ghosh", "--out", out)[0] == 2
     assert "must end in .json" in recompute("ghosh", "--out", tmp_path / "report.txt")[2]
+
+
+def test_the_least_even_noise_of_sensitivity_2_is_the_staircase():
+    least = DiscreteStaircase(alpha="1/2", sensitivity=2).moment(1)
+    assert least_in_class(2, costs.absolute, Fraction(1, 2), "even", "integers") == least
+
+
+def test_a_path_of_three_is_drawn_at_its_length():
+    places = layout([("a", "b"), ("b", "c")])
+    assert abs(complex(*places["a"]) - complex(*places["c"])) == pytest.approx(2, abs=0.05)

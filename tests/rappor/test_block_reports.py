@@ -182,7 +182,7 @@ def test_short_blocks_can_be_less_relaxable_than_all_sets():
     )
     assert is_lossless(strict, loose) == bool(refines(better=loose.channel, worse=strict.channel))
     pairs = BlockSelection(balanced_family(7, 2), level(alpha="9/10"))
-    with pytest.raises(OutOfRange, match="Keep the sets, or blocks"):
+    with pytest.raises(OutOfRange, match="Use the sets or blocks of one report for both"):
         CategoryCoupling(pairs, BlockSelection(lines, level(alpha="1/10")))
 
 

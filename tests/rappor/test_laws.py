@@ -244,5 +244,5 @@ def test_no_permanent_response(a):
 
 def test_a_thresholded_pair_needs_a_larger_rate():
     f = [ThresholdedLaplace(BitResponse.permanent(a)) for a in ("1/4", "1/2")]
-    with pytest.raises(OutOfRange, match="the rate must be larger"):
+    with pytest.raises(OutOfRange, match="must have a rate above"):
         ThresholdedPair(*f)

@@ -86,7 +86,7 @@ def test_documents_say_rows_and_are_read_back(chosen, where):
     for wrong in (changed, forged, without):
         with pytest.raises(BadTable):
             NoisySums.of_facts(wrong)
-    with pytest.raises(Unsupported, match="groups and hat functions"):
+    with pytest.raises(Unsupported, match="groups or hat functions"):
         released.clean()
     with pytest.raises(Unsupported, match="no labels"):
         released.raw(facts["noise"]["families"][0]["family"])

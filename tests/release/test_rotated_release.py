@@ -182,7 +182,7 @@ def test_counting_by_rows_keeps_both_cells_or_neither():
             assert most <= 2
             attained += rows == 1 and most == 2
     assert attained > 3
-    with pytest.raises(OutOfRange, match="whole rows"):
+    with pytest.raises(OutOfRange, match="a multiple of 2"):
         counted_with(events, **{**asked, "at_most": 3})
 
 

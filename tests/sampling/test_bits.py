@@ -128,7 +128,7 @@ def test_instances_repeat_nothing():
 def test_state_is_not_copied(copied):
     randomness = SystemRandomness()
     randomness.word()
-    with pytest.raises(Unsupported, match=r"must not be copied.*Let each worker make its own"):
+    with pytest.raises(Unsupported, match=r"must not be copied.*Create a source in each worker"):
         copied(randomness)
 
 

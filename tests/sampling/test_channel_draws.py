@@ -133,10 +133,10 @@ def test_secrets_come_by_name_and_outcomes_with_them():
 def test_a_refusal_tells_no_secret():
     """The place in the list is named, the secret is not."""
     told = ut.channels.Channel([[1, 0], [0, 1]], secrets=["yes", "no"])
-    with pytest.raises(OutOfRange, match="at place 1") as found:
+    with pytest.raises(OutOfRange, match="at position 1") as found:
         told.draw(["yes", "sesame"])
     assert "sesame" not in str(found.value)
-    with pytest.raises(OutOfRange, match=r"a number in 0..1; got another, at place 2") as found:
+    with pytest.raises(OutOfRange, match=r"a number in 0..1; got another number at position 2") as found:
         told.draw([0, 1, 87654])
     assert "87654" not in str(found.value)
     for wrong in (-1, [2], [1 << 70]):

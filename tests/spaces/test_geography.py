@@ -358,13 +358,13 @@ def test_geojson_is_read_as_a_file_of_columns_is(tmp_path):
 def test_geojson_that_is_none_is_refused(tmp_path):
     area = {"type": "Feature", "geometry": {"type": "Polygon", "coordinates": [[[0, 0]]]}, "properties": {}}
     for features, more, wanted in (
-        ([], {}, "collection of features"),
+        ([], {}, "got no feature"),
         ([feature([5, 60], name="a")], {"crs": {"type": "name"}}, "without a crs"),
         ([feature([5, 60], name="a"), area], {}, r"feature 1: every feature must be a point"),
         ([feature(["5", 60], name="a")], {}, "must be a point"),
         ([feature([5], name="a")], {}, "longitude and a latitude"),
         ([feature([5, 60])], {}, "'name'"),
-        ([{**feature([5, 60]), "properties": [1]}], {}, "properties must have names"),
+        ([{**feature([5, 60]), "properties": [1]}], {}, "properties must be an object"),
         ([{"type": "Feature", "geometry": None}], {}, "must be a point"),
     ):
         with pytest.raises(BadTable, match=wanted):
@@ -372,7 +372,7 @@ def test_geojson_that_is_none_is_refused(tmp_path):
     with pytest.raises(OutOfRange, match="latitude must lie"):
         places(written_geojson(tmp_path / "turned.geojson", feature([5, 95], name="a")))
     (tmp_path / "list.geojson").write_text("[1]")
-    with pytest.raises(BadTable, match="no FeatureCollection"):
+    with pytest.raises(BadTable, match="FeatureCollection of at least one feature"):
         places(tmp_path / "list.geojson")
 
 

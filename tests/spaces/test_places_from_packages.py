@@ -64,7 +64,7 @@ def test_one_way_streets_are_refused_or_taken_both_ways():
     for x, one in enumerate("abc"):
         for y, other in enumerate("abc"):
             assert space.distances[x, y] <= min(driven[one][other], driven[other][one])
-    with pytest.raises(UtmostError, match="no coordinates"):
+    with pytest.raises(UtmostError, match="must have coordinates"):
         space.nearest(0, 0)
 
 

@@ -157,7 +157,7 @@ def test_no_person_changes_more_than_the_unit_over_all_neighbours():
 
 REFUSED = {
     "no multiple": ({"each": (0, "0.005")}, "each must be a multiple of the step 0.01"),
-    "no bound on a person": ({"per_cell": None}, "per_cell must say by how much"),
+    "no bound on a person": ({"per_cell": None}, "per_cell must bound the change"),
     "a third": ({"step": "1/3"}, "the step of amounts must be a positive decimal"),
     "no amounts": ({"values": None}, "step= needs values="),
     "ends that cross": ({"each": (2, 1)}, "each must allow a change"),

@@ -378,7 +378,7 @@ WRONG = {
     "no domain": ({"domain": None}, NotDeclared, "count_keys"),
     "columns without a domain": ({"domain": None, "by": ["page"]}, NotDeclared, "count_keys"),
     "a column that is no axis": ({"by": ["amount"]}, NotDeclared, "The domain declares 'page'"),
-    "an axis twice": ({"by": ["page", "page"]}, OutOfRange, "none twice"),
+    "an axis twice": ({"by": ["page", "page"]}, OutOfRange, "each axis once"),
     "no axis": ({"by": []}, OutOfRange, "at least one axis"),
     "nobody": ({"at_most": 0}, OutOfRange, "at_most must be at least 1"),
     "nothing": ({"per_cell": 0}, OutOfRange, "must allow a change"),

@@ -251,10 +251,10 @@ def test_a_key_that_is_a_column_is_left_to_the_files(tmp_path):
 
 
 WAYS = {
-    "unequal depth": (["person=ann/year=1", "person=bob"], "'person' beside 'person', 'year'"),
-    "a file beside folders": (["person=ann", ""], "none beside|'person' beside none"),
-    "other keys": (["person=ann", "user=ann"], "'user' beside 'person'"),
-    "another order": (["a=1/person=ann", "person=ann/a=1"], "'person', 'a' beside 'a', 'person'"),
+    "unequal depth": (["person=ann/year=1", "person=bob"], "'person' and 'person', 'year'"),
+    "a file and folders": (["person=ann", ""], "none and|'person' and none"),
+    "other keys": (["person=ann", "user=ann"], "'user' and 'person'"),
+    "another order": (["a=1/person=ann", "person=ann/a=1"], "'person', 'a' and 'a', 'person'"),
     "a key twice": (["person=ann/person=ann"], "'person' twice"),
     "another case": (["person=ann/PERSON=ann"], "more than case"),
     "a column in another case": (["N=ann"], "more than case"),

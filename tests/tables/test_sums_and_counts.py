@@ -195,9 +195,9 @@ def test_statements_ledgers_and_what_is_refused(tmp_path):
     with pytest.raises(Unsupported, match="geometric noise"):
         ut.release(table, ut.Promise(unit=table.unit), epsilon=1, once=True)
     plain = Unit(12, 3, amount=Amount("paid", "0.5"))
-    with pytest.raises(OutOfRange, match="must be of the same kind"):
+    with pytest.raises(OutOfRange, match="must both be of"):
         ut.release(table, Plan(table.domain, plain, {"shop paid": 1}), epsilon=1, once=True)
-    with pytest.raises(OutOfRange, match="an axis of their own"):
+    with pytest.raises(OutOfRange, match="the domain must have the axis"):
         Plan(DOMAIN, table.unit, {"shop": 1})
     with pytest.raises(OutOfRange, match="were released together"):
         ut.release(np.array([1, 2, 3]), Plan(DOMAIN, Unit(1, 1), {"shop": 1}), epsilon=1, once=True).table.with_means(

@@ -55,7 +55,7 @@ def amounts_with_a_comma_before_their_decimals():
         (more_admitted_than_applied, BadTable, "admitted"),
         (a_share_for_an_undeclared_family, OutOfRange, "Did you mean 'ward'"),
         (a_plan_that_leaves_a_wanted_table_open, OutOfRange, "Measure the cells, or drop the answer"),
-        (an_answer_that_was_not_measured, NotDetermined, "Give a share of the level to"),
+        (an_answer_that_was_not_measured, NotDetermined, "Measure 'outcome' or a finer table"),
         (amounts_with_a_comma_before_their_decimals, BadTable, 'decimal=","'),
         (events_of_nobody, BadTable, "every event must name its person"),
         (a_domain_learned_from_the_events, NotDeclared, "must list the possible values"),

@@ -174,10 +174,10 @@ def test_nobody_adds_to_a_cell_where_totals_are_public():
     check_lower_bounds(public)
     known = bounds_of(wanted, Unit(1, 1, "change-one", nonnegative=True), 1)
     for kind in ("any_mechanism", "any_unbiased", "any_integer_plan"):
-        with pytest.raises(PromiseBroken, match="able to"):
+        with pytest.raises(PromiseBroken, match="not public"):
             check_lower_bounds(replace(public, **{kind: getattr(known, kind)}))
     larger = replace(known.any_mechanism, certificate=Directions(2))
-    with pytest.raises(PromiseBroken, match="able to change"):
+    with pytest.raises(PromiseBroken, match="possible for one individual"):
         check_lower_bounds(replace(known, any_mechanism=larger))
     assert answers_below(wanted, known.unit, known.level)
 
@@ -205,7 +205,7 @@ def test_whole_rows_have_bounds_of_their_own(unit, epsilon):
         assert bounds.per_answer.value < bounds.any_mechanism.value
         values[rows] = bounds.any_mechanism.value
         for other in (None, "row", "nowhere"):
-            with pytest.raises(PromiseBroken, match=r"able to change|along an axis"):
+            with pytest.raises(PromiseBroken, match=r"possible for one individual|name an axis|whole rows"):
                 check_lower_bounds(replace(bounds, together=other))
     plan = choose_plan(wanted, unit, epsilon=epsilon, together="kind")
     assert values[4] <= plan.value

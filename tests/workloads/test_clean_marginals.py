@@ -129,5 +129,5 @@ def test_hat_functions_that_leave_the_cells_open_are_refused_by_name():
     plan = ut.choose_plan(ut.Workload.ranges(domain, "age"), UNIT, epsilon=1)
     assert plan.clean_needs == "age place"
     release = ut.release(np.ones(domain.shape, dtype=np.int64), plan, epsilon=1, once=True).table
-    with pytest.raises(NotDetermined, match="Give a share of the level to 'age place'"):
+    with pytest.raises(NotDetermined, match="Measure 'age place' or a finer table"):
         release.clean()

@@ -94,7 +94,7 @@ def test_what_is_refused():
     for wrong in ({"neighbours": "add-remove"}, {"nonnegative": False}, {"exactly": 1}):
         with pytest.raises(OutOfRange):
             Unit(1, 1, **{"neighbours": "change-one", "nonnegative": True, "exactly": True, **wrong})
-    with pytest.raises(OutOfRange, match="nothing is confidential"):
+    with pytest.raises(OutOfRange, match="no cell is confidential"):
         choose_plan(
             Workload(Domain(cell=range(2)), {"cell": 1}), Unit(1, 2, "change-one", None, True, None, True), epsilon=1
         )

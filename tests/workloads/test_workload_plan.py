@@ -226,11 +226,11 @@ def test_answers_that_are_not_determined_are_refused():
         (lambda: Plan(TWO_WAY, ONE, {(0, 5): 1}), OutOfRange, "level of this name"),
         (lambda: Plan(TWO_WAY, ONE, {"a": "1/2", "b": "1/3"}), OutOfRange, "add up to 1"),
         (lambda: Plan(TWO_WAY, ONE, {"a": "3/2", "b": "-1/2"}), OutOfRange, "positive"),
-        (lambda: Plan(TWO_WAY, ONE, {"a": 1}, geography()), OutOfRange, "must have one domain"),
-        (lambda: Plan(TWO_WAY, ONE, {"a": 1}).variances_at(level(1)), OutOfRange, "what is wanted"),
-        (lambda: Plan(TWO_WAY, ONE, {"a": 1}, two_way("a")).variances, OutOfRange, "know its level"),
+        (lambda: Plan(TWO_WAY, ONE, {"a": 1}, geography()), OutOfRange, "must have the same domain"),
+        (lambda: Plan(TWO_WAY, ONE, {"a": 1}).variances_at(level(1)), OutOfRange, "needs a workload"),
+        (lambda: Plan(TWO_WAY, ONE, {"a": 1}, two_way("a")).variances, OutOfRange, "needs a level"),
         (lambda: choose_plan(two_way("a"), ONE, epsilon=-1), NotALevel, "positive"),
-        (lambda: choose_plan(two_way("a"), ONE, epsilon=1, candidates=[]), OutOfRange, "must be candidates"),
+        (lambda: choose_plan(two_way("a"), ONE, epsilon=1, candidates=[]), OutOfRange, "at least one table"),
         (lambda: choose_plan(two_way("a"), ONE, epsilon=1, candidates=["d"]), OutOfRange, "level of this name"),
         (lambda: choose_plan(TWO_WAY, ONE, epsilon=1), WrongKind, "Workload"),
         (lambda: choose_plan(two_way("a"), 1, epsilon=1), WrongKind, "Unit"),
@@ -260,7 +260,7 @@ def test_a_tree_of_groups_of_several_sizes_has_a_plan():
     assert found.lower_bounds.within(found.value)["per answer"] >= 1
     with pytest.raises(OutOfRange, match="Measure the cells"):
         Plan(UNEVEN, ONE, {"region": 1}, wanted)
-    with pytest.raises(Unsupported, match="all levels are candidates"):
+    with pytest.raises(Unsupported, match="candidates= and aim= cannot be chosen"):
         choose_plan(wanted, ONE, epsilon=1, aim="largest")
 
 

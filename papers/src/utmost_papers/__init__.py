@@ -1,1 +1,1 @@
-"""The figures, theorems and numbers of four papers, computed anew and set beside what is printed."""
+"""The figures, theorems and numbers of four papers, recomputed and compared with the print."""

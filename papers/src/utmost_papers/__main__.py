@@ -1,4 +1,4 @@
-"""`python -m utmost_papers` is the command `utmost-papers`."""
+"""`python -m utmost_papers` runs the command `utmost-papers`."""
 
 from utmost_papers.command import main
 

@@ -1,4 +1,4 @@
-"""`utmost-papers`: the papers' figures beside ours, and how they agree."""
+"""The command `utmost-papers`, which recomputes the results of four papers and compares them with the print."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -29,7 +29,7 @@ _STYLES = {EQUAL: "green", CORRECTED: "yellow", EXTENDED: "cyan", DIFFERS: "bold
 
 
 def show_comparisons(comparisons: Sequence[Comparison]) -> None:
-    """Print the comparisons as a table, and how many there are of each kind."""
+    """Print the comparisons as a table, and the number of each verdict."""
     titles = ("where", "what", "the paper", "found", "")
     rows: list[tuple[str | ScreenText, ...]] = []
     for each in comparisons:
@@ -47,7 +47,7 @@ WHICH = "ghosh (2009), geng (2012), koufogiannis (2015), fernandes (2022), or al
 
 @dataclass(frozen=True, slots=True)
 class ReportOutput(options.Output):
-    """Destination of the comparisons: a file as JSON, or as a page with everything into a folder."""
+    """Destination of the comparisons: a JSON file, or a folder for a report page with pictures and JSON."""
 
     out: Annotated[
         Path | None,
@@ -67,7 +67,7 @@ class ReportOutput(options.Output):
 
     @property
     def folder(self) -> Path | None:
-        """The folder of the report, if any."""
+        """The folder of the report; None for a file or the screen."""
         path = file_options.file_of(self.out)
         return path if path is not None and path.suffix.lower() != ".json" else None
 
@@ -111,7 +111,7 @@ def _chosen(paper: "Paper", rows: list[Comparison], only: str | None) -> list[Co
 def _give(
     papers: Sequence["Paper"], comparisons: dict[str, list[Comparison]], answer: ReportOutput, long: bool
 ) -> None:
-    """The report, the file or the screen."""
+    """Write the report or the file, or print to the screen."""
     as_data = {name: [asdict(row) for row in rows] for name, rows in comparisons.items()}
     data = as_data if len(papers) > 1 else as_data[papers[0].name]
 
@@ -134,7 +134,7 @@ def _give(
 
 
 def show_summary(papers: Sequence["Paper"], comparisons: dict[str, list[Comparison]]) -> None:
-    """Print how many comparisons there are of each kind, and what has none."""
+    """Print the number of comparisons of each verdict, and results without a comparison."""
     titles = ("paper", "numbered results", *_STYLES, "without a row")
     rows: list[tuple[str | ScreenText, ...]] = []
     for paper in papers:
@@ -149,7 +149,7 @@ def show_summary(papers: Sequence["Paper"], comparisons: dict[str, list[Comparis
 def _write_report(
     papers: Sequence["Paper"], comparisons: dict[str, list[Comparison]], folder: Path, data: Any, long: bool
 ) -> None:
-    """The page and the comparisons as JSON, or neither; without pictures where nothing can draw them."""
+    """Write the page and the JSON file, or neither; pictures are left out if matplotlib is missing."""
     from utmost.tables.files.json_files import write_json
     from utmost_papers.report_page import papers_page
 
@@ -164,7 +164,7 @@ def _write_report(
 
 
 def _drawn(papers: Sequence["Paper"]) -> dict[str, dict[str, bytes]]:
-    """Every picture as SVG; none without matplotlib."""
+    """Return every picture as SVG; empty without matplotlib."""
     if find_spec("matplotlib") is None:
         return {}
     from utmost_papers.paper_pictures import pictures
@@ -179,7 +179,7 @@ def _svg(picture: Callable[[BinaryIO, str], None]) -> bytes:
 
 
 def _draw(papers: Sequence["Paper"], folder: Path) -> None:
-    """Every picture of one paper, or of all with their names before them; or none."""
+    """Write all pictures of one paper, or of several papers with the paper's name first; if one fails, write none."""
     from utmost_papers.paper_pictures import pictures
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -196,5 +196,5 @@ def _as_svg(picture: Callable[[BinaryIO, str], None], file: BinaryIO) -> None:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run `utmost-papers`, and leave the process with its exit code."""
+    """Run `utmost-papers`, and exit with its exit code."""
     command_line.main(arguments, command_line.command_of("utmost-papers", reproduce, ()))

@@ -1,6 +1,6 @@
-"""The numbered results of the four papers: every theorem, lemma, figure, table and algorithm has its row.
+"""The numbered results of the four papers: every theorem, lemma, figure, table and algorithm.
 
-A result that cannot be tested is listed with the reason; a result that repeats another, with the name of the other.
+A result that cannot be tested is listed with the reason; a result that repeats another is listed with the other's name.
 """
 
 from collections import Counter
@@ -20,41 +20,30 @@ _ON_COSTS = "an assumption on the cost; a cost without it is refused"
 
 @dataclass(frozen=True, slots=True)
 class Paper:
-    """A paper's numbered results.
-
-    Attributes:
-        name: Name of the paper in the command.
-        authors, year, title: Description of the paper.
-        results: the names of its numbered results, in its order.
-        again: results that say what another one says, with the name under which that has its rows.
-        untestable: results that say nothing testable, with the reason.
-        comparisons: all comparisons of the paper; its argument is whether to take minutes.
-    """
+    """A paper and its numbered results."""
 
     name: str
     authors: str
     year: int
     title: str
-    results: tuple[str, ...]
-    again: Mapping[str, str]
-    untestable: Mapping[str, str]
-    comparisons: Callable[[bool], Iterable[Comparison]]
+    results: tuple[str, ...]  # names of the numbered results, in the order of the paper
+    again: Mapping[str, str]  # results that repeat another one, with the name of the other
+    untestable: Mapping[str, str]  # results that cannot be tested, with the reason
+    comparisons: Callable[
+        [bool], Iterable[Comparison]
+    ]  # all comparisons; the argument includes those that take minutes
 
     def rows_of(self, result: str, comparisons: Iterable[Comparison]) -> list[Comparison]:
-        """The comparisons that are of one numbered result.
-
-        >>> [row.verdict for row in PAPERS["geng"].rows_of("Theorem 1", [Comparison("Theorem 3", "", "", "", "equal")])]
-        ['equal']
-        """
+        """Return the comparisons of one numbered result, or of the result that it repeats."""
         return [row for row in comparisons if row.place == self._place(result)]
 
     def missing(self, comparisons: Iterable[Comparison]) -> list[str]:
-        """Numbered results that have neither a comparison nor a reason to have none."""
+        """Return the numbered results that have neither a comparison nor a reason to have none."""
         places = {row.place for row in comparisons}
         return [name for name in self.results if name not in self.untestable and self._place(name) not in places]
 
     def verdicts(self, comparisons: Iterable[Comparison]) -> Counter[str]:
-        """Number of comparisons of each verdict."""
+        """Return the number of comparisons of each verdict."""
         return Counter(row.verdict for row in comparisons)
 
     def _place(self, result: str) -> str:
@@ -62,7 +51,7 @@ class Paper:
 
 
 def _numbered(listed: str) -> tuple[str, ...]:
-    """The names in a list such as "Lemma 1, 2; Figure 1": the kind stands before the first of its numbers."""
+    """Return the names in a list such as "Lemma 1, 2; Figure 1", where the kind precedes its numbers."""
     groups = (group.split(" ", 1) for group in listed.split("; "))
     return tuple(f"{kind} {number}" for kind, numbers in groups for number in numbers.split(", "))
 
@@ -141,11 +130,7 @@ PAPERS: Mapping[str, Paper] = {paper.name: paper for paper in (GHOSH, GENG, KOUF
 
 
 def papers_named(name: str) -> tuple[Paper, ...]:
-    """One paper, or with "all" every one.
-
-    >>> [paper.year for paper in papers_named("all")]
-    [2009, 2012, 2015, 2022]
-    """
+    """Return one paper by name, or all papers for "all"."""
     if name == "all":
         return tuple(PAPERS.values())
     if name not in PAPERS:

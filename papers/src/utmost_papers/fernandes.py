@@ -31,29 +31,21 @@ from utmost_papers.fernandes_theorems import characterisation, optimality
 
 HALF = "1/2"
 ALPHAS = (Fraction(1, 10), Fraction(1, 2), Fraction(9, 10))
-# Nine points of the plane; pairs that complete these seven make more kernels than the paper cared to list.
+# Nine points of the plane; pairs that complete these seven vertices make more kernels than the paper lists.
 NINE = grid(3, 3)
 SEVEN_VERTICES = (98, 2036, 2239, 2738, 2911, 3494, 3508)
 
 
 @dataclass(frozen=True, slots=True)
 class TypeRow:
-    """A row of a table as the paper prints it; what it leaves out is None.
-
-    Attributes:
-        table: its number.
-        name: Name of the row.
-        space: the secrets.
-        vertices, kernels: their numbers.
-        capacities: multiplicative and additive, to two digits.
-    """
+    """A row of a table as printed in the paper; omitted numbers are None."""
 
     table: int
     name: str
     space: Space
     vertices: int | None
     kernels: int | None
-    capacities: tuple[str, str]
+    capacities: tuple[str, str]  # multiplicative and additive, to two digits
 
 
 ROWS = (
@@ -83,7 +75,7 @@ ROWS = (
     TypeRow(7, "3 bits", hamming(3), 38, 29275, ("2.37", "0.70")),
     TypeRow(7, "4 bits", hamming(4), None, None, ("3.16", "0.80")),
 )
-# Where the print is wrong: the right number, and why.
+# The right number, and the reason, where the print is wrong.
 CORRECTED = {
     "grid 2x2, vertices": (4346, "a guess why: rounded distances split vertices where many promises are tight"),
     "3 bits, kernels": (29213, "lrs, ppl and cdd in rationals find 29213 too; alpha = 1/2 is a degenerate level"),
@@ -91,7 +83,7 @@ CORRECTED = {
 
 
 def tables(long: bool) -> Iterator[Comparison]:
-    """Every row of every table, then what comes after their ends."""
+    """Yield comparisons of every row of every table, then of the next entries."""
     for row in ROWS:
         yield from row_of(row)
     yield from beyond(long)
@@ -99,7 +91,7 @@ def tables(long: bool) -> Iterator[Comparison]:
 
 
 def corollaries() -> Iterator[Comparison]:
-    """The capacities in closed form, at three levels, for 2 to 7 secrets."""
+    """Yield comparisons of the capacities in closed form, at three levels, for 2 to 7 secrets."""
     cases = [(n, a) for n in range(2, 8) for a in ALPHAS]
     lines = [PrivacyType(counts(n - 1), alpha=a) for n, a in cases]
     right = sum(
@@ -126,7 +118,7 @@ def _formula(place: str, what: str, printed: str, right: int, cases: int) -> Com
 
 
 def beyond(long: bool) -> Iterator[Comparison]:
-    """The next entries, which the paper does not print."""
+    """Yield the next entries of the tables, which the paper does not print."""
     yield extended("Table 4", "line of 7: vertices", 64, count_vertices(counts(6)))
     if long:
         yield extended("Table 4", "line of 7: kernels", 4_757_698, _kernels(counts(6)))
@@ -149,8 +141,8 @@ def beyond(long: bool) -> Iterator[Comparison]:
 
 
 def _many_kernels(long: bool) -> Iterator[Comparison]:
-    """Nine points of the plane: more than 10 000 kernels, and about how many."""
-    if find_spec("numba") is not None:  # the pairs are millions
+    """Yield comparisons for nine points of the plane: more than 10 000 kernels, and an estimate of the number."""
+    if find_spec("numba") is not None:  # there are millions of pairs
         from utmost.design.geometry.kernel_walk import PairCompletions
 
         completed = PairCompletions.of(_vertices(NINE)).count(SEVEN_VERTICES)
@@ -173,7 +165,7 @@ def _many_kernels(long: bool) -> Iterator[Comparison]:
 
 
 def row_of(row: TypeRow) -> Iterator[Comparison]:
-    """The entries of one row, but for those that the paper leaves out."""
+    """Yield comparisons of the entries of a row, except those that the paper omits."""
     place = f"Table {row.table}"
     if row.vertices is not None:
         yield _count(place, row.name, "vertices", row.vertices, len(_vertices(row.space)))
@@ -216,11 +208,7 @@ def _kernels(space: Space) -> int:
 
 
 def fernandes(long: bool = False) -> Iterator[Comparison]:
-    """Every comparison, in the order of the paper.
-
-    Args:
-        long: also what takes minutes: the kernels of the line of 7, an estimate for 9 points of the plane.
-    """
+    """Yield all comparisons in the order of the paper; ``long`` includes those that take minutes."""
     yield from figures_1_to_3()
     yield from hypers()
     yield from characterisation()

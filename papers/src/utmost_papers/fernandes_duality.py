@@ -1,7 +1,7 @@
 """Fernandes et al. (2022): hypers, the miracle theorems, utility sets, capacities, and nib on every line.
 
-Each statement for all priors, gains or mechanisms is checked in rationals on channels, gains and priors that are
-neither even nor sparse; where the bound is attained, by what attains it.
+Each statement for all priors, gains or mechanisms is checked in rationals on channels, gains and priors without
+symmetry or zeros; if a bound is attained, an example that attains it is checked too.
 """
 
 from collections.abc import Iterator
@@ -43,18 +43,18 @@ KINDS: tuple[CapacityKind, CapacityKind] = ("multiplicative", "additive")
 
 
 def crooked_prior(n: int, k: int) -> Array:
-    """A prior with no two chances alike."""
+    """Return a prior of n secrets in which all probabilities differ, number k."""
     weights = [(3 * x * x + (k + 2) * x + 1 + k) % 11 + 1 + x for x in range(n)]
     return np.array([F(w, sum(weights)) for w in weights], dtype=object)
 
 
 def crooked_gain(n: int, k: int) -> Array:
-    """A nonnegative gain with three actions, none like the other."""
+    """Return a nonnegative gain with three different actions, number k."""
     return np.array([[F((5 * x + 3 * w * w + k * (x + 1) * (w + 2)) % 7) for w in range(3)] for x in range(n)])
 
 
 def mechanisms(space: Space) -> list[Channel]:
-    """Kernels of a type, one that says less, and a choice between two of them."""
+    """Return kernels of a type, a channel that reveals less, and a choice between two kernels."""
     ptype = PrivacyType(space, alpha=HALF)
     listed = kernels(ptype)
     first, last = listed[0], listed[len(listed) - 1]
@@ -65,12 +65,12 @@ def mechanisms(space: Space) -> list[Channel]:
 
 @cache
 def members() -> tuple[tuple[Space, Channel, int], ...]:
-    """Mechanisms of every type, each with numbers of priors and gains to try."""
+    """Return mechanisms of every type, each with numbers of priors and gains to try."""
     return tuple((space, channel, k) for space in TYPES for channel in mechanisms(space) for k in (1, 2, 5))
 
 
 def hypers() -> Iterator[Comparison]:
-    """Lemmas 1 and 2, Remark 1 and the refinement order of (6)."""
+    """Yield comparisons for Lemmas 1 and 2, Remark 1 and the refinement order (6)."""
     cases = members()
     averaged = [hyper(C, crooked_prior(space.size, k)) for space, C, k in cases]
     right = sum(
@@ -107,7 +107,7 @@ def _uncertainty(C: Channel, n: int, k: int) -> Fraction:
 
 
 def _least_by_remaps(C: Channel, n: int, k: int) -> Fraction:
-    """(1): the minimum over remaps, each applied and charged."""
+    """Return (1): the minimum over remaps, computed by applying each remap."""
     joint, loss = C.matrix * crooked_prior(n, k)[:, None], crooked_gain(n, k)
     charged = loss.T @ joint  # (actions, outcomes)
     return min(
@@ -117,7 +117,7 @@ def _least_by_remaps(C: Channel, n: int, k: int) -> Fraction:
 
 
 def _remaps(actions: int, outcomes: int, charged: Array) -> Iterator[tuple[int, ...]]:
-    """All remaps of up to 6 outcomes; of more outcomes all that differ from one on at most two."""
+    """Yield all remaps of up to 6 outcomes; for more outcomes, those that differ from one remap in at most two."""
     if outcomes <= 6:
         yield from product(range(actions), repeat=outcomes)
         return
@@ -132,7 +132,7 @@ def _never_better(worse: Channel, better: Channel, n: int) -> bool:
 
 
 def miracles() -> Iterator[Comparison]:
-    """Theorems 4 and 5: no gain and no prior leak more than the capacities, and some do as much."""
+    """Compare Theorems 4 and 5: no gain and prior leak more than the capacities, and some leak as much."""
     cases = [(space, C, prior, gain) for space, C, _ in members()[::3] for prior in (1, 3) for gain in (1, 2, 4)]
     right = sum(_multiplied(C, space.size, p, g) <= capacity(C).value for space, C, p, g in cases)
     yield counted("Theorem 4", "V_g[p, M]/V_g[p] is at most the largest for one guess", right, len(cases))
@@ -159,7 +159,7 @@ def _multiplied(C: Channel, n: int, p: int, g: int) -> Fraction:
 
 
 def _added(C: Channel, n: int, p: int, g: int) -> Fraction:
-    """The additive leakage by a gain whose vulnerability lies between 0 and 1."""
+    """Return the additive leakage by a gain whose vulnerability lies between 0 and 1."""
     gain = crooked_gain(n, g)
     gain = (gain - gain.min()) / (gain.max() - gain.min())
     return Fraction(g_vulnerability(gain).additive_leakage(C, crooked_prior(n, p)))
@@ -172,7 +172,7 @@ def _excluded(C: Channel, n: int) -> Fraction:
 
 
 def utility_sets() -> Iterator[Comparison]:
-    """Theorem 6(1) to (4), (13), (14) and Corollary 7, by deciding who is universally optimal."""
+    """Yield comparisons for Theorem 6(1) to (4), (13), (14) and Corollary 7, by deciding universal optimality."""
     settings = [(PrivacyType(space, alpha=HALF), mechanisms(space)) for space in SMALL]
     trivial = [[1, 1, 2], [3, 3, 3], [0, 0, 5], [2, 2, 2]]
     held = [universality(p, trivial[: p.space.size], C) for p, listed in settings for C in listed]
@@ -197,7 +197,7 @@ def utility_sets() -> Iterator[Comparison]:
 
 
 def member_losses(n: int) -> list[Array]:
-    """Losses of several kinds, some trivial and some that distinguish two secrets."""
+    """Return losses of several kinds, some trivial and some that distinguish two secrets."""
     guess = np.array([[F(x == 0), F(x != 0)] for x in range(n)], dtype=object)
     last = np.array([[F(x != n - 1), F(x == n - 1)] for x in range(n)], dtype=object)
     flat = np.array([[F(x), F(x), F(x + 1)] for x in range(n)], dtype=object)
@@ -213,7 +213,7 @@ def _is_below(
 def _generated(
     chosen: list[tuple[PrivacyType, Channel, list[Array]]], table: dict[tuple[int, int], bool]
 ) -> Iterator[Comparison]:
-    """(13) and (14): sums and multiples of members are members. Corollary 7: what is served, a kernel serves."""
+    """Yield comparisons for (13) and (14), closure under sums and multiples, and for Corollary 7 on kernels."""
     served = [(p, C, [ls[k] for k in range(len(ls)) if table[i, k]]) for i, (p, C, ls) in enumerate(chosen)]
     sums = [(p, C, joint_loss(first, second)) for p, C, ls in served for first, second in combinations(ls, 2)]
     sums += [
@@ -233,7 +233,7 @@ def _generated(
 
 
 def type_capacities() -> Iterator[Comparison]:
-    """Theorems 14 and 15, Lemma 16, and Corollaries 17 and 18 by their programs' certificates."""
+    """Compare Theorems 14 and 15, Lemma 16, and Corollaries 17 and 18, by certificates of their programs."""
     types = [PrivacyType(space, alpha=a) for space in TYPES for a in ALPHAS]
     right = 0
     for p in types:
@@ -263,14 +263,14 @@ def type_capacities() -> Iterator[Comparison]:
 
 
 def _narrowed(C: Channel, kind: CapacityKind) -> Channel:
-    """Outcomes merged by the secret that they make the most (or the least) likely."""
+    """Return the channel with outcomes merged by the secret that they make most (or least) likely."""
     keys = (C.matrix.argmax(axis=0) if kind == "multiplicative" else C.matrix.argmin(axis=0)).tolist()
     columns = [C.matrix[:, [y for y, key in enumerate(keys) if key == x]].sum(axis=1) for x in sorted(set(keys))]
     return Channel(np.column_stack(columns))
 
 
 def _on_the_diagonal(p: PrivacyType, kind: CapacityKind) -> bool:
-    """Whether the mechanism that attains the capacity, as n x n, has it as its trace, and is private."""
+    """Check that the n x n mechanism that attains the capacity is private and has the capacity as trace."""
     largest = capacity(p, kind=kind)
     matrix = largest.mechanism.matrix
     best = matrix.argmax(axis=0) if kind == "multiplicative" else matrix.argmin(axis=0)
@@ -280,7 +280,7 @@ def _on_the_diagonal(p: PrivacyType, kind: CapacityKind) -> bool:
 
 
 def appendix() -> Iterator[Comparison]:
-    """Appendix C: pairs of secrets decide who can be served."""
+    """Yield comparisons for Appendix C: pairs of secrets decide for which losses a mechanism is optimal."""
     strict = [(n, x, z) for n in (3, 4, 5) for x, z in combinations(range(n), 2)]
     kinds = (losses.absolute, losses.squared)
     right = sum(trivial_action(loss.matrix(n)[[x, z]]) is None for n, x, z in strict for loss in kinds)
@@ -317,7 +317,7 @@ def _distinguishes_as_well_as_two(n: int, a: Fraction) -> bool:
 
 
 def nib_on_every_line() -> Iterator[Comparison]:
-    """The theorem that the paper's tables suggest: each step of its proof, and certificates on long lines."""
+    """Compare the theorem that the tables of the paper suggest: the steps of the proof, and long lines."""
     steps = [(a, n, w) for a in ALPHAS for n in (4, 7) for w in range(5)]
     yield extended(
         "Section VI-A",

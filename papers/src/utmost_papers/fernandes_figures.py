@@ -48,13 +48,13 @@ FIGURE_8_HYPER = """8/27 2/21 1/21 1/27
 2/27 2/21 4/21 4/27
 4/27 4/21 2/21 2/27
 9/32 7/32 7/32 9/32"""
-# The rows of Figure 8, and the path of Figure 7 along which the cube looks like a line.
+# The rows of Figure 8, and the path of Figure 7 along which distances on the cube are those of a line.
 FIGURE_8_ROWS = (0b000, 0b100, 0b110, 0b111, 0b010, 0b011, 0b101, 0b001)
 PATH = FIGURE_8_ROWS[:4]
 
 
 def figures_1_to_3() -> Iterator[Comparison]:
-    """A channel and its hyper, the region on three secrets, and what nib has to do with an apex."""
+    """Yield comparisons for a channel and its hyper, the region on three secrets, and nib above an apex."""
     channel = matrix_of(FIGURE_1_CHANNEL)
     yield equal("Figure 1", "the hyper of the channel", FIGURE_1_HYPER, hyper_text(channel))
     geometric = geometric_channel(3, alpha=HALF)
@@ -73,7 +73,7 @@ def figures_1_to_3() -> Iterator[Comparison]:
 
 
 def figures_6_and_7() -> Iterator[Comparison]:
-    """Points of the plane, and the path of the cube that the paper colours, along which it looks like a line."""
+    """Yield comparisons for points of the plane, and for the coloured path of the cube."""
     plane = grid(3, 3)
     steps = [(abs(i // 3 - j // 3), abs(i % 3 - j % 3)) for i in range(9) for j in range(9)]
     known = [Surd.sqrt(a * a + b * b).simplified() for a, b in steps]
@@ -88,7 +88,7 @@ def figures_6_and_7() -> Iterator[Comparison]:
 
 
 def kernel_figures() -> Iterator[Comparison]:
-    """The kernels that Figures 4, 5 and 8 mark."""
+    """Yield comparisons for the kernels marked in Figures 4, 5 and 8."""
     line, equidistant = PrivacyType(counts(2), alpha=HALF), PrivacyType(discrete(3), alpha=HALF)
     marked = is_kernel(line, geometric_channel(3, alpha=HALF))
     yield claim("Figure 4", "the geometric mechanism is a kernel", marked)
@@ -99,7 +99,7 @@ def kernel_figures() -> Iterator[Comparison]:
 
 
 def figure_8() -> Iterator[Comparison]:
-    """The kernel on the cube whose restriction to a path is the geometric mechanism: found, then compared."""
+    """Yield comparisons for the kernel on the cube whose restriction to a path is the geometric mechanism."""
     ptype = PrivacyType(hamming(3), alpha=HALF)
     channel = kernel_along(ptype, PATH)
     rows = channel.restrict(FIGURE_8_ROWS)
@@ -118,12 +118,8 @@ def figure_8() -> Iterator[Comparison]:
 
 
 def kernel_along(ptype: PrivacyType, path: tuple[int, ...]) -> Channel:
-    """The kernel whose columns are, for each column of the geometric mechanism along a path, the vertex that extends it
-    and is constant on the layers of the cube: v(x) depends on the number of ones in x.
-
-    Raises:
-        StopIteration: where there is none.
-    """
+    """Return the kernel of vertices that extend the geometric mechanism along a path, and are constant on layers."""
+    # The layers of the cube are the sets of strings with equal numbers of ones. StopIteration: there is no such vertex.
     listed = vertices(ptype)
     wanted = {tuple(c / c.sum()) for c in geometric_channel(len(path), ptype.level).matrix.T}
     ones = np.array([x.bit_count() for x in range(ptype.space.size)])
@@ -137,7 +133,7 @@ def kernel_along(ptype: PrivacyType, path: tuple[int, ...]) -> Channel:
 
 
 def uniform_mixture(columns: list[Array]) -> Channel:
-    """The channel whose columns are multiples of these, as many as secrets can be distinguished by: rows sum to 1."""
+    """Return the channel whose columns are multiples of the given columns, with row sums 1."""
     from utmost.design.geometry.decomposition import solve_columns
 
     amounts = solve_columns([list(v) for v in columns], [Fraction(1)] * len(columns[0]))
@@ -146,27 +142,27 @@ def uniform_mixture(columns: list[Array]) -> Channel:
 
 
 def claim(place: str, what: str, holds: bool) -> Comparison:
-    """The paper's statement, and whether it is so."""
+    """Compare a statement of the paper with whether it holds."""
     return equal(place, what, True, holds, shown=("yes", "yes" if holds else "no"))
 
 
 def same_columns(first: Channel, second: Channel) -> bool:
-    """Whether two channels are the same up to the order of their outcomes."""
+    """Return whether two channels are equal up to the order of their outcomes."""
     return sorted(map(tuple, first.matrix.T)) == sorted(map(tuple, second.matrix.T))
 
 
 def matrix_of(text: str) -> Channel:
-    """The channel that rows of text write down."""
+    """Return the channel whose rows are written in the text."""
     return Channel([line.split() for line in text.splitlines()])
 
 
 def rows_text(matrix: Array) -> str:
-    """A matrix as rows of text."""
+    """Return a matrix as rows of text."""
     return "\n".join(" ".join(map(str, row)) for row in matrix.tolist())
 
 
 def hyper_text(channel: Channel) -> str:
-    """The posteriors that the uniform prior leaves, and under each how likely it is."""
+    """Return the posteriors of the uniform prior as text, each with its probability below."""
     posterior_hyper = hyper(channel, priors.uniform(channel.shape[0]))
     return rows_text(np.vstack([posterior_hyper.posteriors, posterior_hyper.weights[None, :]]))
 

@@ -1,4 +1,4 @@
-"""Figures 1 to 8 of Fernandes et al. (2022), drawn anew from what the library computes."""
+"""Figures 1 to 8 of Fernandes et al. (2022), drawn from values that the library computes."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -32,7 +32,7 @@ _SECRETS = ("x1", "x2", "x3")
 
 
 def pictures() -> Mapping[str, Picture]:
-    """Each figure by the name of its file."""
+    """Return each figure by its file name."""
     return {f"figure_{number}": partial(_written, draw) for number, draw in FIGURES.items()}
 
 
@@ -41,7 +41,7 @@ def _written(draw: Callable[[], Any], file: BinaryIO, kind: str) -> None:
 
 
 def figure_1() -> Any:
-    """The channel of Figure 1 as its hyper: three posteriors, each with its probability."""
+    """Draw the hyper of the channel of Figure 1: three posteriors, each with its probability."""
     figure, axes = page(4.8, 5.0)
     beliefs, weights = beliefs_of(matrix_of(FIGURE_1_CHANNEL))
     points = PosteriorPoints(beliefs, "posteriors, with their probabilities", weights, joined=True)
@@ -50,7 +50,7 @@ def figure_1() -> Any:
 
 
 def figure_2() -> Any:
-    """Lines where one promise is tight, and the region that they cut out."""
+    """Draw the lines on which one privacy constraint is tight, and the region that they bound."""
     figure, axes = page(5.2, 5.4)
     space = counts(2)
     panel = type_panel(
@@ -69,7 +69,7 @@ def figure_2() -> Any:
 
 
 def figure_3() -> Any:
-    """U_nib over the triangle: three planes that meet above the uniform distribution."""
+    """Draw U_nib over the triangle: three planes that meet above the uniform distribution."""
     figure, axes = page(5.6, 4.6)
     corners, middle = np.eye(3), np.full((1, 3), 1 / 3)
     base = _raised(corners, np.zeros(3))
@@ -94,7 +94,7 @@ def figure_3() -> Any:
 
 
 def figure_4() -> Any:
-    """The type on a line of three, and the geometric mechanism."""
+    """Draw the type on a line of three secrets, and the geometric mechanism."""
     figure, axes = page(5.0, 5.2)
     geometric = geometric_channel(3, alpha=HALF)
     title = "Figure 4: the line of three, and the geometric mechanism"
@@ -104,7 +104,7 @@ def figure_4() -> Any:
 
 
 def figure_5() -> Any:
-    """The discrete type on three secrets, random response and its dual."""
+    """Draw the discrete type on three secrets, randomised response and its dual."""
     figure, axes = page(5.0, 5.3)
     both = (randomized_response(3, alpha=HALF), dual_randomized_response(3, alpha=HALF))
     panel = type_panel(
@@ -118,7 +118,7 @@ def figure_5() -> Any:
 
 
 def figure_6() -> Any:
-    """The 2 x 2 grid: nine points, and the essential pairs of the plane."""
+    """Draw the 2 x 2 grid: nine points, and the essential pairs of the plane."""
     figure, axes = page(4.6, 4.8)
     space = grid(3, 3)
     places = np.array([divmod(x, 3)[::-1] for x in range(9)], dtype=np.float64)
@@ -137,7 +137,7 @@ def figure_6() -> Any:
 
 
 def figure_7() -> Any:
-    """The cube of three bits, and a path along which its distances are those of a line."""
+    """Draw the cube of three bits, and a path along which its distances are those of a line."""
     figure, axes = page(4.8, 4.8)
     places = np.array([_on_the_cube(x) for x in range(8)])
     for x, y in hamming(3).edges.tolist():
@@ -148,7 +148,7 @@ def figure_7() -> Any:
     middle = places.mean(axis=0)
     for x, place in enumerate(places):
         away = (place - middle) / (np.linalg.norm(place - middle) + 1e-9)
-        off = {0b101: (-15, 11), 0b010: (15, -11)}.get(x, tuple(19 * away))  # clear of the edges to the back
+        off = {0b101: (-15, 11), 0b010: (15, -11)}.get(x, tuple(19 * away))  # away from the edges to the back
         axes.annotate(f"{x:03b}", place, off, textcoords="offset points", ha="center", va="center")
     axes.set_title("Figure 7: the cube, and a path that is a line", fontsize=12, pad=12)
     axes.set(aspect="equal")
@@ -158,7 +158,7 @@ def figure_7() -> Any:
 
 
 def figure_8() -> Any:
-    """The kernel of Figure 8 and its hyper, as matrices whose darkness is the probability."""
+    """Draw the kernel of Figure 8 and its hyper, as matrices whose darkness is the probability."""
     figure, (left, right) = page(8.2, 5.6, nrows=1, ncols=2)
     kernel = kernel_along(PrivacyType(hamming(3), alpha=HALF), PATH).restrict(FIGURE_8_ROWS)
     posterior_hyper = hyper(kernel, priors.uniform(8))
@@ -178,14 +178,14 @@ FIGURES: dict[int, Callable[[], Any]] = dict(
 
 
 def _raised(beliefs: Any, heights: Any) -> Any:
-    """Points above the triangle, seen from the front and above."""
+    """Return points above the triangle, seen from the front and above."""
     ground = in_the_plane(np.asarray(beliefs).T)
     turned = ground @ np.array([[np.cos(0.35), 0.32 * np.sin(0.35)], [-np.sin(0.35), 0.55 * np.cos(0.35)]])
     return turned + np.column_stack([np.zeros(len(heights)), 1.7 * heights])
 
 
 def _on_the_cube(x: int) -> tuple[float, float]:
-    """A corner of the cube in the plane: the first bit goes right, the second to the back, the third up."""
+    """Return a corner of the cube in the plane: the first bit goes right, the second back, the third up."""
     first, second, third = x >> 2 & 1, x >> 1 & 1, x & 1
     return first + 0.42 * second, third + 0.36 * second
 

@@ -1,4 +1,4 @@
-"""The theorems of Fernandes et al. (2022), checked on the spaces of its tables, with the repairs that they need."""
+"""The theorems of Fernandes et al. (2022), checked on the spaces of its tables, and corrected where needed."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -29,7 +29,7 @@ FEW = (counts(2), counts(3), discrete(3), hamming(2))
 
 
 def characterisation() -> Iterator[Comparison]:
-    """Theorem 3 and the properties of kernels, then the two kernels that have names."""
+    """Yield comparisons for Theorem 3, the properties of kernels, and the two kernels with names."""
     yield _theorem_3()
     yield from _properties()
     lines = [(n, a) for n in range(1, 7) for a in ALPHAS]
@@ -49,7 +49,7 @@ def characterisation() -> Iterator[Comparison]:
 
 
 def optimality(long: bool) -> Iterator[Comparison]:
-    """Who is the best for every prior: sections IV and VI."""
+    """Yield comparisons for optimality for every prior: sections IV and VI."""
     yield from _existence()
     yield from _impossibility(long)
     yield _lifting()
@@ -80,7 +80,7 @@ def _theorem_3() -> Comparison:
 
 
 def _members(space: Space) -> list[Channel]:
-    """Channels of a type that are no vertex mechanisms: one that says nothing, and a kernel mixed with it."""
+    """Return channels that are no vertex mechanisms: one that reveals nothing, and its mixture with a kernel."""
     nothing = Channel(np.full((space.size, 2), F(1, 2), dtype=object))
     kernel = kernels(PrivacyType(space, alpha="2/3"))[0]
     blend = np.array([[F(2, 3), F(1, 3)], [F(1, 4), F(3, 4)]], dtype=object)
@@ -107,7 +107,7 @@ def _properties() -> Iterator[Comparison]:
 
 
 def _refines(finer: list[list[Fraction]], coarser: list[list[Fraction]]) -> bool:
-    """Whether two = one P for a channel P; the columns of one are independent, so there is one candidate."""
+    """Return whether two = one P for a channel P; the columns of one are independent, so P is unique."""
     solutions = [solve_columns(finer, column) for column in coarser]
     return all(x is not None and min(x) >= 0 for x in solutions)
 
@@ -191,7 +191,7 @@ def _impossibility(long: bool) -> Iterator[Comparison]:
 
 
 def _lifting() -> Comparison:
-    """Theorem 6(5): optimal for the lifted loss, but not among the mechanisms on the subspace."""
+    """Compare Theorem 6(5): a mechanism optimal for the lifted loss, but not among the mechanisms on the subspace."""
     geometric = geometric_channel(3, alpha=HALF)
     guess = [[0, 1], [1, 0]]
     lifted = universality(PrivacyType(counts(2), alpha=HALF), lifted_loss(guess, (0, 2), 3), geometric)
@@ -208,7 +208,7 @@ def _lifting() -> Comparison:
 
 
 def _section_6_b() -> Iterator[Comparison]:
-    """K_A and K_B, which distinguish one secret from the rest."""
+    """Yield comparisons for K_A and K_B, which distinguish one secret from the others."""
     three = _one_apart(3)
     printed = "1/4 2/5\n1/4 2/5\n1/2 1/5\n4/9 5/9"
     yield equal("Section VI-B", "the hyper of K_A, n = 3", printed, hyper_text(three))
@@ -229,7 +229,7 @@ def _section_6_b() -> Iterator[Comparison]:
 
 
 def _one_apart(n: int, lone: int | None = None) -> Channel:
-    """The channel that distinguishes secret ``lone`` (the last) from the others, as well as alpha = 1/2 allows."""
+    """Return the channel that distinguishes secret ``lone`` (the last) from others, as much as alpha = 1/2 allows."""
     x = n - 1 if lone is None else lone
     rows = [[F(2, 3), F(1, 3)] if s == x else [F(1, 3), F(2, 3)] for s in range(n)]
     return Channel(np.array(rows, dtype=object))

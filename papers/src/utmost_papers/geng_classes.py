@@ -1,8 +1,8 @@
-"""The least cost of ever smaller classes of noise laws, by linear programs in rationals: what Lemmas 17 to 31 compare.
+"""The least cost of smaller and smaller classes of noise distributions, by exact linear programs (Lemmas 17 to 31).
 
-A law is given by its values v_0, v_1, ..., v_(n-1) right of 0, even, and beyond them repeats the last D of them, alpha
-times as high each time. On the integers v_k is the probability of k and of -k, on the reals the density on the cells
-k and -k-1, D of which make up the sensitivity.
+An even distribution is given by its values v_0, v_1, ..., v_(n-1) right of 0; beyond them the last D values repeat,
+multiplied by alpha each time. On the integers v_k is the probability of k and of -k; on the reals it is the density on
+the cells k and -k-1, D of which make up the sensitivity.
 """
 
 from collections.abc import Iterator
@@ -22,23 +22,15 @@ Row = tuple[dict[int, Any], Any, Any]
 
 
 def least_in_class(
-    D: int, cost: Moment, alpha: Fraction, within: LawClass, numbers: Literal["integers", "reals"]
+    D: int,
+    cost: Moment,
+    alpha: Fraction,
+    within: LawClass,
+    numbers: Literal["integers", "reals"],
 ) -> Fraction:
-    """The least expected cost, |x| or x^2, of the laws of a class; on the reals in cells, or cells squared.
-
-    Args:
-        D: the sensitivity, in integers or cells.
-        cost: absolute or squared.
-        alpha: Level as exp(-epsilon).
-        within: all even laws; those that fall; of these, those with v_(k+D) = alpha v_k; of these, those with
-            v_(D-1) = alpha v_0.
-        numbers: Values of v.
-
-    >>> from utmost.noise import DiscreteStaircase
-    >>> least = DiscreteStaircase(alpha="1/2", sensitivity=2).moment(1)
-    >>> least_in_class(2, absolute, F(1, 2), "even", "integers") == least
-    True
-    """
+    """Return the least expected cost, |x| or x^2, of a class of distributions; on the reals in units of cells."""
+    # within: all even distributions; the decreasing ones; of these, those with v_(k+D) = alpha v_k; of these, those
+    # with v_(D-1) = alpha v_0.
     n = D if within in ("decaying", "ending") else PERIODS * D
     masses, costs = zip(*(_of_place(k, n, D, cost, alpha, numbers) for k in range(n)), strict=True)
     rows: list[Row] = [(dict(enumerate(masses)), F(1), F(1)), *_private(n, D, alpha)]
@@ -58,7 +50,7 @@ def least_in_class(
 
 
 def cost_of_cells(k: int, D: int, cost: Moment, alpha: Fraction, numbers: str) -> Fraction:
-    """sum_j alpha^j times the cost at k + j D: at the integer, or the mean over the cell from there on."""
+    """Return sum_j alpha^j times the cost at k + j D: at the integer, or the mean over the cell that starts there."""
 
     def sum_of(order: int) -> Fraction:
         return Fraction(discounted(moment(order), k, D, alpha)) if order else 1 / (1 - alpha)
@@ -69,7 +61,7 @@ def cost_of_cells(k: int, D: int, cost: Moment, alpha: Fraction, numbers: str) -
 
 
 def _of_place(k: int, n: int, D: int, cost: Moment, alpha: Fraction, numbers: str) -> tuple[Fraction, Fraction]:
-    """(mass, cost) of a unit of v_k, with all that repeats it."""
+    """Return the mass and the cost of a unit of v_k, with all its repetitions."""
     at_zero = numbers == "integers" and k == 0
     both = F(1) if at_zero else F(2)
     alone = cost_of_cells(k, D, cost, F(0), numbers) if alpha else F(0)
@@ -79,7 +71,7 @@ def _of_place(k: int, n: int, D: int, cost: Moment, alpha: Fraction, numbers: st
 
 
 def _private(n: int, D: int, alpha: Fraction) -> Iterator[Row]:
-    """v_k >= alpha v_l for |k - l| <= D; places beyond n repeat those D before."""
+    """Yield v_k >= alpha v_l for |k - l| <= D, where values beyond n repeat the D values before."""
 
     def at(k: int) -> tuple[int, Fraction]:
         return (k, F(1)) if k < n else (k - D, alpha)

@@ -1,9 +1,10 @@
-"""Geng and Viswanath (2012), the appendices: Lemmas 14 to 31 and Theorems 2, 3 and 10, each construction carried out.
+"""Geng and Viswanath (2012), the appendices: the constructions of Lemmas 14 to 31 and Theorems 2, 3 and 10.
 
-A lemma says that a law can be replaced by a simpler one that keeps the level and costs no more. Here that is done, in
-rationals, for laws that are not simple: mixtures of shifted staircases, which keep the level because shifts and
-mixtures do (Lemmas 14 and 15). On the reals the laws are constant on the cells [k D/i, (k+1) D/i), as in step 3 of the
-proof; there a law is its sequence of densities a_0, a_1, ... right of 0, in units of a cell, with i cells to D.
+Each lemma says that a distribution can be replaced by a simpler one that satisfies the level and costs no more. The
+construction is carried out in rationals for distributions that are not simple: mixtures of shifted staircases, which
+satisfy the level because shifts and mixtures do (Lemmas 14 and 15). On the reals the distributions are constant on the
+cells [k D/i, (k+1) D/i), as in step 3 of the proof: the sequence of densities a_0, a_1, ... right of 0, in units of a
+cell, with i cells in D.
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,7 +28,7 @@ Densities = tuple[Fraction, ...]
 
 
 def appendices() -> Iterator[Comparison]:
-    """Every comparison, in the order of the paper."""
+    """Yield all comparisons of the appendices in the order of the paper."""
     yield from independence()
     yield from symmetry_and_atoms()
     yield from cells()
@@ -36,7 +37,7 @@ def appendices() -> Iterator[Comparison]:
 
 
 def crooked(D: int) -> list[PeriodicNoise]:
-    """Laws that are neither even nor monotone: mixtures of two shifted staircases."""
+    """Return distributions that are neither even nor monotone: mixtures of two shifted staircases."""
     noises = []
     for (r, s), by in product(((1, D), (D, 1), (1, 1)), (1, D, 2 * D + 1)):
         first, second = (DiscreteStaircase(alpha=ALPHA, sensitivity=D, step=step) for step in (r, s))
@@ -47,12 +48,12 @@ def crooked(D: int) -> list[PeriodicNoise]:
 
 
 def keeps(noise: PeriodicNoise, D: int) -> bool:
-    """Whether likelihood ratios stay above alpha for shifts up to D."""
+    """Return whether likelihood ratios stay above alpha for shifts up to D."""
     return noise.worst_ratio(D) >= ALPHA
 
 
 def independence() -> Iterator[Comparison]:
-    """Lemmas 14 and 15 and what follows: noise need not depend on the answer."""
+    """Yield comparisons for Lemmas 14 and 15 and their consequence: noise need not depend on the answer."""
     for place, numbers, lemmas in (("Theorem 2", "reals", True), ("Theorem 10", "integers", False)):
         families = [_family(D, numbers) for D in (1, 2, 3)]
         if lemmas:
@@ -82,11 +83,8 @@ def independence() -> Iterator[Comparison]:
 
 
 def _family(D: int, numbers: Any) -> tuple[PeriodicNoise, int]:
-    """Three laws, one for each answer: a staircase with its middle moved by the answer, blurred so that it is private.
-
-    Answer t gets the staircase around t mod 3, twice as narrow in its level as needed: the two halves together keep it.
-    """
-    unit = D + 2 + (numbers == "reals")  # so far are two releases apart at most
+    """Return private noise that depends on the answer: a wide enough staircase, centred at t mod 3 for answer t."""
+    unit = D + 2 + (numbers == "reals")  # largest distance of two releases
     law = DiscreteStaircase(alpha=ALPHA, sensitivity=unit, step=1)
     reach = 4 * unit
     rows = [[law.pmf(x - t) for x in range(-reach, reach + 1)] for t in (0, 1, 2)]
@@ -94,7 +92,7 @@ def _family(D: int, numbers: Any) -> tuple[PeriodicNoise, int]:
 
 
 def symmetry_and_atoms() -> Iterator[Comparison]:
-    """Lemmas 16 to 18: symmetric laws suffice; no point has mass, and no interval has none."""
+    """Yield comparisons for Lemmas 16 to 18: symmetric distributions suffice, without atoms, and without gaps."""
     laws = [(n, D) for D in (1, 2, 3) for n in crooked(D)]
     right = sum(_is_improved(n, evened(n), D) for n, D in laws)
     yield counted("Lemma 16", "the mean of a law and its mirror image", right, len(laws))
@@ -120,7 +118,7 @@ def symmetry_and_atoms() -> Iterator[Comparison]:
 
 
 def evened(noise: PeriodicNoise) -> PeriodicNoise:
-    """The mean of a law and its mirror image."""
+    """Return the mean of a distribution and its mirror image."""
     return PeriodicNoise([(noise.pmf[0] + noise.pmf[0][::-1]) / 2], noise.start, period=noise.period, ratio=noise.ratio)
 
 
@@ -133,7 +131,7 @@ def _settings() -> list[tuple[int, costs.Moment]]:
 
 
 def cells() -> Iterator[Comparison]:
-    """Lemmas 19 to 22: laws that are constant on cells come as near as wanted, and may fall on either side."""
+    """Compare Lemmas 19 to 22: distributions constant on cells approximate all, and may decrease from 0."""
     laws = [(D, m, n) for D, m in ((2, 2), (2, 3), (3, 2)) for n in crooked(D * m)]
     right = sum(keeps(averaged_over_cells(n, D, m), D) for D, m, n in laws)
     yield counted("Lemma 19", "the mean over each cell keeps the level", right, len(laws))
@@ -153,7 +151,7 @@ def cells() -> Iterator[Comparison]:
 
 
 def averaged_over_cells(noise: PeriodicNoise, D: int, m: int) -> PeriodicNoise:
-    """The law whose cell k holds the mass of the fine cells k m .. k m + m - 1 of another."""
+    """Return the distribution whose cell k has the mean mass of the fine cells k m .. k m + m - 1 of another."""
     reach = 8 * D
     fine = noise.window(-reach * m, (reach + 1) * m - 1)[0]
     pmf = [sum(fine[k * m : (k + 1) * m], F(0)) for k in range(2 * reach + 1)]
@@ -171,7 +169,7 @@ def _right_side(noise: PeriodicNoise, length: int) -> list[Fraction]:
 
 
 def _falls_no_dearer(densities: list[Fraction], D: int) -> bool:
-    """Sorted downwards, the first half keeps the level, and all together cost no more for a cost that rises."""
+    """Check that the densities in decreasing order satisfy the level, and cost no more for an increasing cost."""
     after = sorted(densities, reverse=True)
     private = all(ALPHA * after[k] <= after[k + D] for k in range(len(after) // 2))
     paid = [
@@ -181,7 +179,7 @@ def _falls_no_dearer(densities: list[Fraction], D: int) -> bool:
 
 
 def decay_and_steps() -> Iterator[Comparison]:
-    """Lemmas 22 to 27: a density that falls by alpha from period to period, and has one step within each."""
+    """Compare Lemmas 22 to 27: a density that falls by alpha each period, with one step in each period."""
     settings = list(product((2, 3, 4, 6), KINDS))
     steps: tuple[tuple[str, str, tuple[LawClass, LawClass | Literal["stepped"]]], ...] = (
         ("Lemma 22", "least cost of falling densities, and of all even ones", ("even", "falling")),
@@ -211,19 +209,19 @@ def decay_and_steps() -> Iterator[Comparison]:
 
 
 def _falling_periods() -> list[Densities]:
-    """First periods that fall from 1 to no less than alpha."""
+    """Return first periods that decrease from 1 to at least alpha."""
     return [
         tuple(1 - F(shape * k + k * k % 3, 12 * i) for k in range(i)) for i in (2, 3, 4, 6) for shape in (1, 2, 3)
     ] + [(F(1), F(3, 4), F(3, 4), F(2, 3), F(3, 5))]
 
 
 def weights(i: int, cost: costs.Moment) -> list[Fraction]:
-    """The cost of density 1 on cell k of the first period, with all that repeats it, in cells to the power."""
+    """Return the cost of density 1 on cell k of the first period with all its repetitions, in cells to the power."""
     return [cost_of_cells(k, i, cost, ALPHA, "reals") for k in range(i)]
 
 
 def cost_of(period: Sequence[Fraction], cost: costs.Moment) -> Fraction:
-    """The expected cost of the law with this first period, whatever its mass."""
+    """Return the expected cost of the distribution with this first period, normalised."""
     paid = sum((w * a for w, a in zip(weights(len(period), cost), period, strict=True)), F(0))
     return paid * (1 - ALPHA) / sum(period, F(0))
 
@@ -234,7 +232,7 @@ def _is_cheaper(after: Densities, before: Densities) -> bool:
 
 
 def stretched(period: Densities) -> Densities:
-    """Lemma 24: a_0 up, the last density down, the others with a_0, until the last is alpha a_0."""
+    """Apply Lemma 24: raise a_0, lower the last density, scale the others with a_0, until the last is alpha a_0."""
     *head, last = period
     total = sum(period, F(0))
     grown = total / (sum(head, F(0)) + ALPHA * head[0])
@@ -242,7 +240,7 @@ def stretched(period: Densities) -> Densities:
 
 
 def one_step(period: Densities) -> Densities:
-    """Lemma 26: mass from the last density above alpha a_0 to the first below a_0, until there is one between."""
+    """Apply Lemma 26: move mass from the last density above alpha a_0 to the first below a_0, until one is between."""
     densities, top, floor = list(period), period[0], ALPHA * period[0]
     while True:
         below = [k for k, a in enumerate(densities) if a < top]
@@ -255,7 +253,7 @@ def one_step(period: Densities) -> Densities:
 
 
 def _least_density(i: int, cost: costs.Moment, within: LawClass | Literal["stepped"]) -> Fraction:
-    """The least cost of a class of densities on cells."""
+    """Return the least cost of a class of densities on cells."""
     if within == "stepped":
         return Fraction(_best_step(i, cost) * i ** int(cost.order))
     return least_in_class(i, cost, ALPHA, within, "reals")
@@ -266,7 +264,7 @@ def _least_of(D: int, cost: costs.Moment, within: LawClass) -> Fraction:
 
 
 def _best_step(i: int, cost: costs.Moment) -> Fraction:
-    """The least cost of a staircase with r of i cells high, in units of D."""
+    """Return the least cost of a staircase with r of i cells high, in units of D."""
     paid, power = weights(i, cost), int(cost.order)
     running, rest, best = F(0), sum(paid, F(0)), None
     for r in range(1, i + 1):
@@ -278,7 +276,7 @@ def _best_step(i: int, cost: costs.Moment) -> Fraction:
 
 
 def on_the_integers() -> Iterator[Comparison]:
-    """Lemmas 28 to 31, and Theorem 12: the same on the integers."""
+    """Yield comparisons for Lemmas 28 to 31 and Theorem 12: the same on the integers."""
     laws = [(n, D) for D in (1, 2, 3) for n in crooked(D)]
     right = sum(_sorted_outwards(n, D) for n, D in laws)
     yield counted("Lemma 28", "probabilities sorted outwards: level kept, cost no larger", right, len(laws))
@@ -294,7 +292,7 @@ def on_the_integers() -> Iterator[Comparison]:
 
 
 def _sorted_outwards(noise: PeriodicNoise, D: int) -> bool:
-    """Lemma 28: p(0) >= p(1) >= p(-1) >= p(2) ..., for the places of a wide window."""
+    """Check Lemma 28: p(0) >= p(1) >= p(-1) >= p(2) ..., in a wide window."""
     reach = 24 * D
     before = list(noise.window(-reach, reach)[0])
     order = sorted(range(-reach, reach + 1), key=lambda x: (abs(x), x < 0))

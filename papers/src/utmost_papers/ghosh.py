@@ -44,13 +44,13 @@ FIGURE_5 = {
     (1, 0, 1): (6, ((2, -1), (1, -1), (3, 1), (0, 1))),
     (0, 1, 1): (6, ((2, -1), (1, -1), (0, 1), (3, 1))),
 }
-# A vertex that is no remap of G, and a consumer with a non-strict loss for whom it is optimal.
+# A vertex that is no remap of G, and a consumer with a non-strict loss for whom the vertex is optimal.
 STRAY = (("0", "1/3", "2/3"), ("0", "2/3", "1/3"), ("0", "1/3", "2/3"))
 STRAY_LOSS = (("0", "3/4", "3/4"), ("1", "0", "1"), ("2", "1", "0"))
 
 
 def ghosh() -> Iterator[Comparison]:
-    """Every comparison, in the order of the paper."""
+    """Yield all comparisons in the order of the paper."""
     yield example_2_1()
     yield from example_2_2()
     yield from figures_2_and_3()
@@ -64,7 +64,7 @@ def ghosh() -> Iterator[Comparison]:
 
 
 def example_2_1() -> Comparison:
-    """The geometric mechanism: its probabilities, and the level that they keep and no less."""
+    """Compare the probabilities of the geometric mechanism, and its smallest level."""
     cases = [(a, z) for a in ALPHAS for z in range(-9, 10)]
     law = {a: Geometric(alpha=a) for a in ALPHAS}
     right = sum(law[a].pmf(z) == (1 - a) / (1 + a) * a ** abs(z) for a, z in cases)
@@ -79,7 +79,7 @@ def example_2_1() -> Comparison:
 
 
 def example_2_2() -> Iterator[Comparison]:
-    """Half the belief on 0, half on n: what a remap is worth."""
+    """Yield comparisons for a prior with half its mass on 0 and half on n: the value of a remap."""
     cases = [(n, a, _two_ends(n)) for n, a in product((1, 3, 5, 9), ALPHAS)]
     noise = [face_value_of_noise(Geometric(alpha=a), consumer) for _, a, consumer in cases]
     yield _for_all(
@@ -103,7 +103,7 @@ def example_2_2() -> Iterator[Comparison]:
 
 
 def figures_2_and_3() -> Iterator[Comparison]:
-    """The one consumer that the paper works out, its optimum and its constraint matrix."""
+    """Yield comparisons for the consumer of the paper's worked example: the optimum and its constraint matrix."""
     consumer = Consumer([0.25, 0, 0.25, 0, 0.25, 0.25], losses.power("3/2"))
     ptype = PrivacyType(counts(5), alpha="1/2")
     optimum = optimal_mechanism(ptype, consumer)
@@ -131,7 +131,7 @@ def figures_2_and_3() -> Iterator[Comparison]:
 
 
 def theorem_3_1() -> Iterator[Comparison]:
-    """The remapped geometric mechanism against the linear program, exactly."""
+    """Yield comparisons of the remapped geometric mechanism with the linear program, exactly."""
     kinds = (losses.absolute, losses.squared, losses.binary, losses.asymmetric(1, 3))
     beliefs = [lambda n: priors.uniform(n + 1), lambda n: priors.binomial(n, "1/3"), lambda n: _two_ends(n).prior]
     cases = [(n, a, Consumer(belief(n), loss)) for n, a, belief, loss in product((1, 2, 4), ALPHAS, beliefs, kinds)]
@@ -149,7 +149,7 @@ def theorem_3_1() -> Iterator[Comparison]:
 
 
 def lemmas() -> Iterator[Comparison]:
-    """A case in which Lemma 5.5 and footnote 4 claim too much: an optimal vertex that is no remap of G."""
+    """Yield comparisons for a case in which Lemma 5.5 and footnote 4 fail: an optimal vertex that is no remap of G."""
     consumer = Consumer(priors.uniform(3), [list(row) for row in STRAY_LOSS])
     X = Channel([list(row) for row in STRAY])
     optimum = optimal_mechanism(PrivacyType(counts(2), alpha="1/2"), consumer).loss
@@ -176,7 +176,7 @@ def lemmas() -> Iterator[Comparison]:
 
 
 def section_6_1() -> Iterator[Comparison]:
-    """Laplace noise is not optimal; and which mechanism alone is."""
+    """Yield comparisons for section 6.1: Laplace noise is not optimal, and which mechanism is uniquely optimal."""
     user = Consumer(priors.uniform(2), losses.binary)
     alphas = (F(1, 4), F(1, 100), F(1, 10_000))
     geometric = [expected_loss(geometric_channel(2, alpha=a), user) for a in alphas]
@@ -213,7 +213,7 @@ def section_6_1() -> Iterator[Comparison]:
 
 
 def proposition_6_2() -> Iterator[Comparison]:
-    """Seeing the whole database does not help against the worst prior over databases."""
+    """Yield comparisons for Proposition 6.2: the whole database does not help for the worst prior over databases."""
     agreeing, cases = (
         0,
         [(2, 3, losses.absolute), (2, 3, losses.binary), (3, 2, losses.squared), (3, 2, losses.absolute)],
@@ -232,7 +232,7 @@ def proposition_6_2() -> Iterator[Comparison]:
 
 
 def theorem_6_3() -> Iterator[Comparison]:
-    """Two users with priors over databases whom no single mechanism serves."""
+    """Yield comparisons for Theorem 6.3: no single mechanism is optimal for two users with priors over databases."""
     tilt = F(1, 100)
     query, first_user, second_user = conflicting_users(tilt)
     ptype = PrivacyType(query.space, alpha="1/2")
@@ -270,7 +270,7 @@ def _figure_4(name: str, X: Channel, query: CountQuery, exchanged: bool) -> Comp
 
 
 def _figure_5() -> Iterator[Comparison]:
-    """Every mechanism of this form induces x1 and x2; at delta = 1, where the proof ends, it is not private."""
+    """Yield comparisons for Figure 5: every such mechanism induces x1 and x2, and is not private at delta = 1."""
     marginals = []
     for d, (denominator, entries) in FIGURE_5.items():
         mirrored = FIGURE_4[(d[1], d[0], d[2])]
@@ -316,14 +316,14 @@ def _refutation(ptype: PrivacyType, first_user: Consumer, second_user: Consumer,
 
 
 def _two_ends(n: int) -> Consumer:
-    """The consumer of Example 2.2."""
+    """Return the consumer of Example 2.2."""
     return Consumer([F(1, 2) if i in (0, n) else F(0) for i in range(n + 1)], losses.binary)
 
 
 def _for_all(
     place: str, what: str, formula: str, cases: list[tuple[int, Any, Consumer]], values: list[Any], law: Any
 ) -> Comparison:
-    """A formula against exact values at every n and alpha."""
+    """Compare a formula with exact values at every n and alpha."""
     right = sum(value == law(n, a) for (n, a, _), value in zip(cases, values, strict=True))
     return equal(
         place, what, len(cases), right, shown=(formula, f"the same, exactly, in {right} of {len(cases)} cases")

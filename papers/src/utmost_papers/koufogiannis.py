@@ -1,4 +1,4 @@
-"""Koufogiannis, Han and Pappas (2015), whole: Proposition 7, Theorems 9 to 12, (12) to (39) and Algorithm 1 here."""
+"""Koufogiannis, Han and Pappas (2015): all comparisons; here Theorems 9 to 12, (12) to (39), and Algorithm 1."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -29,7 +29,7 @@ DIGITS = 11
 
 
 def background() -> Iterator[Comparison]:
-    """Section 2, in the order of the paper."""
+    """Yield the comparisons of section 2 in the order of the paper."""
     yield from theorem_1()
     yield from rules()
     yield from proposition_7()
@@ -39,7 +39,7 @@ def background() -> Iterator[Comparison]:
 
 
 def proposition_7() -> Iterator[Comparison]:
-    """The exponential mechanism, where the rows of e^(eps s) do not have one sum."""
+    """Yield comparisons for the exponential mechanism when rows of e^(eps s) have different sums."""
     scores = [[F(0), F(-1), F(-1)], [F(-1), F(0), F(0)]]  # 1-Lipschitz in two secrets at distance 1
     weights = [[F(1, 2) ** -score for score in row] for row in scores]
     printed = max(weights[0][y] / sum(weights[0]) * sum(weights[1]) / weights[1][y] for y in range(3))
@@ -57,7 +57,7 @@ def proposition_7() -> Iterator[Comparison]:
 
 
 def theorem_9() -> Iterator[Comparison]:
-    """The least noise when the loss must be bounded by the distance."""
+    """Yield comparisons for the least noise when the privacy loss is bounded by the distance."""
     squares = [rounded(Laplace(e, 1).moment(2) * float(F(e)) ** 2, DIGITS) for e in ("1/4", "1", "5/2")]
     yield equal("(12)", "E V^2 times eps^2, Laplace noise", ["2"] * 3, squares, shown=("2", ", ".join(squares)))
     alphas = [F(1, 10), F(1, 2), F(4, 5)]
@@ -90,7 +90,7 @@ HALF, THIRD, QUARTER = (level(alpha=F(1, n)) for n in (2, 3, 4))
 
 
 def koufogiannis() -> Iterator[Comparison]:
-    """Every comparison, in the order of the paper."""
+    """Yield all comparisons in the order of the paper."""
     yield from background()
     yield from theorem_10()
     yield from algorithm_1()
@@ -102,7 +102,7 @@ def koufogiannis() -> Iterator[Comparison]:
 
 
 def theorem_10() -> Iterator[Comparison]:
-    """The joint law of two noises, and its margins."""
+    """Yield comparisons for the joint distribution of two noises, and its marginals."""
     yield _everywhere("(20)", "joint density off the diagonal", "(20)", _library_joint, _printed_joint)
     diagonal = [
         (LaplaceTightening(level(e1), level(e2)).stay * Laplace(e2, 1).pdf(y), e1**2 / (2 * e2) * exp(-e2 * abs(y)))
@@ -141,7 +141,7 @@ def theorem_10() -> Iterator[Comparison]:
 
 
 def algorithm_1() -> Iterator[Comparison]:
-    """The looser noise, given the stricter one."""
+    """Yield comparisons for the noise at the larger epsilon, given the noise at the smaller epsilon."""
     yield _everywhere("(25)", "density away from its atom", "(25)", _library_given, _printed_given)
     near, far = LaplaceRelaxing(level(1), level("1.000001")), LaplaceRelaxing(level(1), level(4000))
     stays, vanishes = rounded(near.pieces(1.5).stay, 5), rounded(far.cdf(0.01, 1.5) - far.cdf(-0.01, 1.5), 5)
@@ -171,7 +171,7 @@ def algorithm_1() -> Iterator[Comparison]:
 
 
 def tightening() -> Iterator[Comparison]:
-    """The stricter noise from the looser one, without the data."""
+    """Compare the noise at the smaller epsilon, drawn from the noise at the larger epsilon without the data."""
     weights = [rounded(LaplaceTightening(level(e1), level(e2)).stay, DIGITS) for e1, e2 in PAIRS]
     known = [rounded((e1 / e2) ** 2, DIGITS) for e1, e2 in PAIRS]
     yield equal("(28)", "weight of the atom", known, weights, shown=("(eps1/eps2)^2", ", ".join(weights)))
@@ -189,7 +189,7 @@ def tightening() -> Iterator[Comparison]:
 
 
 def theorems_11_and_12() -> Iterator[Comparison]:
-    """Several coordinates, and several levels."""
+    """Yield comparisons for several coordinates and several levels."""
     geometric = Geometric(alpha=F(1, 4))
     losses = [
         max(
@@ -225,7 +225,7 @@ def theorems_11_and_12() -> Iterator[Comparison]:
 
 
 def the_process() -> Iterator[Comparison]:
-    """Figure 1: how often a path jumps."""
+    """Yield comparisons for Figure 1: how often a path jumps."""
     mean = rounded(laplace_expected_jumps(level(1), level(3)), 6)
     yield extended(
         "Section 3.4", "mean number of jumps, eps 1 to 3", rounded(2 * log(3), 6), mean, "Poisson, 2 ln(eps2/eps1)"
@@ -268,7 +268,7 @@ def _printed_given(e1: float, e2: float, x: float, y: float) -> float:
 
 
 def _everywhere(place: str, what: str, printed: str, mine: Any, theirs: Any) -> Comparison:
-    """Two functions of (eps1, eps2, x, y), compared at every pair and point."""
+    """Compare two functions of (eps1, eps2, x, y) at every pair of levels and every point."""
     cases = [(*pair, *point) for pair, point in product(PAIRS, POINTS)]
     right = sum(rounded(mine(*case), DIGITS) == rounded(theirs(*case), DIGITS) for case in cases)
     shown = f"the same to {DIGITS} digits at {right} of {len(cases)} points"
@@ -276,14 +276,14 @@ def _everywhere(place: str, what: str, printed: str, mine: Any, theirs: Any) -> 
 
 
 def _margin_21() -> float:
-    """The margin of (20) at x = 1 for eps 1 and 2: the atom, and the rest by quadrature."""
+    """Return the marginal of (20) at x = 1 for eps 1 and 2: the atom, and the rest by quadrature."""
     y = np.linspace(-30, 30, 600_001)
     smooth = np.exp(-np.abs(1 - y) - 2 * np.abs(y)) * 3 / 8
     return float(np.sum((smooth[1:] + smooth[:-1]) / 2) * (y[1] - y[0]) + exp(-2) / 4)
 
 
 def _printed_21(x: float, e1: float, e2: float) -> float:
-    """The fourth line of (21), the antiderivatives evaluated as printed."""
+    """Return the fourth line of (21), with the antiderivatives as printed."""
     first = e1 * (e2 - e1) / (4 * e2) * exp(-e1 * x)
     second = e1 * (e1 + e2) / (4 * e2) * exp(-e1 * x) * (1 - exp(-(e2 - e1) * x))
     third = e1 * (e2 - e1) / (4 * e2) * exp(-(e1 + e2) * x)
@@ -291,7 +291,7 @@ def _printed_21(x: float, e1: float, e2: float) -> float:
 
 
 def _slope_39(divisor: str, factor: str) -> float:
-    """The first line of (39) over h at y = 2/5, by the identities under it, with one term's factors as named."""
+    """Return the first line of (39) over h at y = 2/5, by the identities below, with the given factors of one term."""
     e2, e3, y = 2.0, 3.0, 0.4
 
     def density(rate: float) -> float:
@@ -309,7 +309,7 @@ def _every_order_agrees(noise: tuple[int, ...]) -> bool:
 
 
 def _asked(order: tuple[int, ...], noise: tuple[int, ...], levels: list[Level]) -> Fraction:
-    """The probability of the noise when the levels are asked for in this order: one transition a request."""
+    """Return the probability of the noise if levels are requested in this order, one transition for each request."""
     mass = F(1)
     answered: list[int] = []
     for at in order:

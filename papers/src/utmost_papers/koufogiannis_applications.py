@@ -1,12 +1,12 @@
 """Koufogiannis, Han and Pappas (2015), sections 4 and 5: Corollary 13, RAPPOR, social networks and the conjecture.
 
-**Two social networks: Zachary's karate club, and who appears with whom in Les Miserables.**
+**Two social networks: Zachary's karate club, and joint appearances in Les Miserables.**
 
 `karate_club.csv`: the 78 friendships of 34 members, from W. W. Zachary, *An Information Flow Model for Conflict and
 Fission in Small Groups*, Journal of Anthropological Research 33 (1977), 452-473; member 1 is the instructor, 34 the
 president. `les_miserables.csv`: the 254 pairs of 77 characters that share a chapter of Victor Hugo's novel, as compiled
-by D. E. Knuth, *The Stanford GraphBase* (1993). Both are lists of published facts, written from networkx 3.6 (BSD
-licence), which ships the same edges.
+by D. E. Knuth, *The Stanford GraphBase* (1993). Both are lists of published facts, exported from networkx 3.6 (BSD
+licence), which contains the same edges.
 """
 
 import csv
@@ -34,20 +34,12 @@ Ties = list[tuple[str, str]]
 
 
 def karate_club() -> Ties:
-    """78 friendships between the members "1" to "34".
-
-    >>> len(karate_club()), karate_club()[0]
-    (78, ('1', '2'))
-    """
+    """Return the 78 friendships between the members "1" to "34"."""
     return _edges("karate_club.csv")
 
 
 def les_miserables() -> Ties:
-    """254 pairs of characters.
-
-    >>> len(les_miserables()), les_miserables()[0]
-    (254, ('Anzelma', 'Eponine'))
-    """
+    """Return the 254 pairs of characters."""
     return _edges("les_miserables.csv")
 
 
@@ -60,7 +52,7 @@ F = Fraction
 
 
 def applications() -> Iterator[Comparison]:
-    """Every comparison, in the order of the paper."""
+    """Yield all comparisons of sections 4 and 5 in the order of the paper."""
     yield from corollary_13()
     yield from rappor()
     yield from social_networks()
@@ -68,7 +60,7 @@ def applications() -> Iterator[Comparison]:
 
 
 def corollary_13() -> Iterator[Comparison]:
-    """Post-processing of the responses costs nothing."""
+    """Yield comparisons for Corollary 13: post-processing of the responses costs nothing."""
     transition = between_levels(3, level(alpha=F(1, 2)), level(alpha=F(1, 4))).matrix
     factor = " / ".join(" ".join(map(str, row)) for row in transition.tolist())
     known = "7/9 1/9 1/9 / 7/27 13/27 7/27 / 1/9 1/9 7/9"
@@ -84,7 +76,7 @@ def corollary_13() -> Iterator[Comparison]:
 
 
 def rappor() -> Iterator[Comparison]:
-    """Randomised response, written as Laplace noise with a threshold."""
+    """Yield comparisons for randomised response written as thresholded Laplace noise."""
     f = BitResponse.permanent
     half = f(F(1, 2))
     yield corrected(
@@ -146,7 +138,7 @@ def rappor() -> Iterator[Comparison]:
 
 
 def social_networks() -> Iterator[Comparison]:
-    """Equation (47) on two networks, every coalition."""
+    """Yield comparisons for equation (47) on two networks, for every coalition."""
     for name, edges, owner in (
         ("karate club, member 17", karate_club(), "17"),
         ("Les Miserables, Myriel", les_miserables(), "Myriel"),
@@ -179,7 +171,7 @@ def social_networks() -> Iterator[Comparison]:
 
 
 def conjecture() -> Iterator[Comparison]:
-    """Section 5: gradual release without loss as a property of differential privacy itself."""
+    """Yield comparisons for section 5: gradual release without loss under differential privacy."""
     tried: list[tuple[int, Number, Number]] = [(3, 1, "3/2"), (4, 1, 2), (5, 1, 2), (8, 2, 3)]
     lossless = [bool(losslessness(DiscreteStaircase(e1, D), DiscreteStaircase(e2, D))) for D, e1, e2 in tried]
     yield corrected(
@@ -215,7 +207,7 @@ def conjecture() -> Iterator[Comparison]:
 
 
 def _clamped_pair(a1: Fraction, a2: Fraction) -> list[list[Fraction]]:
-    """The joint law of the two responses to each count in 0..2, both clamped to 0..2."""
+    """Return the joint distribution of the two responses to each count in 0..2, both clamped to 0..2."""
     loose = geometric_channel(3, alpha=a2).matrix
     transition = between_levels(3, level(alpha=a1), level(alpha=a2)).matrix
     return [[loose[u, z] * transition[z, y] for z in range(3) for y in range(3)] for u in range(3)]

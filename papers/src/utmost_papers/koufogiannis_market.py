@@ -26,7 +26,7 @@ STRICT_TO_LOOSE = tuple(level(alpha=F(1, n)) for n in (2, 3, 4, 7))
 
 
 def rules() -> Iterator[Comparison]:
-    """Propositions 3, 4 and 6: post-processing, composition, and the two notions of privacy."""
+    """Yield comparisons for Propositions 3, 4 and 6: post-processing, composition, and the two notions of privacy."""
     channels = [make(4, alpha=a) for make in (geometric_channel, randomized_response) for a in (F(1, 3), F(3, 4))]
     ratios = [_worst(C) for C in channels]
     blends = [Channel(rows) for rows in ([[1, 0], ["1/3", "2/3"], [0, 1], ["1/2", "1/2"]], [["1/4"] * 4] * 4)]
@@ -43,14 +43,14 @@ def rules() -> Iterator[Comparison]:
 
 
 def _worst(C: Channel) -> Fraction:
-    """The least ratio of two chances of one outcome, for neighbours on the line."""
+    """Return the least ratio of two probabilities of one outcome, for neighbours on the line."""
     rows = C.matrix.tolist()
     pairs = [pair for row, next_row in pairwise(rows) for pair in zip(row, next_row, strict=True) if max(pair) > 0]
     return min(Fraction(min(p, q)) / Fraction(max(p, q)) for p, q in pairs)
 
 
 def figure_2() -> Iterator[Comparison]:
-    """The staircase is the least for differential privacy, Laplace noise for the Lipschitz kind."""
+    """Compare Figure 2: the staircase is optimal for differential privacy, Laplace noise for Lipschitz privacy."""
     ratios = [
         (rounded(Staircase(e, cost=c).expected_cost(c) / Laplace(e, 1).expected_cost(c), 4), e)
         for c in (costs.absolute, costs.squared)
@@ -82,7 +82,7 @@ def figure_2() -> Iterator[Comparison]:
 
 
 def theorem_1() -> Iterator[Comparison]:
-    """The whole chain: each part of it is private at its last level, each response as good as alone."""
+    """Compare the chain of Theorem 1: each part is private at its last level, and each response has optimal noise."""
     parts = [STRICT_TO_LOOSE[: j + 1] for j in range(len(STRICT_TO_LOOSE))]
     ratios = [largest_ratio(part) for part in parts]
     known = [1 / part[-1].alpha_fraction() for part in parts]
@@ -112,7 +112,7 @@ def theorem_1() -> Iterator[Comparison]:
 
 
 def market() -> Iterator[Comparison]:
-    """The data market: accuracy by the step, without friction; upstream of `utmost.service`, which sells so."""
+    """Compare the data market, which sells accuracy in steps without surcharge, as `utmost.service` does."""
     prices = read_prices(dict(zip(STRICT_TO_LOOSE, (3, 10, 10, 42), strict=True)))
     walks = [walk for k in range(1, 5) for walk in permutations(STRICT_TO_LOOSE, k)]
     right = sum(_paid(prices, walk) == prices[max(walk)] for walk in walks)
@@ -153,7 +153,7 @@ def _paid(prices: dict[Level, Fraction], walk: tuple[Level, ...]) -> Fraction:
 
 
 def networks() -> Iterator[Comparison]:
-    """Figures 5 to 7: who gets which level; by a search of our own over the friendships."""
+    """Yield comparisons for Figures 5 to 7: the level of each member, by a separate search over the friendships."""
     for place, name, edges, owner in (
         ("Figure 5", "karate club, member 17", karate_club(), "17"),
         ("Figure 6", "Les Miserables, Myriel", les_miserables(), "Myriel"),
@@ -176,7 +176,7 @@ def networks() -> Iterator[Comparison]:
 
 
 def _steps(edges: Ties, owner: str) -> dict[str, int]:
-    """Distances from the owner, ring by ring."""
+    """Return the distances from the owner, by breadth-first search."""
     steps, ring = {owner: 0}, {owner}
     while ring:
         ring = {b for pair in edges for a, b in (pair, pair[::-1]) if a in ring and b not in steps}

@@ -19,7 +19,7 @@ from utmost.interfaces.testing.seeded import SeededRandomness, seeded_gradual_re
 from utmost.publish.releases.trust import levels_by_distance
 from utmost_papers.koufogiannis_applications import Ties
 
-# Steps of the grid in one unit of the value.
+# Number of steps of the grid in one unit of the value.
 _FINE = 256
 _STRICT, _LOOSE = "1/20", 20
 _TICKS = (-10, -3, -1, 0, 1, 3, 10)
@@ -34,10 +34,8 @@ class Steps:
 
 
 def noise_paths(file: BinaryIO, kind: str) -> None:
-    """Some paths of Laplace noise (on a grid of 1/256) by level, over the bands that hold half and 95 % of all paths.
-
-    The vertical axis is arctan, as in the paper: at epsilon = 0 every path leaves the picture, at infinity all are 0.
-    """
+    """Draw paths of Laplace noise (on a grid of 1/256) by level, over bands with 50 % and 95 % of all paths."""
+    # The vertical axis is arctan, as in the paper: at epsilon = 0 every path leaves the picture, at infinity all are 0.
     figure, axes = page(7.6, 4.6)
     epsilons = np.geomspace(float(level(_STRICT).epsilon_float), _LOOSE, 300)
     for share, shade in ((0.95, 0.10), (0.5, 0.16)):
@@ -62,7 +60,7 @@ def noise_paths(file: BinaryIO, kind: str) -> None:
 
 
 def path_steps(seed: str) -> Steps:
-    """One path on the grid, between the two levels of the picture."""
+    """Return one path on the grid, between the two levels of the picture."""
     strict, loose = level(_STRICT), level(_LOOSE)
     path = sample_path(strict.scaled(f"1/{_FINE}"), randomness=SeededRandomness(seed))
     jumps = sorted(zip((each * _FINE for each in path.levels), path.jumps, strict=True), key=lambda pair: pair[0])
@@ -79,7 +77,7 @@ _COLOURS = {"across": GOLD, "inward": BLUE, "outward": GREEN, "stay": RED}
 
 
 def relaxing_law(file: BinaryIO, kind: str) -> None:
-    """The four pieces of Algorithm 1 for Laplace noise at x, and of its twin on the integers at z."""
+    """Draw the four pieces of Algorithm 1 for Laplace noise at x, and of its analogue on the integers at z."""
     figure, (left, right) = page(9.2, 3.9, nrows=1, ncols=2)
     _laplace(left, LaplaceRelaxing(level(1), level(2)), 1)
     _geometric(right, Relaxing(level(1), level(2)), 3)
@@ -130,15 +128,9 @@ _ROUNDS = 300
 
 
 def layout(edges: list[tuple[str, str]]) -> dict[str, tuple[float, float]]:
-    r"""A place in the plane for each member, by stress majorisation.
-
-    Minimises the sum over pairs of d^-2 (|p - q| - d)^2, for d the length of the shortest path, from a circle of all
-    members in their order; each round is a step that cannot increase it.
-
-    >>> places = layout([("a", "b"), ("b", "c")])
-    >>> round(abs(complex(*places["a"]) - complex(*places["c"])), 1)
-    2.0
-    """
+    """Return a position in the plane for each member, by stress majorisation."""
+    # This minimises the sum over pairs of d^-2 (|p - q| - d)^2, where d is the length of the shortest path. It starts
+    # from a circle of all members in order; no round increases the sum.
     space = graph(edges)
     d = np.asarray(space.distances, dtype=float)
     n = len(d)
@@ -152,20 +144,14 @@ def layout(edges: list[tuple[str, str]]) -> dict[str, tuple[float, float]]:
         length = np.sqrt((apart**2).sum(axis=2)) + np.eye(n)
         pull = weights * d / np.maximum(length, 1e-9)
         places = inverse @ ((np.diag(pull.sum(axis=1)) - pull) @ places)
-    # The longest axis lies flat.
+    # Rotate so that the longest axis is horizontal.
     places = places @ np.linalg.svd(places, full_matrices=False)[2].T
     return {str(name): (float(x), float(y)) for name, (x, y) in zip(space.labels, places, strict=True)}
 
 
 def social_graph(file: BinaryIO, kind: str, edges: Ties, owner: str, title: str, named: Sequence[str] = ()) -> None:
-    """The network, its members coloured by their level; the farthest of them, all together, are the coalition.
-
-    Args:
-        edges: the network.
-        owner: Node whose value is shared.
-        title: above the picture.
-        named: further members whose names are written out. In a large network only those and the coalition are named.
-    """
+    """Draw the network with members coloured by level; the farthest members together are the coalition."""
+    # In a large network only the members in ``named`` and the coalition are labelled.
     levels = {str(member): each for member, each in levels_by_distance(edges, owner).items()}
     places = layout(edges)
     different = sorted(set(levels.values()), reverse=True)
@@ -202,15 +188,14 @@ def social_graph(file: BinaryIO, kind: str, edges: Ties, owner: str, title: str,
 
 
 def _ink(each: object, different: Sequence[object]) -> str:
-    """White on the dark colours, ink on the pale ones."""
+    """Return the colour of text: white on dark colours, ink on pale colours."""
     return "white" if different.index(each) < 2 else INK
 
 
 def trust_views(file: BinaryIO, kind: str, edges: Ties, owner: str) -> None:
-    """Left: what each member sees. Right: how far the average of a growing coalition of the farthest is from the truth.
-
-    Views of one path at one level are one response, so averaging them gains nothing; independent ones average out.
-    """
+    """Draw the view of each member (left), and the error of the average of a growing coalition (right)."""
+    # Views of one path at one level are the same response, so averaging them gains nothing; independent ones average
+    # out.
     levels = levels_by_distance(edges, owner)
     figure, (left, right) = page(9.4, 4.0, nrows=1, ncols=2)
     _views(left, levels, 1984, 5)
@@ -222,7 +207,7 @@ def _views(axes: Any, levels: dict[Any, Level], value: int, seed: int) -> None:
     release = seeded_gradual_release(value, 1, seed=seed)
     different = sorted(set(levels.values()))
     seen = {each: release.at(each) for each in different}
-    rng = np.random.default_rng(seed)  # only where in a column a dot is drawn
+    rng = np.random.default_rng(seed)  # only for the position of a dot in its column
     for place, each in enumerate(different):
         count = sum(own_level == each for own_level in levels.values())
         fresh = value + sample(Geometric(each), count, randomness=SeededRandomness(f"{seed} {place}"))

@@ -22,7 +22,7 @@ def _example() -> Any:
 
 
 def derived(file: BinaryIO, kind: str) -> None:
-    """Ghosh, Figure 1: one mechanism for all users, then each user's remap."""
+    """Draw Figure 1 of Ghosh et al.: one mechanism for all users, followed by the remap of each user."""
     canvas, axes = page(8.4, 2.9)
     _box(axes, 0.10, 0.5, "database d", PALE)
     _box(axes, 0.36, 0.5, "count f(d),\ngeometric noise", BLUE)
@@ -38,12 +38,12 @@ def derived(file: BinaryIO, kind: str) -> None:
 
 
 def worked_optimum(file: BinaryIO, kind: str) -> None:
-    """Ghosh, Figure 2: the optimum that the paper works out."""
+    """Draw Figure 2 of Ghosh et al.: the optimum of the worked example."""
     mechanism(file, kind, _example().matrix, "The optimal mechanism of the consumer of Example 5.2")
 
 
 def worked_pattern(file: BinaryIO, kind: str) -> None:
-    """Ghosh, Figure 3: which of its constraints are tight."""
+    """Draw Figure 3 of Ghosh et al.: the tight constraints of the optimum."""
     pattern = constraint_matrix(_example(), "1/2")
     canvas, axes = page(5.2, 3.6)
     shades = {"down": 0.2, "up": 0.45, "slack": 0.95, "zero": 0.0}
@@ -58,7 +58,7 @@ def worked_pattern(file: BinaryIO, kind: str) -> None:
 
 
 def conflicting(file: BinaryIO, kind: str) -> None:
-    """Ghosh, Figure 4: what the first of two users who cannot be served together wants, database by database."""
+    """Draw Figure 4 of Ghosh et al.: the optimum, for each database, of the first of two users in conflict."""
     query, first_user, _ = conflicting_users(Fraction(1, 100))
     X = optimal_mechanism(PrivacyType(query.space, alpha="1/2"), first_user).channel
     named = ["{" + ", ".join(str(k + 1) for k, v in enumerate(d) if v) + "}" for d in query.databases]
@@ -79,11 +79,11 @@ def conflicting(file: BinaryIO, kind: str) -> None:
 
 
 def impossible_mechanism(file: BinaryIO, kind: str) -> None:
-    """Ghosh, Figure 5: the mechanism that both users would need, by its free parameter delta."""
+    """Draw Figure 5 of Ghosh et al.: the mechanism that both users would need, by its free parameter delta."""
     deltas = [Fraction(k, 40) for k in range(41)]
     lines = {d: [_mass(d, delta) for delta in deltas] for d in FIGURE_5}
     canvas, axes = page(6.4, 3.6)
-    styles = zip((BLUE, GOLD, RED, INK), (4.5, 1.4, 4.5, 1.4), strict=True)  # of two on one line both are seen
+    styles = zip((BLUE, GOLD, RED, INK), (4.5, 1.4, 4.5, 1.4), strict=True)  # both of two coinciding lines stay visible
     for d, (colour, width) in zip(FIGURE_5, styles, strict=True):
         name = "{" + ", ".join(str(k + 1) for k, v in enumerate(d) if v) + "}"
         axes.plot([float(x) for x in deltas], [float(y) for y in lines[d]], color=colour, linewidth=width, label=name)
@@ -101,7 +101,7 @@ def _mass(d: tuple[int, int, int], delta: Fraction) -> Fraction:
 
 
 def chain(file: BinaryIO, kind: str) -> None:
-    """Koufogiannis, Figure 4: each response from the data and the one before; each stricter one without the data."""
+    """Draw Figure 4 of Koufogiannis et al.: responses from the data and the response before, or without the data."""
     canvas, axes = page(8.4, 2.6)
     _box(axes, 0.5, 0.86, "data u", PALE)
     for k, name in enumerate(("ε₁", "ε₂", "ε₃", "ε₄")):

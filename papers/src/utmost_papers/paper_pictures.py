@@ -1,4 +1,4 @@
-"""Which pictures each paper has, by the name of their file."""
+"""The pictures of each paper, by file name."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -39,7 +39,7 @@ _NAMED = [
 
 
 def pictures(paper: str) -> Mapping[str, Picture]:
-    """The pictures of a paper: those that it prints, on the networks named, and no other."""
+    """Return the functions that draw the pictures of a paper, by file name."""
     return {"ghosh": _ghosh, "geng": _geng, "koufogiannis": _koufogiannis, "fernandes": fernandes_pictures.pictures}[
         paper
     ]()

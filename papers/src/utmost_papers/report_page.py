@@ -24,19 +24,7 @@ Pictures = Mapping[str, Mapping[str, bytes]]
 def papers_page(
     papers: Sequence[Paper], comparisons: ComparisonsByPaper, pictures: Pictures, *, at_length: bool = False
 ) -> str:
-    """The whole report as one HTML document, which asks no other file or host for anything.
-
-    Args:
-        papers: Papers in their order.
-        comparisons: Comparisons of each paper.
-        pictures: Pictures of each paper; may be empty.
-        at_length: whether what takes minutes was computed, too.
-
-    >>> from utmost_papers.contents import GENG
-    >>> page = papers_page([GENG], {"geng": [Comparison("Theorem 2", "a < b", "1", "1", "equal")]}, {})
-    >>> "a &lt; b" in page, "Without a row: " in page, "http" in page
-    (True, True, False)
-    """
+    """Return the whole report as one HTML document, which loads no other file or host."""
     style = (files("utmost_papers") / "report_page.css").read_text(encoding="utf-8")
     long = "" if at_length else " <code>--long</code> adds what takes minutes."
     body = [
@@ -95,7 +83,7 @@ def _legend() -> str:
 
 
 def _missing(papers: Iterable[Paper], comparisons: ComparisonsByPaper) -> str:
-    """Results without a row, which should be none, and those that can have none."""
+    """Return the results without a comparison, which should be none, and those that cannot have one, with reasons."""
     rows = [
         [_named(paper), escape(name), "no row"] for paper in papers for name in paper.missing(comparisons[paper.name])
     ]
@@ -164,7 +152,7 @@ def _comparisons(paper: Paper, rows: Sequence[Comparison], *, placed: bool = Fal
 
 
 def _text(words: str) -> str:
-    """Words in a line, a matrix in rows."""
+    """Return text as one line, or a matrix as rows."""
     return f"<pre>{escape(words)}</pre>" if "\n" in words else escape(words)
 
 
@@ -175,7 +163,7 @@ def _picture(file: str, svg: bytes) -> str:
 
 
 def _figure_of(file: str) -> str:
-    """ "figure_6_les_miserables" is of Figure 6."""
+    """Return the figure of a file: Figure 6 for "figure_6_les_miserables"."""
     return f"Figure {file.split('_')[1]}"
 
 
@@ -194,5 +182,5 @@ def _table(kind: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> str
 
 
 def _cell(head: str, cell: str) -> str:
-    """A cell that names its column, which a narrow screen shows beside it instead of above."""
+    """Return a cell that contains the name of its column, which narrow screens show beside the cell."""
     return f'<td data-head="{head}">{cell}</td>'

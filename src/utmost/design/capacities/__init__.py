@@ -1,1 +1,1 @@
-"""The capacities of a privacy type: the most that any of its mechanisms leaks, one file for each route to them."""
+"""Capacities of a privacy type, the largest leakage of any of its mechanisms; one file for each method."""

@@ -1,14 +1,14 @@
-"""The capacity of a channel or a privacy type: the most that it leaks, by the shortest route that proves it.
+"""The capacity of a channel or a privacy type, the largest leakage, by the cheapest method that proves it.
 
-By any measure of information the capacity of a type is a program over its vertices. A mechanism with columns
-M_y = n w_y v_y has at prior p the measure sum_y w_y phi(v_y), where phi(v) is the measure of the joint column
-p * (n v). A convex phi is largest at vertices: splitting a column into vertices only adds to the sum. So the most that
-any mechanism of the type leaks is
+The capacity of a type by any measure of information is a linear program over the vertices of the type. A mechanism with
+columns M_y = n w_y v_y has at prior p the measure sum_y w_y phi(v_y), where phi(v) is the measure of the joint column
+p * (n v). For convex phi, replacing a column by a combination of vertices never decreases the sum. So the largest
+measure of any mechanism of the type is
 
     max sum_v w_v phi(v)   subject to   sum_v w_v v = u,   w >= 0,
 
-over the vertices v, u the uniform distribution; and a y with y . v >= phi(v) for all v proves that none leaks more
-than y . u.
+over the vertices v, with u the uniform distribution. A vector y with y . v >= phi(v) for all v proves that no mechanism
+exceeds y . u.
 """
 
 from collections.abc import Callable
@@ -52,36 +52,24 @@ from utmost.errors import OutOfRange, Unsupported
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class VertexCertificate(Display):
-    """Evidence that no mechanism of a type leaks more by a measure at a prior.
-
-    Attributes:
-        ptype: Privacy type whose mechanisms leak.
-        measure: Measure of the leakage.
-        prior: (n,) belief before the outcome.
-        mechanism: Mechanism, its columns multiples of vertices.
-        dual: (n,) y with y . v >= phi(v) for every vertex v of the type.
-        slack: Largest violation by floats: 0 if all is rational.
-    """
+    """A proof that no mechanism of a type leaks more by a measure at a prior."""
 
     ptype: PrivacyType
     measure: Measure
-    prior: Array
-    mechanism: Channel
-    dual: Array
-    slack: float = 0
+    prior: Array  # (n,)
+    mechanism: Channel  # its columns are multiples of vertices
+    dual: Array  # (n,) y with y . v >= phi(v) for every vertex v of the type
+    slack: float = 0  # the largest violation by rounding of floats
 
     @property
     def upper(self) -> Fraction | float:
-        """No mechanism of the type leaks more than this, by the measure, additively."""
+        """The upper bound of the additive leakage of any mechanism of the type."""
         after = self.dual.sum() / len(self.dual) + self.slack
         gained = _gained(self.measure, after, self.measure.prior(self.prior))
         return gained if isinstance(gained, Fraction) else float(gained)
 
     def verify(self) -> bool:
-        """Whether the mechanism is of the type, and the dual above the measure of every vertex.
-
-        Cost: the vertices are listed again.
-        """
+        """List the vertices again; check that the mechanism is of the type, and that y . v >= phi(v) for all v."""
         columns = vertices(self.ptype).columns
         gains = _gains(self.measure, self.prior, columns)
         is_above = (self.dual @ columns + self.slack >= gains).all()
@@ -90,23 +78,23 @@ class VertexCertificate(Display):
 
 @progress_bar("Finding the capacity")
 def capacity_over_vertices(ptype: PrivacyType, measure: Measure, prior: object = None) -> Capacity:
-    """The largest additive leakage of any mechanism of a type, by a measure, at a prior.
+    """Return the largest additive leakage, by a measure at a prior, of any mechanism of a type.
 
     Args:
         ptype: Type whose vertices can be listed (see `utmost.design.geometry.vertex_search`).
-        measure: Vulnerability or an uncertainty, such as `shannon_entropy` or `g_vulnerability(gain)`.
+        measure: Vulnerability or uncertainty, such as `shannon_entropy` or `g_vulnerability(gain)`.
         prior: (n,); uniform when left out.
 
     Returns:
-        ``value``: exact where prior, measure and vertices are, else a float; ``mechanism``, which attains it; and a
-        `VertexCertificate`.
+        A `Capacity`: ``value`` is exact if prior, measure and vertices are exact, else a float; ``mechanism`` attains
+        the value; ``certificate`` is a `VertexCertificate`.
 
     Raises:
-        OutOfRange: for another number of secrets.
+        OutOfRange: if the prior has other than n entries.
 
     Cost: a linear program with n rows and a column for each vertex.
 
-    Source: [fernandes2022], theorem 3 and definition 8, for measures other than the two capacities'.
+    Source: [fernandes2022], theorem 3 and definition 8.
 
     >>> from utmost.leakage import bayes_vulnerability
     >>> from utmost.spaces import counts
@@ -131,7 +119,7 @@ def capacity_over_vertices(ptype: PrivacyType, measure: Measure, prior: object =
     if exactly and is_exact(gains):
         mechanism, slack = Channel(matrix), 0
     else:
-        # Each of the n terms of a product is off by four units at most; never 0.
+        # The error of a product is at most four units of roundoff for each of the n terms; the tolerance is never 0.
         rounding = 2.0**-50 * n * float(np.abs(gains).max(initial=0.0)) + 1e-300
         slack = max(0.0, float((gains - dual.astype(np.float64) @ columns.astype(np.float64)).max())) + rounding
         mechanism = Channel(matrix if exactly else matrix / matrix.sum(axis=1, keepdims=True))
@@ -141,19 +129,19 @@ def capacity_over_vertices(ptype: PrivacyType, measure: Measure, prior: object =
 
 
 def _gains(measure: Measure, prior: Array, columns: Array) -> Array:
-    """phi(v), with the sign of a vulnerability, for every vertex: (N,)."""
+    """Return phi(v) for every vertex v, (N,), with the sign of a vulnerability."""
     joint = prior[:, None] * (len(prior) * columns)
     gains = np.asarray(measure.of_columns(joint if is_exact(joint) else joint.astype(np.float64)))
     return gains if measure.rises else -gains
 
 
 def _gained(measure: Measure, after: Fraction | float, before: Fraction | float) -> Fraction | float:
-    """Leakage from what is known after and before; ``after`` has the sign of a vulnerability."""
+    """Return the leakage from the measures after and before the outcome; ``after`` has the sign of a vulnerability."""
     return after - (before if measure.rises else -before)
 
 
 def _program(columns: Array, gains: Array) -> LinearProgram:
-    """min -gains . w subject to columns w = u, w >= 0; floats among exact gains are read as the rationals they are."""
+    """Return the program min -gains . w subject to columns w = u, w >= 0; mixed numbers are converted to rationals."""
     n, count = columns.shape
     cost = as_rationals(-gains) if is_exact(columns) else -gains
     rows, places = (part.ravel() for part in np.indices((n, count)))
@@ -161,7 +149,7 @@ def _program(columns: Array, gains: Array) -> LinearProgram:
     return LinearProgram.of_triplets(cost, rows, places, columns.ravel(), share, share)
 
 
-# A route whose proven gap is wider, relatively, gives way to the next one; the gap stays in the certificate.
+# If the proven relative gap of a method is wider, the next method is tried; the gap stays in the certificate.
 _NARROW_GAP = 1e-9
 _FEW_SECRETS = 36
 
@@ -169,7 +157,7 @@ Route = Callable[[PrivacyType, CapacityKind], CapacityCertificate | None]
 
 
 def magnitude_route(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate | None:
-    """The weighting, where it is nonnegative."""
+    """Return the certificate of a nonnegative weighting; None if there is none."""
     if kind == "additive":
         return None
     similarity = Similarity.of(ptype)
@@ -177,7 +165,7 @@ def magnitude_route(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertifica
 
 
 def packing_route(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate | None:
-    """The packing or covering program, where its answer can be completed to a mechanism."""
+    """Return the certificate of the packing or covering program; None if no mechanism completes its solution."""
     certificate = _bounds_of_packing(ptype, kind)
     return (
         certificate if certificate is not None and certificate.gap <= _NARROW_GAP * float(certificate.upper) else None
@@ -185,7 +173,7 @@ def packing_route(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate
 
 
 def bound_route(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate | None:
-    """Two bounds with a gap between them, where the type is too large for more: the narrowest that is known."""
+    """Return the certificate with the narrowest known gap, for types that are too large for an exact capacity."""
     plain = [bound_on_lattice(ptype)] if kind == "additive" else []
     certificates = [
         c for c in (_bounds_of_packing(ptype, kind), _bounds_scaled_down(ptype, kind), *plain) if c is not None
@@ -195,7 +183,7 @@ def bound_route(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate |
 
 @lru_cache(maxsize=2)
 def _bounds_of_packing(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate | None:
-    """The bounds of the packing and its completion: exact for small types, by envelopes for large ones."""
+    """Return the certificate of the completed packing: exact for small types, by envelopes for large ones."""
     similarity = Similarity.of(ptype)
     weights = packing(ptype, kind, similarity, Classes.of(similarity))
     if weights is None:
@@ -206,7 +194,7 @@ def _bounds_of_packing(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertif
 
 
 def _bounds_scaled_down(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate | None:
-    """The bounds of a dual and of the packing's weights, scaled down until a rest fits."""
+    """Return the certificate of a dual and of the weights of the packing, scaled down until a rest column fits."""
     similarity = Similarity.of(ptype)
     classes = Classes.of(similarity)
     weights = packing(ptype, "multiplicative", similarity, classes)
@@ -221,7 +209,7 @@ def _bounds_scaled_down(ptype: PrivacyType, kind: CapacityKind) -> CapacityCerti
 
 
 def product_route(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate | None:
-    """Mechanisms and nonnegative duals of the parts of a product multiply, and so do the sums that they prove."""
+    """Return the certificate of a product space: mechanisms, nonnegative duals and bounds of the parts multiply."""
     parts = product_parts(ptype)
     certificates = [] if parts is None else [shortest(part, kind)[1] for part in parts]
     if not certificates or any(c.multipliers is not None or c.gap > _NARROW_GAP * float(c.upper) for c in certificates):
@@ -234,20 +222,18 @@ def product_route(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate
 
 
 def shortest(ptype: PrivacyType, kind: CapacityKind) -> tuple[str, CapacityCertificate]:
-    """The first route that reaches the capacity, and its certificate.
-
-    Raises:
-        Unsupported: for a type too large for every route.
-    """
+    """Return the name and the certificate of the first method that reaches the capacity."""
     for name, route in ROUTES:
         certificate = route(ptype, kind)
         if certificate is not None:
             return name, certificate
-    raise Unsupported("no route reaches the capacity of so large a type", came=f"{ptype.space.size} secrets")
+    remedy = "Use a coarser space, or a product of smaller spaces."
+    came = f"{ptype.space.size} secrets"
+    raise Unsupported("the type must be small enough for one of the methods", came=came, remedy=remedy)
 
 
 def lattice_route(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate | None:
-    """The additive capacity of a Euclidean lattice with a point in its middle."""
+    """Return the certificate of the additive capacity of a Euclidean lattice with odd sides, else None."""
     return on_lattice(ptype) if kind == "additive" else None
 
 
@@ -276,30 +262,32 @@ def capacity(
     kind: CapacityKind = "multiplicative",
     prior: object = None,
 ) -> Capacity:
-    """The most that a channel, or the worst mechanism of a privacy type, leaks.
+    """Return the largest leakage of a channel, or of any mechanism of a privacy type.
 
-    - Without a measure: whatever anyone gains, for any prior. The largest factor is sum_y max_x C[x, y] of a channel,
-      between 1 and the number of secrets. The largest increase, of gains with vulnerabilities between 0 and 1, is
-      1 - sum_y min_x C[x, y] of a channel, between 0 and 1. Of a type they are the maxima over its mechanisms.
-    - With a measure, of a channel: over all priors (see `Measure.capacity`).
-    - With a measure, of a type: over its mechanisms, at one prior, additively (see `capacity_over_vertices`).
+    - Without a measure: the largest leakage for any gain and any prior. For a channel the multiplicative capacity is
+      sum_y max_x C[x, y], between 1 and the number of secrets. The additive capacity, for gains whose vulnerabilities
+      lie between 0 and 1, is 1 - sum_y min_x C[x, y], between 0 and 1. For a type, these are the maxima over its
+      mechanisms.
+    - With a measure and a channel: the largest leakage over all priors (see `Measure.capacity`).
+    - With a measure and a type: the largest additive leakage of any mechanism at one prior (see
+      `capacity_over_vertices`).
 
     Args:
-        of: Privacy type; or a channel, or what can be read as one.
-        measure: Vulnerability or an uncertainty, such as `utmost.leakage.shannon_entropy`.
+        of: Privacy type; or channel, or matrix of a channel.
+        measure: Vulnerability or uncertainty, such as `utmost.leakage.shannon_entropy`.
         kind: "multiplicative" or "additive".
-        prior: (n,), of a type with a measure; uniform when left out.
+        prior: (n,), only with a type and a measure; uniform when left out.
 
     Returns:
-        ``value``, a Fraction where all is rational, else a float that no mechanism of the type exceeds; ``mechanism``,
-        which attains it; ``certificate``, whose ``verify()`` checks both again.
+        A `Capacity`: ``value`` is a Fraction if everything is rational, else a float that no mechanism of the type
+        exceeds; ``mechanism`` attains it; ``certificate.verify()`` checks both again.
 
     Raises:
-        Unsupported: for a type too large for every route, and where no method for the measure is known.
-        OutOfRange: for another kind, and for a prior that has no say.
+        Unsupported: for a type too large for every method, and for a measure without a method.
+        OutOfRange: for an unknown kind, and for a prior without a type and a measure.
 
-    Cost: O(n) for counts and equal distances; a k x k linear system for k classes of alike secrets where its solution
-    is nonnegative (60 x 60 places in seconds); else linear programs.
+    Cost: O(n) for counts and equal distances. Otherwise a k x k linear system for k classes of equivalent secrets, if
+    its solution is nonnegative (60 x 60 places in seconds); else linear programs.
 
     Source: [fernandes2022], theorems 4 and 5, definition 8, theorem 14, corollaries 17 and 18.
 
@@ -317,7 +305,10 @@ def capacity(
     check_kind(kind)
     if prior is not None and (measure is None or not isinstance(of, PrivacyType)):
         raise OutOfRange(
-            "a prior has a say only in the capacity of a type by a measure", came="a prior", where="capacity"
+            "a prior needs a privacy type and a measure",
+            came="a prior without them",
+            where="capacity",
+            remedy="Leave prior out: the capacity of a channel is over all priors.",
         )
     if isinstance(of, PrivacyType):
         return _of_type(of, kind) if measure is None else _of_type_by_measure(of, measure, kind, prior)
@@ -334,13 +325,13 @@ def _of_type(ptype: PrivacyType, kind: CapacityKind) -> TypeCapacity:
 def _of_type_by_measure(ptype: PrivacyType, measure: Measure, kind: CapacityKind, prior: object) -> Capacity:
     if kind == "multiplicative":
         raise Unsupported(
-            "the capacity of a type by a measure must be the additive one", came=kind, remedy='Write kind="additive".'
+            "the capacity of a type by a measure must be additive", came=kind, remedy='Pass kind="additive".'
         )
     return capacity_over_vertices(ptype, measure, prior)
 
 
 def _additive_of_channel(C: Channel) -> Capacity:
-    """The additive capacity of a channel, attained by the uniform prior and the exclusion of one secret."""
+    """Return the additive capacity of a channel, attained by the uniform prior and the gain for excluding a secret."""
     n = C.shape[0]
     value, gain, prior = 1 - total(C.matrix.min(axis=0)), exclusion_gain(n), priors.uniform(n)
     if not C.is_exact:

@@ -1,17 +1,17 @@
-"""A capacity and its evidence: a mechanism that leaks so much, a dual that none leaks more, and the check of both.
+"""The evidence of a capacity: a mechanism that leaks this much, a dual that proves the bound, and the check of both.
 
-The check knows nothing of how they were found. C is the cone of columns: v >= 0 with v_x >= alpha^d(x,y) v_y. The
+The check does not depend on how they were found. Let C be the cone of columns v >= 0 with v_x >= alpha^d(x,y) v_y. The
 mechanism M has nonnegative columns in C that sum to 1 in every row, exactly. The dual is a vector z such that for every
 secret j and every v in C
 
     multiplicative:  sum_x z_x v_x >= v_j;  then  sum_y max_x M[x, y] <= sum_x z_x  for every M of the type;
     additive:        sum_x z_x v_x <= v_j;  then  sum_y min_x M[x, y] >= sum_x z_x  for every M of the type.
 
-For z >= 0 only the steepest column needs a look: sum_x z_x alpha^(+-d(x,j)) >= 1 (<= 1). A z with negative entries
-comes with multipliers lambda >= 0 of single inequalities v_x >= alpha^d(x,y) v_y, whose combination for each j stays
-below (z - e_j) or (e_j - z).
+For z >= 0 it is enough to check the steepest column: sum_x z_x alpha^(+-d(x,j)) >= 1 (<= 1). For z with negative
+entries, multipliers lambda >= 0 of single inequalities v_x >= alpha^d(x,y) v_y are given, whose combination for each j
+is at most z - e_j (or e_j - z).
 
-All is exact where alpha^d is rational; otherwise bounds are rounded outward.
+Everything is exact if alpha^d is rational; otherwise bounds are rounded outward.
 """
 
 from dataclasses import dataclass
@@ -68,7 +68,7 @@ class PairMultipliers(Display):
 
 @dataclass(frozen=True, slots=True)
 class UniformDual:
-    """z_x = 1 / sum_y alpha^(+-d(x, y)), the same for every secret of a space whose secrets are alike."""
+    """z_x = 1 / sum_y alpha^(+-d(x, y)), the same for every secret of a space with a distance profile."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -88,11 +88,7 @@ def certified_capacity(
     dual: Dual,
     multipliers: PairMultipliers | None = None,
 ) -> Bounds:
-    """The bounds of a capacity that a mechanism and a dual prove: Fractions where all is exact, else rounded outward.
-
-    Raises:
-        PromiseBroken: when the mechanism is not of the type, or the dual is not feasible.
-    """
+    """Return the bounds of a capacity that a mechanism and a dual prove: Fractions, or floats rounded outward."""
     reached, proven = attained(ptype, kind, mechanism), bounded(ptype, kind, dual, multipliers)
     low, high = (reached[0], proven[1]) if kind == "multiplicative" else (1 - reached[1], 1 - proven[0])
     exactly = reached[0] == reached[1] and proven[0] == proven[1] and low == high
@@ -100,11 +96,7 @@ def certified_capacity(
 
 
 def attained(ptype: PrivacyType, kind: CapacityKind, mechanism: CapacityMechanism) -> Enclosure:
-    """sum_y max_x M[x, y] (multiplicative) or sum_y min_x M[x, y] (additive), from below and from above.
-
-    Raises:
-        PromiseBroken: when the mechanism is not of the type.
-    """
+    """Return bounds of sum_y max_x M[x, y] (multiplicative) or sum_y min_x M[x, y] (additive), after checking M."""
     if mechanism.shape[0] != ptype.space.size:
         raise PromiseBroken(f"the mechanism must have {ptype.space.size} rows", came=mechanism.shape[0])
     if isinstance(mechanism, Channel):
@@ -115,13 +107,14 @@ def attained(ptype: PrivacyType, kind: CapacityKind, mechanism: CapacityMechanis
     own = mechanism.ptype
     same_metric = own.space.metric == ptype.space.metric or own.space.same_as(ptype.space)
     if own.level != ptype.level or not same_metric:
-        raise PromiseBroken("the mechanism must be one of the privacy type", came=mechanism)
+        raise PromiseBroken(f"the mechanism must be of {ptype}", came=mechanism)
     if isinstance(mechanism, UniformMechanism):
         return _uniform_value(ptype, kind, mechanism.sign)
     if isinstance(mechanism, LatticeMechanism):
-        # Private by Cauchy and Schwarz (see `magnitude`): only the metric is checked.
+        # The mechanism is private by the Cauchy-Schwarz inequality (see `magnitude`), so only the metric is checked.
         if kind != "additive" or not isinstance(ptype.space.metric, EuclideanGridMetric):
-            raise PromiseBroken("the mechanism must be the additive one of a Euclidean lattice", came=ptype.space)
+            came = f"the {kind} capacity of {ptype.space}"
+            raise PromiseBroken("this mechanism proves additive capacities of Euclidean lattices", came=came)
         return mechanism.least()
     if isinstance(mechanism, EnvelopeMechanism):
         return _attained_by_envelope(ptype, kind, mechanism)
@@ -132,11 +125,7 @@ def attained(ptype: PrivacyType, kind: CapacityKind, mechanism: CapacityMechanis
 def bounded(
     ptype: PrivacyType, kind: CapacityKind, dual: Dual, multipliers: PairMultipliers | None = None
 ) -> Enclosure:
-    """sum_x z_x, from below and from above, once z is known to be feasible.
-
-    Raises:
-        PromiseBroken: when it is not.
-    """
+    """Return bounds of sum_x z_x, after checking that z is feasible."""
     if isinstance(dual, ProductDual):
         parts = _parts(ptype, len(dual.parts))
         return _product([bounded(part, kind, z) for part, z in zip(parts, dual.parts, strict=True)])
@@ -163,7 +152,8 @@ def _attained_by_matrix(ptype: PrivacyType, kind: CapacityKind, channel: Channel
 
 
 def _attained_by_similarity(ptype: PrivacyType, kind: CapacityKind, mechanism: SimilarityMechanism) -> Enclosure:
-    """Columns alpha^(+-d) w are private by the triangle inequality; their sums, and the rest, are looked at."""
+    """Return the bounds of a similarity mechanism, after checking the sums of its rows and its rest column."""
+    # Columns alpha^(+-d) w are private by the triangle inequality.
     weights, sign = mechanism.weights, mechanism.sign
     if weights.shape != (ptype.space.size,) or not holds_rationals(weights) or (weights < 0).any():
         raise PromiseBroken("the weights must be nonnegative Fractions, one for each secret", came=weights.shape)
@@ -173,23 +163,25 @@ def _attained_by_similarity(ptype: PrivacyType, kind: CapacityKind, mechanism: S
         below, above = [1 - s for s in high], [1 - s for s in low]
         _check_rest(ptype, min(below), max(above))
         if max(above) == 0:
-            raise PromiseBroken("a mechanism must have something left for its rest", came="rows that sum to 1")
+            raise PromiseBroken("a rest column must be positive", came="rows that already sum to 1")
         most, least = (max(below), max(above)), (min(below), min(above))
     elif any(below != 1 or above != 1 for below, above in zip(low, high, strict=True)):
-        raise PromiseBroken("every row of the mechanism must sum to 1")
-    # A column alpha^d is largest at its own secret, where it is 1, and smallest at the farthest; 1/alpha^d is the other
-    # way round.
-    at_home = (kind == "multiplicative") == (sign > 0)
+        raise PromiseBroken(
+            "every row of the mechanism must sum to 1", came=f"sums from {float(min(low))} to {float(max(high))}"
+        )
+    # A column alpha^d is largest at its own secret, with value 1, and smallest at the farthest secret; for a column
+    # 1/alpha^d the opposite holds.
+    is_one = (kind == "multiplicative") == (sign > 0)
     ones = [Fraction(1)] * len(weights)
-    sides = (ones, ones) if at_home else farthest(ptype, sign)
+    sides = (ones, ones) if is_one else farthest(ptype, sign)
     totals = [sum((w * p for w, p in zip(weights.tolist(), side, strict=True)), Fraction(0)) for side in sides]
     extra = most if kind == "multiplicative" else least
     return totals[0] + extra[0], totals[1] + extra[1]
 
 
 def _attained_by_envelope(ptype: PrivacyType, kind: CapacityKind, mechanism: EnvelopeMechanism) -> Enclosure:
-    """Columns are private by construction; the rest is looked at. Only the side that proves something is sharp."""
-    facts = mechanism.facts()
+    """Return the bounds of an envelope mechanism; only its rest column can fail to be private, and is checked."""
+    facts = mechanism.facts()  # only the bound that the capacity needs is close
     _check_rest(ptype, 1 - facts.most, 1 - facts.least)
     if kind == "multiplicative":
         return facts.largest + 1 - facts.most, Fraction(ptype.space.size)
@@ -197,27 +189,28 @@ def _attained_by_envelope(ptype: PrivacyType, kind: CapacityKind, mechanism: Env
 
 
 def _check_rest(ptype: PrivacyType, least: Fraction, most: Fraction) -> None:
-    """A column whose entries differ by less than the two nearest secrets allow is private."""
+    """Check that the rest column is private: its relative spread is below the factor of the two nearest secrets."""
     if least < 0:
-        raise PromiseBroken("no row of the mechanism may sum to more than 1", came=float(1 - least))
+        raise PromiseBroken("every row of the mechanism must sum to at most 1", came=float(1 - least))
     if ptype.space.size > 1 and largest_power(ptype) * most > least:
-        raise PromiseBroken("the rest of the mechanism must keep the level", came=float(least))
+        came = f"entries between {float(least)} and {float(most)}"
+        raise PromiseBroken("the rest column of the mechanism must satisfy the level", came=came)
 
 
 def largest_power(ptype: PrivacyType) -> Fraction:
-    """alpha to the shortest distance, rounded up."""
+    """Return alpha^d for the shortest distance d, rounded up."""
     is_line = isinstance(ptype.space.metric, LineMetric)
     shortest = Fraction(1) if is_line else Similarity.of(ptype).lengths[1]
     return power_interval(ptype.level, shortest, 256).upper
 
 
 def _uniform_value(ptype: PrivacyType, kind: CapacityKind, sign: int) -> Enclosure:
-    """n / s: the columns alpha^(+-d) / s, or the dual 1 / s, of a space whose secrets are alike."""
+    """Return n / s, the value of the columns alpha^(+-d) / s and of the dual 1 / s, where s is the common row sum."""
     profile = distance_profile(ptype.space)
     if profile is None:
-        raise PromiseBroken("every secret must see the same distances")
+        raise PromiseBroken("every secret must have the same distances to the others", came=ptype.space)
     if (kind == "multiplicative") != (sign > 0):
-        raise PromiseBroken("the uniform mechanism must have the sign of its capacity", came=sign)
+        raise PromiseBroken(f"the sign must be {-sign} for the {kind} capacity", came=sign)
     total = profile_sum(ptype.level, profile, sign)
     value = ptype.space.size / total
     return (value.lower, value.upper) if isinstance(value, Interval) else (value, value)
@@ -225,27 +218,31 @@ def _uniform_value(ptype: PrivacyType, kind: CapacityKind, sign: int) -> Enclosu
 
 def _check_nonnegative_dual(ptype: PrivacyType, kind: CapacityKind, dual: Array) -> None:
     for x in np.flatnonzero(dual < 0)[:1]:
-        raise PromiseBroken("a dual with negative entries needs multipliers", came=f"z[{x}] = {float(dual[x])}")
+        raise PromiseBroken("a dual without multipliers must be nonnegative", came=f"z[{x}] = {float(dual[x])}")
     sign = 1 if kind == "multiplicative" else -1
     low, high = row_sums(ptype, dual, sign)
     worst = min(low) if sign > 0 else max(high)
     if (worst < 1) if sign > 0 else (worst > 1):
-        raise PromiseBroken("the dual must be feasible for every secret", came=float(worst))
+        required = f"the dual must be feasible: sums must be at {'least' if sign > 0 else 'most'} 1"
+        raise PromiseBroken(required, came=float(worst))
 
 
 def _check_multipliers(ptype: PrivacyType, kind: CapacityKind, dual: Array, multipliers: PairMultipliers) -> None:
     sizes = [len(part) for part in (multipliers.x, multipliers.y, multipliers.j, multipliers.values)]
     if len(set(sizes)) != 1 or not holds_rationals(multipliers.values):
-        raise PromiseBroken("multipliers must be Fractions, with two secrets and a column each", came=sizes)
+        raise PromiseBroken(
+            "multipliers must be Fractions, each with two secrets and a column", came=f"lengths {sizes}"
+        )
     for k in np.flatnonzero(multipliers.values < 0)[:1]:
-        raise PromiseBroken("multipliers of privacy must not be negative", came=float(multipliers.values[k]))
+        raise PromiseBroken("multipliers must not be negative", came=float(multipliers.values[k]))
     slack = slacks(ptype, kind, dual, multipliers)
     for x, j in np.argwhere(slack < 0)[:1]:
-        raise PromiseBroken(f"the dual must be feasible for secret {x} and column {j}", came=float(slack[x, j]))
+        came = f"slack {float(slack[x, j])}"
+        raise PromiseBroken(f"the dual must be feasible for secret {x} and column {j}", came=came)
 
 
 def slacks(ptype: PrivacyType, kind: CapacityKind, dual: Array, multipliers: PairMultipliers) -> Array:
-    """z - e_j (or e_j - z) less the combination of inequalities, by secret and column j: (n, n), rounded down."""
+    """Return z - e_j (or e_j - z) minus the combination of inequalities, (n, n) by secret and j, rounded down."""
     n, sign = ptype.space.size, 1 if kind == "multiplicative" else -1
     slack = np.empty((n, n), dtype=object)
     slack[:] = (sign * dual)[:, None]
@@ -274,15 +271,15 @@ def _product(around: list[Enclosure]) -> Enclosure:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CapacityCertificate(Evidence):
-    """Evidence that the largest leakage of a privacy type lies between two numbers.
+    """Evidence that the capacity of a privacy type lies between two numbers.
 
     Attributes:
         ptype: Privacy type.
         kind: "multiplicative" or "additive".
         mechanism: Mechanism of the type that leaks at least ``lower``.
-        dual: Proof that none leaks more than ``upper``, as the module says.
-        multipliers: Multipliers of single inequalities of privacy, if the dual has negative entries.
-        bounds: Bounds that the two prove; equal if all is exact.
+        dual: Vector that proves that no mechanism leaks more than ``upper`` (see the module).
+        multipliers: Multipliers of single privacy inequalities, if the dual has negative entries.
+        bounds: Bounds that mechanism and dual prove; equal if everything is exact.
     """
 
     ptype: PrivacyType
@@ -298,7 +295,7 @@ class CapacityCertificate(Evidence):
 
     @property
     def theorem(self) -> str | None:
-        """The theorem that gives mechanism and dual in closed form, or None where only the numbers decide."""
+        """The theorem that gives mechanism and dual in closed form; None if they were computed."""
         metric, mechanism = self.ptype.space.metric, self.mechanism
         match mechanism:
             case SimilarityMechanism() if isinstance(metric, LineMetric):
@@ -315,29 +312,20 @@ class CapacityCertificate(Evidence):
         """Compute the bounds again from mechanism and dual alone.
 
         Raises:
-            PromiseBroken: when the mechanism is not of the type, or the dual is not feasible.
+            PromiseBroken: if the mechanism is not of the type, or the dual is not feasible.
         """
         return certified_capacity(self.ptype, self.kind, self.mechanism, self.dual, self.multipliers)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class TypeCapacity(Capacity):
-    """The largest leakage of any mechanism of a privacy type.
-
-    Attributes:
-        value: Fraction where the capacity is known exactly; else a float that is certainly not below it, so that no
-            mechanism leaks more.
-        mechanism: Leaks at least ``lower``. A `Channel` of Fractions, or an object with ``shape`` and ``matrix`` that
-            is written out only when asked for.
-        certificate: `CapacityCertificate`; ``certificate.verify()`` checks it again.
-        method: Route that found it: "closed form", "product", "magnitude", "packing", "orbits", "program",
-            or "bound" where the type is too large for more than two bounds.
-    """
+    """The largest leakage of any mechanism of a privacy type."""
 
     _shown = ("value", "lower", "method")
 
-    mechanism: Any
+    mechanism: Any  # a `Channel` of Fractions, or an `ImplicitMechanism`; it leaks at least `lower`
     certificate: CapacityCertificate
+    # "closed form", "product", "magnitude", "packing", "orbits", "program"; or "bound", for large types.
     method: str = ""
 
     def __post_init__(self) -> None:
@@ -346,22 +334,21 @@ class TypeCapacity(Capacity):
 
     @classmethod
     def of(cls, certificate: CapacityCertificate, method: str) -> "TypeCapacity":
-        """The capacity that a certificate proves."""
+        """Return the capacity that a certificate proves."""
         return cls(certificate.upper, certificate.mechanism, certificate, method)
 
     @property
     def lower(self) -> Fraction | float:
-        """The mechanism leaks at least this."""
+        """The lower bound: the leakage of the mechanism, rounded down."""
         return self.certificate.lower
 
     @property
     def upper(self) -> Fraction | float:
-        """No mechanism of the type leaks more than this; the same as ``value``."""
+        """The upper bound of the leakage of any mechanism of the type, equal to ``value``."""
         return self.certificate.upper
 
     @property
     def gap(self) -> Fraction | float:
-        """``upper - lower``."""
         return self.certificate.gap
 
     @property

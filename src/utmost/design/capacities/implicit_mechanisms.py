@@ -1,7 +1,6 @@
-"""Mechanisms that are larger than what describes them.
+"""Mechanisms that are stored as a similarity and weights; their matrices are computed when needed.
 
-Each is a similarity and some weights, has ``shape`` and ``matrix`` (formed when asked for), and can be given wherever a
-channel is read.
+Each has ``shape`` and ``matrix``, and can be passed wherever a channel is accepted.
 """
 
 from abc import ABC, abstractmethod
@@ -35,16 +34,9 @@ from utmost.errors import OutOfRange
 
 
 def product_parts(ptype: PrivacyType) -> tuple[PrivacyType, ...] | None:
-    """The types of the parts of a product, the part that moves fastest last; None where none are known.
-
-    Columns v kron w of private columns are private, for alpha^d is the product of the parts' powers; and the steepest
-    columns are of this form. So mechanisms and nonnegative duals of the parts multiply, and with them sum_y max_x M
-    and sum_y min_x M.
-
-    >>> from utmost.spaces import grid
-    >>> [part.space.size for part in product_parts(PrivacyType(grid(2, 5, "manhattan"), 1))]
-    [2, 5]
-    """
+    """Return the privacy types of the parts of a product space, the last varying fastest; None if it is no product."""
+    # If columns v and w are private, v kron w is private, because alpha^d is the product of the powers of the parts;
+    # the steepest columns have this form. So mechanisms, nonnegative duals, sum_y max_x M and sum_y min_x M multiply.
     metric = ptype.space.metric
     match metric:
         case SumMetric():
@@ -63,15 +55,8 @@ DistanceCounts = dict[Length, int]
 
 
 def distance_profile(space: Space) -> DistanceCounts | None:
-    """The distances that every secret sees, with their multiplicities; None where secrets see different ones.
-
-    Vertex-transitive spaces have a profile, and so has every space whose rows of distances are permutations of each
-    other. Cost: O(1) for equal distances and cubes, else O(n^2 log n).
-
-    >>> from utmost.spaces import counts, hamming
-    >>> [*distance_profile(hamming(3)).values()], distance_profile(counts(2))
-    ([1, 3, 3, 1], None)
-    """
+    """Return the distances from a secret with multiplicities, if they are the same for every secret; else None."""
+    # Every vertex-transitive space has a profile. Cost: O(1) for equal distances and Hamming cubes, else O(n^2 log n).
     metric = space.metric
     if isinstance(metric, DiscreteMetric):
         distances: DistanceCounts = {Fraction(0): 1}
@@ -82,9 +67,7 @@ def distance_profile(space: Space) -> DistanceCounts | None:
     rows = np.sort(np.asarray(metric.distance(some[:, None], np.arange(space.size)[None, :])), axis=1)
     if (rows != rows[0]).any():
         return None
-    similarity = Similarity.of(
-        PrivacyType(space, level(1))
-    )  # the level does not matter: only the kinds of distances do
+    similarity = Similarity.of(PrivacyType(space, level(1)))  # any level will do: only the distances matter
     counts = np.sort(similarity.kinds, axis=1)
     if (counts != counts[0]).any():
         return None
@@ -94,12 +77,12 @@ def distance_profile(space: Space) -> DistanceCounts | None:
 
 
 def profile_sum(at: Level, profile: DistanceCounts, sign: int) -> Fraction | Interval:
-    """sum_d count(d) alpha^(sign d): a Fraction where all terms are, else an interval."""
+    """Return sum_d count(d) alpha^(sign d): a Fraction if all terms are rational, else an interval."""
     scaled = [(at.scaled(d) if d and isinstance(d, Fraction) else None, d, count) for d, count in profile.items()]
     if all(isinstance(d, Fraction) and (s is None or s.is_rational) for s, d, _ in scaled):
         powers = ((s.alpha_fraction() if s else Fraction(1), count) for s, _, count in scaled)
         return sum((count * (p if sign > 0 else 1 / p) for p, count in powers), Fraction(0))
-    # Powers begin with so many zeros in binary: as many bits more.
+    # Powers begin with this many binary zeros, so this many more bits are needed.
     zeros = max(int(3 * at.epsilon_float * float(d)) for d in profile) + 2
     bits = 256 + 2 * zeros + max(profile.values()).bit_length()
     total = Interval.of(0, bits)
@@ -109,11 +92,7 @@ def profile_sum(at: Level, profile: DistanceCounts, sign: int) -> Fraction | Int
 
 
 class ImplicitMechanism(Display, PickledByFields, ABC):
-    """A channel that is written down as a matrix only when someone asks for it.
-
-    Attributes:
-        ptype: Privacy type that it keeps.
-    """
+    """A channel of a privacy type whose matrix is computed only when needed."""
 
     __slots__ = ()
 
@@ -122,15 +101,15 @@ class ImplicitMechanism(Display, PickledByFields, ABC):
     @property
     @abstractmethod
     def shape(self) -> tuple[int, int]:
-        """(secrets, outcomes)."""
+        """The numbers (n, m) of secrets and outcomes."""
 
     @property
     @abstractmethod
     def matrix(self) -> Array:
-        """The whole matrix, read-only: Fractions where every entry is rational, else float64. Cost: O(n m)."""
+        """The matrix, (n, m) and read-only: Fractions if every entry is rational, else float64. Cost: O(n m)."""
 
     def channel(self) -> Channel:
-        """The mechanism as a channel. Cost: O(n m)."""
+        """Return the mechanism as a channel. Cost: O(n m)."""
         return Channel(self.matrix)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
@@ -139,13 +118,13 @@ class ImplicitMechanism(Display, PickledByFields, ABC):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class SimilarityMechanism(ImplicitMechanism):
-    """M[x, j] = alpha^(sign d(x, j)) weights[j], and, where it has a rest, one more column that makes rows sum to 1.
+    """M[x, j] = alpha^(sign d(x, j)) weights[j], with an optional rest column that makes the rows sum to 1.
 
     Attributes:
         ptype: n secrets.
         weights: (n,) nonnegative Fractions.
         sign: 1 or -1.
-        has_rest: Whether the mechanism has the column 1 - sum_j M[., j].
+        has_rest: Whether there is the rest column 1 - sum_j M[., j].
     """
 
     ptype: PrivacyType
@@ -167,7 +146,7 @@ class SimilarityMechanism(ImplicitMechanism):
         if not self.has_rest:
             return frozen(columns)
         low, high = row_sums(self.ptype, self.weights, self.sign)
-        # A rest far below the last place of the row sums is still a column of its own: it is not read off floats.
+        # The rest is computed exactly: in floats, a rest far below the rounding error of the row sums would be lost.
         rest = np.array([1 - (below + above) / 2 for below, above in zip(low, high, strict=True)], dtype=object)
         rest = rest if is_exact(columns) else np.maximum(rest.astype(np.float64), 0.0)
         return frozen(np.concatenate([columns, rest[:, None]], axis=1))
@@ -175,12 +154,12 @@ class SimilarityMechanism(ImplicitMechanism):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class UniformMechanism(ImplicitMechanism):
-    """M[x, j] = alpha^(sign d(x, j)) / s where every secret sees the same distances, so that all rows have one sum s.
+    """M[x, j] = alpha^(sign d(x, j)) / s, for spaces in which all rows of alpha^(sign d) have the same sum s.
 
-    Sign 1 is randomised response on equally distant secrets, sign -1 its dual.
+    For equal distances, sign 1 gives randomised response, and sign -1 its dual.
 
     Attributes:
-        ptype: n secrets that are alike.
+        ptype: n secrets with a common `distance_profile`.
         sign: 1 or -1.
     """
 
@@ -204,11 +183,7 @@ class UniformMechanism(ImplicitMechanism):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ProductMechanism(ImplicitMechanism):
-    """M = A kron B kron ...: each part of the secret is answered by its own mechanism, independently.
-
-    Attributes:
-        parts: Mechanisms; the last part of the secret moves fastest.
-    """
+    """M = A kron B kron ...: each part of the secret is answered by its own mechanism; the last part varies fastest."""
 
     parts: "tuple[CapacityMechanism, ...]"
 
@@ -228,26 +203,20 @@ _BLOCK = 1 << 22
 
 @dataclass(frozen=True, slots=True, repr=False)
 class EnvelopeFacts(Display):
-    """Bounds of the sums of an envelope's columns.
+    """Bounds of the sums of the columns of an envelope."""
 
-    Attributes:
-        least, most: Least and the largest sum of a row, from below and from above.
-        largest: At most the sum of the columns' largest entries.
-        smallest: At least the sum of the columns' smallest entries.
-    """
-
-    least: Fraction
-    most: Fraction
-    largest: Fraction
-    smallest: Fraction
+    least: Fraction  # lower bound of the sum of any row
+    most: Fraction  # upper bound of the sum of any row
+    largest: Fraction  # lower bound of the sum of the largest entries of the columns
+    smallest: Fraction  # lower bound of the sum of the smallest entries of the columns
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class EnvelopeMechanism(ImplicitMechanism):
-    """M[x, c] = max over y of alpha^d(x, y) heights[y, c], and one more column that makes the rows sum to 1.
+    """M[x, c] = max over y of alpha^d(x, y) heights[y, c], and a rest column that makes the rows sum to 1.
 
-    A column is the least private one above its heights: heights that are private but for their rounding are hardly
-    moved. Whatever the numbers, only the last column has to be looked at.
+    Each column is the smallest private column above its heights; heights that are private up to rounding hardly change.
+    Only the rest column may fail to be private, so only the rest column needs a check.
 
     Attributes:
         ptype: n secrets.
@@ -260,9 +229,11 @@ class EnvelopeMechanism(ImplicitMechanism):
     def __post_init__(self) -> None:
         heights = np.array(self.heights, dtype=np.float64)
         if heights.ndim != 2 or len(heights) != self.ptype.space.size:
-            raise OutOfRange("an envelope needs a row of heights for each secret", came=heights.shape)
+            required = f"heights must have {self.ptype.space.size} rows, one for each secret"
+            raise OutOfRange(required, came=f"shape {heights.shape}")
         if not ((heights >= 0) & (heights <= 1)).all():
-            raise OutOfRange("heights must lie between 0 and 1", came="another one")
+            came = f"heights from {heights.min()} to {heights.max()}"
+            raise OutOfRange("heights must lie between 0 and 1", came=came)
         object.__setattr__(self, "heights", frozen(heights))
 
     @property
@@ -275,7 +246,7 @@ class EnvelopeMechanism(ImplicitMechanism):
         return frozen(np.column_stack([columns, np.maximum(1 - columns.sum(axis=1), 0.0)]))
 
     def columns(self) -> NDArray[np.float64]:
-        """The columns but the last, (n, k); each entry is right to six units of roundoff. Cost: O(n^2 k)."""
+        """Return all columns except the rest, (n, k), within six units of roundoff. Cost: O(n^2 k)."""
         similarity = Similarity.of(self.ptype)
         middles = [(power.lower + power.upper) / 2 for power in similarity.intervals(1100)]
         powers = np.array([float(middle) for middle in middles])
@@ -288,10 +259,8 @@ class EnvelopeMechanism(ImplicitMechanism):
         return columns
 
     def facts(self) -> "EnvelopeFacts":
-        """The sums of all columns but the last, rounded outward.
-
-        A power is right to one unit of roundoff of its own and a product to another; k additions add one each.
-        """
+        """Return bounds of sums of all columns except the rest."""
+        # A power and a product have an error of one unit of roundoff each, and k additions have one each.
         columns = self.columns()
         error, tiny = Fraction(self.heights.shape[1] + 8, 1 << 53), Fraction(1, 1 << 900)
         sums = columns.sum(axis=1)
@@ -307,9 +276,10 @@ class EnvelopeMechanism(ImplicitMechanism):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class LatticeMechanism(ImplicitMechanism):
-    """M[(r, c), (i, j)] = g_i(r) h_j(c): the two-column geometric mechanisms of rows and columns at levels e p and e q.
+    """M[(r, c), (i, j)] = g_i(r) h_j(c): two-column geometric mechanisms of rows and columns.
 
-    (p, q) is the direction of the diagonal; a side of one point has one column.
+    The mechanism of rows has epsilon p and that of columns epsilon q, where (p, q) is the unit vector along the
+    diagonal of the lattice. A side of one point has one column.
 
     Attributes:
         ptype: Euclidean lattice of at least two points.
@@ -320,7 +290,9 @@ class LatticeMechanism(ImplicitMechanism):
     def __post_init__(self) -> None:
         metric = self.ptype.space.metric
         if not isinstance(metric, EuclideanGridMetric) or metric.size < 2:
-            raise OutOfRange("the mechanism needs a Euclidean lattice of at least two points", came=self.ptype.space)
+            remedy = "Use spaces.grid(rows, cols)."
+            required = "the space must be a Euclidean lattice of at least two points"
+            raise OutOfRange(required, came=self.ptype.space, remedy=remedy)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -335,9 +307,9 @@ class LatticeMechanism(ImplicitMechanism):
         return frozen(np.kron(*sides))
 
     def least(self) -> tuple[Fraction, Fraction]:
-        """Bounds of the sum of the least entries of the columns: a^D where both sides are odd.
+        """Return bounds of the sum of the least entries of the columns, which is alpha^D if both sides are odd.
 
-        Of 2m + 1 counts at alpha t it is t^m, of 2m + 2 counts 2 t^(m+1) / (1 + t); t = alpha^p.
+        A side contributes a factor: t^m for 2m + 1 points and 2 t^(m+1) / (1 + t) for 2m + 2 points, with t = alpha^p.
         """
         metric, level, bits = self._metric, self.ptype.level, 384
         square = (metric.rows - 1) ** 2 + (metric.cols - 1) ** 2
@@ -359,7 +331,7 @@ class LatticeMechanism(ImplicitMechanism):
 
 
 def two_columns(side: int, epsilon: float) -> NDArray[np.float64]:
-    """The geometric mechanism on counts, its columns merged by where they are least: (side, 2) or (1, 1)."""
+    """Return the geometric mechanism with its columns merged by the end where they are least: (side, 2) or (1, 1)."""
     if side == 1:
         return np.ones((1, 1))
     half = np.arange(side // 2)

@@ -1,32 +1,35 @@
-"""Capacities in closed form: the line, alike secrets, lattices, and the magnitude of a type.
+"""Capacities in closed form: the line, spaces with a distance profile, lattices, and the magnitude of a type.
 
-**The magnitude of a privacy type: where the weighting E w = 1, E = alpha^d, is nonnegative, it is the capacity.**
+**The magnitude of a privacy type. If the weighting w with E w = 1, E = alpha^d, is nonnegative, its sum is the
+multiplicative capacity.**
 
-Then M = E diag(w) is a channel of the type and leaks sum_y w_y; and z = w proves that none leaks more. The sum of the
-weighting is known as the magnitude of the metric space.
+Then M = E diag(w) is a channel of the type and leaks sum_y w_y, and the dual z = w proves that no channel leaks more.
+The sum of the weighting is called the magnitude of the metric space.
 
-**Capacities in closed form: the line, and secrets that are alike.**
+**The line, and spaces in which every secret has the same distances.**
 
 Write a = alpha and q = 1/a. For N counts the clamped geometric mechanism attains both capacities,
 
     multiplicative  (N (1 - a) + 2 a) / (1 + a),
     additive        1 - a^m  for N = 2m + 1,  1 - 2 a^(m+1) / (1 + a)  for N = 2m + 2;
 
-the dual of the first is the mechanism's own scales, that of the second stands on the middle count or counts. Where
-every secret sees the same distances, E / s and F / s with E = a^d, F = q^d and their row sums s attain n / s and
-1 - n / s, with a uniform dual; so n / (1 + (n - 1) a) for equal distances, (2 / (1 + a))^b for strings of b bits.
+the dual of the first is the vector of scales of the mechanism; the dual of the second is supported on the middle count
+or counts. If every secret has the same distances, then E / s and F / s, with E = a^d, F = q^d and their row sums s,
+attain n / s and 1 - n / s, with a uniform dual. This gives n / (1 + (n - 1) a) for equal distances and (2 / (1 + a))^b
+for strings of b bits.
 
 Source: [fernandes2022], corollaries 20 and 22; the additive part of 22 is misprinted: 1 - n / (1 + (n - 1) q) is right.
 
-**The additive capacity of a Euclidean lattice: a column for each corner, as steep as a lattice in two directions.**
+**The additive capacity of a Euclidean lattice: one column for each corner.**
 
-On counts with level e the geometric mechanism, its columns merged by where they are least, has two columns: g rises
-from t^m / 2 (2m + 1 counts) or t^(m+1) / (1 + t) (2m + 2 counts) at one end, t = exp(-e), and the other is 1 - g. Take
-it at level e p for the rows and e q for the columns, p^2 + q^2 = 1. The product g h is private on the lattice, for
-|log g(r)h(c) - log g(s)h(d)| <= e p |r-s| + e q |c-d| <= e |(r,c) - (s,d)| by Cauchy and Schwarz. With (p, q) along
-the diagonal of an odd lattice its least entry is alpha^D / 4 in each of four columns, D the distance from the middle to
-a corner; and z = alpha^D on the middle proves that none has a smaller sum. So the additive capacity is 1 - alpha^D.
-For even sides the same mechanism, and z on the middle points, enclose it.
+On counts at level e, merge the columns of the geometric mechanism by the end where they are least. Two columns remain:
+g rises from t^m / 2 (for 2m + 1 counts) or t^(m+1) / (1 + t) (for 2m + 2 counts) at one end, where t = exp(-e), and the
+other column is 1 - g. Use level e p for the rows and e q for the columns of the lattice, with p^2 + q^2 = 1. The
+product g h is private on the lattice, because |log g(r)h(c) - log g(s)h(d)| <= e p |r-s| + e q |c-d| <= e |(r,c) -
+(s,d)| by the Cauchy-Schwarz inequality. Let (p, q) point along the diagonal of a lattice with odd sides, and let D be
+the distance from the middle to a corner. Each of the four columns has the least entry alpha^D / 4, and the dual z =
+alpha^D on the middle proves that no mechanism has a smaller sum. So the additive capacity is 1 - alpha^D. For even
+sides, the same mechanism and a dual z on the middle points give two bounds.
 """
 
 from fractions import Fraction
@@ -56,44 +59,38 @@ _UNIT = 1 << (BITS + 32)
 
 
 def sandwich(ptype: PrivacyType, weights: Array) -> tuple[SimilarityMechanism, Array]:
-    r"""A mechanism and a dual of the multiplicative capacity next to weights w >= 0 with E w near 1, E = alpha^d.
-
-    Let L <= E w <= H. The dual is w / L. The mechanism is [E diag(theta w), r] with the rest r = 1 - theta E w, which
-    lies between 1 - theta H and 1 - theta L and so is private as soon as 1 - theta H >= A (1 - theta L), A being alpha
-    to the shortest distance: theta = (1 - A) / (H - A L). Both are exact when E w = 1.
-
-    Args:
-        ptype: n secrets.
-        weights: (n,) nonnegative Fractions.
-    """
+    """Return a mechanism and a dual of the multiplicative capacity, from weights w >= 0 with E w near 1."""
+    # Let L <= E w <= H. The dual is w / L. The mechanism is [E diag(theta w), r] with the rest r = 1 - theta E w,
+    # which lies between 1 - theta H and 1 - theta L. It is private if 1 - theta H >= A (1 - theta L), with A = alpha^d
+    # for the shortest d: theta = (1 - A) / (H - A L). Mechanism and dual are exact if E w = 1.
     low, high = row_sums(ptype, weights, 1)
     least, most = min(low), max(high)
     if least == most == 1:
         return SimilarityMechanism(ptype, weights), weights
     if least <= 0:
-        raise SolverFailed("a weighting must reach every secret", came=float(least))
+        raise SolverFailed("E w must be positive for every secret", came=float(least))
     near = largest_power(ptype) if ptype.space.size > 1 else Fraction(0)
-    spare = (most - least) / 8 + Fraction(1, 1 << BITS)  # for what is rounded off below
+    spare = (most - least) / 8 + Fraction(1, 1 << BITS)  # for the rounding below
     theta = (1 - near) / (most + spare - near * (least - spare))
     inner = [Fraction(int(theta * w * _UNIT), _UNIT) for w in weights.tolist()]
     return SimilarityMechanism(ptype, objects(inner), has_rest=True), raised_dual(weights, least)
 
 
 def raised_dual(weights: Array, least: Fraction) -> Array:
-    """w / L, rounded up: a dual of the multiplicative capacity, where L <= E w."""
-    # Up by less than a unit; a zero stays zero.
+    """Return w / L, rounded up: a dual of the multiplicative capacity, where L <= E w."""
+    # This rounds up by less than one unit; zero stays zero.
     return objects([Fraction(int(w / least * _UNIT) + 1 if w else 0, _UNIT) for w in weights.tolist()])
 
 
 def lowered_dual(ptype: PrivacyType, dual: Array) -> Array:
-    """z / H, rounded down: a dual of the additive capacity, where F z <= H, F = alpha^-d; z itself where F z <= 1."""
+    """Return z / H, rounded down, a dual of the additive capacity for F z <= H, F = alpha^-d; z itself if F z <= 1."""
     most = max(row_sums(ptype, dual, -1)[1])
     if most <= 1:
         return dual
     return objects([Fraction(int(z / most * _UNIT), _UNIT) for z in dual.tolist()])
 
 
-# Digit operations of an exact solution, beyond which it is enclosed instead.
+# If an exact solution needs more digit operations, it is enclosed instead.
 _MOST_DIGITS = 3e9
 _ROUNDS = 12
 _NEGLIGIBLE = Fraction(1, 1 << (BITS - 16))
@@ -101,10 +98,7 @@ _MOST_CLASSES = 4_000
 
 
 def by_magnitude(ptype: PrivacyType, similarity: Similarity, classes: Classes) -> CapacityCertificate | None:
-    """The certificate of the multiplicative capacity where the weighting is nonnegative, else None.
-
-    Cost: O(k^3) for k classes of secrets, and O(n k) for their distances.
-    """
+    """Return the certificate of the multiplicative capacity if the weighting is nonnegative, else None."""
     if len(classes) > _MOST_CLASSES:
         return None
     weights = exact_weighting(similarity, classes)
@@ -122,7 +116,7 @@ def by_magnitude(ptype: PrivacyType, similarity: Similarity, classes: Classes) -
 
 
 def exact_weighting(similarity: Similarity, classes: Classes) -> Array | None:
-    """The solution of E w = 1 in Fractions, (n,); None where it is irrational, too long, or E is singular."""
+    """Return the solution of E w = 1 as Fractions, (n,); None if it is irrational or too long, or E is singular."""
     if not similarity.is_rational:
         return None
     scale = lcm(*(p.denominator for p in similarity.fractions.tolist()))
@@ -137,11 +131,8 @@ def exact_weighting(similarity: Similarity, classes: Classes) -> Array | None:
 
 
 def weighting(similarity: Similarity, classes: Classes) -> Array | None:
-    """The solution of E w = 1 to about 2^-120, as Fractions, (n,); None where floats cannot find it.
-
-    A float64 solution is improved by the exact remainder 1 - E w, again and again; weights too small to have a sure
-    sign become 0.
-    """
+    """Return the solution of E w = 1 to about 2^-120, as Fractions, (n,); None if floats cannot find it."""
+    # The exact remainder 1 - E w improves the float64 solution repeatedly. Weights of uncertain sign become 0.
     low, _, scale = scaled_table(similarity, 1)
     places = similarity.kinds[classes.representatives]
     factor = reduced_similarity(similarity, classes, similarity.floats)
@@ -165,7 +156,7 @@ def weighting(similarity: Similarity, classes: Classes) -> Array | None:
 
 
 def reduced_similarity(similarity: Similarity, classes: Classes, table: Array) -> Array:
-    """The sums over y in class B of table[kind of (x, y)], x the representative of class A: (k, k)."""
+    """Return (k, k): the sum over y in class B of table[kind of (x, y)], where x represents class A."""
     k = len(classes)
     reduced = np.zeros((k, k), dtype=table.dtype) if table.dtype != object else np.full((k, k), Fraction(0))
     for a, x in enumerate(classes.representatives.tolist()):
@@ -178,12 +169,12 @@ def reduced_similarity(similarity: Similarity, classes: Classes, table: Array) -
 
 
 def spread(values: list[Fraction], classes: Classes) -> Array:
-    """One value for each class, as one for each secret."""
+    """Return one value for each secret, from one value for each class."""
     return objects(values)[classes.labels]
 
 
 def _remainder(low: Array, places: NDArray[np.int32], scaled: list[int], classes: Classes, unit: int) -> list[Fraction]:
-    """1 - E w at the representatives."""
+    """Return 1 - E w at the representatives of the classes."""
     column = objects(scaled)[classes.labels]
     return [Fraction(unit - total, unit) for total in table_product(low, places, column)]
 
@@ -195,7 +186,7 @@ def _pair_counts(labels: NDArray[np.intp], kinds: NDArray[np.int32]) -> dict[tup
 
 
 def closed_form(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate | None:
-    """The certificate of a capacity that has a closed form here, else None. Cost: O(1), or O(n^2) to find none."""
+    """Return the certificate of a capacity that has a closed form, else None."""
     if isinstance(ptype.space.metric, LineMetric):
         return _on_line(ptype, kind)
     if distance_profile(ptype.space) is not None:
@@ -205,7 +196,7 @@ def closed_form(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate |
 
 
 def _on_line(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate:
-    """The geometric mechanism; its scales, or the middle, as dual. Irrational ones are enclosed."""
+    """Return the certificate of the geometric mechanism, with its scales or the middle counts as dual."""
     n = ptype.space.size - 1
     a: Any = ptype.level.alpha_fraction() if ptype.level.is_rational else ptype.level.alpha_interval(2 * BITS)
     scales = _scales(a, n)
@@ -216,7 +207,7 @@ def _on_line(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate:
 
 
 def _scales(a: Any, n: int) -> Array:
-    """The scales of the geometric mechanism on n + 1 counts: 1/(1+a) at the ends and (1-a)/(1+a) inside."""
+    """Return the scales of the geometric mechanism on n + 1 counts: 1/(1+a) at the ends and (1-a)/(1+a) inside."""
     ends, inside = (1 / (1 + a), (1 - a) / (1 + a)) if n else (Fraction(1), Fraction(1))
     scales = np.full(n + 1, _lower_end(inside), dtype=object)
     scales[[0, -1]] = _lower_end(ends)
@@ -224,7 +215,7 @@ def _scales(a: Any, n: int) -> Array:
 
 
 def _on_the_middle(a: Any, n: int) -> Array:
-    """a^m on the middle count of 2m + 1, or a^(m+1) / (1 + a) on both middle counts of 2m + 2."""
+    """Return a^m on the middle count of 2m + 1 counts, or a^(m+1) / (1 + a) on the two middle counts of 2m + 2."""
     dual = np.full(n + 1, Fraction(0), dtype=object)
     m = n // 2
     dual[[m, n - m]] = _lower_end(a**m) if n % 2 == 0 else _lower_end(a ** (m + 1) / (1 + a))
@@ -239,12 +230,12 @@ def _is_exact(value: Any) -> bool:
     return isinstance(value, Fraction)
 
 
-# exp(-75) is below the last place of a float next to 1: a dual as small as this proves nothing more than 0 does.
+# exp(-75) is below the rounding error of a float near 1: so small a dual proves no more than 0 does.
 _NEGLIGIBLE_EXPONENT = 75.0
 
 
 def on_lattice(ptype: PrivacyType) -> CapacityCertificate | None:
-    """The certificate of the additive capacity of a lattice with odd sides, else None."""
+    """Return the certificate of the additive capacity of a lattice with odd sides, else None."""
     metric = ptype.space.metric
     if not isinstance(metric, EuclideanGridMetric) or metric.size == 1 or metric.rows % 2 == 0 or metric.cols % 2 == 0:
         return None
@@ -252,7 +243,7 @@ def on_lattice(ptype: PrivacyType) -> CapacityCertificate | None:
 
 
 def bound_on_lattice(ptype: PrivacyType) -> CapacityCertificate | None:
-    """Two bounds of the additive capacity of any Euclidean lattice, else None."""
+    """Return a certificate with two bounds of the additive capacity of a Euclidean lattice, else None."""
     metric = ptype.space.metric
     if not isinstance(metric, EuclideanGridMetric) or metric.size == 1:
         return None
@@ -260,7 +251,7 @@ def bound_on_lattice(ptype: PrivacyType) -> CapacityCertificate | None:
 
 
 def _on_the_middle_points(ptype: PrivacyType, metric: EuclideanGridMetric) -> Array:
-    """The largest feasible dual that is the same on the one, two or four middle points, and 0 elsewhere."""
+    """Return the largest feasible dual that is constant on the one, two or four middle points, and 0 elsewhere."""
     dual = np.full(metric.size, Fraction(0), dtype=object)
     radius = float(np.hypot(metric.rows - 1, metric.cols - 1)) / 2
     if ptype.level.epsilon_float * radius > _NEGLIGIBLE_EXPONENT:

@@ -1,21 +1,22 @@
-"""The packing and the covering program: n variables in place of n^2, and mechanisms that complete their answer.
+"""The packing and the covering program, with n variables in place of n^2, and mechanisms that complete their solutions.
 
 With E = alpha^d and F = 1/E, the duals of the capacities among z >= 0 are
 
     multiplicative:  min sum z, E z >= 1, z >= 0   =   max sum w, E w <= 1, w >= 0;
     additive:        max sum z, F z <= 1, z >= 0   =   min sum w, F w >= 1, w >= 0.
 
-Every z bounds the capacity. It is attained if there is a mechanism whose column j has w_j at j and is as steep as
-possible (w_j E, or w_j F) at every secret x with z_x > 0: the other entries are found by a small program, or there are
-none; then the bound may be strict (it is for some metrics), and a larger program has to decide.
+Every z bounds the capacity. The bound is attained if there is a mechanism whose column j has w_j at j and is as steep
+as possible (w_j E, or w_j F) at every secret x with z_x > 0. A small program finds the other entries of this mechanism.
+If it has no solution, the bound may be strict (for some metrics it is), and a larger program has to decide.
 
-**Capacities of large types that the packing does not give at once: two bounds, which often meet.**
+**Large types for which this fails: two bounds, which are often equal.**
 
-The packing's dual z is one bound. Its weights w give the columns w_j E_j (w_j F_j, additive) for the secrets with
-w_j > 0, whose rows miss 1 only where z = 0. There the entries are moved, as far as the rows with z > 0 allow, by a
-linear program: one variable for all entries that a known symmetry joins, and the inequalities it needs. It leaves the
-largest miss as small as it can. The upper envelopes of the columns are private, and scaled until a private rest fills
-the rows. Where nothing is missed the bounds meet, but for rounding.
+The dual z of the packing gives one bound. The weights w give the columns w_j E_j (w_j F_j for the additive capacity) of
+the secrets with w_j > 0; rows of these columns can differ from 1 only where z = 0. A linear program changes the entries
+of such rows, as far as the rows with z > 0 allow, to make the largest difference from 1 as small as possible; entries
+that a known symmetry exchanges share one variable, and only violated inequalities are added. The upper envelopes of the
+columns are private; they are scaled so that a private rest column makes the rows sum to 1. If all differences become 0,
+the two bounds are equal up to rounding.
 """
 
 import math
@@ -45,12 +46,7 @@ from utmost.errors import PromiseBroken, SolverFailed
 
 
 def known_symmetries(space: Space) -> NDArray[np.intp]:
-    """Permutations of the secrets that keep all distances, (g, n), a group: of a lattice its reflections and turns.
-
-    >>> from utmost.spaces import counts, grid
-    >>> len(known_symmetries(grid(3, 3))), len(known_symmetries(grid(2, 3))), len(known_symmetries(counts(3)))
-    (8, 4, 1)
-    """
+    """Return a group (g, n) of permutations that preserve distances: reflections and rotations for lattices."""
     metric = space.metric
     if not isinstance(metric, EuclideanGridMetric | ManhattanGridMetric):
         return np.arange(space.size)[None, :]
@@ -66,32 +62,23 @@ _MOST_CLASSES = 1_000
 _MOST_ENTRIES = 4_000
 _MOST_ROWS = 60_000
 _LARGEST = 1e12
-# exp(-75) is far below the last place of a float next to 1.
+# exp(-75) is far below the rounding error of a float near 1.
 _NEGLIGIBLE_EXPONENT = 75.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Packing:
-    """The answer of the packing or covering program.
+    """The solution of the packing or covering program."""
 
-    Attributes:
-        weights: (n,) w, Fractions; exact only where ``is_exact``.
-        dual: (n,) z >= 0, Fractions, certainly feasible.
-        is_exact: Whether both are exactly optimal.
-    """
-
-    weights: Array
-    dual: Array
-    is_exact: bool
+    weights: Array  # (n,) w, Fractions
+    dual: Array  # (n,) z >= 0, Fractions, feasible
+    is_exact: bool  # whether both are exactly optimal
 
 
 def packing(ptype: PrivacyType, kind: CapacityKind, similarity: Similarity, classes: Classes) -> Packing | None:
-    """The packing (or covering) program, exactly where alpha^d is rational and the classes are few; None if too large.
-
-    Cost: a dense linear program in k variables and rows for k classes of secrets.
-    """
+    """Return the solution of the packing (or covering) program, exact if alpha^d is rational; None if too large."""
     farthest = float(similarity.level.epsilon_float * max(map(float, similarity.lengths)))
-    # F = e^(epsilon d) beyond 10^12: a float program of it would say nothing.
+    # A float program with entries F = e^(epsilon d) above 10^12 would be too inaccurate.
     if len(classes) > _MOST_CLASSES or (kind == "additive" and farthest > math.log(_LARGEST)):
         return None
     exactly = similarity.is_rational and len(classes) <= _MOST_EXACT_CLASSES
@@ -101,7 +88,7 @@ def packing(ptype: PrivacyType, kind: CapacityKind, similarity: Similarity, clas
     solution = (solve_exactly if exactly else solve)(_program(reduced, classes, sign))
     sizes = classes.sizes.tolist()
     weights = spread([max(Fraction(w), Fraction(0)) for w in solution.primal.tolist()], classes)
-    # The multiplier of a class's row is shared by its members; rows of a minimum have duals of the other sign.
+    # The multiplier of the row of a class is shared by its members; the duals of a minimum have the other sign.
     shares = [
         max(-sign * Fraction(y), Fraction(0)) / size for y, size in zip(solution.duals.tolist(), sizes, strict=True)
     ]
@@ -114,7 +101,7 @@ def packing(ptype: PrivacyType, kind: CapacityKind, similarity: Similarity, clas
 def by_packing(
     ptype: PrivacyType, kind: CapacityKind, similarity: Similarity, packed: Packing
 ) -> CapacityCertificate | None:
-    """The certificate of a capacity whose packing can be completed to a mechanism, else None."""
+    """Return the certificate of a capacity if a mechanism completes the packing, else None."""
     completed = completion(ptype, kind, similarity, packed)
     if completed is None:
         return None
@@ -122,22 +109,20 @@ def by_packing(
         certificate = CapacityCertificate(ptype, kind, completed, packed.dual)
     except PromiseBroken:
         return None
-    # Exactly, or to a float's digits: a wider gap is left to the larger programs.
+    # Accept equality, exact or up to float rounding; the larger programs handle wider gaps.
     is_near = certificate.gap <= (0 if packed.is_exact else 1e-9 * float(certificate.upper))
     return certificate if is_near else None
 
 
 def bound_by_packing(ptype: PrivacyType, kind: CapacityKind, packed: Packing, dual: Array) -> CapacityCertificate:
-    """Two bounds of a capacity: a dual, and the weights of the packing, scaled down until a rest fits."""
+    """Return the certificate of a dual and of the weights of the packing, scaled down until a rest column fits."""
     mechanism, _ = sandwich(ptype, packed.weights)
     return CapacityCertificate(ptype, kind, mechanism, dual)
 
 
 def central_dual(ptype: PrivacyType, similarity: Similarity) -> Array:
-    """z = alpha^r on a secret from which all are within distance r, r least: a dual of the additive capacity.
-
-    It is 0 where it would be too small for a float to distinguish the capacity from 1.
-    """
+    """Return z = alpha^r at a centre of the space and 0 elsewhere, a dual of the additive capacity; r is the radius."""
+    # z is 0 everywhere if alpha^r is too small for a float to distinguish the capacity from 1.
     radii = similarity.kinds.max(axis=1)
     dual = np.full(similarity.size, Fraction(0), dtype=object)
     if similarity.level.epsilon_float * float(similarity.lengths[int(radii.min())]) < _NEGLIGIBLE_EXPONENT:
@@ -146,11 +131,9 @@ def central_dual(ptype: PrivacyType, similarity: Similarity) -> Array:
 
 
 def completion(ptype: PrivacyType, kind: CapacityKind, similarity: Similarity, packed: Packing) -> Channel | None:
-    """The mechanism that completes a packing, exactly private; None if there is none or it is too large to look for.
-
-    The rows x with z_x > 0 are known. The other entries lie between the steepest columns through those rows; what is
-    left are privacy among the other secrets, and the row sums.
-    """
+    """Return the exactly private mechanism that completes a packing; None if there is none or it is too large."""
+    # The rows x with z_x > 0 are known, and bound the other entries. The program contains privacy among the other
+    # secrets, and the row sums.
     sign = 1 if kind == "multiplicative" else -1
     columns = np.flatnonzero(packed.weights > 0)
     known, free = np.flatnonzero(packed.dual > 0), np.flatnonzero(packed.dual == 0)
@@ -171,9 +154,9 @@ def completion(ptype: PrivacyType, kind: CapacityKind, similarity: Similarity, p
 def _free_entries(
     table: Array, similarity: Similarity, matrix: Array, known: Array, free: Array, columns: Array, exactly: bool
 ) -> Array | None:
-    """The rows of secrets with z_x = 0: a feasible point between the bounds that the known rows set."""
+    """Return the rows of secrets with z_x = 0: a feasible point between the bounds from the known rows; else None."""
     near = table[similarity.kinds[np.ix_(free, known)]]
-    # What the known rows ask of the free ones is a box: no variable of theirs is needed in the program.
+    # Privacy against the known rows is a pair of bounds for each free entry, so the known rows need no variables.
     low = np.max(near[:, :, None] * matrix[None, known], axis=1)
     high = np.min(matrix[None, known] / near[:, :, None], axis=1)
     own = [(int(i), int(c)) for i, x in enumerate(free) for c in np.flatnonzero(columns == x)]
@@ -194,7 +177,7 @@ def _free_entries(
 def _completion_program(
     table: Array, similarity: Similarity, free: Array, low: Array, high: Array, exactly: bool
 ) -> LinearProgram:
-    """Entries m[x, j] with low <= m <= high, m[x] >= alpha^d(x, y) m[y] for free x and y, and rows that sum to 1."""
+    """Return the program for m[x, j]: low <= m <= high, m[x] >= alpha^d(x, y) m[y] for free x and y, row sums 1."""
     f, k = low.shape
     unit: Any = Fraction(1) if exactly else 1.0
     x, y = (part.ravel() for part in np.nonzero(~np.eye(f, dtype=bool)))
@@ -213,7 +196,7 @@ def _completion_program(
 
 
 def _program(reduced: Array, classes: Classes, sign: int) -> LinearProgram:
-    """min -sign sum |A| w_A subject to sum_B reduced[A, B] w_B <= 1 (multiplicative) or >= 1 (additive), w >= 0."""
+    """Return min -sign sum |A| w_A subject to sum_B reduced[A, B] w_B <= 1 (or >= 1 if additive), w >= 0."""
     k = len(classes)
     unit: Any = Fraction(1) if reduced.dtype == object else 1.0
     rows, columns = (part.ravel() for part in np.indices((k, k)))
@@ -226,14 +209,14 @@ def _program(reduced: Array, classes: Classes, sign: int) -> LinearProgram:
 _MOST_DIFFERENT_ENTRIES = 2_500
 _MOST_WORK = 1e9
 _ROUNDS = 25
-# Above the rounding of a product of floats; what is below it is corrected in rationals before anything is certified.
+# Tolerance above the rounding of a product of floats; smaller errors are corrected in rationals before the proof.
 _BROKEN = 1e-13
 
 
 def by_envelope(
     ptype: PrivacyType, kind: CapacityKind, similarity: Similarity, packed: Packing
 ) -> CapacityCertificate | None:
-    """The certificate of the moved columns; None where there are too many of them, or floats fail."""
+    """Return the certificate of the changed columns; None if there are too many of them, or floats fail."""
     try:
         heights = _MovedEntries.of(ptype, kind, similarity, packed).heights()
         return CapacityCertificate(ptype, kind, scaled_envelope(ptype, heights), packed.dual)
@@ -242,7 +225,7 @@ def by_envelope(
 
 
 def scaled_envelope(ptype: PrivacyType, heights: Floats) -> EnvelopeMechanism:
-    """The envelopes of columns that nearly sum to 1, scaled by theta = (1 - A) / (H - A L) as in `sandwich`."""
+    """Return the envelopes of columns that nearly sum to 1, scaled by theta = (1 - A) / (H - A L) as in `sandwich`."""
     facts = EnvelopeMechanism(ptype, heights).facts()
     least, most = facts.least, facts.most
     near = largest_power(ptype)
@@ -253,23 +236,15 @@ def scaled_envelope(ptype: PrivacyType, heights: Floats) -> EnvelopeMechanism:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _MovedEntries:
-    """The variables: entries (x, c) for secrets x with z_x = 0 and columns c with w > 0, joined by symmetries.
-
-    Attributes:
-        similarity: Similarity of the type.
-        free, columns: Secrets.
-        low, high: (f, k) bounds that the other rows set.
-        start: (n, k) columns before they are moved.
-        entry: (f, k) number of the variable of each entry.
-    """
+    """The variables of the program: entries (x, c) with z_x = 0 and w_c > 0, joined if symmetries exchange them."""
 
     similarity: Similarity
-    free: NDArray[np.intp]
-    columns: NDArray[np.intp]
-    low: Floats
+    free: NDArray[np.intp]  # (f,) the secrets x
+    columns: NDArray[np.intp]  # (k,) the secrets c
+    low: Floats  # (f, k) bounds from the other rows
     high: Floats
-    start: Floats
-    entry: NDArray[np.intp]
+    start: Floats  # (n, k) the columns before they are changed
+    entry: NDArray[np.intp]  # (f, k) the number of the variable of each entry
 
     @classmethod
     def of(cls, ptype: PrivacyType, kind: CapacityKind, similarity: Similarity, packed: Packing) -> "_MovedEntries":
@@ -277,25 +252,27 @@ class _MovedEntries:
         columns = np.flatnonzero(weights > 0)
         known, free = np.flatnonzero(packed.dual > 0), np.flatnonzero(packed.dual == 0)
         if len(free) == 0 or len(free) * len(known) * len(columns) > _MOST_WORK:
-            raise SolverFailed("so many columns cannot be moved", came=len(columns))
+            raise SolverFailed("the program must have fewer columns", came=len(columns))
         powers, is_raised = similarity.floats[similarity.kinds[:, columns]], kind == "multiplicative"
         start = powers * weights[columns] if is_raised else weights[columns] / powers
         bound = np.empty((len(free), len(columns)))
         for i, x in enumerate(free.tolist()):
             near = similarity.floats[similarity.kinds[known, x]][:, None]
             bound[i] = (start[known] / near).min(axis=0) if is_raised else (start[known] * near).max(axis=0)
-        # Entries that a symmetry exchanges are moved as one.
+        # Entries that a symmetry exchanges are one variable.
         group = known_symmetries(ptype.space)
         codes = (group[:, free][:, :, None] * similarity.size + group[:, columns][:, None, :]).min(axis=0)
         _, entry = np.unique(codes, return_inverse=True)
         entry = entry.reshape(codes.shape)
         if entry.max() >= _MOST_DIFFERENT_ENTRIES:
-            raise SolverFailed("so many entries cannot be moved", came=int(entry.max()) + 1)
+            raise SolverFailed(
+                f"the program must have at most {_MOST_DIFFERENT_ENTRIES} variables", came=int(entry.max()) + 1
+            )
         low, high = (start[free], bound) if is_raised else (bound, start[free])
         return cls(similarity, free, columns, low, np.maximum(low, high), start, entry)
 
     def heights(self) -> Floats:
-        """The columns, moved until the largest miss is least. Inequalities are taken up when they are broken."""
+        """Return the columns that minimise the largest difference of row sums from 1, adding violated inequalities."""
         rows = np.zeros((0, 3), dtype=np.int64)
         powers = self.similarity.floats[self.similarity.kinds[np.ix_(self.free, self.free)]]
         values = self.low
@@ -310,7 +287,7 @@ class _MovedEntries:
         return np.clip(moved, 0.0, 1.0)
 
     def _broken(self, values: Floats, powers: Floats) -> NDArray[np.int64]:
-        """The inequality that each entry breaks most: (variable of x, variable of y, x, y) with x below y."""
+        """Return the inequality that each entry violates most: (variable of x, variable of y, x, y) with x below y."""
         broken = []
         for c in range(values.shape[1]):
             reach = powers * values[:, c]
@@ -320,7 +297,7 @@ class _MovedEntries:
         return np.unique(np.concatenate(broken), axis=0)
 
     def _solved(self, rows: NDArray[np.int64], powers: Floats) -> Floats:
-        """min sigma subject to |row sums - 1| <= sigma and the inequalities so far, low <= m <= high."""
+        """Return min sigma subject to |row sums - 1| <= sigma, the inequalities so far, and low <= m <= high."""
         f = len(self.free)
         count, p = int(self.entry.max()) + 1, len(rows)
         _, leaders = np.unique(self.entry.min(axis=1), return_index=True)
@@ -346,7 +323,7 @@ class _MovedEntries:
         return np.asarray(solve(program).primal[:-1][self.entry])
 
     def _per_variable(self, values: Floats, choose: np.ufunc) -> Floats:
-        """One value for each variable, of those that are equal but for rounding."""
+        """Return one value for each variable, chosen among values that are equal up to rounding."""
         order = np.argsort(self.entry.ravel(), kind="stable")
         starts = np.searchsorted(self.entry.ravel()[order], np.arange(int(self.entry.max()) + 1))
         return np.asarray(choose.reduceat(values.ravel()[order], starts))

@@ -1,18 +1,18 @@
-"""The capacity program itself, over essential edges or over classes of pairs that are alike.
+"""The capacity program over essential edges, or over classes of equivalent pairs of secrets.
 
-**The capacity program over classes of pairs: one variable for all pairs of secrets that are alike.**
+**The capacity program over classes of pairs: one variable for all equivalent pairs of secrets.**
 
-The program of corollaries 17 and 18 of [fernandes2022], over the essential edges, for mechanisms M[x, j] that depend on
-the class of (x, j) only: of strings of b bits b + 1 variables remain, of a lattice an eighth. Its multipliers, shared
-by the rows that became one, are those of the whole program.
+The program of corollaries 17 and 18 of [fernandes2022], over the essential edges, for mechanisms M[x, j] that depend
+only on the class of (x, j). For strings of b bits, b + 1 variables remain; for a square lattice, one eighth of them.
+Its multipliers, divided among the rows that were merged, are multipliers of the whole program.
 
-**The capacity program itself, over essential edges, with the inequalities it needs and no others.**
+**The capacity program over essential edges, with only the inequalities that it needs.**
 
     multiplicative  maximise, additive  minimise  sum_x m[x, x]
     subject to      m[x, j] >= alpha^d(x, y) m[y, j] for essential edges {x, y} and every j,   sum_j m[x, j] = 1.
 
-It starts with the inequalities between each secret j and all others in column j, and takes up the broken ones until
-none is. Column j is what a guess of j (or of "not j") makes of the outcomes, so n columns are enough (lemma 16).
+It starts with the inequalities between each secret j and all others in column j, and adds violated inequalities until
+there are none. Column j merges the outcomes that lead to the guess j (or "not j"), so n columns are enough (lemma 16).
 
 Source: [fernandes2022], lemma 16 and corollaries 17 and 18.
 """
@@ -39,41 +39,26 @@ from utmost.errors import PromiseBroken, SolverFailed
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Classes:
-    """An equitable partition: how many members of class B are at which distance from x depends on the class of x only.
+    """An equitable partition: the number of members of class B at a distance from x depends only on the class of x."""
 
-    The orbits under the automorphisms of the space are such a partition, and every one is at least as fine as the
-    coarsest. Averaging over classes commutes with the similarity E, so a linear program that knows only E and sums (for
-    the weighting, the packing, the covering) has a solution that is constant on classes.
-
-    Attributes:
-        labels: (n,) the class of each secret, classes numbered by their first member.
-        representatives: First member of each class.
-        sizes: Number of members of each.
-    """
-
-    labels: NDArray[np.intp]
-    representatives: NDArray[np.intp]
+    # The orbits of the automorphisms form such a partition, and each one refines the coarsest. Averaging over classes
+    # commutes with E, so linear programs in E and sums (weighting, packing, covering) have solutions constant on
+    # classes.
+    labels: NDArray[np.intp]  # (n,) the class of each secret, numbered by first member
+    representatives: NDArray[np.intp]  # the first member of each class
     sizes: NDArray[np.intp]
 
     @classmethod
     def of(cls, similarity: Similarity) -> "Classes":
-        """The coarsest equitable partition, by colour refinement. Cost: O(n^2) in each of a few rounds.
-
-        The view of a secret is hashed into a 64-bit word. Two views with one word by chance would make a program miss
-        its certificate, not its truth.
-
-        >>> from utmost.privacy_types import PrivacyType
-        >>> from utmost.spaces import grid
-        >>> Classes.of(Similarity.of(PrivacyType(grid(3, 3), 1))).labels.tolist()
-        [0, 1, 0, 1, 2, 1, 0, 1, 0]
-        """
+        """Return the coarsest equitable partition, by colour refinement: a few rounds of O(n^2)."""
+        # What a secret sees is hashed to 64 bits. A collision could make a program fail, but cannot make a proof wrong.
         kinds = mixed_words(np.arange(len(similarity.lengths), dtype=np.uint64))
         labels = np.zeros(similarity.size, dtype=np.intp)
         while True:
             views = _views(similarity, labels, kinds)
             finer = row_numbers(np.column_stack([labels.astype(np.uint64), views]))
-            # No class fell apart: the partition is equitable, but for a chance of n^2 / 2^64 that two views have one
-            # word.
+            # No class was split: the partition is equitable, unless two views have the same hash, with probability
+            # below n^2 / 2^64.
             if finer.max(initial=0) == labels.max(initial=0):
                 break
             labels = finer
@@ -85,8 +70,8 @@ class Classes:
 
 
 def _views(similarity: Similarity, labels: NDArray[np.intp], kinds: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """A word for what each secret sees: the sum over y of a word for (distance of y, class of y), modulo 2^64."""
-    # So many rows at once that their words take some 16 MB.
+    """Return a hash of what each secret sees: the sum over y of a word for (distance, class) of y, modulo 2^64."""
+    # As many rows at once as have about 16 MB of words.
     step = max(1, (1 << 21) // similarity.size)
     classes = mixed_words(labels.astype(np.uint64) + np.uint64(1 << 32))
     seen = np.empty(similarity.size, dtype=np.uint64)
@@ -97,7 +82,7 @@ def _views(similarity: Similarity, labels: NDArray[np.intp], kinds: NDArray[np.u
 
 
 def mixed_words(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Numbers mixed into 64-bit words that look random (the finaliser of splitmix64)."""
+    """Return numbers mixed into 64-bit words that look random (the finaliser of splitmix64)."""
     mixed = (numbers + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -105,7 +90,7 @@ def mixed_words(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def row_numbers(rows: NDArray[np.uint64]) -> NDArray[np.intp]:
-    """The number of each row among the different ones, in order of first appearance."""
+    """Return the number of each row among the different rows, in order of first appearance."""
     _, first, which = np.unique(rows, axis=0, return_index=True, return_inverse=True)
     order = np.empty(len(first), dtype=np.intp)
     order[np.argsort(first)] = np.arange(len(first))
@@ -115,29 +100,17 @@ def row_numbers(rows: NDArray[np.uint64]) -> NDArray[np.intp]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairClasses:
-    """A partition of pairs: how often (x, z) is of class R and (z, y) of class S depends on the class of (x, y) only.
+    """A partition of pairs: the number of z with (x, z) in R and (z, y) in S depends only on the class of (x, y)."""
 
-    The orbits of pairs under the automorphisms are such a partition, and the coarsest one is no finer. A mechanism
-    averaged over classes of pairs stays private and keeps its trace: for classes R of (x, j), S of (y, j) that occur
-    together at one distance of x and y, the inequalities of all such triples add up to one between the averages.
-
-    Attributes:
-        labels: (n, n) the class of each pair, classes numbered by their first member.
-        sizes: Number of pairs of each.
-    """
-
-    labels: NDArray[np.intp]
+    # The orbits of pairs under the automorphisms are such a partition, at least as fine as the coarsest. Averaging a
+    # mechanism over classes preserves privacy and trace: for classes R of (x, j) and S of (y, j) that occur together at
+    # one distance of x and y, the inequalities of all such triples add up to an inequality between the averages.
+    labels: NDArray[np.intp]  # (n, n) the class of each pair, numbered by first member
     sizes: NDArray[np.intp]
 
     @classmethod
     def of(cls, similarity: Similarity) -> "PairClasses":
-        """The coarsest such partition that distinguishes distances. Cost: O(n^3) in each of a few rounds.
-
-        >>> from utmost.privacy_types import PrivacyType
-        >>> from utmost.spaces import counts, hamming
-        >>> [len(PairClasses.of(Similarity.of(PrivacyType(space, 1)))) for space in (hamming(4), counts(3))]
-        [5, 8]
-        """
+        """Return the coarsest such partition that distinguishes distances: a few rounds of O(n^3)."""
         n = similarity.size
         labels = row_numbers(similarity.kinds.reshape(-1, 1).astype(np.uint64)).reshape(n, n)
         while True:
@@ -153,11 +126,11 @@ class PairClasses:
 
 
 def _triangles(labels: NDArray[np.intp]) -> NDArray[np.uint64]:
-    """The sum over z of a word for the classes of (x, z) and (z, y), for each pair (x, y)."""
-    # Two classes in one word, each in a half of it, so that different pairs are different words.
+    """Return the sum over z of a word for the classes of (x, z) and (z, y), for each pair (x, y)."""
+    # Each half of a word holds a class, so that different pairs of classes have different words.
     here, there = labels.astype(np.uint64), labels.astype(np.uint64) << np.uint64(32)
     seen = np.zeros(labels.shape, dtype=np.uint64)
-    # One secret at a time: all triples at once would be n^3 words.
+    # One secret at a time, because all triples would need n^3 words.
     for z in range(len(labels)):
         seen += mixed_words(here[:, z, None] + there[z, None, :])
     return seen
@@ -166,12 +139,12 @@ def _triangles(labels: NDArray[np.intp]) -> NDArray[np.uint64]:
 _MOST_SECRETS = 100
 _MOST_EXACT_ROWS = 3_000
 _MOST_ROWS = 80_000
-# The solver's own accuracy: a proven gap that is wider says that it failed, and another route is tried.
+# Accuracy of the solver: if the proven gap is wider, the solver has failed, and another method is tried.
 _NEAR = 1e-7
 
 
 def by_orbits(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate | None:
-    """The certificate that the program over classes of pairs gives; None where it is too large or floats fail."""
+    """Return the certificate from the program over classes of pairs; None if it is too large or floats fail."""
     n = ptype.space.size
     if n > _MOST_SECRETS or n == 1:
         return None
@@ -195,12 +168,12 @@ def by_orbits(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate | N
 def certificate_of_answer(
     ptype: PrivacyType, kind: CapacityKind, matrix: Array, dual: Array, multipliers: PairMultipliers, exactly: bool
 ) -> CapacityCertificate | None:
-    """The certificate of a program's answer: as it is if exact, else repaired, and None if the repair costs much."""
+    """Return the certificate of a solution, repaired if it is not exact; None if the repair costs much."""
     if exactly:
         return CapacityCertificate(ptype, kind, Channel(matrix), dual, multipliers)
     channel = Channel(private_matrix(ptype, matrix))
     sign = 1 if kind == "multiplicative" else -1
-    # What the duals lack is taken from the bound itself, exactly: a proof that is a little weaker, and a proof.
+    # An infeasibility of the duals is subtracted from the bound exactly, which weakens the bound a little.
     worst = slacks(ptype, kind, dual, multipliers).min(axis=1)
     corrected = dual - sign * objects(min(slack, Fraction(0)) for slack in worst)
     certificate = CapacityCertificate(ptype, kind, channel, corrected, multipliers)
@@ -208,16 +181,11 @@ def certificate_of_answer(
 
 
 class Triples:
-    """Inequalities of privacy (x, y, j) along essential edges, those with the same classes of pairs as one.
+    """Privacy inequalities (x, y, j) along essential edges; those with the same classes of pairs are one."""
 
-    Attributes:
-        x, y, j: Every triple.
-        which: Class of each.
-        here, there: Classes of (x, j) and (y, j), by class of triple.
-        kind: Kind of the distance of x and y, by class of triple.
-        counts: Number of triples of each class.
-    """
-
+    # ``x``, ``y``, ``j``, ``which``: every triple and its class. ``here``, ``there``, ``kind``, ``counts``: for each
+    # class of triples, the classes of (x, j) and (y, j), the kind of the distance of x and y, and the number of
+    # triples.
     def __init__(self, x: Array, y: Array, j: Array, classes: Array) -> None:
         self.x, self.y, self.j = x, y, j
         rows, self.which, self.counts = np.unique(classes, axis=0, return_inverse=True, return_counts=True)
@@ -226,13 +194,13 @@ class Triples:
 
     @classmethod
     def of(cls, ptype: PrivacyType, similarity: Similarity, pairs: PairClasses) -> "Triples":
-        """All triples of a type. Cost: O(n) for each essential edge."""
+        """Return all triples of a type. Cost: O(n) for each essential edge."""
         n = ptype.space.size
         edges = ptype.space.edges
         both = np.concatenate([edges, edges[:, ::-1]])
         x, y = np.repeat(both[:, 0], n), np.repeat(both[:, 1], n)
         j = np.tile(np.arange(n), len(both))
-        is_constraint = pairs.labels[x, j] != pairs.labels[y, j]  # a variable is never below alpha times itself
+        is_constraint = pairs.labels[x, j] != pairs.labels[y, j]  # a variable is at least alpha times itself
         x, y, j = x[is_constraint], y[is_constraint], j[is_constraint]
         return cls(x, y, j, np.column_stack([pairs.labels[x, j], pairs.labels[y, j], similarity.kinds[x, y]]))
 
@@ -240,7 +208,7 @@ class Triples:
 def _program(
     kind: CapacityKind, similarity: Similarity, pairs: PairClasses, triples: Triples, exactly: bool
 ) -> LinearProgram:
-    """min -+ sum_x m[x, x] subject to m_R >= alpha^d m_S for each class of triples, and rows that sum to 1."""
+    """Return min -+ sum_x m[x, x] subject to m_R >= alpha^d m_S for each class of triples, and row sums 1."""
     unit: Any = Fraction(1) if exactly else 1.0
     dtype = object if exactly else np.float64
     table = similarity.fractions if exactly else similarity.floats
@@ -264,12 +232,12 @@ def _program(
 def _shared_duals(
     kind: CapacityKind, pairs: PairClasses, triples: Triples, duals: Array
 ) -> tuple[Array, PairMultipliers]:
-    """The duals of the program shared among the secrets, and the triples, that became one row."""
+    """Return the duals, divided among the secrets and the triples that were merged."""
     p = len(triples.counts)
     numbers = as_rationals(duals)
     homes = np.diagonal(pairs.labels)
     _, place, sizes = np.unique(homes, return_inverse=True, return_counts=True)
-    # Classes of secrets stand in the program in the order of their classes of pairs, which is that of np.unique.
+    # The rows of the program are in the order of the classes of pairs (x, x), which is the order of np.unique.
     dual = objects(numbers[p + i] / int(sizes[i]) for i in place.tolist())
     shares = [max(value, Fraction(0)) / int(count) for value, count in zip(numbers[:p], triples.counts, strict=True)]
     used = np.flatnonzero(np.array([share != 0 for share in shares], dtype=bool)[triples.which])
@@ -281,8 +249,8 @@ def _shared_duals(
 _MOST_VARIABLES = 2_100
 _MOST_EXACT_VARIABLES = 900
 _ROUNDS = 60
-# A float solution breaks a row by rounding up to about this; taking in more rows would not end. Repair corrects the
-# rest.
+# Float solutions violate rows by about this much. Adding rows for such violations would not end; the repair corrects
+# them.
 _BROKEN = 1e-11
 
 PrivacyRows = NDArray[np.int64]
@@ -290,7 +258,7 @@ PrivacyRows = NDArray[np.int64]
 
 
 def by_edge_program(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate | None:
-    """The certificate that the whole program gives; None where it is too large or floats fail."""
+    """Return the certificate from the whole program; None if it is too large or floats fail."""
     n = ptype.space.size
     if n * n > _MOST_VARIABLES or n == 1:
         return None
@@ -308,38 +276,35 @@ def by_edge_program(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertifica
 def solve_lazily(
     ptype: PrivacyType, kind: CapacityKind, similarity: Similarity, exactly: bool
 ) -> tuple[PrivacyRows, LinearSolution]:
-    """The inequalities that the program needs, and its solution, which breaks no other.
-
-    Raises:
-        SolverFailed: where that takes too many rounds.
-    """
+    """Return the inequalities that the program needs, and its solution, which violates no other inequality."""
     edges = ptype.space.edges
     both = np.concatenate([edges, edges[:, ::-1]])
     rows, by_simplex = _rows_at_own_secrets(kind, similarity.size), False
     for _ in range(_ROUNDS):
         solution = (solve_exactly if by_simplex else solve)(_edge_program(kind, similarity, rows, by_simplex))
         broken = _broken(similarity, both, solution.primal.reshape(similarity.size, -1), by_simplex)
-        # Floats find which rows matter; the exact program then begins with these, and goes on until none is broken
-        # exactly.
+        # Floats find the rows that matter; the exact program starts with them and adds rows until none is violated.
         if len(broken) == 0 and by_simplex == exactly:
             return rows, solution
         by_simplex = (exactly and len(broken) == 0) or by_simplex
         rows = np.unique(np.concatenate([rows, broken]), axis=0)
-    raise SolverFailed("the program must need few of its rows", came=f"{len(rows)} after {_ROUNDS} rounds")
+    raise SolverFailed(
+        f"the program must be solved in {_ROUNDS} rounds of new rows", came=f"{len(rows)} after {_ROUNDS} rounds"
+    )
 
 
 def _rows_at_own_secrets(kind: CapacityKind, n: int) -> PrivacyRows:
-    """m[x, j] >= alpha^d m[j, j] for every x and j (or m[j, j] >= alpha^d m[x, j])."""
+    """Return m[x, j] >= alpha^d m[j, j] for every x and j (or m[j, j] >= alpha^d m[x, j])."""
     x, j = (part.ravel() for part in np.nonzero(~np.eye(n, dtype=bool)))
     return np.column_stack([x, j, j] if kind == "multiplicative" else [j, x, j])
 
 
 def _broken(similarity: Similarity, both: NDArray[np.intp], matrix: Array, exactly: bool) -> PrivacyRows:
-    """The inequalities along essential edges that a matrix breaks: for each column and edge the worst of its column."""
+    """Return inequalities along essential edges that a matrix violates: the worst of a column, by column and edge."""
     table = similarity.fractions if exactly else similarity.floats
     x, y = both.T
     gaps = table[similarity.kinds[x, y]][:, None] * matrix[y] - matrix[x]
-    # The worst first, and not all at once: most rows hold as soon as a few others do.
+    # Add only the worst rows: most others hold once these do.
     edge, j = np.nonzero(gaps > (0 if exactly else _BROKEN))
     worst = np.argsort(-gaps[edge, j].astype(np.float64), kind="stable")[: 4 * similarity.size]
     return np.column_stack([x[edge[worst]], y[edge[worst]], j[worst]]).astype(np.int64)

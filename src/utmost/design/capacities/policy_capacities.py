@@ -1,9 +1,9 @@
-"""The capacities of a type along a symmetric policy, from those of its parts.
+"""The capacities of the privacy type of a symmetric policy, from the capacities of its parts.
 
-Repeated rows change neither sum_y max_x C[x, y] nor sum_y min_x C[x, y]. Mechanisms of the components may be put
-side by side with outcomes of their own, and sum_y max over all secrets is at most the sum over components: the
-multiplicative capacity is the sum of theirs. With two components or more an outcome need not be possible in both, so
-that the additive one is 1. (The magnitude of a disjoint union is the sum of the magnitudes, as it must be.)
+Repeated rows change neither sum_y max_x C[x, y] nor sum_y min_x C[x, y]. Mechanisms of the components may use separate
+outcomes, and sum_y max over all secrets is at most the sum over components, so the multiplicative capacity is the sum
+of the multiplicative capacities of the components. With two or more components, no outcome need be possible for all
+secrets, so the additive capacity is 1. (The magnitude of a disjoint union is the sum of the magnitudes too.)
 """
 
 from dataclasses import dataclass
@@ -20,24 +20,17 @@ from utmost.design.privacy_types.policy_types import PolicyType
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PolicyCapacity(Display):
-    """The most that any mechanism along a policy leaks.
-
-    Attributes:
-        kind: "multiplicative" or "additive".
-        value: No mechanism leaks more; exact where the parts' are.
-        lower: Leakage that some mechanism reaches.
-        parts: Capacity of each part, with its certificate; none where the additive one is 1.
-    """
+    """The largest leakage of any mechanism of the type of a policy."""
 
     _shown = ("value", "kind", "parts")
 
     kind: CapacityKind
-    value: Fraction | float
-    lower: Fraction | float
-    parts: tuple[TypeCapacity, ...]
+    value: Fraction | float  # upper bound; exact if the capacities of the parts are exact
+    lower: Fraction | float  # leakage that some mechanism reaches
+    parts: tuple[TypeCapacity, ...]  # of each part, with its certificate; empty if an additive capacity is 1
 
     def verify(self) -> bool:
-        """Whether the certificate of every part holds, and they prove both numbers."""
+        """Check the certificate of every part, and that they prove both numbers."""
         if not self.parts:
             return self.kind == "additive" and self.value == self.lower == 1
         low, high = _summed_bounds(self.parts)
@@ -50,11 +43,11 @@ class PolicyCapacity(Display):
 
 
 def policy_capacity(ptype: PolicyType, kind: CapacityKind = "multiplicative") -> PolicyCapacity:
-    """The largest factor on, or addition to, anyone's gain by any mechanism along a symmetric policy.
+    """Return the largest leakage of any mechanism of the type of a symmetric policy, for any gain and any prior.
 
     Raises:
-        Unsupported: for a policy that is not symmetric, and a part too large for every route.
-        OutOfRange: for another kind.
+        Unsupported: for a policy that is not symmetric, and for a part too large for every method.
+        OutOfRange: for an unknown kind.
 
     >>> from utmost.spaces import Policy, counts
     >>> two = PolicyType(Policy.product(Policy.public(2), counts(5)), alpha="1/2")
@@ -72,7 +65,7 @@ def policy_capacity(ptype: PolicyType, kind: CapacityKind = "multiplicative") ->
 
 
 def _summed_bounds(parts: tuple[TypeCapacity, ...]) -> tuple[Fraction | float, Fraction | float]:
-    """The sums of the lower and of the upper bounds, floats rounded outward."""
+    """Return the sums of the lower and of the upper bounds; floats are rounded outward."""
     low, high = (sum((Fraction(end) for end in ends), Fraction(0)) for ends in zip(*map(_ends, parts), strict=True))
     exactly = all(isinstance(end, Fraction) for part in parts for end in _ends(part))
     return (low, high) if exactly else (round_down(low), round_up(high))

@@ -1,4 +1,4 @@
-"""The matrix alpha^d of a privacy type: its different entries, and its row sums."""
+"""The matrix alpha^d of a privacy type: its distinct entries, and bounds of its row sums."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -19,34 +19,22 @@ from utmost.design.privacy_types.privacy_type import Length, PrivacyType, near_l
 from utmost.design.spaces.families import EuclideanGridMetric, LineMetric
 from utmost.design.spaces.space import Space, TableMetric
 
-# What is fixed by a type is kept as long as the type is.
+# The similarity of a type is cached as long as the type exists.
 _similarities: WeakKeyDictionary[PrivacyType, "Similarity"] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, eq=False)
 class Similarity:
-    """E[x, y] = alpha^d(x, y), written as powers[kinds[x, y]].
+    """The matrix E[x, y] = alpha^d(x, y), stored as powers[kinds[x, y]]."""
 
-    The essential facts of a privacy type for its capacities: a column of a private channel that is 1 at y lies between
-    E[., y] and 1 / E[., y].
-
-    Attributes:
-        level: Level of one unit of distance.
-        kinds: (n, n) the number of the distance of each pair; kind 0 is distance 0.
-        lengths: Different distances, exactly, ascending.
-
-    >>> from utmost.spaces import grid
-    >>> Similarity.of(PrivacyType(grid(2, 2), alpha="1/2")).lengths
-    (Fraction(0, 1), Fraction(1, 1), Surd(1 sqrt(2)))
-    """
-
+    # A column of a private channel with entry 1 at y lies between E[., y] and 1 / E[., y].
     level: Level
-    kinds: NDArray[np.int32]
-    lengths: tuple[Length, ...]
+    kinds: NDArray[np.int32]  # (n, n) the number of the distance of each pair; 0 is distance 0
+    lengths: tuple[Length, ...]  # the distinct distances, exact and ascending
 
     @classmethod
     def of(cls, ptype: PrivacyType) -> "Similarity":
-        """The similarity of a type, made once. Cost: O(n^2) time and 4 n^2 bytes, as long as the type lives."""
+        """Return the similarity of a type, computed once in O(n^2); it holds 4 n^2 bytes as long as the type exists."""
         if ptype not in _similarities:
             kinds, lengths = _kinds(ptype.space)
             _similarities[ptype] = cls(ptype.level, frozen(kinds), lengths)
@@ -54,31 +42,30 @@ class Similarity:
 
     @property
     def size(self) -> int:
-        """The number of secrets."""
         return len(self.kinds)
 
     @cached_property
     def is_rational(self) -> bool:
-        """Whether every power is a rational number."""
+        """Whether every power is rational."""
         return all(not isinstance(d, Surd) and (d == 0 or self.level.scaled(d).is_rational) for d in self.lengths)
 
     @cached_property
     def fractions(self) -> Array:
-        """alpha^d by kind, as Fractions, where all are rational."""
+        """alpha^d for each kind, as Fractions; only if all are rational."""
         values = [self.level.scaled(d).alpha_fraction() if d else Fraction(1) for d in self._rational_lengths()]
         return frozen(objects(values))
 
     @cached_property
     def floats(self) -> NDArray[np.float64]:
-        """alpha^d by kind, to float64: for searching, not for promises."""
+        """alpha^d for each kind, as float64, for searches but not for proofs."""
         return frozen(np.exp(-self.level.epsilon_float * np.array([near_length(d) for d in self.lengths])))
 
     def intervals(self, bits: int) -> tuple[Interval, ...]:
-        """alpha^d by kind, a few units of 2^-bits wide."""
+        """Return intervals around alpha^d for each kind, a few units of 2^-bits wide."""
         return power_intervals(self.level, self.lengths, bits)
 
     def matrix(self, sign: int = 1, floats: bool = False) -> Array:
-        """alpha^(sign d), (n, n): Fractions where all are rational, else (or if so asked) float64."""
+        """Return alpha^(sign d), (n, n): Fractions if all are rational and not ``floats``, else float64."""
         table = self.floats if floats or not self.is_rational else self.fractions
         return frozen((table if sign > 0 else 1 / table)[self.kinds])
 
@@ -100,7 +87,7 @@ def _kinds(space: Space) -> tuple[NDArray[np.int32], tuple[Length, ...]]:
 
 
 def _lattice_kinds(metric: EuclideanGridMetric) -> tuple[NDArray[np.int32], tuple[Length, ...]]:
-    """All squared distances occur from a corner: they are numbered there, and looked up everywhere."""
+    """Return kinds and lengths: all squared distances occur from a corner, where they are numbered."""
     squares = np.unique(metric.squares(0, np.arange(metric.size)))
     number = np.zeros(int(squares[-1]) + 1, dtype=np.int32)
     number[squares] = np.arange(len(squares))
@@ -112,7 +99,7 @@ def _lattice_kinds(metric: EuclideanGridMetric) -> tuple[NDArray[np.int32], tupl
 
 
 def _object_kinds(table: Array) -> tuple[NDArray[np.int32], tuple[Length, ...]]:
-    """The kinds of a table of Fractions and Surds."""
+    """Return the kinds and the lengths of a table of Fractions and Surds."""
     flat = table.ravel().tolist()
     lengths = tuple(sorted(set(flat)))
     number = {d: k for k, d in enumerate(lengths)}
@@ -120,20 +107,12 @@ def _object_kinds(table: Array) -> tuple[NDArray[np.int32], tuple[Length, ...]]:
 
 
 BITS = 96
-# A common denominator longer than this costs more than it is worth: fixed point then.
+# If a common denominator would be longer than this, fixed-point numbers are used instead.
 _LONGEST = 1 << 14
 
 
 def row_sums(ptype: PrivacyType, weights: Array, sign: int) -> tuple[list[Fraction], list[Fraction]]:
-    """Bounds of sum_j alpha^(sign d(x, j)) weights[j] for every x, from below and from above; equal where exact.
-
-    Args:
-        ptype: n secrets.
-        weights: (n,) nonnegative Fractions.
-        sign: 1 for the similarity alpha^d, -1 for 1 / alpha^d.
-
-    Cost: O(n) on counts, else O(n^2) float64 operations for each pair of 16-bit digits of similarity and weights.
-    """
+    """Return lower and upper bounds of sum_j alpha^(sign d(x, j)) weights[j] for every x, for weights >= 0."""
     if isinstance(ptype.space.metric, LineMetric):
         return _line_sums(ptype, weights, sign)
     used = np.flatnonzero(weights != 0)
@@ -151,7 +130,7 @@ def row_sums(ptype: PrivacyType, weights: Array, sign: int) -> tuple[list[Fracti
 
 
 def scaled_table(similarity: Similarity, sign: int) -> tuple[Array, Array, int]:
-    """alpha^(sign d) by kind as scaled numbers over one denominator, rounded down and up: one array where exact."""
+    """Return alpha^(sign d) for each kind over one denominator, rounded down and up; both are the same if exact."""
     if similarity.is_rational:
         exactly = similarity.fractions if sign > 0 else 1 / similarity.fractions
         scale = lcm(*(p.denominator for p in exactly.tolist()))
@@ -164,7 +143,7 @@ def scaled_table(similarity: Similarity, sign: int) -> tuple[Array, Array, int]:
 
 
 def _line_sums(ptype: PrivacyType, weights: Array, sign: int) -> tuple[list[Fraction], list[Fraction]]:
-    """One pass down and one pass up: E w = (what comes from the left) + w + (what comes from the right)."""
+    """Return E w as (sum from the left) + w + (sum from the right), by one pass down and one pass up."""
     a: Any
     zero: Any
     if ptype.level.is_rational:
@@ -185,7 +164,7 @@ def _line_sums(ptype: PrivacyType, weights: Array, sign: int) -> tuple[list[Frac
 
 
 def farthest(ptype: PrivacyType, sign: int) -> tuple[list[Fraction], list[Fraction]]:
-    """Bounds of alpha^(sign d) at the secret farthest from each, from below and from above."""
+    """Return lower and upper bounds of alpha^(sign d) at the secret farthest from each secret."""
     metric = ptype.space.metric
     if isinstance(metric, LineMetric):
         steps = [max(j, metric.n - j) for j in range(metric.n + 1)]
@@ -212,5 +191,5 @@ def _signed(power: Interval, sign: int) -> Interval:
 
 
 def _zeros(epsilon: float, length: Fraction | Surd, sign: int) -> int:
-    """The number of additional bits for a division by alpha^length."""
+    """Return the number of additional bits for a division by alpha^length."""
     return 0 if sign > 0 else int(3 * epsilon * float(length)) + 2

@@ -1,1 +1,1 @@
-"""Finite mechanisms as row-stochastic matrices, and their algebra: what is revealed, as a matrix."""
+"""Finite mechanisms as row-stochastic matrices, and their algebra."""

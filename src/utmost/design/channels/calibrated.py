@@ -1,8 +1,8 @@
-"""Mechanisms from a cost matrix, the exponential one and the abstract staircase, at the level that they really keep.
+"""Mechanisms from a cost matrix that satisfy a given level: the exponential mechanism and the abstract staircase.
 
 Both give outcome y for secret x with a probability proportional to a weight that falls with the cost of y for x. The
-weights alone keep the level, but dividing each row by its own sum can cost as much again, unless all sums are equal. So
-the weights run at half the level where the sums may differ, and at the whole level where they cannot.
+ratios of weights satisfy the level of the weights, but dividing each row by its sum can double epsilon unless all sums
+are equal. So the weights use half the epsilon if row sums may differ, and all of epsilon if row sums are equal.
 """
 
 from dataclasses import dataclass, replace
@@ -32,31 +32,21 @@ staircase: so folding a tail into one outcome loses little or nothing.
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WeightedOutcomes:
-    """Columns that weigh weights alpha^steps, before rows are normalised; one in a tail stands for infinitely many.
+    """Columns of weights alpha^steps before rows are normalised; a column of a tail stands for infinitely many."""
 
-    Attributes:
-        steps: (n, w) powers of alpha.
-        weights: (w,) base weights.
-        falls: (w,): a column of a tail stands for steps s, s + fall, s + 2 fall, ...; 0 for any other column.
-        owner: (w,) number of the outcome to which each column belongs.
-        names: Names of the outcomes, if there is a tail.
-    """
-
-    steps: Array
-    weights: Array
-    falls: Array
-    owner: NDArray[np.intp]
-    names: tuple[str | int, ...] | None
+    steps: Array  # (n, w) exponents of alpha
+    weights: Array  # (w,) base weights
+    falls: Array  # (w,): a column of a tail stands for the steps s, s + fall, s + 2 fall, ...; 0 for other columns
+    owner: NDArray[np.intp]  # (w,) the outcome to which each column belongs
+    names: tuple[str | int, ...] | None  # of the outcomes, if there is a tail
 
     def sums_agree(self) -> bool:
-        """Whether all rows have the same sum for every alpha.
-
-        Times the product of 1 - X^fall over the tails, a sum is a polynomial in X = alpha: coefficients are compared.
-        """
+        """Check whether all rows have the same sum for every alpha."""
+        # Times the product of 1 - X^fall over the tails, each sum is a polynomial in X = alpha: compare coefficients.
         return len({frozenset(self._polynomial(row).items()) for row in self.steps}) == 1
 
     def folded(self, joint: Array) -> Array:
-        """Columns added up by the outcome that owns them."""
+        """Return the sums of the columns that belong to one outcome."""
         starts = np.flatnonzero(np.diff(self.owner, prepend=-1))
         return np.asarray(np.add.reduceat(joint, starts, axis=1))
 
@@ -73,16 +63,9 @@ class WeightedOutcomes:
 
 
 def with_tails(costs: Array, weights: Array, tails: Tails, unit: Fraction, *, integer_steps: bool) -> WeightedOutcomes:
-    """The finite columns, and before and after them one period of each tail.
-
-    Args:
-        costs: (n, m) in units of the sensitivity.
-        weights: (m,).
-        tails: Tails in the units of the user, see `Tails`.
-        unit: Sensitivity in the units of the user.
-        integer_steps: Whether steps are integers, as those of a staircase are: a tail that rises by p/q of a unit then
-            repeats itself after q outcomes, p steps lower; else after one.
-    """
+    """Return the columns of the costs, with one period of each tail before and after them."""
+    # Costs are in units of the sensitivity, tails in the units of the user. With integer steps, a tail that rises by
+    # p/q of a unit repeats after q outcomes, p steps lower; otherwise after one outcome.
     left, right = (_tail_rise(tail, unit) for tail in tails)
     before = [(costs[:, 0] + left * j, left) for j in range(_tail_period(left, integer_steps), 0, -1)]
     after = [(costs[:, -1] + right * j, right) for j in range(1, _tail_period(right, integer_steps) + 1)]
@@ -102,7 +85,7 @@ def with_tails(costs: Array, weights: Array, tails: Tails, unit: Fraction, *, in
 
 
 def _times_one_less_power(terms: dict[Fraction, Fraction], power: Fraction) -> dict[Fraction, Fraction]:
-    """The polynomial times 1 - X^power, as coefficients by exponent."""
+    """Return the polynomial times 1 - X^power, as a dict from exponents to coefficients."""
     product = dict(terms)
     for at, coefficient in terms.items():
         product[at + power] = product.get(at + power, Fraction(0)) - coefficient
@@ -112,7 +95,8 @@ def _times_one_less_power(terms: dict[Fraction, Fraction], power: Fraction) -> d
 def _tail_rise(tail: Number | None, unit: Fraction) -> Fraction:
     rise = exact(0 if tail is None else tail, "tails")
     if rise < 0:
-        raise OutOfRange("costs must rise along a tail, or their sum is infinite", came=tail, where="tails")
+        remedy = "Pass a positive number, or None if there is no tail."
+        raise OutOfRange("costs must rise along a tail", came=tail, where="tails", remedy=remedy)
     return rise / unit
 
 
@@ -129,29 +113,29 @@ def exponential_mechanism(
     base: object | None = None,
     tails: Tails | None = None,
 ) -> Channel:
-    """C[x, y] proportional to base[y] alpha^(costs[x, y] / D), or to the root of that power where row sums may differ.
+    """C[x, y] proportional to base[y] alpha^(costs[x, y] / D), with sqrt(alpha) for alpha if row sums may differ.
 
-    D is the sensitivity of the costs, the largest |costs[x, y] - costs[z, y]| / d(x, z): with all secrets at distance
-    1, the range of the costs of one outcome, so that costs in other units give the same channel. Row sums cannot differ
-    where every row has the same costs, each with the same base weight, in some order.
+    D is the sensitivity of the costs, the largest |costs[x, y] - costs[z, y]| / d(x, z), so multiplying all costs by a
+    constant does not change the channel. Row sums cannot differ if every row has the same costs, each with the same
+    base weight, in some order.
 
     Args:
         costs: (n, m), nonnegative.
-        epsilon, alpha: Level that the channel keeps along the metric, one of them.
+        epsilon, alpha: Level of one unit of distance; give one of the two.
         space: n secrets; all at distance 1 from each other (`discrete`) when left out.
         base: (m,) positive weights of the outcomes; all 1 when left out.
-        tails: Tails of a countable range, see `Tails`: (left, right), by how much each further outcome before the
-            first and after the last column costs more, at the same base weight; None or 0 where the range ends.
+        tails: Tails of a countable range, see `Tails`: (left, right), the cost that each further outcome before the
+            first and after the last column adds, at the same base weight; None or 0 where the range ends.
 
     Returns:
-        (n, m), exact where costs, tails and base are and every power is rational, else float64. Each tail is one more
-        outcome: (n, m + 2) for two.
+        (n, m), exact if costs, tails and base are exact and every power is rational, else float64. Each tail is one
+        more outcome: (n, m + 2) for two.
 
     Raises:
-        NotALoss: for bad costs, for another number of rows, and for costs that are the same for every secret.
-        OutOfRange: for a bad base.
+        NotALoss: for invalid costs, for a wrong number of rows, and for costs that are the same for every secret.
+        OutOfRange: for an invalid base.
 
-    Source: [koufogiannis2015], proposition 7, which holds for equal sums only.
+    Source: [koufogiannis2015], proposition 7, which holds only for equal sums.
 
     >>> [str(p) for p in exponential_mechanism([[0, 1], [1, 0]], alpha="1/2", tails=(1, 1)).matrix[0]]
     ['1/3', '1/3', '1/6', '1/6']
@@ -175,30 +159,31 @@ def abstract_staircase(
     base: object | None = None,
     tails: Tails | None = None,
 ) -> Channel:
-    """C[x, y] proportional to base[y] alpha^k, where k steps lie between 0 and costs[x, y].
+    """C[x, y] proportional to base[y] alpha^k, where k is the number of steps between 0 and costs[x, y].
 
-    There is one step in each stretch of length D, the sensitivity of the costs, at gamma D from its start. Where row
-    sums may differ (see `exponential_mechanism`), the root of alpha takes its place.
+    Each interval [j D, (j + 1) D), with D the sensitivity of the costs, has one step, at j D + gamma D. If row sums may
+    differ (see `exponential_mechanism`), alpha is replaced by its square root.
 
     Args:
         costs: (n, m), nonnegative.
-        epsilon, alpha: Level that the channel keeps along the metric, one of them.
-        gamma: Position of the step in a stretch, between 0 and 1; 1/2 attains the whole trade-off of the level.
+        epsilon, alpha: Level of one unit of distance; give one of the two.
+        gamma: Position of the step in each interval, between 0 and 1; with 1/2 the trade-off curve of the level is
+            attained.
         space: n secrets at integer distances; all at distance 1 from each other (`discrete`) when left out.
         base: (m,) positive weights of the outcomes; all 1 when left out.
-        tails: Tails of a countable range, see `Tails`: (left, right), by how much each further outcome before the
-            first and after the last column costs more, at the same base weight; None or 0 where the range ends.
+        tails: Tails of a countable range, see `Tails`: (left, right), the cost that each further outcome before the
+            first and after the last column adds, at the same base weight; None or 0 where the range ends.
 
     Returns:
-        (n, m), exact where costs, tails and base are and alpha (or its root) is rational, else float64. Each tail is
-        one more outcome: (n, m + 2) for two.
+        (n, m), exact if costs, tails and base are exact and alpha (or its root) is rational, else float64. Each tail
+        is one more outcome: (n, m + 2) for two.
 
     Raises:
-        NotALoss: for bad costs, for another number of rows, and for costs that are the same for every secret.
-        OutOfRange: for a bad base or gamma.
-        Unsupported: for distances that are no integers: a staircase falls by a whole step over less than D.
+        NotALoss: for invalid costs, for a wrong number of rows, and for costs that are the same for every secret.
+        OutOfRange: for an invalid base or gamma.
+        Unsupported: for non-integer distances, because a staircase may fall by a whole step over less than D.
 
-    Source: [geng2012], definition 4, whose theorem 13 holds for equal sums only.
+    Source: [geng2012], definition 4; theorem 13 there holds only for equal sums.
 
     >>> abstract_staircase([[0, 1, 2], [2, 0, 1], [1, 2, 0]], alpha="1/2", gamma=1).matrix[0].tolist()
     [Fraction(2, 5), Fraction(2, 5), Fraction(1, 5)]
@@ -207,7 +192,8 @@ def abstract_staircase(
     weights = _read_base(base, cost.shape[1])
     turn = between_0_and_1(gamma, "gamma", "abstract_staircase", strictly=False)
     if where.distances.dtype != np.int64:
-        raise Unsupported("an abstract staircase needs integer distances", came=repr(where))
+        remedy = "Use `exponential_mechanism`, or round distances up to integers."
+        raise Unsupported("an abstract staircase needs integer distances", came=repr(where), remedy=remedy)
     steps = np.frompyfunc(lambda t: Fraction(floor(t) + (t - floor(t) >= turn)), 1, 1)
     unit = _sensitivity(cost, where)
     weighted = with_tails(as_rationals(cost) / unit, weights, _read_tails(tails), unit, integer_steps=True)
@@ -236,28 +222,27 @@ def _read_tails(tails: Tails | None) -> Tails:
         return None, None
     read = sequence(tails, "tails")
     if len(read) != 2:
-        raise OutOfRange(
-            "tails must be two, before the first outcome and after the last", came=len(read), where="tails"
-        )
+        raise OutOfRange("tails must be a pair: before the first outcome and after the last", came=tails, where="tails")
     return read[0], read[1]
 
 
 def _sensitivity(cost: Array, space: Space) -> Fraction:
-    """The largest |costs[x, y] - costs[z, y]| / d(x, z), rounded up where a distance is irrational."""
+    """Return the largest |costs[x, y] - costs[z, y]| / d(x, z), rounded up if a distance is irrational."""
     integers, denominator = as_integers(as_rationals(cost))
     sensitivity = Fraction(0)
     for x, z in space.edges.tolist():
         gap, length = Fraction(abs(integers[x] - integers[z]).max(), denominator), space.length(x, z)
         sensitivity = max(sensitivity, gap / (length if isinstance(length, Fraction) else length.interval(128).lower))
     if sensitivity == 0:
-        raise NotALoss("costs must depend on the secret", came="the same costs for every secret")
+        remedy = "Pass (n, m) costs whose rows differ."
+        raise NotALoss("costs must depend on the secret", came="the same costs for every secret", remedy=remedy)
     return sensitivity
 
 
 def _normalised(weighted: WeightedOutcomes, at: Level, exactly: bool) -> Channel:
-    """Rows proportional to weight alpha^step, at half the level unless every row has the same sum whatever alpha."""
+    """Return rows proportional to weight alpha^step, with half the epsilon unless `sums_agree`."""
     used = at if weighted.sums_agree() else at.scaled("1/2")
-    steps = weighted.steps - weighted.steps.min(axis=1)[:, None]  # so that no row vanishes
+    steps = weighted.steps - weighted.steps.min(axis=1)[:, None]  # so that no row underflows to 0
     each = {step: used.scaled(step) for step in {*steps.flat, *weighted.falls} if step}
     if exactly and is_exact(weighted.weights) and all(power.is_rational for power in each.values()):
         power = np.frompyfunc(lambda step: each[step].alpha_fraction() if step else Fraction(1), 1, 1)

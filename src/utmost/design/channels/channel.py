@@ -1,4 +1,4 @@
-"""A channel: what each secret makes visible, and with what probability; and deterministic remaps of its outcomes."""
+"""Channels, which give the probability of each outcome for each secret, and deterministic remaps of outcomes."""
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
@@ -32,19 +32,7 @@ from utmost.errors import NotAChannel, OutOfRange, quoted
 
 
 def merged_columns(matrix: Array, tolerance: float) -> tuple[Array, list[list[int]]]:
-    """The sums of proportional columns, zero columns left out, and which columns went into each.
-
-    Args:
-        matrix: (n, m), nonnegative.
-        tolerance: Largest difference of an entry of two float64 columns, each divided by its sum.
-
-    Returns:
-        The (n, m') matrix in order of first appearance, and m' lists of column numbers.
-
-    >>> from utmost.exact import as_array
-    >>> merged_columns(as_array([["1/2", "1/4", 0, "1/4"], ["1/3", "1/6", 0, "1/2"]]), 0)[1]
-    [[0, 1], [3]]
-    """
+    """Return the sums of proportional columns, without zero columns, and the lists of the columns in each sum."""
     check_array(matrix, "matrix", 2)
     sums = matrix.sum(axis=0)
     groups = _equal_directions(matrix, sums) if is_exact(matrix) else _near_directions(matrix, sums, tolerance)
@@ -62,10 +50,9 @@ def _equal_directions(matrix: Array, sums: Array) -> list[list[int]]:
 
 
 def _near_directions(matrix: Array, sums: Array, tolerance: float) -> list[list[int]]:
-    """Columns are compared with the first column of each group, so that no group drifts.
-
-    Their mean rows are compared before: a near column has a near mean, and few others do.
-    """
+    """Return lists of columns that are proportional within ``tolerance``."""
+    # A column is compared with the first column of each group, so groups do not drift. The means of row numbers are
+    # compared first: columns that are close have close means, and few other columns do.
     groups: list[list[int]] = []
     firsts, means = np.empty((matrix.shape[1], matrix.shape[0])), np.empty(matrix.shape[1])
     rows = np.arange(matrix.shape[0])
@@ -93,11 +80,11 @@ class Channel(Display):
         matrix: (n, m), nonnegative, float64 or Fraction.
         secrets: Names of the rows, or None.
         outcomes: Names of the columns, or None.
-        tolerance: Largest distance of the sum of a float64 row from 1 (solvers round at about 1e-9). The sum of an
-            exact row is exactly 1.
+        tolerance: Largest distance of the sum of a float64 row from 1 (solvers round at about 1e-9). An exact row must
+            sum to exactly 1.
 
     Raises:
-        NotAChannel: naming the row and its sum, or the negative entry.
+        NotAChannel: for a negative entry, and for a row whose sum is not 1.
 
     >>> coin = Channel([["3/4", "1/4"], ["1/4", "3/4"]])
     >>> (coin @ coin).matrix[0].tolist()
@@ -124,19 +111,26 @@ class Channel(Display):
         with refused_as(NotAChannel):
             array = as_array(matrix, "channel", ndim=2)
         if 0 in array.shape:
-            raise NotAChannel("a channel needs at least one secret and one outcome", came=f"shape {array.shape}")
+            remedy = "Pass an (n, m) matrix of probabilities."
+            raise NotAChannel(
+                "a channel needs at least one secret and one outcome", came=f"shape {array.shape}", remedy=remedy
+            )
         for x, y in np.argwhere(array < 0)[:1]:
             raise NotAChannel(f"entry [{x}, {y}] of the channel must not be negative", came=str(array[x, y]))
         sums = array.sum(axis=1)
         wrong = sums != 1 if is_exact(array) else abs(sums - 1) > tolerance
         for x in np.flatnonzero(wrong)[:1]:
             within = "" if is_exact(array) else f" within {tolerance}"
-            raise NotAChannel(f"row {x} of the channel sums to {sums[x]}, expected 1{within}")
+            raise NotAChannel(
+                f"row {x} of the channel must sum to 1{within}",
+                came=str(sums[x]),
+                remedy="Divide the row by its sum if it holds weights.",
+            )
         _set_fields(self, array, _names(secrets, array.shape[0], "secret"), _names(outcomes, array.shape[1], "outcome"))
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(secrets, outcomes)."""
+        """The numbers (n, m) of secrets and outcomes."""
         n, m = self.matrix.shape
         return int(n), int(m)
 
@@ -146,17 +140,23 @@ class Channel(Display):
         return is_exact(self.matrix)
 
     def __matmul__(self, after: "Channel | Remap | object") -> "Channel":
-        """C @ R, post-processing: each outcome of C is the secret of R (a channel, a `Remap`, or a matrix)."""
+        """Return C @ R, post-processing: outcome y of C is secret y of R, which is a channel, a `Remap` or a matrix."""
         m = self.shape[1]
         if isinstance(after, Remap):
             return stochastic(after.apply(self.matrix), self.secrets)
         then = after if isinstance(after, Channel) else Channel(after)
         if then.shape[0] != m:
-            raise NotAChannel(f"what follows must have {m} rows, one for each outcome", came=then.shape[0], where="@")
+            remedy = f"Multiply by a channel or remap with {m} rows."
+            raise NotAChannel(
+                f"the right factor must have {m} rows, one for each outcome",
+                came=then.shape[0],
+                where="@",
+                remedy=remedy,
+            )
         return stochastic(matrix_product(self.matrix, then.matrix), self.secrets, then.outcomes)
 
     def restrict(self, rows: Sequence[int]) -> "Channel":
-        """The same channel on some of the secrets only, in the order given.
+        """Return the rows of some of the secrets, in the given order.
 
         Source: [fernandes2022], section IV-C.
         """
@@ -169,20 +169,20 @@ class Channel(Display):
         return stochastic(self.matrix[restriction], names, self.outcomes)
 
     def mix(self, other: "Channel", p: Number) -> "Channel":
-        """p C + (1 - p) D: one of two channels with the same outcomes is used, and nobody learns which.
+        """p C + (1 - p) D: one of two channels with the same outcomes is used at random, and the choice stays hidden.
 
-        It is the refinement of `choose` that forgets which channel was used.
+        It is a refinement of `choose`, in which the choice is visible.
         """
         instance(other, Channel, "other")
         if self.shape != other.shape:
-            raise NotAChannel(f"channels that are mixed must both have the shape {self.shape}", came=other.shape)
+            raise NotAChannel(f"channels to mix must both have the shape {self.shape}", came=other.shape)
         mine, theirs = _weighted(self.matrix, other.matrix, p)
         return stochastic(mine + theirs, self.secrets, self.outcomes)
 
     def choose(self, other: "Channel", p: Number) -> "Channel":
-        """[p C | (1 - p) D]: one of two channels is used, and it is seen which (external probabilistic choice).
+        """[p C | (1 - p) D]: one of two channels is used at random, and the choice is visible (external choice).
 
-        The outcomes of C come first; names of outcomes are dropped.
+        The outcomes of C come first. The outcomes of the result have no names.
 
         Source: [fernandes2022], section IV-C (the choice M p(+) M').
         """
@@ -204,7 +204,7 @@ class Channel(Display):
     def relabel(
         self, secrets: Sequence[Hashable] | None = None, outcomes: Sequence[Hashable] | None = None
     ) -> "Channel":
-        """The same matrix with other names; names that are not given are kept."""
+        """Return the same matrix with other names of secrets or outcomes; names that are left out stay the same."""
         if secrets is not None:
             sequence_of(secrets, label, "secrets")
         if outcomes is not None:
@@ -216,18 +216,18 @@ class Channel(Display):
         )
 
     def merge_columns(self, tolerance: float = 1e-12) -> "Channel":
-        """The reduced channel: outcomes that say the same become one, and impossible outcomes are dropped.
+        """Return the reduced channel: proportional columns are added up, and impossible outcomes are removed.
 
-        Two outcomes say the same when their columns are proportional: they then lead every prior to the same posterior.
+        Outcomes with proportional columns lead every prior to the same posterior, so they reveal the same.
 
         Args:
             tolerance: Largest difference of an entry of two normalised float64 columns.
 
         Returns:
-            The channel of the merged columns, in order of first appearance; a merged outcome is named by the tuple of
-            the outcomes in it, if these have names.
+            The channel of the merged columns, in order of first appearance. If outcomes have names, the name of a
+            merged outcome is the tuple of the names of its outcomes.
 
-        Source: [fernandes2022], section II-A: equal channels up to this have equal hypers.
+        Source: [fernandes2022], section II-A: channels with equal reductions have equal hypers.
         """
         tolerance = real(tolerance, "tolerance")
         matrix, groups = merged_columns(self.matrix, tolerance)
@@ -235,7 +235,7 @@ class Channel(Display):
         return stochastic(matrix, self.secrets, names)
 
     def same_as(self, other: "Channel", tolerance: float = 0.0) -> bool:
-        """Whether the matrices have one shape and no entry differs by more than ``tolerance``; names may differ."""
+        """Return whether the matrices have equal shapes, and entries equal up to ``tolerance``; names may differ."""
         instance(other, Channel, "other")
         tolerance = real(tolerance, "tolerance")
         if self.shape != other.shape:
@@ -252,25 +252,26 @@ class Channel(Display):
         randomness: Any = None,
         method: DrawMethod | None = None,
     ) -> Any:
-        """An outcome for each secret, drawn with exactly the probabilities of its row.
+        """Draw an outcome for each secret, with exactly the probabilities in the row of the secret.
 
         The outcome may be published; each further draw for the same secret costs the level of the channel again.
 
         Args:
-            secrets: Secret, or list or array of secrets: by number, or by name where secrets have names (where
-                some names are numbers, every number is a name). Outcomes come by name where the secrets did.
-            shape: Shape of the independent draws of each; () for one.
+            secrets: Secret, or list or array of secrets. A secret is given by number, or by name if secrets have names
+                (if some names are numbers, a number is read as a name). For names, outcomes are names too.
+            shape: Shape of the independent draws for each secret; () for one draw.
             randomness: Source of random bits, by default the operating system; it must not be predictable.
             method: "constant" does the same work for every secret and outcome: n m comparisons a draw. "table" is
-                faster, and its look-ups show in shared caches. If left out, constant where that takes 0.1 seconds.
+                faster, but its look-ups can be observed through shared caches. The default is "constant" if that takes
+                at most 0.1 seconds, else "table".
 
         Returns:
             One outcome, or an array of the shape ``shape`` followed by that of the secrets.
 
         Raises:
-            Unsupported: for a channel of floats, which keeps no level exactly: `utmost.optima.repair` it first.
-            OutOfRange: for a secret that the channel does not have; its place is named, and not the secret.
-            PromiseBroken: for randomness that can be predicted; tests call `utmost.testing.seeded_draw`.
+            Unsupported: for a channel of floats, which satisfies no level exactly; apply `utmost.optima.repair` first.
+            OutOfRange: for an unknown secret; the message gives its position in the list, not the secret.
+            PromiseBroken: for predictable randomness; tests call `utmost.testing.seeded_draw`.
 
         Cost: 10^6 draws by table in 0.1 to 0.3 seconds.
 
@@ -291,11 +292,11 @@ class Channel(Display):
         return drawn_by_rows(self, rows, bits, method)
 
     def to_floats(self) -> "Channel":
-        """The channel of the nearest float64 entries; it may keep its promises only up to rounding."""
+        """Return the channel of the nearest float64 entries, whose privacy level holds only up to rounding."""
         return stochastic(to_floats(self.matrix), self.secrets, self.outcomes) if self.is_exact else self
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        """The matrix, for NumPy and what takes its arrays: Fractions or float64, or the dtype that is asked for."""
+        """Return the matrix for NumPy, as Fractions, as float64, or in the given dtype."""
         return np.array(self.matrix, dtype=dtype)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -307,7 +308,7 @@ class Channel(Display):
 
 
 def stochastic(matrix: Array, secrets: ChannelLabels = None, outcomes: ChannelLabels = None) -> Channel:
-    """A channel from a matrix that is row-stochastic by construction: our own algebra or a closed form. No check."""
+    """Return a channel without checks, from a matrix that is row-stochastic by construction."""
     check_array(matrix, "channel", 2)
     channel = object.__new__(Channel)
     _set_fields(channel, frozen(matrix), secrets, outcomes)
@@ -344,15 +345,15 @@ def _names(names: Sequence[Hashable] | None, size: int, what: str) -> ChannelLab
 
 @dataclass(frozen=True, slots=True, eq=False, init=False, repr=False)
 class Remap(Display, PickledByFields):
-    """Outcome y becomes action ``actions[y]``. (A randomised remap is a `Channel` from outcomes to actions.)
+    """A deterministic remap: outcome y becomes action ``actions[y]``. (A randomised remap is a `Channel`.)
 
     Args:
         actions: (m,) integers in 0, ..., size-1, one for each outcome.
         size: Number of actions.
-        ties: Outcomes at which another action would have done as well.
+        ties: Outcomes for which another action is equally good.
 
     Raises:
-        OutOfRange: for actions that are no integers, or outside 0..size-1.
+        OutOfRange: for actions that are not integers in 0..size-1.
 
     Source: [ghosh2009], section 2.3.
 
@@ -381,7 +382,7 @@ class Remap(Display, PickledByFields):
     @classmethod
     @fitting_memory("identity")
     def identity(cls, size: int) -> "Remap":
-        """Every outcome taken at face value."""
+        """Return the remap that maps each outcome to the action of the same number."""
         width = natural(size, "size", least=1)
         return cls(np.arange(width), width)
 
@@ -393,7 +394,7 @@ class Remap(Display, PickledByFields):
         return frozen(matrix)
 
     def apply(self, matrix: Array) -> Array:
-        """``matrix @ self.matrix`` without forming it: columns with the same action are added up. Cost: O(n m)."""
+        """Return ``matrix @ self.matrix`` by adding up the columns with the same action. Cost: O(n m)."""
         matrix = as_array(matrix, "matrix", ndim=2)
         if matrix.shape[1] != len(self.actions):
             raise OutOfRange(f"this remap is for {len(self.actions)} outcomes", came=matrix.shape[1])
@@ -404,13 +405,13 @@ class Remap(Display, PickledByFields):
         return merged
 
     def then(self, after: "Remap") -> "Remap":
-        """First this remap, then another one on its actions."""
+        """Return the composition: this remap, followed by a remap of its actions."""
         instance(after, Remap, "after")
         if self.size != len(after.actions):
-            raise OutOfRange(f"what follows must take {self.size} outcomes", came=len(after.actions))
+            raise OutOfRange(f"the second remap must have {self.size} outcomes", came=len(after.actions))
         return Remap(after.actions[self.actions], after.size)
 
     def same_as(self, other: "Remap") -> bool:
-        """Whether both choose the same actions among equally many; ties may differ."""
+        """Return whether both remaps have equal actions and sizes; ties may differ."""
         instance(other, Remap, "other")
         return self.size == other.size and np.array_equal(self.actions, other.actions)

@@ -1,8 +1,8 @@
-"""Exact draws from a mechanism: for each secret an outcome, with the probabilities of the secret's row and no others.
+"""Exact draws from a mechanism: an outcome for each secret, with exactly the probabilities in the row of the secret.
 
 A row of Fractions p_0, ..., p_(m-1) cuts [0, 1) at T_k = p_0 + ... + p_(k-1), and the outcome is the number of cuts
-that a uniform U has passed. All rows are drawn at once from 64 bits of each U; the draws whose bits end in the cell of
-a cut, one in 2^40 or fewer, are decided one by one by `Thresholds`, with as many further bits as that takes.
+below or at a uniform U. All draws first use 64 bits of U. If those bits do not decide on which side of a cut U lies,
+which happens in at most one of 2^40 draws, `Thresholds` reads further bits until they do.
 """
 
 from collections.abc import Hashable, Sequence
@@ -31,18 +31,18 @@ from utmost.errors import OutOfRange, Unsupported, WrongKind
 SecretNames = Sequence[Hashable] | None
 
 _LARGEST_WORD = (1 << 64) - 1
-# So many comparisons take about a tenth of a second: up to there the constant-time method is the default.
+# This many comparisons take about 0.1 seconds; up to this number the constant-time method is the default.
 _CONSTANT_UP_TO = 50_000_000
-# So many comparisons at once stay in the second-level cache.
+# This many comparisons at once fit into the second-level cache.
 _AT_ONCE = 1 << 17
-# Rows are compared in blocks that leave room for so many draws at once.
+# Rows are compared in blocks that leave room for this many draws at once.
 _DRAWS_SIDE_BY_SIDE = 256
 _MOST_OUTCOMES = 10**9
 _KEPT_SAMPLERS = 8
 
 
 class OutcomeSampler(Protocol):
-    """Protocol of samplers of outcomes by secret numbers: a channel of Fractions, or the geometric mechanism."""
+    """A sampler of outcomes for numbered secrets: a channel of Fractions, or the geometric mechanism."""
 
     @property
     def _secret_count(self) -> int: ...
@@ -51,70 +51,46 @@ class OutcomeSampler(Protocol):
 
 
 class OutcomeRemap(Protocol):
-    """Protocol of remaps from outcomes to actions."""
+    """A remap from outcomes to actions."""
 
     @property
-    def actions(self) -> NDArray[np.intp]:
-        """Action of each outcome."""
+    def actions(self) -> NDArray[np.intp]: ...
 
 
 class ChannelRows(Hashable, Protocol):
-    """Protocol of channels as tables of rows."""
+    """A channel as a table of rows."""
 
     @property
-    def matrix(self) -> Array:
-        """Row of each secret."""
+    def matrix(self) -> Array: ...
 
     @property
-    def is_exact(self) -> bool:
-        """Whether it holds Fractions."""
+    def is_exact(self) -> bool: ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NamedMechanism:
-    """A mechanism to draw from, with names of its secrets and outcomes.
-
-    Attributes:
-        mechanism: Channel of Fractions, or the geometric mechanism at any level.
-        names: Names of the secrets. If some of them are numbers, a number is a name, and else a position.
-        answers: Names of the outcomes; outcomes are named if the secrets were.
-        remap: Remap of each outcome.
-    """
+    """A mechanism to draw from, with names of its secrets and outcomes."""
 
     mechanism: OutcomeSampler
-    names: SecretNames = None
-    answers: SecretNames = None
-    remap: OutcomeRemap | None = None
+    names: SecretNames = None  # of the secrets; if some names are numbers, a number is a name, otherwise a position
+    answers: SecretNames = None  # of the outcomes, used if the secrets are given by name
+    remap: OutcomeRemap | None = None  # applied to each outcome
 
     def draw(self, secrets: Any, shape: Shape, randomness: Randomness | None, method: DrawMethod | None) -> Any:
-        """Independent outcomes to be published: see `outcomes`.
-
-        Raises:
-            PromiseBroken: for randomness that can be predicted.
-        """
+        """Draw independent outcomes for publication, see `outcomes`; refuse predictable randomness."""
         bits = unpredictable(randomness, where="draw", instead="utmost.interfaces.testing.seeded_draw")
         return self.outcomes(secrets, shape, bits, method)
 
     def outcomes(self, secrets: Any, shape: Shape, randomness: Randomness, method: DrawMethod | None) -> Any:
-        """Independent outcomes, one for each secret that is asked about.
-
-        Args:
-            secrets: Secret, or list or array of secrets, by number or by name.
-            shape: Shape of the outcomes of each secret; () for one.
-            randomness: Source of random bits.
-            method: "constant" or "table".
-
-        Returns:
-            One outcome for one secret and the shape (); else an array of the shape ``shape`` followed by that of the
-            secrets.
-
-        Raises:
-            Unsupported: for a channel of floats.
-            OutOfRange: for an unknown secret; the message names its place in the list.
-        """
+        """Draw independent outcomes, an array of shape ``shape`` followed by the shape of the secrets."""
         asked, size = self._secret_rows(secrets), _sizes(shape)
         if prod(size) * asked.rows.size > _MOST_OUTCOMES:
-            raise OutOfRange(f"at most {_MOST_OUTCOMES} outcomes can be drawn at once", came="more", where="draw")
+            raise OutOfRange(
+                f"at most {_MOST_OUTCOMES} outcomes can be drawn at once",
+                came="more",
+                where="draw",
+                remedy="Draw in parts.",
+            )
         rows = np.broadcast_to(asked.rows, (*size, *asked.rows.shape)).reshape(-1)
         drawn = self.numbers(rows, randomness, method)
         answers = self.answers if asked.is_named else None
@@ -124,15 +100,11 @@ class NamedMechanism:
         return outcomes if answers is None else _as_array_of_names(answers)[outcomes]
 
     def rows(self, secrets: Any) -> NDArray[np.intp]:
-        """The row of each secret of a list, which are given by number or by name.
-
-        Raises:
-            OutOfRange: for an unknown secret; the message names its place in the list.
-        """
+        """Return the row of each secret of a list, given by number or by name."""
         return self._secret_rows(secrets).rows
 
     def numbers(self, rows: NDArray[np.intp], randomness: Randomness, method: DrawMethod | None) -> NDArray[np.intp]:
-        """An outcome for each row, by its number, whatever secrets and outcomes are called."""
+        """Draw the number of an outcome for each row."""
         if method is not None:
             plan_for(method, 1)
         drawn = self.mechanism._numbers(rows, randomness, method)
@@ -143,14 +115,14 @@ class NamedMechanism:
 
 
 def named_mechanism(mechanism: Any) -> NamedMechanism:
-    """A channel or a design as what is drawn from, with the names of its secrets and outcomes."""
+    """Return a channel or a design as a mechanism to draw from, with the names of its secrets and outcomes."""
     drawing: NamedMechanism = mechanism._drawing()
     return drawing
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _SecretRows:
-    """Secrets that have been read: their rows, whether they came by name, and whether one came alone."""
+    """The rows of secrets that were read, whether they were given by name, and whether a single one was given."""
 
     rows: NDArray[np.intp]
     is_named: bool
@@ -162,7 +134,7 @@ class _SecretRows:
         if isinstance(secrets, np.ndarray) and secrets.ndim == 0:
             secrets, is_one = secrets.item(), True
         if isinstance(secrets, range) and (secrets.start < 0 or secrets.stop > size):
-            raise OutOfRange(f"secrets must lie in 0..{size - 1}", came="a longer range", where="draw")
+            raise OutOfRange(f"secrets must lie in 0..{size - 1}", came="a range with other numbers", where="draw")
         values = _integers_or_objects([secrets] if is_one else secrets)
         named = names is not None and (values.dtype.kind not in "iu" or _has_numbers(names))
         if not named:
@@ -172,7 +144,7 @@ class _SecretRows:
 
 
 def _integers_or_objects(secrets: Any) -> NDArray[Any]:
-    """Integers as an array of integers, anything else as an array of objects."""
+    """Return integers as an integer array, and anything else as an array of objects."""
     if isinstance(secrets, list | range):
         if not all(is_integer(x) for x in secrets):
             return objects(secrets)
@@ -187,11 +159,14 @@ def _has_numbers(names: Sequence[Hashable]) -> bool:
 
 def _check_positions(values: NDArray[Any], size: int, has_names: bool) -> None:
     if values.dtype.kind not in "iu":
-        raise WrongKind(f"a secret must be a number in 0..{size - 1}", came="another kind", where="draw")
+        kinds = sorted({type(value).__name__ for value in values.ravel().tolist()})
+        raise WrongKind(f"a secret must be an integer in 0..{size - 1}", came=", ".join(kinds), where="draw")
     wrong = np.flatnonzero((values < 0) | (values >= size))
     if wrong.size:
         wanted = "a name, or a number" if has_names else "a number"
-        raise OutOfRange(f"a secret must be {wanted} in 0..{size - 1}", came=f"another, at place {wrong[0]}")
+        remedy = "Correct that secret; this message never shows it."
+        came = f"another number at position {wrong[0]} of the list"
+        raise OutOfRange(f"a secret must be {wanted} in 0..{size - 1}", came=came, remedy=remedy)
 
 
 def _positions(values: NDArray[Any], names: SecretNames) -> NDArray[np.intp]:
@@ -202,8 +177,10 @@ def _positions(values: NDArray[Any], names: SecretNames) -> NDArray[np.intp]:
     for at, value in enumerate(flat):
         try:
             rows.append(place[value])
-        except Exception:  # no such name, or no name at all: its hash raises what it will
-            raise OutOfRange("a secret must be one of the names", came=f"another, at place {at}") from None
+        except Exception:  # an unknown name, or a value whose hash raises any error
+            came = f"another value at position {at} of the list"
+            remedy = "Correct that secret; this message never shows it."
+            raise OutOfRange("a secret must be one of the names of secrets", came=came, remedy=remedy) from None
     return np.array(rows, np.intp).reshape(values.shape)
 
 
@@ -214,16 +191,16 @@ def _as_array_of_names(answers: Sequence[Hashable]) -> NDArray[Any]:
 def _sizes(shape: Shape) -> tuple[int, ...]:
     size = () if shape is None else shape if isinstance(shape, tuple) else (shape,)
     if not all(is_integer(n) and n >= 0 for n in size):
-        raise OutOfRange("a shape must be made of integers of at least 0", came=shape, where="draw")
+        raise OutOfRange("a shape must consist of integers >= 0", came=shape, where="draw")
     return tuple(map(int, size))
 
 
 def drawn_by_noise(
     at: Level, size: int, rows: NDArray[np.intp], bits: Randomness, method: DrawMethod | None
 ) -> NDArray[np.intp]:
-    """Each of the counts 0, ..., size - 1 with geometric noise of a level, clamped to them."""
+    """Return counts 0, ..., size - 1 with geometric noise of a level, clamped to 0, ..., size - 1."""
     noise = joined(draws(Geometric(at), rows.size, randomness=bits, method=method), rows.size)
-    # Beyond 2^62 every noise is clamped; it is clamped first, so that the sum stays within int64.
+    # Noise beyond 2^62 is clamped before it is added, so that the sum stays within int64.
     clamped = np.minimum(np.maximum(noise, -size), size).astype(np.int64)
     return np.asarray(np.clip(rows + clamped, 0, size - 1), np.intp)
 
@@ -231,17 +208,13 @@ def drawn_by_noise(
 def drawn_by_rows(
     channel: ChannelRows, rows: NDArray[np.intp], bits: Randomness, method: DrawMethod | None
 ) -> NDArray[np.intp]:
-    """An outcome for each row of an exact channel.
-
-    Raises:
-        Unsupported: for a channel of floats.
-    """
+    """Draw an outcome for each row of an exact channel; refuse a channel of floats."""
     if not channel.is_exact:
         raise Unsupported(
-            "a draw needs probabilities that are Fractions: floats do not keep a level exactly",
+            "a draw needs probabilities that are Fractions, because floats satisfy no level exactly",
             came="a channel of floats",
             where="draw",
-            remedy="Draw from utmost.optima.repair(ptype, channel).channel: it keeps the level.",
+            remedy="Draw from utmost.optima.repair(ptype, channel).channel, which satisfies the level.",
         )
     return _sampler(channel).draw(rows, bits, method)
 
@@ -252,14 +225,9 @@ def _sampler(channel: ChannelRows) -> "RowSampler":
 
 
 class RowSampler:
-    """Outcomes for arrays of rows of an exact channel.
+    """A sampler of outcomes for rows of an (n, m) matrix of Fractions."""
 
-    Args:
-        matrix: (n, m) Fractions, each row of sum 1.
-
-    Cost: O(n m) once; then about 0.1 to 0.3 us a draw by table, 1 to 2 n m nanoseconds a draw in constant time.
-    """
-
+    # Cost: O(n m) once; then 0.1 to 0.3 us a draw by table, or 1 to 2 n m nanoseconds a draw in constant time.
     __slots__ = ("_count_type", "_cut_numerators", "_cut_words", "_denominators", "_keys", "_shape", "_shift")
 
     def __init__(self, matrix: Array) -> None:
@@ -270,17 +238,17 @@ class RowSampler:
         self._cut_numerators, self._denominators = [ends for ends, _ in rows], [total for _, total in rows]
         first = [[min((end << 64) // total, _LARGEST_WORD) for end in ends] for ends, total in rows]
         self._cut_words = frozen(np.array(first, np.uint64).reshape(n, m - 1))
-        # A word is cut short by as many bits as the number of its row takes, and stands behind that number.
+        # A key is the number of a row, followed by the leading bits of a random word.
         self._shift = np.uint64(max(1, (n - 1).bit_length()))
         self._keys = frozen(self._key(np.arange(n, dtype=np.uint64)[:, None], self._cut_words).ravel())
 
     def cuts(self, row: int, bits: int) -> list[Interval]:
-        """T_1, ..., T_(m-1) of a row."""
+        """Return intervals around T_1, ..., T_(m-1) of a row."""
         ends, total = self._cut_numerators[row], self._denominators[row]
         return [Interval((end << bits) // total, -((-end << bits) // total), bits) for end in ends]
 
     def draw(self, rows: NDArray[np.intp], randomness: Randomness, method: DrawMethod | None) -> NDArray[np.intp]:
-        """An independent outcome for each row."""
+        """Draw an independent outcome for each row."""
         n, m = self._shape
         outcomes = np.zeros(rows.size, np.intp)
         if m == 1:
@@ -304,7 +272,7 @@ class RowSampler:
     def _by_search(
         self, rows: NDArray[np.intp], words: NDArray[np.uint64]
     ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-        """The number of truncated cuts at or below each word in its row; and whether the last of them equals it."""
+        """Return the number of truncated cuts at or below each word in its row, and whether one equals the word."""
         keys, before = self._key(rows.astype(np.uint64), words), rows * (self._shape[1] - 1)
         index = np.searchsorted(self._keys, keys, side="right") - before
         return index, (index > 0) & (self._keys[np.maximum(before + index - 1, 0)] == keys)
@@ -312,7 +280,7 @@ class RowSampler:
     def _by_comparison(
         self, rows: NDArray[np.intp], words: NDArray[np.uint64]
     ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-        """`_by_search` with whole words: each is compared with every cut of every row, so that time tells no row."""
+        """Return the same as `_by_search` in constant time: each word is compared with every cut of every row."""
         n, m = self._shape
         indices, unsure = np.zeros(rows.size, np.intp), np.zeros(rows.size, np.bool_)
         block = max(1, min(n, _AT_ONCE // (m * min(rows.size, _DRAWS_SIDE_BY_SIDE))))
@@ -322,7 +290,7 @@ class RowSampler:
             for low in range(0, n, block):
                 cuts = self._cut_words[low : low + block, :, None]
                 is_own = rows[here] == np.arange(low, low + len(cuts))[:, None]
-                # All rows are compared and the own one kept: no address depends on the row.
+                # All rows are compared, and one result is kept by arithmetic, so no memory address depends on the row.
                 passed = np.add.reduce((words[here] >= cuts).view(np.uint8), axis=1, dtype=self._count_type)
                 indices[here] += (passed * is_own).sum(axis=0, dtype=np.intp)
                 unsure[here] |= (np.logical_or.reduce(words[here] == cuts, axis=1) & is_own).any(axis=0)
@@ -330,7 +298,7 @@ class RowSampler:
 
 
 def _integer_cuts(row: list[Fraction]) -> tuple[list[int], int]:
-    """The cuts of a row as integers, over their common denominator."""
+    """Return the cuts of a row as integers over their common denominator, and the denominator."""
     total = lcm(*{p.denominator for p in row})
     ends = list(accumulate(p.numerator * (total // p.denominator) for p in row))
     assert ends[-1] == total, "the row of a channel has the sum 1"

@@ -1,4 +1,4 @@
-"""Channels on counts: geometric noise clamped, unbounded or renormalised, Laplace noise, and the fair mechanism."""
+"""Channels on counts: geometric noise (clamped, unbounded or renormalised), Laplace noise, and the fair mechanism."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ from utmost.errors import OutOfRange
 
 @fitting_memory("geometric_channel")
 def geometric_channel(size: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> Channel:
-    """The range-restricted geometric mechanism on {0, ..., n}: exact where alpha is rational, else float64.
+    """The range-restricted geometric mechanism on {0, ..., n}: exact if alpha is rational, else float64.
 
     G[i, j] = c_j alpha^|i-j| with c = 1/(1+alpha) at both ends and (1-alpha)/(1+alpha) inside: two-sided geometric
     noise, clamped to the range. Float64 entries below the smallest float become 0.
@@ -47,12 +47,12 @@ def geometric_channel(size: int, epsilon: Number | Level | None = None, *, alpha
 
 @dataclass(frozen=True, slots=True, repr=False)
 class GeometricMatrix(Display):
-    r"""G of `geometric_channel` as a structure: products with G and with its inverse in O(n m), nothing stored.
+    r"""The matrix G of `geometric_channel` without its entries: products with G and with its inverse take O(n m).
 
     G = E diag(c) with E[i, j] = alpha^|i-j|, and E^{-1} = T / (1 - alpha^2) is tridiagonal: T has -alpha beside the
     diagonal, and on it 1 at both ends and 1 + alpha^2 inside. So G^{-1} = diag(1/c) T / (1 - alpha^2).
 
-    Products are exact where alpha is rational and the other factor is exact, else float64.
+    Products are exact if alpha is rational and the other factor is exact, else float64.
 
     Attributes:
         size: Number of counts, n + 1.
@@ -72,7 +72,7 @@ class GeometricMatrix(Display):
         object.__setattr__(self, "size", natural(self.size, "size", least=1))
 
     def scales(self, floats: bool = False) -> Array:
-        """c, of shape (n+1,); as float64 if so asked, or where alpha is irrational."""
+        """Return c, (n+1,), as Fractions; as float64 if ``floats`` or if alpha is irrational."""
         floats = truth(floats, "floats")
         ends, inside = self._scale(floats)
         c = np.full(self.size, inside, dtype=np.float64 if isinstance(inside, float) else object)
@@ -80,7 +80,7 @@ class GeometricMatrix(Display):
         return frozen(c)
 
     def powers(self, floats: bool = False) -> Array:
-        """alpha^0, ..., alpha^n; as float64 if so asked, or where alpha is irrational."""
+        """Return alpha^0, ..., alpha^n as Fractions; as float64 if ``floats`` or if alpha is irrational."""
         floats = truth(floats, "floats")
         if floats or not self.level.is_rational:
             return frozen(np.exp(-self.level.epsilon_float * np.arange(self.size)))
@@ -95,7 +95,7 @@ class GeometricMatrix(Display):
         powers, (ends, inside) = self.powers(floats), self._scale(floats)
         i = np.arange(self.size)
         gaps = np.abs(i[:, None] - i)
-        matrix = (inside * powers)[gaps]  # only n+1 products: equal entries share one Fraction
+        matrix = (inside * powers)[gaps]  # only n+1 products; equal entries share one Fraction
         matrix[:, [0, -1]] = (ends * powers)[gaps[:, [0, -1]]]
         return frozen(matrix)
 
@@ -127,7 +127,7 @@ class GeometricMatrix(Display):
         randomness: Any = None,
         method: DrawMethod | None = None,
     ) -> Any:
-        """A count for each true count, drawn exactly at the level itself, rational or not: see `Channel.draw`."""
+        """Draw a count for each true count, exactly, for rational and irrational levels: see `Channel.draw`."""
         return self._drawing().draw(secrets, shape, randomness, method)
 
     def _drawing(self) -> NamedMechanism:
@@ -149,7 +149,7 @@ class GeometricMatrix(Display):
         return determinant
 
     def _scale(self, floats: bool) -> tuple[Fraction | float, Fraction | float]:
-        """c at the ends and inside. For n = 0 both ends are one place, which catches everything."""
+        """Return c at the ends and inside; for n = 0 both ends are the same count, and c is 1."""
         if floats or not self.level.is_rational:
             e = self.level.epsilon_float
             ends, inside = float(1 / (1 + np.exp(-e))), float(np.tanh(e / 2))
@@ -158,7 +158,7 @@ class GeometricMatrix(Display):
         return (Fraction(1) if self.size == 1 else 1 / (1 + a)), (1 - a) / (1 + a)
 
     def _gap(self, floats: bool) -> Fraction | float:
-        """1 - alpha^2, without cancellation."""
+        """Return 1 - alpha^2, without cancellation."""
         if floats or not self.level.is_rational:
             return float(-np.expm1(-2 * self.level.epsilon_float))
         return 1 - self.level.alpha_fraction() ** 2
@@ -170,7 +170,7 @@ class GeometricMatrix(Display):
         return self.scales(floats=not is_exact(x))
 
     def _sweep(self, x: Array) -> Array:
-        """E @ x by one pass down, adding up what comes from above, and one pass up."""
+        """Return E @ x by one pass down and one pass up."""
         a = self._alpha(x)
         down, up = x.copy(), np.zeros_like(x) if not is_exact(x) else x * Fraction(0)
         for i in range(1, self.size):
@@ -180,7 +180,7 @@ class GeometricMatrix(Display):
         return np.asarray(down + up)
 
     def _tridiagonal(self, x: Array) -> Array:
-        """E^{-1} @ x = T @ x / (1 - alpha^2)."""
+        """Return E^{-1} @ x = T @ x / (1 - alpha^2)."""
         if self.size == 1:
             return x.copy()
         a = self._alpha(x)
@@ -206,18 +206,18 @@ def _as_column(scales: Array, x: Array) -> Array:
 def unbounded_geometric_channel(
     size: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None
 ) -> Channel:
-    """Two-sided geometric noise on {0, ..., n}, with every response below 0 as one outcome and every one above n.
+    """Two-sided geometric noise on {0, ..., n}; all responses below 0 are one outcome, and all above n another.
 
     C[i, j] = (1-alpha)/(1+alpha) alpha^|i-j| inside; the tails have alpha^(i+1)/(1+alpha) and alpha^(n-i+1)/(1+alpha).
-    The column of each response below 0 is proportional to that of 0, so folding a tail loses nothing; and merging the
-    columns that say the same gives G of `geometric_channel`: the two mechanisms have the same hyper.
+    The column of each response below 0 is proportional to the column of 0, so merging a tail changes no posterior.
+    Merging proportional columns gives `geometric_channel`, so both mechanisms have the same hyper.
 
     Args:
         size: Number of counts, n + 1 >= 1.
         epsilon, alpha: Privacy level, one of them.
 
     Returns:
-        (n+1, n+3), with the outcomes named "< 0", 0, ..., n, "> n"; exact where alpha is rational, else float64.
+        (n+1, n+3), with the outcomes named "< 0", 0, ..., n, "> n"; exact if alpha is rational, else float64.
 
     Source: [ghosh2009], example 2.1; [fernandes2022], section VI-A.
 
@@ -226,7 +226,7 @@ def unbounded_geometric_channel(
     """
     n = natural(size, "size", least=1) - 1
     g = GeometricMatrix(n + 3, level(epsilon, alpha))
-    wide = g.matrix()[1:-1]  # clamping to {-1, ..., n+1} is what folds the tails
+    wide = g.matrix()[1:-1]  # clamping to {-1, ..., n+1} merges the tails
     return stochastic(wide, outcomes=("< 0", *range(n + 1), f"> {n}"))
 
 
@@ -235,8 +235,8 @@ def renormalised_geometric_channel(
 ) -> Channel:
     """C[i, j] proportional to alpha^|i-j| on {0, ..., n}, each row divided by its own sum.
 
-    **This channel is not private at its nominal level for n >= 2**: the sums differ from row to row. Its true level is
-    `renormalised_epsilon`; `geometric_channel` clamps instead and keeps the level.
+    **This channel does not satisfy its nominal level for n >= 2**, because row sums differ. Its true level is
+    `renormalised_epsilon`. Use `geometric_channel`, which clamps and satisfies the level.
 
     >>> renormalised_geometric_channel(3, alpha="1/2").matrix[:, 0].tolist()
     [Fraction(4, 7), Fraction(1, 4), Fraction(1, 7)]
@@ -248,10 +248,10 @@ def renormalised_geometric_channel(
 
 
 def renormalised_epsilon(size: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> float:
-    """The epsilon that `renormalised_geometric_channel` really keeps, rounded up.
+    """Return the true epsilon of `renormalised_geometric_channel`, rounded up.
 
-    It is the logarithm of (1/alpha) (1 + (alpha - alpha^n) (1 - alpha) / (1 - alpha^(n+1))), the ratio of the sums of
-    rows 1 and 0 over alpha. For n < 2 it is the nominal epsilon, and for n = 0 it is 0.
+    It is the logarithm of (1/alpha) (1 + (alpha - alpha^n) (1 - alpha) / (1 - alpha^(n+1))), where the second factor is
+    the ratio of the sums of rows 1 and 0. It is the nominal epsilon for n = 1, and 0 for n = 0.
 
     >>> renormalised_epsilon(3, alpha="1/2"), renormalised_epsilon(2, epsilon=1)  # log(16/7) is above log(2)
     (0.8266785731844..., 1.0)
@@ -274,22 +274,22 @@ def laplace_channel(
     alpha: Number | None = None,
     thresholds: Sequence[Number] | None = None,
 ) -> Channel:
-    """A count in {0, ..., n} with Laplace noise of density (epsilon/2) exp(-epsilon |x|), seen through thresholds.
+    """A count in {0, ..., n} plus Laplace noise of density (epsilon/2) exp(-epsilon |x|), rounded to intervals.
 
-    With F the distribution function of the noise and t_1 < ... < t_k the thresholds, outcome j is the interval from t_j
-    to t_{j+1}, and C[i, j] = F(t_{j+1} - i) - F(t_j - i), where t_0 is minus and t_{k+1} plus infinity.
+    Let F be the distribution function of the noise and t_1 < ... < t_k the thresholds, with t_0 = -infinity and t_{k+1}
+    = infinity. Outcome j is the interval from t_j to t_{j+1}, and C[i, j] = F(t_{j+1} - i) - F(t_j - i).
 
-    Posteriors under Laplace noise vary within every interval inside [0, n], so any finite channel loses something; left
-    of 0 and right of n nothing more is said.
+    Posteriors under Laplace noise vary within every interval inside [0, n], so this finite channel loses information
+    there; below 0 and above n posteriors are constant, and nothing is lost.
 
     Args:
         size: Number of counts, n + 1 >= 1.
         epsilon, alpha: Privacy level, one of them.
-        thresholds: Increasing numbers; 1/2, 3/2, ..., n - 1/2 when left out, so that outcome j is the count to which
-            the response rounds, clamped to the range.
+        thresholds: Increasing numbers; 1/2, 3/2, ..., n - 1/2 when left out, which rounds the response to the nearest
+            count in the range.
 
     Returns:
-        (n+1, k+1): exact where alpha^|t - i| is rational for every threshold and count, else float64.
+        (n+1, k+1): exact if alpha^|t - i| is rational for every threshold and count, else float64.
 
     Raises:
         OutOfRange: for thresholds that do not increase.
@@ -305,24 +305,24 @@ def laplace_channel(
     read_thresholds = [Fraction(2 * j + 1, 2) for j in range(rows - 1)] if thresholds is None else thresholds
     cuts = [exact(t, "thresholds") for t in read_thresholds]
     if any(s >= t for s, t in pairwise(cuts)):
-        raise OutOfRange("thresholds must increase", came=", ".join(map(str, cuts)), where="laplace_channel")
+        raise OutOfRange("thresholds must increase strictly", came=", ".join(map(str, cuts)), where="laplace_channel")
     if at.is_rational and all(at.scaled(abs(t)).is_rational for t in cuts if t):
         tail = cache(lambda gap: (at.scaled(gap).alpha_fraction() if gap else Fraction(1)) / 2)
         masses = [_exact_row([t - i for t in cuts], tail) for i in range(rows)]
         return stochastic(np.array(masses, dtype=object).reshape(rows, -1))
-    # One power is irrational: floats.
+    # A power is irrational: use floats.
     counts, ends = np.arange(rows)[:, None], np.array([-np.inf, *map(float, cuts), np.inf])
     return stochastic(_masses(ends[None, :-1] - counts, ends[None, 1:] - counts, at.epsilon_float))
 
 
 def _exact_row(cuts: list[Fraction], tail: Callable[[Fraction], Fraction]) -> list[Fraction]:
-    """Differences of F = tail(|x|) left of 0 and 1 - tail(|x|) right of it."""
+    """Return differences of F, where F(x) is tail(|x|) for x < 0 and 1 - tail(|x|) for x >= 0."""
     below = [tail(-x) if x < 0 else 1 - tail(x) for x in cuts]
     return [high - low for low, high in zip([Fraction(0), *below], [*below, Fraction(1)], strict=True)]
 
 
 def _masses(low: Array, high: Array, epsilon: float) -> Array:
-    """P(low < X < high), elementwise, without cancellation: on one side of 0 as tail times 1 - exp(-epsilon width)."""
+    """Return P(low < X < high) elementwise, without cancellation: tail (1 - exp(-epsilon width)) on one side of 0."""
     near = np.minimum(abs(low), abs(high))
     one_side: Any = np.exp(-epsilon * near) / 2 * -np.expm1(-epsilon * (high - low))
     across = 1 - (np.exp(epsilon * np.minimum(low, 0)) + np.exp(-epsilon * np.maximum(high, 0))) / 2
@@ -333,18 +333,18 @@ def _masses(low: Array, high: Array, epsilon: float) -> Array:
 def fair_channel(size: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> Channel:
     r"""C[x, r] = y alpha^e(x, r) on {0, ..., n}, where every row holds the powers 0, 1, 1, 2, 2, ... of alpha.
 
-    With m the distance of x from the nearer end, e = |x - r| up to m, and beyond, on the side where there is more room,
-    e = ceil(r / 2) for x below the middle and ceil((n - r) / 2) above it. The powers have one sum in every row:
+    Let m be the distance of x from the nearer end. Then e = |x - r| if |x - r| <= m; otherwise e = ceil(r / 2) for x in
+    the lower half and e = ceil((n - r) / 2) for x in the upper half. All rows have the same sum 1/y of powers:
 
         1/y = (1 + alpha - 2 alpha^(n/2 + 1)) / (1 - alpha)              for even n,
         1/y = (1 + alpha) (1 - alpha^((n + 1)/2)) / (1 - alpha)          for odd n.
 
-    It is honest, fair, symmetric and monotone in rows and columns, and of all fair private mechanisms it says the truth
-    most often.
+    It is honest, fair, symmetric and monotone in rows and columns. Among all fair private mechanisms it has the largest
+    probability of the true count.
 
     Args:
         size: Number of counts, n + 1 >= 1.
-        epsilon, alpha: Privacy level, one of them; exact where alpha is rational.
+        epsilon, alpha: Privacy level; give one of the two. The channel is exact if alpha is rational.
 
     Source: [cormode2018], the mechanism EM.
 

@@ -1,4 +1,4 @@
-"""Channels on other spaces: randomised response, two secrets, all constraints tight, noise on a lattice."""
+"""Channels on other spaces: randomised response, two secrets, tight constraints, noise on a lattice."""
 
 from fractions import Fraction
 from math import ceil
@@ -25,7 +25,7 @@ from utmost.errors import Infeasible, OutOfRange, SolverFailed, Unsupported
 def randomized_response(k: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> Channel:
     """R[x, y] = 1/w for y = x and alpha/w otherwise, with w = 1 + (k-1) alpha: the truth is the likeliest answer.
 
-    Private at its level on `discrete(k)`, where it has the largest multiplicative capacity.
+    It satisfies its level on `discrete(k)`, where it has the largest multiplicative capacity.
 
     Args:
         k: Number of secrets, k >= 1.
@@ -44,7 +44,7 @@ def randomized_response(k: int, epsilon: Number | Level | None = None, *, alpha:
 def dual_randomized_response(k: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> Channel:
     """R[x, y] = alpha/w for y = x and 1/w otherwise, with w = alpha + k - 1: the truth is the least likely answer.
 
-    Private at its level on `discrete(k)`, where it has the largest additive capacity.
+    It satisfies its level on `discrete(k)`, where it has the largest additive capacity.
 
     Args:
         k: Number of secrets, k >= 1.
@@ -76,15 +76,15 @@ def two_secret_optimum(
 ) -> Channel:
     """T = [[k e^d, k], [k, k e^d]] with k = 1/(1 + e^d) and d = epsilon times the distance of the two secrets.
 
-    Every private mechanism for two secrets is T followed by post-processing, so T is best for every prior and every
-    loss; with more secrets there is no such mechanism.
+    Every private mechanism for two secrets is T followed by post-processing, so T is optimal for every prior and every
+    loss. For more secrets no mechanism has this property.
 
     Args:
         epsilon, alpha: Privacy level of one unit of distance, one of them.
         distance: Distance of the secrets, positive.
 
     Returns:
-        (2, 2), exact where alpha to the distance is rational, else float64.
+        (2, 2), exact if alpha^distance is rational, else float64.
 
     Source: [fernandes2022], corollary 9 and (15).
 
@@ -108,10 +108,10 @@ def two_secret_optimum(
 
 
 def tight_constraints(space: Space, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> Channel:
-    """C = E diag(w) with E[x, y] = alpha^d(x, y) and E w = 1: outcomes are secrets, and C[x, y] = alpha^d C[y, y].
+    """C = E diag(w), where E[x, y] = alpha^d(x, y) and E w = 1; outcomes are secrets, and C[x, y] = E[x, y] C[y, y].
 
-    Where w >= 0 it is the mechanism with the largest multiplicative capacity of its type, which is sum w, the magnitude
-    of the scaled space. On counts it is the geometric mechanism, on equally far secrets randomised response, on a cube
+    If w >= 0, this mechanism has the largest multiplicative capacity of its type, sum w, which is the magnitude of the
+    scaled space. On counts it is the geometric mechanism, on `discrete(k)` randomised response, and on a Hamming cube
     randomised response of each bit.
 
     Args:
@@ -119,10 +119,11 @@ def tight_constraints(space: Space, epsilon: Number | Level | None = None, *, al
         epsilon, alpha: Privacy level of one unit of distance, one of them.
 
     Returns:
-        (n, n), named by the secrets' labels; exact where alpha to every distance is rational, else float64.
+        (n, n), with the labels of the secrets as names; exact if alpha^d is rational for every distance d, else
+        float64.
 
     Raises:
-        Infeasible: where some w is negative: then no mechanism keeps all constraints with equality.
+        Infeasible: if some w is negative: then no mechanism satisfies all constraints with equality.
 
     Cost: one n x n linear system; the exact one takes seconds for n in the hundreds.
 
@@ -149,7 +150,7 @@ def tight_constraints(space: Space, epsilon: Number | Level | None = None, *, al
 
 
 def alpha_powers(space: Space, at: Level) -> Array:
-    """E[x, y] = alpha^d(x, y), (n, n): Fractions where all of them are rational, else float64."""
+    """Return E[x, y] = alpha^d(x, y), (n, n): Fractions if all of them are rational, else float64."""
     lengths = space.metric.length_table().astype(object)
     powers = {0: Fraction(1)}
     for length in set(lengths.flat):
@@ -167,7 +168,7 @@ def alpha_powers(space: Space, at: Level) -> Array:
 
 
 def _weighting(similarity: Array) -> Array:
-    """w with E w = 1; where all secrets look alike, all weights are equal."""
+    """Return w with E w = 1; if all entries of E are equal, all weights are equal."""
     n, sums = len(similarity), similarity.sum(axis=1)
     if (sums == sums[0]).all():
         return np.asarray(1 / sums)
@@ -176,33 +177,36 @@ def _weighting(similarity: Array) -> Array:
             return np.asarray(np.linalg.solve(similarity, np.ones(n)))
         solution = solve_sparse([dict(enumerate(row)) for row in similarity], [Fraction(1)] * n)
     except (np.linalg.LinAlgError, SolverFailed):
-        raise OutOfRange("the powers alpha^d of the space must be independent", came="a singular matrix") from None
+        remedy = "Use a larger epsilon."
+        raise OutOfRange(
+            "the matrix of powers alpha^d must be invertible", came="a singular matrix", remedy=remedy
+        ) from None
     return objects(solution)
 
 
-# Lattice points beyond this many units of log weigh, all together, less than 1e-20 of what lies before them.
+# Lattice points of weight below exp(-_REACH) have together less than 1e-20 of the weight of all others.
 _DEPTH = 52
 _FARTHEST = 50_000
-_MOST_EPSILON = 1_000_000  # beyond it the other secret's chance has some 400 000 digits
+_MOST_EPSILON = 1_000_000  # at this epsilon, the probability of the wrong answer has about 400 000 digits
 
 
 def planar_geometric_channel(
     rows: int, cols: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None
 ) -> Channel:
-    """Noise with P(z) = c alpha^|z| on the points z of the whole lattice, |z| Euclidean, moved back into the grid.
+    """Noise with P(z) = c alpha^|z| on the points z of an infinite lattice, |z| Euclidean, projected into the grid.
 
-    The constant c is the same for every secret, so the level is kept along the Euclidean distance; a point beyond the
-    grid moves to the nearest point of it, which is post-processing.
+    The constant c is the same for every secret, so the level holds for the Euclidean distance. Replacing a point
+    outside the grid by the nearest grid point is post-processing.
 
     Args:
         rows, cols: Grid, see `spaces.grid`.
         epsilon, alpha: Privacy level of one step of the grid, one of them.
 
     Returns:
-        (rows cols, rows cols) float64, named by the points: the sums over a lattice have no closed form.
+        (rows cols, rows cols) float64, because sums over a lattice have no closed form; the points are the names.
 
     Raises:
-        Unsupported: where the noise reaches farther than 50 000 steps: epsilon below about 1/1000.
+        Unsupported: if the noise reaches farther than 50 000 steps, for epsilon below about 1/1000.
 
     Cost: O((rows + cols + 52/epsilon)^2 + (rows cols)^2): a second or two for epsilon = 1/100.
 
@@ -218,7 +222,7 @@ def planar_geometric_channel(
         raise Unsupported(
             f"planar noise must reach at most {_FARTHEST} steps",
             came=reach,
-            remedy="Take a coarser grid: a step k times as long at k times the epsilon.",
+            remedy="Use a coarser grid: with steps k times as long, pass k times the epsilon.",
         )
     weights = _weights(at.epsilon_float, n, m, reach)
     kinds, places = zip(_offsets(n), _offsets(m), strict=True)
@@ -234,15 +238,14 @@ _ONE, _BEYOND, _ALL = range(3)
 
 
 def _offsets(size: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Kinds of the offsets that end at each secret and outcome along one axis (one, all beyond, all), and the
-    nearest."""
+    """Return which offsets along an axis lead from secret to outcome (one, all beyond, all), and the nearest offset."""
     x, y = np.arange(size)[:, None], np.arange(size)[None, :]
     kind = np.where((y == 0) | (y == size - 1), _BEYOND if size > 1 else _ALL, _ONE)
     return np.broadcast_to(kind, (size, size)), abs(x - y)
 
 
 def _weights(rate: float, n: int, m: int, reach: int) -> Floats:
-    """Sums of exp(-rate |z|) over offsets z = (i, j), by kind of i, kind of j, nearest |i| < n and nearest |j| < m."""
+    """Return sums of exp(-rate |(i, j)|) over offsets, by kind of i, kind of j, nearest |i| < n and nearest |j| < m."""
     weights = np.zeros((3, 3, n, m))
     across = np.arange(reach + 1.0)
     beyond = np.zeros((2, m))
@@ -252,7 +255,7 @@ def _weights(rate: float, n: int, m: int, reach: int) -> Floats:
         beyond += [row[:m], ends]
         if i < n:
             weights[_ONE, :2, i], weights[_BEYOND, :2, i] = [row[:m], ends], beyond
-    # All offsets are those from 0 on, on both sides, less 0, which is then counted twice.
+    # All offsets: both sides from 0 on, minus 0, which is counted twice.
     weights[_ALL, :2] = 2 * weights[_BEYOND, :2, :1] - weights[_ONE, :2, :1]
     weights[:, _ALL] = 2 * weights[:, _BEYOND, :, :1] - weights[:, _ONE, :, :1]
     return weights

@@ -1,1 +1,1 @@
-"""Refinement, vertices, kernels and universality: the shape of all mechanisms that keep a promise."""
+"""Refinement, vertices, kernels and universality: the geometry of the mechanisms of a privacy type."""

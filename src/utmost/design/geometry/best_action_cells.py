@@ -1,6 +1,6 @@
-"""The cells of priors on which a consumer's best actions stay the same, and what numbers on them prove.
+"""Cells of priors on which a consumer's best actions are constant, and certificates of universal optimality on them.
 
-This module checks verdicts on universal optimality; it has no solver.
+This module checks verdicts on universal optimality without a solver.
 """
 
 from collections.abc import Iterable, Iterator
@@ -27,41 +27,24 @@ PriorVector = tuple[Any, ...]
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cone of priors with a vertex set and, for each vertex, the hyperplanes that it lies on.
-
-    Attributes:
-        rays: Vertices.
-        on: Bit mask, for each vertex, of the numbers of the hyperplanes of a `Complex` on which it lies.
-    """
+    """A cone of priors, given by its vertices and, for each vertex, the hyperplanes of a `Complex` through it."""
 
     rays: tuple[PriorVector, ...]
-    on: tuple[int, ...]
+    on: tuple[int, ...]  # bit masks of the numbers of the hyperplanes
 
 
 @dataclass(frozen=True, slots=True)
 class Complex:
-    """The simplex of priors cut into cells, each with a best action for every outcome, the same all over the cell.
-
-    Attributes:
-        size: Number n of secrets.
-        planes: Normals of all hyperplanes, as integers; the first n are the coordinate planes.
-        cells: Cells; they fill the simplex and meet in common faces.
-    """
+    """The simplex of priors cut into cells, each with one best action for every outcome."""
 
     size: int
-    planes: tuple[PriorVector, ...]
-    cells: tuple[Cell, ...]
+    planes: tuple[PriorVector, ...]  # integer normals of all hyperplanes, first the n coordinate planes
+    cells: tuple[Cell, ...]  # they cover the simplex and meet in common faces
 
     @classmethod
     def of(cls, columns: Array, loss: Array) -> "Complex":
-        """The cells for the outcomes given as exact columns (n, m) and a loss (n, k).
-
-        The cells of sum_y min_w sum_x pi_x C[x, y] l(x, w), column after column. Cost: exponential in n at worst.
-
-        >>> halves = Complex.of(np.array([[Fraction(1)], [Fraction(1)]]), np.array([[0, 1], [1, 0]]))
-        >>> halves.priors
-        ((0, 1), (1, 0), (1, 1))
-        """
+        """Return the cells for exact columns (n, m) and a loss (n, k); this can take time exponential in n."""
+        # The cells of sum_y min_w sum_x pi_x C[x, y] l(x, w), column after column.
         n = len(columns)
         units = tuple(tuple(int(x == y) for x in range(n)) for y in range(n))
         actions = sorted({tuple(action) for action in as_integers(loss)[0].T})
@@ -74,14 +57,11 @@ class Complex:
 
     @property
     def priors(self) -> tuple[PriorVector, ...]:
-        """The vertices of all cells, sorted."""
         return tuple(sorted({ray for cell in self.cells for ray in cell.rays}))
 
     def fills_the_simplex(self) -> bool:
-        """Whether every facet of a cell lies on a face of the simplex, or belongs to one other cell, across it.
-
-        Cells that do so leave no room: the border of a gap would hold a facet without a cell across it.
-        """
+        """Check that every facet lies on the border of the simplex, or is shared with one cell on its other side."""
+        # Then the cells cover the simplex: the border of a gap would contain a facet without a cell on its other side.
         across: dict[frozenset[PriorVector], list[int]] = {}
         for cell in self.cells:
             for facet, normal in self._facets(cell):
@@ -90,7 +70,7 @@ class Complex:
         return bool(self.cells) and all(sorted(sides) == [-1, 1] for sides in across.values())
 
     def _facets(self, cell: Cell) -> Iterator[tuple[frozenset[PriorVector], PriorVector]]:
-        """The facets of a cell inside the simplex, with the normals of their hyperplanes."""
+        """Yield the facets of a cell inside the simplex, with the normals of their hyperplanes."""
         touched = reduce(or_, cell.on) >> self.size
         for number in range(self.size, self.size + touched.bit_length()):
             normal = self.planes[number]
@@ -100,26 +80,26 @@ class Complex:
 
 
 def exact_prior(ray: PriorVector) -> Array:
-    """The prior itself, as Fractions, or irrational numbers, that sum to 1."""
+    """Return the prior in the direction of a ray, as exact numbers that sum to 1."""
     if all(isinstance(x, int) for x in ray):
         return np.array([Fraction(x, sum(ray)) for x in ray], dtype=object)
     return np.array([Fraction(x) if isinstance(x, int) else x for x in ray], dtype=object)
 
 
 def over_one_denominator(values: Any) -> tuple[Array, int]:
-    """Rationals as integers over one denominator; irrational numbers as they are, over 1."""
+    """Return rationals as integers over one denominator; irrational numbers are returned unchanged, over 1."""
     flat = np.asarray(values, dtype=object)
     return (flat, 1) if any(isinstance(x, PowerNumber) for x in flat.flat) else as_integers(flat)
 
 
 def _directions(columns: Array) -> list[PriorVector]:
-    """The columns up to scale, each once; zero columns say nothing."""
+    """Return the distinct nonzero columns up to scale."""
     directions = {_without_common_factor(over_one_denominator(column)[0]) for column in columns.T if any(column)}
     return sorted(directions)
 
 
 def _parts_by_action(cell: Cell, costs: Array, planes: dict[PriorVector, int]) -> list[Cell]:
-    """The parts of a cell in which each action is the best for one column: sum_x pi_x costs[x, w] is least."""
+    """Return the parts of a cell where each action is best for one column: where sum_x pi_x costs[x, w] is least."""
     values = np.array(cell.rays, dtype=object) @ costs
     best = values == values.min(axis=1)[:, None]
     if best.all(axis=0).any():
@@ -136,14 +116,14 @@ def _parts_by_action(cell: Cell, costs: Array, planes: dict[PriorVector, int]) -
 
 
 def _clipped(cell: Cell, normal: PriorVector, planes: dict[PriorVector, int]) -> Cell | None:
-    """The part of a cell where normal . pi >= 0; None if it has no interior."""
+    """Return the part of a cell with normal . pi >= 0; None if it has no interior."""
     if not any(normal):
         return cell
     heights = [_dot(normal, ray) for ray in cell.rays]
     if max(heights) <= 0:
         return None
     key = _unsigned_normal(normal)
-    # Rays on a plane that another cut has named must bear it, though nothing is cut here.
+    # Vertices on this plane must be marked even if the plane does not cut the cell.
     if min(heights) >= 0 and key not in planes:
         return cell
     bit = 1 << planes.setdefault(key, len(planes))
@@ -152,7 +132,7 @@ def _clipped(cell: Cell, normal: PriorVector, planes: dict[PriorVector, int]) ->
     ]
     for i, up in enumerate(heights):
         for j, down in enumerate(heights):
-            # An edge that crosses the plane ends in a new ray.
+            # An edge that crosses the plane gives a new vertex.
             if up > 0 > down and _adjacent(cell, i, j):
                 ray = _without_common_factor(
                     [up * b - down * a for a, b in zip(cell.rays[i], cell.rays[j], strict=True)]
@@ -175,7 +155,7 @@ def _sign(x: Any) -> int:
 
 
 def _without_common_factor(values: Iterable[Any]) -> PriorVector:
-    """Nonnegative numbers, or a normal in integers, up to scale."""
+    """Return nonnegative numbers, or an integer normal, divided by their common factor."""
     numbers = list(values)
     if any(isinstance(v, PowerNumber) for v in numbers):
         total = sum(numbers)
@@ -186,7 +166,7 @@ def _without_common_factor(values: Iterable[Any]) -> PriorVector:
 
 
 def _unsigned_normal(normal: PriorVector) -> PriorVector:
-    """The normal without common factor, its first nonzero entry positive; 1 where irrational numbers occur."""
+    """Return the normal without common factor, with a positive first nonzero entry (1 if entries are irrational)."""
     if any(isinstance(v, PowerNumber) for v in normal):
         head = next(v for v in normal if v)
         return tuple(v / head if v else 0 for v in normal)
@@ -204,7 +184,7 @@ def _rank(rays: list[PriorVector]) -> int:
         rows[rank], rows[pivot] = rows[pivot], rows[rank]
         for r in range(rank + 1, len(rows)):
             if rows[r][c]:
-                # Crosswise, so that integers stay integers.
+                # Cross-multiply, so that integers stay integers.
                 a, b = rows[rank][c], rows[r][c]
                 rows[r] = [a * y - b * x for x, y in zip(rows[rank], rows[r], strict=True)]
         rank += 1
@@ -212,68 +192,52 @@ def _rank(rays: list[PriorVector]) -> int:
 
 
 def least_losses(columns: Array, loss: Array, prior: Array) -> Array:
-    """min_w sum_x pi_x C[x, y] l(x, w) for every column y: the loss after the best remap, outcome by outcome."""
+    """Return min_w sum_x pi_x C[x, y] l(x, w) for every column y."""
     return np.asarray(((columns.T * prior) @ loss).min(axis=1))
 
 
 def exact_loss(loss: object, secrets: int) -> Array:
-    """A loss as an (n, k) matrix of Fractions: a named loss or a matrix.
-
-    Raises:
-        Unsupported: for float64.
-        NotALoss: for a matrix with another number of rows.
-    """
+    """Return an exact loss as an (n, k) matrix of Fractions, from a named loss or a matrix."""
     matrix = loss.matrix(secrets) if isinstance(loss, Loss) else as_array(loss, "loss", ndim=2)
     if matrix.dtype.kind in "iu":
         matrix = fractions(matrix)
     if not is_exact(matrix):
-        raise Unsupported("universal optimality is decided for exact losses only", came="a float64 loss")
+        remedy = "Give its entries as integers, Fractions or text."
+        raise Unsupported("universal optimality needs an exact loss", came="a float64 loss", remedy=remedy)
     if len(matrix) != secrets:
-        raise NotALoss(f"the loss must have {secrets} rows", came=len(matrix))
+        raise NotALoss(f"the loss must have {secrets} rows, one for each secret", came=len(matrix))
     return matrix
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Dominance:
-    """No mechanism of the type is better than M by more than ``slack``, for any prior.
+    """A certificate that no mechanism of the type is better than ``channel`` by more than ``slack``, for any prior."""
 
-    At every vertex pi of the cells, z with z . v <= min_w sum_x pi_x v(x) l(x, w) for all vertices v of the type shows
-    that no mechanism loses less than sum(z); M loses at most slack more. On a cell M's loss is linear, since one
-    action for each outcome is the best at all its vertices, and the least loss is concave: the bound holds all over it.
-
-    Attributes:
-        ptype: Privacy type.
-        loss: (n, k).
-        channel: M, of the type.
-        slack: Nonnegative number.
-        cells: Cells that fill the simplex of priors.
-        duals: z for each of their vertices.
-    """
-
+    # At a vertex pi of the cells, z with z . v <= min_w sum_x pi_x v(x) l(x, w) for all vertices v of the type proves
+    # that every mechanism loses at least sum(z), and the channel loses at most slack more. On a cell the loss of the
+    # channel is linear, because each outcome has one best action there, and the least loss is concave: the bound holds
+    # on the cell.
     ptype: PrivacyType
-    loss: Array
+    loss: Array  # (n, k)
     channel: AnyChannel
     slack: Any
     cells: Complex
+    # z for each vertex of the cells.
     duals: dict[PriorVector, tuple[Any, ...]]
 
     @property
     def vertices(self) -> Array:
-        """(n, N): all vertices of the type, listed anew."""
+        """All vertices of the type, listed again: (n, N)."""
         return exact_weights(vertices(self.ptype))
 
     def verify(self) -> bool:
-        """Whether every claim holds.
-
-        Vertices and cells are made anew: a list that leaves some out, or says of a cell that it has no borders, proves
-        nothing.
-        """
+        """Check all claims, with vertices and cells computed again, because stored lists could be incomplete."""
         if not _are_exact(self.loss, self.channel.matrix, [self.slack], *self.duals.values()):
             return False
         if self.slack < 0 or not _fit_type(self.ptype, self.loss, self.channel):
             return False
         columns = self.vertices
-        with images_decide():  # what they are is checked without
+        with images_decide():  # the certificate itself is checked without images
             cells = Complex.of(self.channel.matrix, self.loss)
         stated, computed = ({frozenset(cell.rays) for cell in some.cells} for some in (self.cells, cells))
         return (
@@ -300,31 +264,21 @@ class Dominance:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Conflict:
-    """Every mechanism of the type has a regret of at least ``regret`` for one of the priors.
+    """A certificate that every mechanism of the type has a regret of at least ``regret`` for one of the priors."""
 
-    For mechanism k the loss at prior k is known; with weights mu and a z such that z . v <= sum_k mu_k u_v(prior k) for
-    all vertices v, every mechanism's mean loss is at least sum(z): by regret more than the mean of the known ones.
-
-    Attributes:
-        ptype: Privacy type.
-        loss: (n, k).
-        priors: Conflicting priors.
-        weights: Positive weights of the priors, summing to 1.
-        mechanisms: A good mechanism of the type for each prior.
-        multipliers: z.
-        regret: Positive number.
-    """
-
+    # With weights mu and z such that z . v <= sum_k mu_k u_v(prior k) for all vertices v, the mean loss of every
+    # mechanism is at least sum(z), which exceeds the mean of the losses of the given mechanisms, each at its prior, by
+    # ``regret``.
     ptype: PrivacyType
     loss: Array
     priors: tuple[Array, ...]
-    weights: tuple[Any, ...]
-    mechanisms: tuple[AnyChannel, ...]
-    multipliers: tuple[Any, ...]
+    weights: tuple[Any, ...]  # mu, positive with sum 1
+    mechanisms: tuple[AnyChannel, ...]  # a good mechanism for each prior
+    multipliers: tuple[Any, ...]  # z
     regret: Any
 
     def verify(self) -> bool:
-        """Whether every claim holds; the vertices of the type are listed anew."""
+        """Check all claims, with the vertices of the type listed again."""
         z = np.array(self.multipliers, dtype=object)
         if not _are_exact(self.loss, z, self.weights, [self.regret], *self.priors):
             return False
@@ -347,7 +301,7 @@ class Conflict:
 
 
 def _fit_type(ptype: PrivacyType, loss: Array, *channels: AnyChannel) -> bool:
-    """Whether a loss is on the secrets of a type, and exact channels are of it."""
+    """Check that a loss is on the secrets of a type, and that exact channels are of the type."""
     n = ptype.space.size
     return (
         loss.ndim == 2
@@ -363,11 +317,11 @@ def _is_distribution(values: Any, size: int) -> bool:
 
 
 def _are_exact(*lists: Any) -> bool:
-    """Whether no number is a float: sums of floats are rounded, and prove nothing."""
+    """Check that no number is a float, because rounded sums prove nothing."""
     return all(isinstance(x, int | Fraction | PowerNumber | np.integer) for some in lists for x in np.ravel(some))
 
 
 def exact_expected_loss(columns: Array, loss: Array, prior: Array) -> Any:
-    """sum_y min_w sum_x pi_x C[x, y] l(x, w)."""
+    """Return sum_y min_w sum_x pi_x C[x, y] l(x, w)."""
     total = least_losses(columns, loss, prior).sum()
     return total if isinstance(total, PowerNumber) else Fraction(total)

@@ -1,4 +1,4 @@
-"""Any channel of a privacy type as a refinement of a mixture of kernels; and which mechanisms are kernels."""
+"""Write a channel of a privacy type as a refinement of a mixture of kernels; decide which mechanisms are kernels."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,11 +20,7 @@ Fractions = Sequence[Fraction]
 
 
 def solve_columns(columns: Sequence[Fractions], target: Fractions) -> list[Fraction] | None:
-    """The x with sum_j x_j columns[j] = target for independent columns; None where the target is outside their span.
-
-    >>> solve_columns([[Fraction(1), Fraction(1)], [Fraction(0), Fraction(2)]], [Fraction(1), Fraction(2)])
-    [Fraction(1, 1), Fraction(1, 2)]
-    """
+    """Return x with sum_j x_j columns[j] = target for independent columns; None if the target is outside their span."""
     table, pivots = _echelon_rows([[*row, t] for row, t in zip(zip(*columns, strict=True), target, strict=True)])
     k = len(columns)
     assert pivots[:k] == list(range(k)), "the columns are independent"
@@ -32,7 +28,7 @@ def solve_columns(columns: Sequence[Fractions], target: Fractions) -> list[Fract
 
 
 def null_vector(columns: Sequence[Fractions]) -> list[Fraction] | None:
-    """Some x != 0 with sum_j x_j columns[j] = 0; None for independent columns."""
+    """Return some x != 0 with sum_j x_j columns[j] = 0; None for independent columns."""
     table, pivots = _echelon_rows([list(row) for row in zip(*columns, strict=True)])
     free = next((j for j in range(len(columns)) if j not in pivots), None)
     if free is None:
@@ -45,7 +41,7 @@ def null_vector(columns: Sequence[Fractions]) -> list[Fraction] | None:
 
 
 def _echelon_rows(table: list[list[Fraction]]) -> tuple[list[list[Fraction]], list[int]]:
-    """The rows of the reduced row echelon form that are not 0, and the pivot column of each."""
+    """Return the nonzero rows of the reduced row echelon form, and the pivot column of each."""
     reduced, rank = fmpq_mat([[fmpq(x.numerator, x.denominator) for x in row] for row in table]).rref()
     rows = [[Fraction(int(x.p), int(x.q)) for x in row] for row in reduced.tolist()[:rank]]
     return rows, [next(j for j, x in enumerate(row) if x) for row in rows]
@@ -57,26 +53,20 @@ Exponents = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Decomposition(Display):
-    """M = (sum_i weights[i] kernels[i]) remap: kernel i is used with probability weights[i], then post-processed.
+    """A channel as (sum_i weights[i] kernels[i]) remap: kernel i is used with probability weights[i], then remapped."""
 
-    Attributes:
-        kernels: Channels on the n secrets, all entries rational.
-        weights: Their probabilities, all positive.
-        remap: Channel from the outcomes of all kernels, side by side, to the outcomes of M.
-    """
-
-    kernels: tuple[Channel, ...]
-    weights: tuple[Fraction, ...]
-    remap: Channel
+    kernels: tuple[Channel, ...]  # on the n secrets, with rational entries
+    weights: tuple[Fraction, ...]  # positive probabilities
+    remap: Channel  # from the outcomes of all kernels, side by side, to the outcomes of M
 
     @property
     def mixture(self) -> Channel:
-        """B = [weights[0] kernels[0] | weights[1] kernels[1] | ...]: which kernel was used can be read off."""
+        """The mixture [weights[0] kernels[0] | weights[1] kernels[1] | ...], in which the kernel used is visible."""
         parts = [kernel.matrix * weight for kernel, weight in zip(self.kernels, self.weights, strict=True)]
         return Channel(np.concatenate(parts, axis=1))
 
     def verify(self, channel: Channel) -> bool:
-        """Whether the weights are a distribution and B @ remap is the channel, in exact arithmetic."""
+        """Check exactly that the weights are a distribution and that mixture @ remap is the channel."""
         total = sum(self.weights, Fraction(0))
         return (
             total == 1
@@ -86,20 +76,20 @@ class Decomposition(Display):
 
 
 def decompose(ptype: PrivacyType, channel: Channel) -> Decomposition:
-    """A channel of the type as a refinement of a mixture of kernels of the type, exactly.
+    """Write a channel of the type exactly as a refinement of a mixture of kernels of the type.
 
-    Every column is a sum of vertices: as much as possible of a vertex on its smallest face is taken away, which makes
-    one more pair tight, until nothing is left. The vertices of all columns form a vertex mechanism, and that a mixture:
-    a kernel is found among its columns by Caratheodory's reduction, as much of it as possible is taken away, and
-    at least one column is used up each time.
+    Every column is a sum of vertices: subtract as much as possible of a vertex on the smallest face of the column,
+    which makes one more pair tight, until nothing is left. The vertices of all columns form a vertex mechanism, which
+    is a mixture of kernels: find a kernel among its columns by Caratheodory's reduction and subtract as much of it as
+    possible, which removes at least one column, until nothing is left.
 
     Args:
-        ptype: Type with rational alpha^d, that the channel belongs to.
-        channel: (n, m) of Fractions.
+        ptype: Type with rational alpha^d.
+        channel: (n, m) channel of Fractions of this type.
 
     Raises:
-        Unsupported: for a float64 channel, and where some alpha^d is irrational.
-        PromiseBroken: for a channel outside the type, naming secrets and outcome.
+        Unsupported: for a float64 channel, and if some alpha^d is irrational.
+        PromiseBroken: for a channel that is not of the type; the message names secrets and outcome.
 
     Source: [fernandes2022], theorem 3. Cost: O(n^3) for each column, then at most n m elimination steps of O(n^3).
 
@@ -132,32 +122,26 @@ def decompose(ptype: PrivacyType, channel: Channel) -> Decomposition:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RationalCone:
-    """The columns that channels of a type can have: {v >= 0: alpha^d(x, y) v(x) <= v(y)}, where alpha^d is rational.
+    """The columns {v >= 0: alpha^d(x, y) v(x) <= v(y)} of channels of a type with rational alpha^d."""
 
-    Attributes:
-        factors: (n, n) Fractions alpha^d(x, y).
-        lengths: (n, n) the distances in units.
-        powers: Alpha^h for an integer h of units.
-    """
-
-    factors: Array
-    lengths: Array
-    powers: LogPowers
+    factors: Array  # (n, n) Fractions alpha^d(x, y)
+    lengths: Array  # (n, n) distances in units
+    powers: LogPowers  # alpha^h for an integer h of units
 
     @classmethod
     def of(cls, ptype: PrivacyType, channel: Channel) -> "RationalCone":
-        """The cone of a type, once the channel is known to have its columns in it."""
+        """Return the cone of a type, after checking that the columns of the channel lie in it."""
         distances = Distances.of(ptype.space)
         powers = LogPowers.of(ptype.level, distances)
         if not powers.is_rational or not channel.is_exact:
             raise Unsupported(
-                "tight columns are found in rational arithmetic only",
+                "this function needs rational alpha^d and a channel of Fractions",
                 came="float64 entries" if powers.is_rational else f"irrational alpha^d at {ptype.level}",
                 remedy='Give the level as alpha="1/2", say, whole distances, and the channel as Fractions.',
             )
         cone = cls(powers.fractions(distances.coefficients), distances.coefficients[..., 0], powers)
         if channel.shape[0] != cone.size:
-            raise PromiseBroken(f"a channel of the type has {cone.size} rows", came=channel.shape[0])
+            raise PromiseBroken(f"a channel of the type must have {cone.size} rows", came=channel.shape[0])
         for y, column in enumerate(channel.matrix.T):
             for x, z in np.argwhere(cone.factors * column[:, None] > column[None, :])[:1]:
                 raise PromiseBroken(
@@ -168,21 +152,20 @@ class RationalCone:
 
     @property
     def size(self) -> int:
-        """The number n of secrets."""
         return len(self.factors)
 
     def column(self, vertex: Exponents) -> list[Fraction]:
-        """alpha^h."""
+        """Return alpha^h."""
         return [self.powers.fraction((h,)) for h in vertex]
 
     def tight(self, column: list[Fraction]) -> Array:
-        """Whether alpha^d(x, y) v(x) = v(y), for every pair; (n, n)."""
+        """Return (n, n) whether alpha^d(x, y) v(x) = v(y), for every pair."""
         values = np.array(column, dtype=object)
         equal = np.equal(self.factors * values[:, None], values[None, :]).astype(bool)
         return frozen(equal & ~np.eye(self.size, dtype=bool))
 
     def vertices_of(self, column: list[Fraction]) -> list[tuple[Exponents, Fraction]]:
-        """Vertices and positive amounts that add up to a column of the cone; at most n of them."""
+        """Return vertices and positive amounts that add up to a column of the cone; at most n of them."""
         parts = []
         while any(column):
             vertex = self.vertex_at(column)
@@ -193,11 +176,9 @@ class RationalCone:
         return parts
 
     def vertex_at(self, column: list[Fraction]) -> Exponents:
-        """A vertex on the smallest face of the cone that holds the column: all its tight pairs are tight there.
-
-        Secrets joined by tight pairs form a component. All others are scaled together, up, until one more pair with the
-        component of secret 0 is tight.
-        """
+        """Return a vertex on the smallest face of the cone with the column: tight pairs of the column stay tight."""
+        # Secrets joined by tight pairs form a component. All secrets outside the component of secret 0 are scaled up
+        # together until one more pair with this component is tight.
         values = np.array(column, dtype=object)
         exponent = {0: 0}
         while True:
@@ -206,7 +187,7 @@ class RationalCone:
                 least = min(exponent.values())
                 return tuple(exponent[x] - least for x in range(self.size))
             inside, outside = list(exponent), [x for x in range(self.size) if x not in exponent]
-            # alpha^d(x, y) s v(x) <= v(y) for x outside, y inside bounds the scale s.
+            # The scale s is bounded by alpha^d(x, y) s v(x) <= v(y) for x outside and y inside.
             values[outside] *= min(values[y] / (self.factors[x, y] * values[x]) for x in outside for y in inside)
 
     def _extend_along_tight_pairs(self, exponent: dict[int, int], tight: Array) -> None:
@@ -220,10 +201,10 @@ class RationalCone:
                     todo.append(int(y))
 
     def _largest_amount(self, column: list[Fraction], vertex: list[Fraction]) -> Fraction:
-        """The largest t for which column - t vertex lies in the cone."""
+        """Return the largest t such that column - t vertex lies in the cone."""
         c, v = np.array(column, dtype=object), np.array(vertex, dtype=object)
         room, use = c[None, :] - self.factors * c[:, None], v[None, :] - self.factors * v[:, None]
-        # A vertex that leaves no pair to bound it is a cone by itself: then the whole column is taken.
+        # If no pair bounds t, the column is a multiple of the vertex, and all of it is subtracted.
         bounds = [r / u for r, u in zip(room.ravel(), use.ravel(), strict=True) if u > 0]
         return min(bounds, default=column[0] / vertex[0])
 
@@ -231,11 +212,11 @@ class RationalCone:
 def _mixture_of_kernels(
     weights: dict[Exponents, Fraction], columns: dict[Exponents, list[Fraction]]
 ) -> list[tuple[dict[Exponents, Fraction], Fraction]]:
-    """Kernels, as the scale of each of their vertices, and the probability of each; their mixture is the whole."""
+    """Return kernels, as scales of their vertices, with probabilities; their mixture is the vertex mechanism."""
     rest, peeled = dict(weights), []
     while rest:
         kernel = _kernel_within(rest, columns)
-        # The vertex that bounds the share is used up: there are no more rounds than vertices.
+        # The vertex that bounds the share is used up, so there are at most as many rounds as vertices.
         share = min(rest[v] / scale for v, scale in kernel.items())
         peeled.append((kernel, share))
         rest = {v: left for v, w in rest.items() if (left := w - share * kernel.get(v, Fraction(0)))}
@@ -245,15 +226,15 @@ def _mixture_of_kernels(
 def _kernel_within(
     rest: dict[Exponents, Fraction], columns: dict[Exponents, list[Fraction]]
 ) -> dict[Exponents, Fraction]:
-    """A kernel among vertices whose positive combination is constant: dependent ones are dropped, keeping that so."""
+    """Return a kernel among vertices with a constant positive combination, by removing dependent vertices."""
     weights = dict(rest)
     while True:
-        # n + 1 vectors of n numbers are dependent, so that the first of them are enough to look at.
+        # n + 1 vectors of n numbers are dependent, so the first n + 1 are enough.
         some = list(weights)[: len(next(iter(columns.values()))) + 1]
         relation = null_vector([columns[v] for v in some])
         if relation is None:
             break
-        # A relation holds with either sign; a positive number in it is what ends the step.
+        # The relation may be multiplied by -1; a positive coefficient is needed to end the step.
         if max(relation) <= 0:
             relation = [-x for x in relation]
         step = min(weights[v] / x for v, x in zip(some, relation, strict=True) if x > 0)
@@ -267,15 +248,15 @@ def _kernel_within(
 
 
 def is_vertex_mechanism(ptype: PrivacyType, channel: Channel) -> bool:
-    """Whether every outcome that occurs leaves a vertex of the type behind: its tight pairs join all secrets.
+    """Return whether the posterior of every possible outcome is a vertex of the type: its tight pairs join all secrets.
 
     Args:
-        channel: (n, m) of Fractions.
         ptype: Type with rational alpha^d.
+        channel: (n, m) channel of Fractions of this type.
 
     Raises:
-        Unsupported: for a float64 channel, and where some alpha^d is irrational.
-        PromiseBroken: for a channel outside the type.
+        Unsupported: for a float64 channel, and if some alpha^d is irrational.
+        PromiseBroken: for a channel that is not of the type.
 
     Source: [fernandes2022], definition 4.
 
@@ -291,7 +272,7 @@ def is_vertex_mechanism(ptype: PrivacyType, channel: Channel) -> bool:
 
 
 def is_kernel(ptype: PrivacyType, channel: Channel) -> bool:
-    """Whether the posteriors of a channel are vertices and linearly independent; proportional columns count as one.
+    """Return whether the posteriors of a channel are linearly independent vertices; proportional columns count as one.
 
     Raises:
         Unsupported, PromiseBroken: as `is_vertex_mechanism`.

@@ -1,21 +1,21 @@
-r"""How far a channel is from a refinement of another at a prior: the most that anybody gains by having it instead.
+r"""The distance of a channel from the refinements of another at a prior: the largest gain from using it instead.
 
 For gains g and a prior p let V_g[p, C] be the posterior vulnerability. The distance is the largest difference of
-V_g[p, B] and V_g[p, A] over a class of gains, 0 exactly where B is A post-processed, on the secrets that the prior
-allows. Two classes have a dual in which nothing but remaps are left:
+V_g[p, B] and V_g[p, A] over a class of gains. It is 0 if and only if B is a post-processing of A, on the secrets of
+positive prior probability. For two classes the dual is a minimum over remaps:
 
-- *gains in [0, 1]*: it is the least mean total variation between B and a remap of A,
+- *gains in [0, 1]*: the distance is the least mean total variation between B and a remap of A,
 
   .. math:: \min_R \sum_x p_x \tfrac12 \lVert B_x - (AR)_x \rVert_1,
 
-  since V_g[p, A] is the largest over remaps R of sum p_x (AR)_{xy} g(y, x), and the two sides may be exchanged: Le
-  Cam's deficiency at the prior;
-- *gains of at most 1 whose vulnerabilities are never negative*, a larger class: the adversary may keep silent for 0,
-  and g is as negative as it likes where B has nothing that AR has. So R may leave outcomes out, AR <= B on the secrets
-  with mass, and the distance is one minus the largest sum of p_x (AR)_{xy}.
+  because V_g[p, A] is the maximum over remaps R of sum p_x (AR)_{xy} g(y, x), and maximum and minimum may be
+  exchanged. This is Le Cam's deficiency at the prior;
+- *gains of at most 1 whose vulnerabilities are never negative*, a larger class: an action with gain 0 is allowed, and g
+  may be arbitrarily negative where AR exceeds B. So rows of R may sum to less than 1, AR <= B holds on the secrets of
+  positive probability, and the distance is one minus the largest sum of p_x (AR)_{xy}.
 
-The additive capacity of B at the prior is the distance of a channel that says nothing. In the larger class that is
-1 - sum_y min_x B[x, y] over the secrets with mass, whatever the prior is otherwise.
+The additive capacity of B at the prior is the distance from a channel that reveals nothing. For the larger class it is
+1 - sum_y min_x B[x, y] over the secrets of positive probability, and does not depend on the prior otherwise.
 
 Source: [lecam1964] (deficiency), [alvim2014] (the capacities); the larger class is that of libqif's `add_metric`.
 """
@@ -43,34 +43,26 @@ Gains = Literal["unit", "never negative"]
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class RefinementDistance(Display):
-    """The most that anybody gains by one channel in place of another, at a prior, and what proves it.
-
-    Attributes:
-        value: Distance, a Fraction.
-        better, worse: A and B; the gain is of B over A.
-        prior: (n,).
-        gains: Class.
-        gain: (n, k): of the class, and V[prior, worse] - V[prior, better] is the value by it.
-        remap: (m, k): by it, no gain of the class has more. Rows sum to 1, or to 1 at most where outcomes are left out.
-    """
+    """The largest gain from one channel in place of another at a prior, with a proof."""
 
     value: Fraction
-    better: Channel
-    worse: Channel
+    better: Channel  # A
+    worse: Channel  # B; the gain is of B over A
     prior: Array
-    gains: Gains
-    gain: Array
+    gains: Gains  # the class
+    gain: Array  # (n, k), with V[prior, worse] - V[prior, better] = value
+    # (m, k) remap that proves that no gain has more; rows sum to 1, or to at most 1 if gains are "never negative".
     remap: Array
 
     _shown = ("value", "gains")
 
     def verify(self) -> bool:
-        """Whether gain and remap prove the value, in rationals and without a solver."""
+        """Check exactly, without a solver, that gain and remap prove the value."""
         if self.remap.shape != (self.better.shape[1], self.worse.shape[1]):
             return False
         measure = g_vulnerability(self.gain)
         attained = measure.posterior(self.worse, self.prior) - measure.posterior(self.better, self.prior)
-        # Secrets that do not occur show nothing.
+        # Secrets of probability 0 do not matter.
         mass = self.prior > 0
         reached = self.better.matrix.dot(self.remap)[mass]
         goal, weights = self.worse.matrix[mass], self.prior[mass]
@@ -90,18 +82,18 @@ class RefinementDistance(Display):
 def refinement_distance(
     *, better: Channel | object, worse: Channel | object, prior: object, gains: Gains = "unit"
 ) -> RefinementDistance:
-    """The largest V_g[prior, worse] - V_g[prior, better] over a class of gains g, exactly.
+    """Return the largest V_g[prior, worse] - V_g[prior, better] over a class of gains g, exactly.
 
     Args:
         better: (n, m) rationals.
         worse: (n, k) rationals.
         prior: (n,) rationals.
-        gains: "unit" for gains between 0 and 1; "never negative" for gains of at most 1 of which no vulnerability is
-            below 0, the class of libqif's ``add_metric``.
+        gains: "unit" for gains between 0 and 1; "never negative" for gains of at most 1 whose vulnerabilities are never
+            negative, the class of libqif's ``add_metric``.
 
     Raises:
-        NotAChannel: for another number of secrets.
-        OutOfRange: for another class, or a prior of another length.
+        NotAChannel: for different numbers of secrets.
+        OutOfRange: for an unknown class, and an invalid prior.
         Unsupported: for floats.
 
     Cost: a linear program of (m + n) k variables, solved in rationals.
@@ -117,12 +109,14 @@ def refinement_distance(
     first, second = as_channel(better), as_channel(worse)
     belief = as_array(prior, "prior", ndim=1)
     if first.shape[0] != second.shape[0] or len(belief) != first.shape[0]:
-        raise NotAChannel("both channels and the prior must have one number of secrets", came="several")
+        came = f"{first.shape[0]}, {second.shape[0]} and {len(belief)}"
+        raise NotAChannel("both channels and the prior must have the same number of secrets", came=came)
     if not (first.is_exact and second.is_exact and belief.dtype == object):
         remedy = "Write fractions: of rounded numbers no refinement is exact."
-        raise Unsupported("a distance is computed in rationals", came="floats", remedy=remedy)
+        raise Unsupported("the channels and the prior must be rational", came="floats", remedy=remedy)
     if (belief < 0).any() or belief.sum() != 1:
-        raise OutOfRange("the prior must be nonnegative and sum to 1", came="another", where="prior")
+        came = f"a sum of {belief.sum()} and a smallest entry of {belief.min()}"
+        raise OutOfRange("the prior must be nonnegative and sum to 1", came=came, where="prior")
     mass = belief > 0
     parts = first.matrix[mass], second.matrix[mass], belief[mass]
     value, duals, remap = (_least_distance_of_unit_gains if gains == "unit" else _least_distance_of_silent_gains)(
@@ -135,11 +129,11 @@ def refinement_distance(
 
 
 def additive_capacity_at(channel: Channel | object, prior: object, *, gains: Gains = "unit") -> RefinementDistance:
-    """The largest additive leakage of a channel at a prior, over a class of gains, exactly.
+    """Return the largest additive leakage of a channel at a prior, over a class of gains, exactly.
 
-    It is the distance from a channel that says nothing, so what is returned is that, with the gain that attains it.
-    (A third class, actions each of whose gains are within 1 of each other, has the closed form
-    sum_y sum_x (p_x C[x, y] - p_x p(y))^+, which is at least that of "unit".)
+    It is the distance from a channel that reveals nothing; the result contains the gain that attains it. (For a third
+    class, in which the gains of each action differ by at most 1, the leakage is sum_y sum_x (p_x C[x, y] - p_x p(y))^+,
+    which is at least the value for "unit".)
 
     Args:
         channel: (n, m) rationals.
@@ -163,7 +157,7 @@ def additive_capacity_at(channel: Channel | object, prior: object, *, gains: Gai
 
 
 def _least_distance_of_unit_gains(A: Array, B: Array, p: Array) -> tuple[Fraction, Array, Array]:
-    """min sum p_x T_xy with T + A R >= B, R a channel: the duals of these rows over p_x are the gains."""
+    """Solve min sum p_x T_xy with T + A R >= B, R a channel; the duals of these rows over p_x are the gains."""
     (n, m), k = A.shape, B.shape[1]
     triplets = [(x * k + y, z * k + y, A[x, z]) for x in range(n) for y in range(k) for z in range(m) if A[x, z]]
     triplets += [(r, m * k + r, Fraction(1)) for r in range(n * k)]
@@ -176,7 +170,7 @@ def _least_distance_of_unit_gains(A: Array, B: Array, p: Array) -> tuple[Fractio
 
 
 def _least_distance_of_silent_gains(A: Array, B: Array, p: Array) -> tuple[Fraction, Array, Array]:
-    """min -sum p_x (A R)_xy with A R <= B and rows of R at most 1: 1 + the duals over p_x are the gains."""
+    """Solve min -sum p_x (A R)_xy with A R <= B and row sums of R at most 1; 1 + the duals over p_x are the gains."""
     (n, m), k = A.shape, B.shape[1]
     triplets = [(x * k + y, z * k + y, A[x, z]) for x in range(n) for y in range(k) for z in range(m) if A[x, z]]
     triplets += [(n * k + z, z * k + y, Fraction(1)) for z in range(m) for y in range(k)]

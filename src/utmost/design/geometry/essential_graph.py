@@ -1,4 +1,4 @@
-"""The essential graph of a metric: its blocks, the shortest cycles that generate all others, its height functions.
+"""The essential graph of a metric: its blocks, a minimum cycle basis, and the number of its height functions.
 
 Height functions are counted without listing them, by a transfer matrix over the frontier of the graph.
 """
@@ -16,12 +16,10 @@ EdgeList = list[tuple[int, int]]
 
 
 def essential_edges(distances: Array) -> EdgeList:
-    """Pairs x < y with no third secret between them: d(x, z) + d(z, y) > d(x, y) for every other z.
-
-    Every distance is the length of a shortest path along these edges, so a function that is Lipschitz along them is
-    Lipschitz, and a tight pair is joined by tight essential edges. Cost: O(n^3).
-    """
-    through = distances.copy()  # d(x, z) where z may lie between: not at an end
+    """Return the pairs x < y with no third secret between them: d(x, z) + d(z, y) > d(x, y) for every other z."""
+    # Every distance is the length of a shortest path of these edges, so a function that is Lipschitz along them is
+    # Lipschitz, and a tight pair is joined by tight essential edges.
+    through = distances.copy()  # d(x, z) for z not in {x, y}
     np.fill_diagonal(through, 2 * distances.max() + 1)
     sums = (np.min(through[x][:, None] + through, axis=0) for x in range(len(distances)))
     return [
@@ -30,11 +28,9 @@ def essential_edges(distances: Array) -> EdgeList:
 
 
 def blocks(n: int, edges: EdgeList) -> list[list[int]]:
-    """The biconnected components of a connected graph, as sorted lists of nodes; every edge lies in exactly one.
-
-    A Lipschitz function on the whole space is one on each block, joined at the cut nodes, and its tight graph is
-    connected exactly when each block's is: vertices of the whole are products of vertices of the blocks.
-    """
+    """Return the biconnected components of a connected graph as sorted lists of nodes; every edge is in exactly one."""
+    # A Lipschitz function is one on each block, joined at the cut nodes. Its tight graph is connected if and only if it
+    # is connected on each block, so the vertices are products of vertices of the blocks.
     neighbours = neighbour_lists(n, edges)
     number, low = [-1] * n, [0] * n
     components: list[list[int]] = []
@@ -49,7 +45,7 @@ def blocks(n: int, edges: EdgeList) -> list[list[int]]:
             stack.pop()
             if parent >= 0:
                 low[parent] = min(low[parent], low[x])
-                # Nothing below x leads above its parent: a block ends there.
+                # No edge from x or below leads above its parent, so a block ends at the parent.
                 if low[x] >= number[parent]:
                     components.append(_close_block(open_edges, (parent, x)))
             continue
@@ -73,7 +69,6 @@ def _close_block(open_edges: EdgeList, edge: tuple[int, int]) -> list[int]:
 
 
 def neighbour_lists(n: int, edges: EdgeList) -> list[list[int]]:
-    """The neighbours of each node."""
     neighbours: list[list[int]] = [[] for _ in range(n)]
     for x, y in edges:
         neighbours[x].append(y)
@@ -83,27 +78,15 @@ def neighbour_lists(n: int, edges: EdgeList) -> list[list[int]]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BipartiteGraph:
-    """A connected bipartite graph whose shortest-path metric, times one edge length, is the metric at hand.
+    """A connected bipartite graph whose shortest-path metric, times one edge length, is a given metric."""
 
-    Attributes:
-        order: Nodes, each but the first one a neighbour of one before it.
-        hops: (n, n) shortest-path distances between nodes.
-        edges: Edges.
-    """
-
-    order: tuple[int, ...]
-    hops: NDArray[np.int16]
+    order: tuple[int, ...]  # the nodes; each after the first is a neighbour of an earlier one
+    hops: NDArray[np.int16]  # (n, n) shortest-path distances between nodes
     edges: EdgeList
 
     @classmethod
     def of(cls, distances: Array) -> "BipartiteGraph | None":
-        """The graph, where all essential edges are equally long and no cycle is odd; else None.
-
-        >>> BipartiteGraph.of(np.array([[0, 2, 4], [2, 0, 2], [4, 2, 0]])).edges
-        [(0, 1), (1, 2)]
-        >>> BipartiteGraph.of(np.array([[0, 1, 1], [1, 0, 1], [1, 1, 0]])) is None
-        True
-        """
+        """Return the graph if all essential edges are equally long and no cycle is odd; else None."""
         edges = essential_edges(distances)
         lengths = {int(distances[x, y]) for x, y in edges}
         if len(lengths) != 1:
@@ -124,17 +107,11 @@ def _breadth_first(n: int, edges: EdgeList) -> tuple[int, ...]:
 
 
 def longest_basis_cycle(n: int, edges: EdgeList) -> int:
-    """The length of the longest cycle in a minimum cycle basis; 0 for a tree.
-
-    Horton's candidates (a shortest path to each end of an edge, and the edge) contain a minimum basis; candidates are
-    taken by length and kept while independent over the field of two elements. Independence there implies independence
-    over the rationals, so a sum of steps that vanishes on the basis vanishes on every cycle.
-
-    Cost: O(n m) candidates for m edges, each reduced against at most m - n + 1 others.
-
-    >>> longest_basis_cycle(4, [(0, 1), (1, 2), (2, 3), (0, 3)]), longest_basis_cycle(2, [(0, 1)])
-    (4, 0)
-    """
+    """Return the length of the longest cycle in a minimum cycle basis; 0 for a tree."""
+    # Horton's candidates (an edge, and a shortest path from a root to each of its ends) contain a minimum basis. They
+    # are taken by length if independent over the field of two elements. Independence there implies independence over
+    # the rationals, so a sum of steps that is 0 on the basis is 0 on every cycle. Cost: O(n m) candidates for m edges,
+    # each reduced by at most m - n + 1 others.
     wanted = len(edges) - n + 1
     index = {edge: k for k, edge in enumerate(edges)}
     index |= {(y, x): k for (x, y), k in index.items()}
@@ -153,7 +130,7 @@ def longest_basis_cycle(n: int, edges: EdgeList) -> int:
 
 
 def _horton_cycles(n: int, edges: EdgeList, index: dict[tuple[int, int], int]) -> set[int]:
-    """Cycles as sets of edges: root to x, the edge (x, y), y back to root, with paths that share only the root."""
+    """Return cycles as sets of edges: root to x, edge (x, y), y back to root, with paths that share only the root."""
     neighbours = neighbour_lists(n, edges)
     candidates = set()
     for root in range(n):
@@ -169,31 +146,23 @@ def _horton_cycles(n: int, edges: EdgeList, index: dict[tuple[int, int], int]) -
 
 States = NDArray[np.uint64]
 
-# The 6-cube needs 3 * 10^6; beyond this a count would fill the memory rather than fail.
+# The 6-cube needs 3 * 10^6 labellings; more than this would fill the memory.
 _MOST_STATES = 1 << 25
 
 
 def count_height_functions(graph: BipartiteGraph) -> int:
-    """The number of functions with steps of 1 and -1 along every edge, modulo constants.
-
-    Heights are kept modulo an odd M. Labels whose steps are 1 or -1 modulo M lift to heights exactly when the steps
-    around every cycle of a basis add up to 0; they add up to an even multiple of M, and a cycle shorter than 2M leaves
-    only 0. M = 3 where 4-cycles generate all cycles (lines, trees, cubes, grids): the count is then that of the
-    proper 3-colourings, divided by 3.
-
-    Cost: one step for each node and for each way to label the frontier (the visited nodes with an unvisited neighbour).
-
-    Raises:
-        Unsupported: where the labels of a frontier do not fit in 64 bits, or more than 2^25 of them are possible.
-
-    >>> path = np.abs(np.arange(5)[:, None] - np.arange(5))
-    >>> count_height_functions(BipartiteGraph.of(path))
-    16
-    """
+    """Return the number of functions with steps of 1 or -1 along every edge, modulo constants."""
+    # Heights are counted modulo an odd M. Labels with steps 1 or -1 modulo M lift to heights if and only if the steps
+    # around every cycle of a basis sum to 0. The sum is an even multiple of M, so it is 0 for cycles shorter than 2M.
+    # M = 3 suffices if 4-cycles generate all cycles (lines, trees, cubes, grids): the count is then a third of the
+    # number of proper 3-colourings. Cost: one step for each node and each labelling of the frontier, which are the
+    # visited nodes with an unvisited neighbour.
     modulus = max(3, longest_basis_cycle(len(graph.order), graph.edges) // 2 + 1 | 1)
     bits = (modulus - 1).bit_length()
     states = np.zeros(1, dtype=np.uint64)
-    counts: NDArray[Any] = np.ones(1, dtype=np.int64 if len(graph.order) < 63 else object)  # at most 2^(n-1) in all
+    counts: NDArray[Any] = np.ones(
+        1, dtype=np.int64 if len(graph.order) < 63 else object
+    )  # the total is at most 2^(n-1)
     plan = _sweep(graph)
     widest = 1 + max(step.slot for step in plan)
     if widest * bits > 64:
@@ -208,7 +177,7 @@ def count_height_functions(graph: BipartiteGraph) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _SweepStep:
-    """One node of the sweep: its slot, the slots of its visited neighbours, and the slots that fall free after it."""
+    """One node of the sweep: its slot, the slots of its visited neighbours, and the slots that become free after it."""
 
     slot: int
     near: tuple[int, ...]
@@ -216,7 +185,7 @@ class _SweepStep:
 
 
 def _sweep(graph: BipartiteGraph) -> list[_SweepStep]:
-    """A sweep that goes on, each time, to the node after which the fewest nodes wait for a neighbour."""
+    """Return an order of the nodes; each next node leaves the fewest nodes with an unvisited neighbour."""
     n = len(graph.order)
     neighbours = neighbour_lists(n, graph.edges)
     waits_for = [set(near) for near in neighbours]
@@ -238,7 +207,7 @@ def _sweep(graph: BipartiteGraph) -> list[_SweepStep]:
 def _with_next_label(
     step: _SweepStep, states: States, counts: NDArray[Any], modulus: int, bits: int
 ) -> tuple[States, NDArray[Any]]:
-    """Every state continued by every label of the node that differs by one from its visited neighbours' labels."""
+    """Return every state extended by every label that differs by one from the labels of visited neighbours."""
     if not step.near:
         return states, counts
     seen = [states >> np.uint64(slot * bits) & np.uint64((1 << bits) - 1) for slot in step.near]
@@ -259,7 +228,7 @@ def _mask_of_open_slots(step: _SweepStep, bits: int) -> np.uint64:
 
 
 def _equal_states_merged(states: States, counts: NDArray[Any]) -> tuple[States, NDArray[Any]]:
-    """Equal states made one, their counts added."""
+    """Merge equal states and add their counts."""
     order = np.argsort(states)
     states = states[order]
     first = np.flatnonzero(np.concatenate([[True], states[1:] != states[:-1]]))

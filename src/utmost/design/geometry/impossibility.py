@@ -1,4 +1,4 @@
-"""Why a mechanism is not the best for everyone, and for which losses it is."""
+"""Consumers for whom a mechanism is not optimal, and the losses for which it is universally optimal."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,40 +27,35 @@ from utmost.errors import Unsupported
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Unserved(Display):
-    """A consumer for whom a mechanism is not the best of its type.
-
-    Attributes:
-        channel: Mechanism.
-        better: Mechanism of the type with which the consumer loses less.
-        consumer: Prior and loss.
-    """
+    """A consumer for whom a mechanism is not optimal in its type."""
 
     channel: Channel
-    better: Channel
+    better: Channel  # a mechanism of the type with which the consumer loses less
     consumer: Consumer
 
     def verify(self, ptype: PrivacyType) -> bool:
-        """Whether both mechanisms are of the type, and the consumer prefers the better one."""
+        """Check that both mechanisms are of the type, and that the consumer loses less with the better one."""
         members = ptype.contains(self.channel) and ptype.contains(self.better)
         return members and prefers(self.consumer, self.better, self.channel)
 
 
 def blurred_pair(ptype: PrivacyType, loss: object, channel: Channel) -> Unserved | None:
-    """A prior on two secrets at which a mechanism is not optimal, since it tells them apart less than it may.
+    """Return a prior on two secrets for which a mechanism is not optimal, because it distinguishes them too little.
 
-    On two secrets the type has one best mechanism T, of which all others are refinements (corollary 9). Where the
-    restriction of the channel to a pair is not T, the loss is not trivial on the pair, and T extends to the type
-    by letting every other secret behave like one of the two, T is strictly better at a prior where two actions are
-    equally good. On a discrete space with more than two secrets every mechanism blurs some pair, so a loss
-    that is trivial on none, as every strictly monotone one is, has no universally optimal mechanism (theorem 12).
+    On two secrets the type has one best mechanism T, of which all others are refinements (corollary 9). If the
+    restriction of the channel to a pair is not T, the loss is not trivial on the pair, and T extends to the type by
+    letting every other secret behave like one of the two, then T is strictly better at a prior for which two actions
+    are equally good. On a discrete space with more than two secrets, no mechanism restricts to T on every pair. So a
+    loss that is trivial on no pair, such as any strictly monotone loss, has no universally optimal mechanism (theorem
+    12).
 
     Args:
-        channel: Member of the type, exact.
-        loss: Named, or (n, k), exact.
         ptype: Privacy type with rational alpha^d. The search is polynomial: no vertices are listed.
+        loss: Named loss, or (n, k) matrix, exact.
+        channel: Exact channel of the type.
 
     Returns:
-        None where no pair decides: that says nothing.
+        A consumer and a better mechanism; None if no pair decides, which does not imply optimality.
 
     Source: [fernandes2022], theorem 12, corollary 13, and their lemmas 3 and 6.
 
@@ -75,7 +70,8 @@ def blurred_pair(ptype: PrivacyType, loss: object, channel: Channel) -> Unserved
     instance(ptype, PrivacyType, "ptype")
     instance(channel, Channel, "channel")
     if not channel.is_exact:
-        raise Unsupported("pairs are compared in rational arithmetic only", came="float64 entries")
+        remedy = "Give the channel as Fractions or text."
+        raise Unsupported("the channel must be exact", came="float64 entries", remedy=remedy)
     table = exact_loss(loss, ptype.space.size)
     for x, z in combinations(range(ptype.space.size), 2):
         belief = _belief_of_a_tie(table[[x, z]])
@@ -93,15 +89,15 @@ def blurred_pair(ptype: PrivacyType, loss: object, channel: Channel) -> Unserved
 
 
 def unserved_consumer(ptype: PrivacyType, channel: Channel) -> Unserved | None:
-    """A consumer, of any loss, for whom a mechanism is not the best of its type; None if it is the best for everyone.
+    """Return a consumer, of any loss, for whom a mechanism is not optimal in its type; None if it is optimal for all.
 
-    A mechanism that is universally optimal for all losses has every other as a refinement, so all kernels: one that is
-    none has a consumer who prefers it. With two secrets there is one kernel, which serves everyone (theorem 8,
-    corollary 9); with more there is always someone unserved (theorem 11).
+    If a mechanism is optimal for all priors and losses, every other mechanism of the type, and so every kernel, is a
+    refinement of it. A kernel that is no refinement has a consumer who prefers it. With two secrets there is only one
+    kernel, which is optimal for all consumers (theorem 8, corollary 9); with more secrets no mechanism is (theorem 11).
 
     Args:
-        channel: Member of the type, exact.
-        ptype: Privacy type with rational alpha^d, small enough for its kernels to be listed.
+        ptype: Privacy type with rational alpha^d, small enough to list its kernels.
+        channel: Exact channel of the type.
 
     Source: [fernandes2022], definition 2, theorems 8 and 11.
 
@@ -121,10 +117,10 @@ def unserved_consumer(ptype: PrivacyType, channel: Channel) -> Unserved | None:
 
 
 def _belief_of_a_tie(pair: Array) -> Fraction | None:
-    """A probability of the first of two secrets at which the best action changes; None for a trivial loss."""
+    """Return a probability of the first of two secrets at which the best action changes; None for a trivial loss."""
     if trivial_action(pair) is not None:
         return None
-    first = int(min(range(pair.shape[1]), key=lambda w: (pair[1, w], pair[0, w])))  # the best where p is 0
+    first = int(min(range(pair.shape[1]), key=lambda w: (pair[1, w], pair[0, w])))  # the best action for p = 0
     best: tuple[Fraction, int] | None = None
     for w in range(pair.shape[1]):
         gain, price = pair[0, first] - pair[0, w], pair[1, w] - pair[1, first]
@@ -134,7 +130,7 @@ def _belief_of_a_tie(pair: Array) -> Fraction | None:
 
 
 def _two_secret_optimum(ptype: PrivacyType, x: int, z: int) -> Channel | None:
-    """T for the distance of two secrets; None where alpha to it is irrational."""
+    """Return T for the distance of two secrets; None if alpha^d is irrational."""
     length = ptype.space.length(x, z)
     if isinstance(length, Surd):
         return None
@@ -143,7 +139,7 @@ def _two_secret_optimum(ptype: PrivacyType, x: int, z: int) -> Channel | None:
 
 
 def _is_as_far_apart(channel: Channel, best: Channel, x: int, z: int) -> bool:
-    """Whether every outcome that occurs has one of the two ratios of T: then the restriction is T, up to merging."""
+    """Return whether every possible outcome has a ratio of T: then the restriction is T, up to merging."""
     ratio = best.matrix[0, 0] / best.matrix[1, 0]
     return all(p == ratio * q or q == ratio * p for p, q in channel.matrix[[x, z]].T)
 
@@ -152,13 +148,13 @@ def _is_as_far_apart(channel: Channel, best: Channel, x: int, z: int) -> bool:
 class UtilitySet(Display):
     """The losses l for which a mechanism is universally l-optimal in its type; ``loss in UtilitySet(ptype, M)``.
 
-    It holds all trivial losses, and with two losses their sum and their multiples by a function of the secret
-    (`joint_loss`, `scaled_loss`). It grows when the mechanism is replaced by one of which it is a refinement; that of a
-    choice between two mechanisms is the intersection of theirs.
+    The set contains all trivial losses, and is closed under sums and under multiplication by a function of the secret
+    (`joint_loss`, `scaled_loss`). If one mechanism is a refinement of another, its set is contained in the set of the
+    other. The set of a choice between two mechanisms is the intersection of their sets.
 
     Attributes:
         ptype: Privacy type with rational alpha^d.
-        channel: Mechanism, a member of the type.
+        channel: Mechanism of the type.
 
     Source: [fernandes2022], definition 7, theorem 6, equations (13) and (14).
 
@@ -177,22 +173,22 @@ class UtilitySet(Display):
         return self.verdict(loss).holds
 
     def verdict(self, loss: object) -> UniversalityVerdict:
-        """Membership of a loss, with the proof of it, or a prior and a better mechanism.
+        """Decide whether a loss is in the set, with a proof, or a prior and a better mechanism.
 
         Raises: as `universality`.
         """
         return universality(self.ptype, loss, self.channel)
 
     def lifted(self, loss: object, secrets: Sequence[int]) -> "LiftedLoss | None":
-        """A loss on some of the secrets as one on all, if the mechanism is the best for it among mechanisms on these.
+        """Extend a loss on some secrets to all secrets, if the restricted mechanism is universally optimal for it.
 
-        The lifted loss is then in the set, with the small proof: whatever a mechanism of the type does elsewhere,
-        on these secrets it is a mechanism of their type. None says nothing: the lifted loss may still be in the set,
-        since not every mechanism on the secrets extends to all of them.
+        The extended loss is then in the set, because every mechanism of the type restricts to a mechanism on these
+        secrets. If the result is None, the extended loss may still be in the set, because not every mechanism on these
+        secrets extends to all secrets.
 
         Args:
-            loss: Named, or a matrix with a row for each of these secrets.
-            secrets: Different ones.
+            loss: Named loss, or matrix with a row for each of these secrets.
+            secrets: Distinct numbers of secrets.
 
         Source: [fernandes2022], theorem 6(5), the direction that holds.
         """
@@ -207,29 +203,23 @@ class UtilitySet(Display):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class LiftedLoss(Display):
-    """A loss that is in a utility set because its restriction to some secrets is in that of the restriction.
+    """A loss that is in a utility set because its restriction is in the utility set of the restricted mechanism."""
 
-    Attributes:
-        loss: (n, k), 0 beyond the secrets.
-        secrets: Secrets of the restriction.
-        verdict: Verdict on the restriction, with its certificate.
-    """
-
-    loss: Array
+    loss: Array  # (n, k), 0 for other secrets
     secrets: tuple[int, ...]
-    verdict: UniversalityVerdict
+    verdict: UniversalityVerdict  # on the restriction, with its certificate
 
 
 def trivial_action(loss: object) -> int | None:
-    """An action that is the best one whatever the secret, or None: then the loss is not trivial.
+    """Return an action that is best for every secret; None if the loss is not trivial.
 
-    To a trivial loss no information is worth anything: its uncertainty is linear in the prior, and the mechanism that
-    reveals nothing is optimal. For no other loss is it.
+    A loss is trivial if and only if it has such an action. Then information has no value: the uncertainty is linear in
+    the prior, and the mechanism that reveals nothing is optimal.
 
     Args:
         loss: (n, k), exact.
 
-    Source: [fernandes2022], appendix, definition 1; definition 6 asks for losses that no action changes.
+    Source: [fernandes2022], appendix, definition 1; definition 6 requires losses that do not depend on the action.
 
     >>> trivial_action([[1, 0], [2, 2]]), trivial_action([[1, 0], [0, 1]])
     (1, None)

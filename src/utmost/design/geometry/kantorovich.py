@@ -1,10 +1,10 @@
-r"""How far two distributions over a space are apart: the least mean distance by which one is moved onto the other.
+r"""The Kantorovich distance of two distributions over a space: the least mean distance of moving one onto the other.
 
-The earth goes along essential edges, since every distance is the length of a way along them; so the program has a
-variable for each direction of an edge, and its dual is a potential f with f(x) - f(y) <= d(x, y), by which no plan is
-cheaper than sum_x (p_x - q_x) f(x).
+Mass moves along essential edges, because every distance is the length of a path of essential edges. So the program has
+one variable for each direction of an edge. Its dual is a potential f with f(x) - f(y) <= d(x, y), which proves that no
+plan costs less than sum_x (p_x - q_x) f(x).
 
-Source: [kantorovich1942]; of hypers, [alvim2014].
+Source: [kantorovich1942]; for hypers, [alvim2014].
 """
 
 from dataclasses import dataclass
@@ -28,40 +28,32 @@ _BITS = 96
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class KantorovichDistance(Display):
-    """The least cost of moving one distribution onto another, between two bounds that are one where d is rational.
-
-    Attributes:
-        lower, upper: Fractions; equal where all distances are rational, else 2^-90 apart or so.
-        first, second: (n,), the distributions p and q.
-        space: Space of the distances.
-        flow: (m, 3) rows x, y, mass: what is moved from x to y along essential edges.
-        potential: (n,) Fractions f: f(x) - f(y) <= d(x, y), and sum (p - q) f is the lower bound.
-    """
+    """The least cost of moving one distribution onto another, between two bounds that are equal if d is rational."""
 
     lower: Fraction
-    upper: Fraction
-    first: Array
-    second: Array
+    upper: Fraction  # equal to lower, or about 2^-90 above if a distance is irrational
+    first: Array  # (n,) the distribution p
+    second: Array  # (n,) the distribution q
     space: Space
-    flow: Array
-    potential: Array
+    flow: Array  # (m, 3) rows (x, y, mass): the mass moved from x to y along an essential edge
+    potential: Array  # (n,) Fractions f with f(x) - f(y) <= d(x, y) and sum (p - q) f = lower
 
     _shown = ("lower", "upper")
 
     @property
     def value(self) -> Fraction | float:
-        """The distance: a Fraction where it is known to be one, else the float in the middle."""
+        """The distance: a Fraction if it is known exactly, else the float nearest to the middle of the bounds."""
         return self.lower if self.lower == self.upper else float((self.lower + self.upper) / 2)
 
     def verify(self) -> bool:
-        """Whether flow and potential prove both bounds, in rationals and without a solver."""
+        """Check exactly, without a solver, that flow and potential prove both bounds."""
         change, cost = [Fraction(0)] * self.space.size, Fraction(0)
         for x, y, mass in self.flow.tolist():
             if mass < 0:
                 return False
             change[x], change[y] = change[x] - mass, change[y] + mass
             cost += mass * _bounds(self.space.metric.length(x, y))[1]
-        # Where a length is irrational, a potential keeps to what is below it, and mass pays what is above.
+        # For an irrational length, the potential uses a lower bound, and the cost an upper bound.
         f = self.potential
         is_potential = all(
             abs(f[x] - f[y]) <= _bounds(self.space.metric.length(int(x), int(y)))[0] for x, y in self.space.edges
@@ -71,14 +63,14 @@ class KantorovichDistance(Display):
 
 
 def kantorovich_distance(space: Space, first: object, second: object) -> KantorovichDistance:
-    """The Kantorovich (earth mover's, first Wasserstein) distance of two distributions over a space.
+    """Return the Kantorovich (earth mover's, first Wasserstein) distance of two distributions over a space.
 
     Args:
         space: n secrets with their distances.
-        first, second: (n,) distributions; floats are taken as the rationals that they are, and must have one sum.
+        first, second: (n,) nonnegative entries with equal sums; floats are converted to rationals exactly.
 
     Raises:
-        OutOfRange: for what are no distributions of one mass over the secrets.
+        OutOfRange: for negative entries, different sums, and arrays of other lengths.
 
     Cost: a linear program of n rows and two variables for each essential edge, solved in rationals.
 
@@ -93,7 +85,9 @@ def kantorovich_distance(space: Space, first: object, second: object) -> Kantoro
     p, q = (as_rationals(as_array(part, "distribution", ndim=1)) for part in (first, second))
     n = space.size
     if len(p) != n or len(q) != n or min(*p, *q) < 0 or p.sum() != q.sum():
-        raise OutOfRange(f"both must be {n} nonnegative masses of one sum", came="others", where="distribution")
+        came = f"{len(p)} with sum {p.sum()} and {len(q)} with sum {q.sum()}"
+        required = f"both distributions must have {n} nonnegative entries and equal sums"
+        raise OutOfRange(required, came=came, where="distribution")
     edges = space.edges
     arcs = np.concatenate([edges, edges[:, ::-1]])
     bounds = [_bounds(space.metric.length(int(x), int(y))) for x, y in edges.tolist()] * 2
@@ -107,7 +101,7 @@ def kantorovich_distance(space: Space, first: object, second: object) -> Kantoro
 
 
 def _program(arcs: NDArray[Any], lengths: list[Fraction], surplus: Array) -> LinearProgram:
-    """min sum of length times flow, where what leaves each secret less what comes is its surplus."""
+    """Return min sum of length times flow, where the outflow minus the inflow of each secret is its surplus."""
     count = len(arcs)
     rows, columns = arcs.T.ravel(), np.tile(np.arange(count), 2)
     values = objects([Fraction(1)] * count + [Fraction(-1)] * count)
@@ -115,7 +109,7 @@ def _program(arcs: NDArray[Any], lengths: list[Fraction], surplus: Array) -> Lin
 
 
 def _bounds(length: Fraction | Surd) -> tuple[Fraction, Fraction]:
-    """Rationals around a distance."""
+    """Return rational lower and upper bounds of a distance."""
     if isinstance(length, Surd):
         around = length.interval(_BITS)
         return around.lower, around.upper

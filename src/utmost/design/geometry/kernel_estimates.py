@@ -1,4 +1,4 @@
-"""Estimated number of kernels of a type that has too many to list, from random sets of its vertices."""
+"""Estimates of the number of kernels of a type that has too many to list, from random sets of its vertices."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from utmost.design.geometry.vertex_search import Vertices, vertices
 from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.errors import OutOfRange
 
-# Coefficients below this are left to exact numbers; the systems solved here have far smaller rounding errors.
+# Coefficients below this are decided by exact numbers; rounding errors here are far smaller.
 _NEAR_ZERO = 1e-7
 
 _MOST_SAMPLES = 10**9
@@ -26,17 +26,10 @@ _MOST_SAMPLES = 10**9
 
 @dataclass(frozen=True, slots=True, repr=False)
 class KernelEstimate(Display):
-    """An unbiased estimate of a number, with a confidence interval.
-
-    Attributes:
-        value: Estimate.
-        low, high: Interval, from the normal approximation to the mean of the samples.
-        confidence: Share of such intervals that hold the number, for many samples.
-        samples: Number of samples.
-    """
+    """An unbiased estimate of a number, with a confidence interval."""
 
     value: float
-    low: float
+    low: float  # interval from the normal approximation of the mean of the samples
     high: float
     confidence: float
     samples: int
@@ -52,14 +45,14 @@ def estimate_kernels(
 ) -> KernelEstimate:
     """Estimate how many kernels of a given size a type has.
 
-    A sample is a random set A of size - 1 vertices; it counts the vertices that complete it to a kernel. Each kernel of
-    that size is completed from each of its ``size`` subsets, so C(N, size-1) / size times the mean count is unbiased.
+    A sample is a random set of size - 1 vertices, for which the vertices that complete it to a kernel are counted. Each
+    kernel is completed from ``size`` subsets, so C(N, size-1) / size times the mean count is an unbiased estimate.
 
     Args:
         ptype: Type; its vertices are listed.
         samples: Number of samples, at least 2.
         generator: Source of the random sets; no privacy depends on it.
-        size: Outcomes of the kernels counted; n, the commonest, when left out.
+        size: Number of outcomes of the kernels to count; n when left out.
         confidence: Confidence of the interval, between 0 and 1.
 
     Cost: one linear system with N right-hand sides for each sample.
@@ -75,7 +68,7 @@ def estimate_kernels(
     size = optional(size, integer, "size")
     confidence = real(confidence, "confidence")
     if exact_integer(samples, "samples") > _MOST_SAMPLES:
-        raise OutOfRange(f"samples must be at most {_MOST_SAMPLES}", came="more", where="estimate_kernels")
+        raise OutOfRange(f"samples must be at most {_MOST_SAMPLES}", came=samples, where="estimate_kernels")
     if samples < 2:
         raise OutOfRange("samples must be at least 2", came=samples, where="estimate_kernels")
     if not 0 < confidence < 1:
@@ -84,7 +77,7 @@ def estimate_kernels(
     n = ptype.space.size
     wanted = n if size is None else exact_integer(size, "size")
     if not 1 <= wanted <= n:
-        raise OutOfRange(f"a kernel has between 1 and {n} outcomes", came=size, where="estimate_kernels")
+        raise OutOfRange(f"size must lie between 1 and {n}, the number of secrets", came=size, where="estimate_kernels")
     counter = _Completions(listed, scaled_differences(listed))
     counts = np.array([counter.count(chosen) for chosen in _subsets(generator, len(listed), wanted - 1, samples)])
     scale = comb(len(listed), wanted - 1) / wanted
@@ -100,18 +93,19 @@ def _subsets(generator: np.random.Generator, count: int, size: int, samples: int
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Completions:
-    """Counting the vertices that complete a set to a kernel; the system is the one of `WalkTables`."""
+    """Counts of the vertices that complete a set to a kernel; the system is the one of `WalkTables`."""
 
     vertices: Vertices
     system: NDArray[np.float64]
 
     def count(self, chosen: NDArray[np.int64]) -> int:
-        """The number of vertices that form a kernel with all of the chosen ones."""
+        """Return the number of vertices that form a kernel with all of the chosen vertices."""
         n, k = len(self.system), len(chosen)
         basis, triangle = np.linalg.qr(self.system[:, chosen], mode="complete")
         if k and np.abs(np.diagonal(triangle)).min() < _NEAR_ZERO:
             return self._exactly(chosen, np.setdiff1d(np.arange(len(self.vertices)), chosen))
-        # In this basis the last rows are out of reach of the chosen: the added vertex alone must meet them.
+        # In this basis the chosen vertices are 0 in the last rows, so the added vertex alone must match the target
+        # there.
         rotated, target = basis.T @ self.system, basis.T[:, 0]
         over = rotated[k:]
         length = np.sqrt((over**2).sum(axis=0))
@@ -122,11 +116,11 @@ class _Completions:
         least[chosen] = -1
         near = length < _NEAR_ZERO
         near[chosen] = False
-        # What floats cannot tell is left to exact numbers.
+        # Exact numbers decide what floats leave open.
         maybe = near | ((least > -_NEAR_ZERO) & (off < _NEAR_ZERO))
         sure = (least > _NEAR_ZERO) & ~near & (n - k == 1)
         return int((maybe & sure).sum()) + self._exactly(chosen, np.flatnonzero(maybe & ~sure))
 
     def _exactly(self, chosen: NDArray[np.int64], others: NDArray[np.int64]) -> int:
-        """The number of other vertices that form a kernel with all of the chosen ones, by exact numbers."""
+        """Return the number of other vertices that form a kernel with all of the chosen vertices, by exact numbers."""
         return sum(is_kernel_support(self.vertices, [*map(int, chosen), int(j)]) for j in others)

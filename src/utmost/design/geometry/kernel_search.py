@@ -1,7 +1,7 @@
-"""The kernels of a privacy type: the finitely many mechanisms of which every other is a refinement of a mixture.
+"""The kernels of a privacy type: every mechanism of the type is a refinement of a mixture of these mechanisms.
 
-They are listed by a walk in compiled code, or all at once by the double description method, which is exact and needs no
-compiled code.
+Kernels are listed by a walk in compiled code, or by the double description method, which is exact and needs no compiled
+code.
 """
 
 from collections import Counter
@@ -41,32 +41,27 @@ from utmost.design.geometry.vertex_search import Vertices, vertex_blocks
 from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.errors import OutOfRange, SolverFailed, Unsupported
 
-# Below this the entries of a vertex differ so much that floating point decides few signs.
+# For smaller numbers, the entries of a vertex differ so much that floating point decides few signs.
 _SMALLEST_WEIGHT = 2.0**-24
-# Below so many sets, of rational vertices or of others, what needs no compilation is tried first; with hardly any, the
-# walk takes longer to load than to walk.
+# For fewer sets than this (of rational or of other vertices), the method without compilation is tried first: for few
+# sets, loading the compiled code takes longer than the search.
 _SMALL_EXACT, _SMALL_SEARCH, _TINY_SEARCH = 3_000_000, 50_000, 10_000
-# Work of the other method, some 20 us a unit: from where on machine code is taken if it is there, a process compiles,
-# and one search is left to the walk.
+# Work of the other method, in units of about 20 us: beyond the first number compiled code is used if it exists; beyond
+# the second a process compiles; beyond the third the walk does the search.
 _SOME_WORK, _MUCH_WORK, _MOST_WORK = 25_000, 400_000, 150_000
-_COMPARISONS, _SLOWER = 1 << 12, 5  # supports that are compared in a unit; how much longer irrational numbers take
+_COMPARISONS, _SLOWER = 1 << 12, 5  # comparisons of supports per unit; slowdown of irrational numbers
 _MOST_ROWS = 1 << 28
 _worked = 0
-# Of irrational vertices: bits that are tried, and how far from 1 the sum of a row may be.
+# For irrational vertices: numbers of bits that are tried, and the tolerance of the sum of a row.
 _FIRST_BITS, _MOST_BITS, _SURELY_ONE = 256, 1 << 16, Fraction(1, 1 << 60)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Kernels(Display):
-    """All kernels of a type, as sets of its vertices: a sequence of channels.
-
-    Attributes:
-        vertices: Vertices of the type.
-        supports: (N, n) int32: the vertices of each kernel, ascending, filled up with -1.
-    """
+    """All kernels of a type as sets of vertices; a sequence of channels."""
 
     vertices: Vertices
-    supports: NDArray[np.int32]
+    supports: NDArray[np.int32]  # (N, n) ascending vertices of each kernel, filled up with -1
 
     def __len__(self) -> int:
         return len(self.supports)
@@ -78,14 +73,14 @@ class Kernels(Display):
         return (self.channel(k) for k in range(len(self)))
 
     def support(self, k: int) -> tuple[int, ...]:
-        """The vertices of kernel k."""
+        """Return the numbers of the vertices of kernel k."""
         k = integer(k, "k")
         if not -len(self) <= k < len(self):
-            raise OutOfRange(f"there are {len(self)} kernels, numbered from 0", came=k)
+            raise OutOfRange(f"the number of a kernel must lie in 0..{len(self) - 1}", came=k)
         return tuple(int(v) for v in self.supports[k] if v >= 0)
 
     def channel(self, k: int) -> Channel:
-        """Kernel k as a channel: column y is the y-th vertex of its support, scaled so that rows sum to 1."""
+        """Return kernel k as a channel: column y is the y-th vertex of its support, scaled so that rows sum to 1."""
         k = integer(k, "k")
         return kernel_channel(self.vertices.chosen(self.support(k)))
 
@@ -95,7 +90,7 @@ class Kernels(Display):
         return dict(sorted(Counter(np.count_nonzero(self.supports >= 0, axis=1).tolist()).items()))
 
     def orbits(self) -> Orbits:
-        """The kernels up to the automorphisms of the space."""
+        """Return the orbits of the kernels under the automorphisms of the space."""
         return support_orbits(self.supports, column_permutations(self.vertices))
 
     def __repr__(self) -> str:
@@ -105,12 +100,13 @@ class Kernels(Display):
 @progress_bar("Listing kernels")
 @fitting_memory("kernels")
 def kernels(ptype: PrivacyType) -> Kernels:
-    """All kernels of a privacy type, listed; of at most 5000 vertices.
+    """List all kernels of a privacy type of at most 5000 vertices.
 
-    A kernel is a set of linearly independent vertices with the uniform distribution strictly inside its hull; as a
-    channel, its columns are those vertices, scaled. Equivalently: the vertices of {lambda >= 0: V lambda = uniform}.
-    For rational alpha it is decided exactly whether a coefficient is zero, also where kernels degenerate (alpha = 1/2).
-    For rational epsilon it is taken for zero wrongly with a chance below 2^-60, by a random residue in place of alpha.
+    A kernel is a set of linearly independent vertices with the uniform distribution strictly inside its convex hull. As
+    a channel, its columns are these vertices, scaled. Equivalently, kernels are the vertices of {lambda >= 0: V lambda
+    = uniform}. For rational alpha, zero coefficients are decided exactly, even if kernels are degenerate (alpha = 1/2).
+    For rational epsilon, a random residue replaces alpha, and a nonzero coefficient is taken for zero with a
+    probability below 2^-60.
 
     Source: [fernandes2022], definition 5. Cost: see `walk_kernels` (with the extra ``utmost[geometry]``) and
     `kernels_by_double_description`.
@@ -128,30 +124,17 @@ def kernels(ptype: PrivacyType) -> Kernels:
 
 
 def kernel_blocks(ptype: PrivacyType, rows: int = 1 << 16, start: WalkPosition | None = None) -> Iterator[KernelBlock]:
-    """The kernels of a type stretch by stretch, with progress, to be gone on with after an interruption.
-
-    Each `KernelBlock` holds some kernels as rows of vertex numbers (as in `Kernels.supports`), the share of the work
-    that is done, and the position from which ``kernel_blocks(ptype, start=position)`` finds the rest, None at the end.
-    Memory is bounded by ``rows``.
-
-    Raises:
-        Unsupported: for a ``start`` without the extra ``utmost[geometry]``, where there is only one stretch.
-
-    >>> from utmost.spaces import discrete
-    >>> ptype = PrivacyType(discrete(4), alpha="1/2")
-    >>> sum(len(block.supports) for block in kernel_blocks(ptype))
-    41
-    """
+    """Yield the kernels of a type in blocks of about ``rows``, with progress and a position to continue from."""
     return _blocks(_searchable_vertices(ptype), natural(rows, "rows", 1, _MOST_ROWS), start)
 
 
 @progress_bar("Searching kernels")
 def kernel_sizes(ptype: PrivacyType, watch: Callable[[float], object] = lambda done: None) -> dict[int, int]:
-    """The number of kernels of a type with each number of outcomes, without listing them where that saves memory.
+    """Return the number of kernels of a type with each number of outcomes; large types are counted without listing.
 
     Args:
         ptype: Type.
-        watch: Function that is called about every second with the share of the search that is done, between 0 and 1.
+        watch: Function called about every second with the finished share of the search, between 0 and 1.
 
     >>> from utmost.spaces import hamming
     >>> kernel_sizes(PrivacyType(hamming(2), alpha="1/2"))
@@ -168,7 +151,7 @@ def kernel_sizes(ptype: PrivacyType, watch: Callable[[float], object] = lambda d
 
 
 def count_kernels(ptype: PrivacyType) -> int:
-    """The number of kernels of a type; unlike the number of vertices, it depends on the level (but not for `discrete`).
+    """Return the number of kernels of a type, which depends on the level, except for `discrete`.
 
     >>> from utmost.spaces import counts
     >>> [count_kernels(PrivacyType(counts(4), epsilon=e)) for e in ("0.1", "0.5", 1)]
@@ -181,7 +164,7 @@ def count_kernels(ptype: PrivacyType) -> int:
 
 
 def kernel_channel(support: Vertices) -> Channel:
-    """The channel whose columns are independent vertices with the uniform distribution inside their hull."""
+    """Return the channel whose columns are independent vertices with the uniform distribution in their convex hull."""
     if support.is_exact:
         weights = support.weights
         scale = solve_columns(list(weights.T), [Fraction(1)] * len(weights))
@@ -191,23 +174,24 @@ def kernel_channel(support: Vertices) -> Channel:
 
 
 def _kernel_of_irrational_vertices(support: Vertices) -> Channel:
-    """The channel by rationals ever nearer to irrational vertices; at extreme levels floats make entries negative."""
+    """Return the channel by increasingly precise rational approximations; floats may give negative entries."""
     shape, bits = support.exponents.shape[:2], _FIRST_BITS
-    # Entries of a vertex may be e^-1000 apart: the mixture is solved for in rationals as fine as it takes.
+    # Entries of a vertex may differ by a factor e^1000, so the mixture is solved in rationals of sufficient precision.
     while bits <= _MOST_BITS:
         powers = (_near_power(support.powers, tuple(c), bits) for vertex in support.exponents.tolist() for c in vertex)
         columns = objects(powers, shape).T
-        sums = columns.sum(axis=0)  # by least squares: which rows are independent, rationals nearby do not say
+        sums = columns.sum(axis=0)  # least squares, because approximations do not show which rows are independent
         matrix = columns * solve_lifted(matrix_product(columns.T, columns), sums[:, None])[:, 0]
         if (matrix >= 0).all() and (abs(matrix.sum(axis=1) - 1) < objects([_SURELY_ONE])).all():
             return Channel(to_floats(matrix))
         bits *= 2
-    raise SolverFailed("the vertices of a kernel must have a mixture that is uniform", came=f"{len(support)} of them")
+    came = f"{len(support)} vertices without one"
+    raise SolverFailed("the vertices of a kernel must have a uniform mixture", came=came)
 
 
 @lru_cache(maxsize=1 << 12)
 def _near_power(powers: LogPowers, exponent: tuple[int, ...], bits: int) -> Fraction:
-    """A power to so many bits of its own; 0 below 2^-65536."""
+    """Return a power to ``bits`` significant bits; 0 below 2^-65536."""
     places = bits
     while (power := powers.interval(exponent, places)).low >> bits - 1 == 0:
         places *= 2
@@ -217,7 +201,7 @@ def _near_power(powers: LogPowers, exponent: tuple[int, ...], bits: int) -> Frac
 
 
 def _searchable_vertices(ptype: PrivacyType) -> Vertices:
-    """The vertices, listed only if their sets can be searched."""
+    """Return the vertices, after checking that there are few enough to search their sets."""
     blocks: list[Vertices] = []
     for block in vertex_blocks(ptype, rows=1 << 10):
         blocks.append(block)
@@ -234,23 +218,25 @@ def _blocks(listed: Vertices, rows: int = 1 << 16, start: WalkPosition | None = 
         return
     if start is not None:
         raise Unsupported(
-            "only the compiled search can go on from a position", remedy='Install the extra "utmost[geometry]".'
+            "only the compiled search can continue from a position",
+            came="a start without the compiled search",
+            remedy='Install the extra "utmost[geometry]".',
         )
     yield KernelBlock(_all_at_once(listed), None, 1.0)
 
 
 class _TooLong(Exception):
-    """A search without compilation takes longer than one with it."""
+    """A search without compilation takes longer than a search with it."""
 
 
 def _all_supports(listed: Vertices) -> NDArray[np.int32]:
-    """All kernels, in any order."""
+    """Return all kernels, in any order."""
     supports = _supports_without_compilation(listed)
     return supports if supports is not None else np.concatenate([block.supports for block in _blocks(listed)])
 
 
 def _supports_without_compilation(listed: Vertices) -> NDArray[np.int32] | None:
-    """All kernels by the method that needs none; None where machine code pays."""
+    """Return all kernels by the method without compilation; None if compiled code is faster."""
     if not _can_walk(listed):
         return _all_at_once(listed)
     steps = comb(len(listed), max(listed.distances.size - 2, 0))
@@ -263,7 +249,7 @@ def _supports_without_compilation(listed: Vertices) -> NDArray[np.int32] | None:
 
 
 def _walk_pays() -> bool:
-    """Whether this process has searched so much that machine code pays for small types, too."""
+    """Return whether this process has searched so much that compiling pays for small types too."""
     if _worked <= _SOME_WORK:
         return False
     from utmost.design.geometry.compiled_walk import resume_walk
@@ -280,7 +266,7 @@ def _all_at_once(listed: Vertices, most_work: float = inf) -> NDArray[np.int32]:
 
 
 def _can_walk(listed: Vertices) -> bool:
-    """Whether the compiled search is installed and floating point can distinguish the entries of a vertex."""
+    """Return whether the compiled search is installed and floats can distinguish the entries of a vertex."""
     if listed.distances.size < 3 or float(listed.weights.min()) < _SMALLEST_WEIGHT:
         return False
     return find_spec("numba") is not None
@@ -299,25 +285,11 @@ class _Ray:
 
 
 def kernels_by_double_description(vertices: Vertices, most_work: float = inf) -> list[tuple[int, ...]]:
-    """The supports of the extreme rays of {lambda >= 0: all rows of V lambda are equal}, sorted by size, then by order.
+    """Return the supports of the extreme rays of {lambda >= 0: all rows of V lambda are equal}, sorted by size."""
 
-    Row after row is made equal to the first: rays with equal sums stay, and every adjacent pair with sums on opposite
-    sides joins to a new one. Two rays are adjacent when no third support lies in the union of theirs.
-
-    Args:
-        vertices: V, as columns, N of them on n secrets.
-        most_work: Largest number of steps of about 20 us each, after which the search ends.
-
-    Cost: up to R^2 pairs for R rays of one step; lists all kernels of every type that [fernandes2022] tabulates in
-    seconds. Memory: all rays of one step.
-
-    >>> from utmost.geometry import vertices
-    >>> from utmost.privacy_types import PrivacyType
-    >>> from utmost.spaces import counts
-    >>> kernels_by_double_description(vertices(PrivacyType(counts(2), alpha="1/2")))
-    [(1, 2), (0, 1, 3)]
-    """
-
+    # One row after another is made equal to the first: rays with equal sums stay, and every adjacent pair with sums on
+    # opposite sides gives a new ray. Two rays are adjacent if and only if the union of their supports contains no
+    # third. Cost: up to R^2 pairs for R rays of one step, and memory for all rays of one step.
     until, joining = _worked + most_work, 1 if vertices.is_exact else _SLOWER
 
     def compute(bits: int) -> list[_Ray]:
@@ -332,7 +304,7 @@ def kernels_by_double_description(vertices: Vertices, most_work: float = inf) ->
 
 
 def _cut(rays: list[_Ray], gaps: list[KernelNumber], row: int, joining: int, until: float) -> list[_Ray]:
-    """The extreme rays once sum_j lambda_j gaps[j] = 0 holds too."""
+    """Return the extreme rays of the cone with the additional equation sum_j lambda_j gaps[j] = 0."""
     global _worked
     sums = [_total(ray, gaps) for ray in rays]
     signs = np.array([certain_sign(x) for x in sums])
@@ -356,12 +328,12 @@ def _total(ray: _Ray, gaps: list[KernelNumber]) -> KernelNumber:
 
 
 def _adjacent(masks: Masks, ups: NDArray[np.intp], downs: NDArray[np.intp], most: int) -> Iterator[tuple[int, int]]:
-    """Pairs of rays whose joint support holds at most ``most`` columns and no third ray."""
+    """Yield pairs of rays whose joint support holds at most ``most`` columns and no third ray."""
     is_down = np.zeros(len(masks), dtype=bool)
     is_down[downs] = True
     for up in ups.tolist():
-        # What others have beyond this support: a ray that is in a joint one has no more than the other has, and few
-        # rays have little, so that the third is looked for among few.
+        # The columns of each ray outside this support. A third ray in a joint support has only columns of the other ray
+        # there, and few rays have so few, so the search for a third ray is short.
         beyond = masks & ~masks[up]
         room = most - int(np.bitwise_count(masks[up]).sum())
         near = np.flatnonzero(np.bitwise_count(beyond).sum(axis=1) <= room)
@@ -369,14 +341,13 @@ def _adjacent(masks: Masks, ups: NDArray[np.intp], downs: NDArray[np.intp], most
         for start in range(0, len(places), step := max(1, _PAIRS_AT_ONCE // max(1, some.size))):
             others = places[start : start + step]
             inside = ((some & ~some[others][:, None]) == 0).all(axis=2)
-            # Two rays are adjacent exactly when their joint support holds no third: combining others would give rays
-            # that are none.
+            # Combinations of rays that are not adjacent are not extreme.
             for down in near[others[np.count_nonzero(inside, axis=1) == 2]].tolist():
                 yield up, down
 
 
 def _joined(positive: _Ray, up: KernelNumber, negative: _Ray, down: KernelNumber) -> _Ray:
-    """The combination of a ray with a positive sum and one with a negative sum whose sum vanishes."""
+    """Return the combination, with sum 0, of a ray with a positive sum and a ray with a negative sum."""
     entries: dict[int, KernelNumber] = {}
     for ray, factor in ((positive, -down), (negative, up)):
         for j, x in zip(ray.support, ray.entries, strict=True):
@@ -384,7 +355,7 @@ def _joined(positive: _Ray, up: KernelNumber, negative: _Ray, down: KernelNumber
     support = tuple(sorted(entries))
     values = tuple(entries[j] for j in support)
     if all(isinstance(x, int) for x in values):
-        # Entries grow with each row that is cut; their common divisor does not matter to a ray.
+        # Entries grow with each row; dividing by a common divisor does not change the ray.
         common = gcd(*values)
         values = tuple(x // common for x in values)
     return _Ray(support, values)

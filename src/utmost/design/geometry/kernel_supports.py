@@ -1,4 +1,4 @@
-"""Kernels among sets of vertices, decided exactly; and the position of a search for them."""
+"""The exact decision whether a set of vertices is a kernel; positions in a search for kernels."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -24,17 +24,15 @@ _PRIMES_ABOVE = (1 << 60, 1 << 61)
 
 
 class SignUndecided(Exception):
-    """An interval around a nonzero number holds zero: more bits are needed."""
+    """The interval around a nonzero number contains zero, so more bits are needed."""
 
 
 @dataclass(frozen=True, slots=True)
 class AlphaPolynomial:
-    """A polynomial in powers of alpha, as an interval around it and its residues in two prime fields.
+    """A polynomial in powers of alpha, stored as an interval around its value and its residues in two prime fields."""
 
-    It is zero exactly when both residues are (but for a chance below 2^-120 for each test); otherwise the interval
-    gives the sign, or raises `SignUndecided`.
-    """
-
+    # It is zero if and only if both residues are, except with probability below 2^-120 for each test. Otherwise the
+    # interval gives the sign, or raises `SignUndecided`.
     interval: Interval
     residues: tuple[int, int]
     fields: tuple[Field, Field]
@@ -60,11 +58,7 @@ class AlphaPolynomial:
 
 
 def certain_sign(x: KernelNumber) -> int:
-    """1, 0 or -1.
-
-    Raises:
-        SignUndecided: where more bits are needed.
-    """
+    """Return the sign, 1, 0 or -1; raise `SignUndecided` if more bits are needed."""
     if isinstance(x, int):
         return (x > 0) - (x < 0)
     if not any(x.residues):
@@ -78,12 +72,7 @@ def certain_sign(x: KernelNumber) -> int:
 
 @lru_cache(maxsize=4)
 def exact_columns(vertices: Vertices, bits: int) -> tuple[list[list[KernelNumber]], KernelNumber]:
-    """The vertices as columns of exact numbers, each up to a positive factor, and the number one.
-
-    Args:
-        vertices: N of them.
-        bits: Precision of intervals, where alpha to some distance is irrational.
-    """
+    """Return the vertices as columns of exact numbers, each up to a positive factor, and the number one."""
     if vertices.is_exact:
         return [_integer_column(column) for column in vertices.weights.T], 1
     columns = [
@@ -94,7 +83,7 @@ def exact_columns(vertices: Vertices, bits: int) -> tuple[list[list[KernelNumber
 
 
 def with_enough_bits(compute: Callable[[int], T], bits: int = 256) -> T:
-    """``compute(bits)`` with as many bits as it takes to decide every sign."""
+    """Return ``compute(bits)`` with as many bits as are needed to decide every sign."""
     while True:
         try:
             return compute(bits)
@@ -103,7 +92,7 @@ def with_enough_bits(compute: Callable[[int], T], bits: int = 256) -> T:
 
 
 def is_kernel_support(vertices: Vertices, support: Iterable[int]) -> bool:
-    """Whether some of a type's vertices form a kernel, by exact numbers; cheap for many questions on the same list."""
+    """Return whether the given vertices of a type form a kernel, by exact numbers; the columns are cached."""
     chosen = list(support)
 
     def compute(bits: int) -> bool:
@@ -114,10 +103,8 @@ def is_kernel_support(vertices: Vertices, support: Iterable[int]) -> bool:
 
 
 def is_kernel_set(columns: list[list[KernelNumber]], unit: KernelNumber) -> bool:
-    """Whether columns are independent and a positive combination of all of them has equal entries.
-
-    Division-free Gauss-Jordan elimination of the columns with the vector of ones beside them.
-    """
+    """Return whether columns are independent and a positive combination of all of them has equal entries."""
+    # Division-free Gauss-Jordan elimination of the columns, extended by the vector of ones.
     n, k = len(columns[0]), len(columns)
     if k > n:
         return False
@@ -154,61 +141,46 @@ def _fields(powers: LogPowers) -> tuple[Field, Field]:
 
 
 def as_masks(supports: Sequence[Collection[int]], columns: int) -> Any:
-    """Supports as rows of 64-bit words."""
+    """Return supports as rows of 64-bit words."""
     bits = np.zeros((len(supports), -(-columns // 64) * 64), dtype=np.uint8)
     rows = np.repeat(np.arange(len(supports)), [len(support) for support in supports])
     bits[rows, np.array([column for support in supports for column in support], dtype=np.intp)] = 1
     return np.packbits(bits, axis=1, bitorder="little").view("<u8").astype(np.uint64, copy=False)
 
 
-# Twice as many would take a gigabyte for the completions of one set.
+# With twice as many vertices, the completions of one set would take a gigabyte.
 _MOST_VERTICES = 5_000
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class WalkPosition(Display):
-    """A place in the walk, from which it can go on in another process.
+    """A position in the walk, from which another process can continue."""
 
-    Attributes:
-        orbit: Number of the orbit of vertices at work.
-        coming: Column to try next at each depth, numbered as in that orbit's walk.
-    """
-
-    orbit: int = 0
-    coming: tuple[int, ...] = (0,)
+    orbit: int = 0  # number of the current orbit of vertices
+    coming: tuple[int, ...] = (0,)  # column to try next at each depth, numbered as in the walk of the orbit
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class KernelBlock(Display):
-    """The kernels that one part of the walk has found.
+    """The kernels found by one part of the walk."""
 
-    Attributes:
-        supports: (m, n) kernels as ascending vertex numbers, filled up with -1.
-        position: Position at which the walk continues; None when it is finished.
-        done: Share of all sets of vertices that are done with, between 0 and 1.
-    """
-
-    supports: NDArray[np.int32]
-    position: WalkPosition | None
-    done: float
+    supports: NDArray[np.int32]  # (m, n) ascending vertex numbers, filled up with -1
+    position: WalkPosition | None  # from which the walk continues; None at the end
+    done: float  # finished share of all sets of vertices, between 0 and 1
 
 
 def check_searchable(vertices: int) -> None:
-    """Check that the sets of so many vertices can be searched.
-
-    Raises:
-        Unsupported: for more than 5000 vertices, whose sets no search comes through.
-    """
+    """Check that the sets of this many vertices can be searched."""
     if vertices > _MOST_VERTICES:
         raise Unsupported(
-            f"a search for kernels takes at most {_MOST_VERTICES} vertices",
+            f"a search for kernels needs at most {_MOST_VERTICES} vertices",
             came=f"{vertices} or more",
             remedy="Use estimate_kernels (--estimate).",
         )
 
 
 def scaled_differences(vertices: Vertices) -> NDArray[np.float64]:
-    """v(0) and (v(x) - v(0)) / (1 - alpha), (n, N), each number from intervals wide enough to keep its digits."""
+    """Return v(0) and (v(x) - v(0)) / (1 - alpha), (n, N), from intervals so narrow that no digits are lost."""
     powers = vertices.powers
     pairs = np.concatenate(
         [np.broadcast_to(vertices.exponents[:, :1], vertices.exponents.shape), vertices.exponents], 2

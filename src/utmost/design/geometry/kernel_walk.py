@@ -1,4 +1,4 @@
-"""Kernels by a walk over sets of independent vertices, orbit by orbit, in blocks of bounded size."""
+"""List or count kernels by a walk over sets of independent vertices, orbit by orbit, in blocks of bounded size."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -28,27 +28,20 @@ _PRIMES_ABOVE = 3 << 29
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WalkTables:
-    """The system sum_j lambda_j v_j = 1 with its first row taken from the others: rows v(0), v(x) - v(0).
+    """The system sum_j lambda_j v_j = 1 with its first row subtracted from the others: rows v(0), v(x) - v(0)."""
 
-    The differences are divided by 1 - alpha, so that levels near alpha = 1 lose no digits; the target becomes
-    (1, 0, ..., 0). For rational alpha there are as many primes as it takes to decide zero for certain: every number
-    that is tested is a minor of the vertices scaled to integers, and a minor below Hadamard's bound that vanishes
-    modulo all the primes is zero. For irrational alpha there are two primes, and a nonzero number passes for zero with
-    a chance below 2^-60, and only if it is also below the rounding error.
-
-    Attributes:
-        floats: (n, N), right to 4 units of 2^-52.
-        residues: (F, n, N).
-        primes: (F,).
-    """
-
-    floats: NDArray[np.float64]
-    residues: NDArray[np.uint64]
-    primes: NDArray[np.uint64]
+    # Differences are divided by 1 - alpha, so that levels near alpha = 1 lose no digits; the target becomes (1, 0, ...,
+    # 0). For rational alpha there are enough primes to decide zero: every number tested is a minor of the vertices
+    # scaled to integers, and a minor that vanishes modulo all primes is below their product, by Hadamard's bound, and
+    # zero. For irrational alpha there are two primes, and a nonzero number is taken for zero with probability below
+    # 2^-60, and only if it is also below the rounding error.
+    floats: NDArray[np.float64]  # (n, N), with an error of at most 4 units of 2^-52
+    residues: NDArray[np.uint64]  # (F, n, N)
+    primes: NDArray[np.uint64]  # (F,)
 
     @classmethod
     def of(cls, vertices: Vertices) -> "WalkTables":
-        """The tables of a complete list of vertices."""
+        """Return the tables of a complete list of vertices."""
         fields, above = [], _PRIMES_ABOVE
         for _ in range(_fields_needed(vertices)):
             fields.append(vertices.powers.field(above))
@@ -61,7 +54,7 @@ class WalkTables:
         return cls(scaled_differences(vertices), np.array(residues, dtype=np.uint64), primes)
 
     def walk(self, columns: Indices, lead: int, rows: int) -> Walk:
-        """A walk over some vertices, in the order given, that has not begun; ``rows`` is 0 for counting only."""
+        """Return a walk over some vertices, in the given order, at its beginning; with ``rows`` 0 it only counts."""
         n, m, count = len(self.floats), len(columns), len(self.primes)
         tableau = np.zeros((n - 1, n, m + 1))
         tableau[0, :, :m] = self.floats[:, columns]
@@ -70,7 +63,7 @@ class WalkTables:
         residues[0, :, :, :m] = self.residues[:, :, columns]
         residues[0, :, 0, m] = 1
         size = np.abs(tableau).max(axis=1)
-        pairs = m * (m + 1) // 2 + 1  # what one set of n - 2 can be completed by
+        pairs = m * (m + 1) // 2 + 1  # largest number of completions of one set of n - 2
         inverses = [-pow(int(p), -1, 1 << 32) % (1 << 32) for p in self.primes]
         return Walk(
             tableau=tableau,
@@ -109,37 +102,31 @@ def _fields_needed(vertices: Vertices) -> int:
     largest = 1
     for square in sorted(squares)[-vertices.distances.size :]:
         largest *= isqrt(square) + 1
-    # Rows of differences have the same minors up to sign; 2 for the two signs of a residue.
+    # Rows of differences have the same minors up to sign; the factor 2 is for the two signs of a minor.
     return -(-(2 * largest).bit_length() // 30)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairCompletions:
-    """Counting the pairs that complete n - 2 vertices to a kernel of n.
-
-    Attributes:
-        vertices: All vertices of a type on n >= 3 secrets.
-        start: Walk's first tableau, residues, errors and sizes, columns in the order of the vertices.
-        walk: Tableau that is moved to each set in turn, with its columns first.
-    """
+    """Counts of the pairs that complete n - 2 vertices to a kernel of n vertices."""
 
     vertices: Vertices
     start: tuple[NDArray[np.float64], NDArray[np.uint64], NDArray[np.float64], NDArray[np.float64]]
-    walk: Walk
+    walk: Walk  # its tableau is set to each set in turn, with the columns of the set first
 
     @classmethod
     def of(cls, vertices: Vertices) -> "PairCompletions":
-        """Ready to count for a type."""
+        """Prepare to count for a type."""
         walk = WalkTables.of(vertices).walk(np.arange(len(vertices)), 0, 0)
         return cls(
             vertices, (walk.tableau[0].copy(), walk.residues[0].copy(), *np.array([walk.error, walk.size])[:, 0]), walk
         )
 
     def count(self, chosen: ArrayLike) -> int:
-        """The number of pairs that form a kernel of n vertices with all of the n - 2 different ones. Cost: O(N^2 n)."""
+        """Return the number of pairs that form a kernel of n vertices with n - 2 distinct vertices, in O(N^2 n)."""
         walk, n, m = self.walk, self.vertices.distances.size, len(self.vertices)
         first = np.asarray(chosen, dtype=np.int64)
-        columns = np.concatenate([first, np.setdiff1d(np.arange(m + 1), first)])  # the target stays last
+        columns = np.concatenate([first, np.setdiff1d(np.arange(m + 1), first)])  # the target remains the last column
         for place, table in zip((walk.tableau, walk.residues, walk.error, walk.size), self.start, strict=True):
             place[0] = table[..., columns]
         walk.used[:], walk.sizes[:], walk.filled[:] = False, 0, 0
@@ -155,30 +142,18 @@ class PairCompletions:
         return int(walk.sizes[n].sum()) + sum(is_kernel_support(self.vertices, columns[pair]) for pair in pairs)
 
 
-# Compiled code cannot be interrupted: it comes back often enough to show progress and to be stopped.
+# Compiled code cannot be interrupted, so it returns often, to show progress and to allow a stop.
 _PAIRS_BEFORE_A_PAUSE = 1 << 28
 
 
 def walk_kernels(vertices: Vertices, rows: int = 1 << 16, start: WalkPosition | None = None) -> Iterator[KernelBlock]:
-    """All kernels of a type with n >= 3 secrets, stretch by stretch.
-
-    Each kernel is looked for in the first orbit of vertices that it meets, and there only through the orbit's
-    representative: sets of it and of vertices of this and later orbits. The images of what is found, under one
-    automorphism for each vertex of the orbit, are all kernels of that orbit; a kernel that holds several vertices of
-    the orbit arises for each of them, and is kept where the lowest is the image of the representative.
-
-    Args:
-        vertices: All vertices of the type.
-        rows: Stretch ends once it has found about this many, not counting images, or after a second or so.
-        start: Position at which an earlier walk stopped.
-
-    Raises:
-        Unsupported: for more than 5000 vertices, whose sets no walk comes through.
-        OutOfRange: for a start that no walk of this type can have stopped at.
-
-    Memory: O((rows + N^2) n), since one set of n - 2 may have N^2 / 2 completions. Cost: at most C(N, n-2) tableau
-    steps. Exactness: see `WalkTables`.
-    """
+    """Yield all kernels of a type with n >= 3 secrets in blocks."""
+    # A kernel belongs to the first orbit of vertices that it meets. There, only sets with the representative of the
+    # orbit, and vertices of this and later orbits, are searched. Their images under one automorphism for each vertex of
+    # the orbit are all kernels of the orbit. A kernel with several vertices of the orbit arises once for each of them,
+    # and is kept only if its lowest vertex in the orbit is the image of the representative. Memory: O((rows + N^2) n),
+    # because one set of n - 2 may have N^2 / 2 completions. Cost: at most C(N, n-2) tableau steps. A block ends after
+    # about ``rows`` kernels, not counting images, or after about a second.
     check_searchable(len(vertices))
     tables, tasks = WalkTables.of(vertices), _orbit_tasks(vertices)
     start = start or WalkPosition()
@@ -205,14 +180,8 @@ def walk_kernels(vertices: Vertices, rows: int = 1 << 16, start: WalkPosition | 
 
 
 def count_by_walk(vertices: Vertices, watch: Callable[[float], object] = lambda done: None) -> NDArray[np.int64]:
-    """The number of kernels of each size, (n+1,), without listing them.
-
-    A set that holds t of an orbit's s vertices is found t times in s images: it counts s/t.
-
-    Args:
-        vertices: All vertices of the type, at least three.
-        watch: Function that is called about every second with the share of sets that are done.
-    """
+    """Return the number of kernels of each size, (n+1,), without listing them."""
+    # A set that contains t of the s vertices of an orbit is found t times among s images, so it counts as s/t.
     tables, tasks = WalkTables.of(vertices), _orbit_tasks(vertices)
     sizes = np.zeros(vertices.distances.size + 1, dtype=np.int64)
     for task in tasks:
@@ -235,7 +204,7 @@ def count_by_walk(vertices: Vertices, watch: Callable[[float], object] = lambda 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _OrbitTask:
-    """One orbit's part: the vertices in the order of the walk, and an automorphism for each member of the orbit."""
+    """The task for one orbit: vertices in the order of the walk, and an automorphism for each member of the orbit."""
 
     number: int
     columns: Indices
@@ -243,7 +212,7 @@ class _OrbitTask:
     moves: list[Indices]
 
     def images(self, local: Array) -> NDArray[np.int32]:
-        """All kernels of the orbit, each once, from those that hold its representative."""
+        """Return all kernels of the orbit, each once, from the kernels that contain its representative."""
         supports = np.where(local >= 0, self.columns[local], -1)
         parts = []
         for member, move in zip(self.columns[: self.lead], self.moves, strict=True):
@@ -256,7 +225,7 @@ class _OrbitTask:
 
 
 def _patience(task: _OrbitTask) -> int:
-    """The number of sets to complete before a pause: about a second's work, as pairs of columns complete each."""
+    """Return the number of sets to complete before a pause, for about one second of work."""
     return _PAIRS_BEFORE_A_PAUSE // len(task.columns) ** 2 + 1
 
 
@@ -267,7 +236,7 @@ def _position(walk: Walk, task: _OrbitTask, tasks: list[_OrbitTask], *, unfinish
 
 
 def _orbit_tasks(vertices: Vertices) -> list[_OrbitTask]:
-    """The orbits, largest first: few sets of vertices are left for the rest."""
+    """Return the tasks of the orbits, largest first, which leaves few sets of vertices for the others."""
     moves = column_permutations(vertices)
     orbits = orbits_under(moves, len(vertices))
     members = [np.flatnonzero(orbits.labels == k) for k in range(len(orbits))]
@@ -279,7 +248,7 @@ def _orbit_tasks(vertices: Vertices) -> list[_OrbitTask]:
 
 
 def _transversal(moves: list[Indices], count: int, orbit: Indices) -> list[Indices]:
-    """A product of moves that takes the orbit's first member to each of its members, in their order."""
+    """Return, for each member of the orbit, a product of moves that maps the first member to it."""
     start = int(orbit[0])
     paths = {start: np.arange(count)}
     for reached in (queue := [start]):
@@ -292,7 +261,7 @@ def _transversal(moves: list[Indices], count: int, orbit: Indices) -> list[Indic
 
 
 def _walk_of_orbit(tables: WalkTables, task: _OrbitTask, coming: tuple[int, ...], rows: int) -> Walk:
-    """The walk of one orbit, brought to where it goes on."""
+    """Return the walk of one orbit, advanced to the given position."""
     walk = tables.walk(task.columns, task.lead, rows)
     walk.coming[: len(coming)] = coming
     walk.depth[0] = len(coming) - 1
@@ -305,14 +274,14 @@ def _walk_of_orbit(tables: WalkTables, task: _OrbitTask, coming: tuple[int, ...]
 
 
 def _kernels_among_open(vertices: Vertices, task: _OrbitTask, walk: Walk) -> NDArray[np.int16]:
-    """Those of the open sets that are kernels, by exact numbers."""
+    """Return the open sets that are kernels, by exact numbers."""
     open_sets = walk.doubt[: walk.filled[1]]
     settled = [is_kernel_support(vertices, task.columns[support[support >= 0]]) for support in open_sets]
     return open_sets[settled] if settled else open_sets
 
 
 def _share_done(tasks: list[_OrbitTask], n: int, position: WalkPosition | None) -> float:
-    """The share of all sets of n vertices, representative first, that lie before a position."""
+    """Return the share of all sets of n vertices that lie before a position."""
     todo = [comb(len(task.columns) - 1, n - 1) for task in tasks]
     if position is None or not sum(todo):
         return 1.0

@@ -1,4 +1,4 @@
-"""Work in the log domain: distances compared without rounding, and powers of alpha by them."""
+"""Exact distances as sums of square roots, and powers of alpha with such exponents."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -24,30 +24,17 @@ _MOST_BITS = 1 << 22
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Distances:
-    """d(x, y) = unit * sum_k coefficients[x, y, k] sqrt(roots[k]), exactly.
+    """The exact distances d(x, y) = unit * sum_k coefficients[x, y, k] sqrt(roots[k])."""
 
-    Square roots of distinct square-free integers are linearly independent over the rationals, so two distances are
-    equal exactly when their coefficients are.
-
-    Attributes:
-        coefficients: (n, n, K) integers, int64 or Python integers where those are too short.
-        roots: K distinct square-free integers, ascending.
-        unit: Positive rational.
-    """
-
-    coefficients: Array
-    roots: tuple[int, ...]
+    # Square roots of distinct square-free integers are linearly independent over the rationals, so two distances are
+    # equal if and only if their coefficients are equal.
+    coefficients: Array  # (n, n, K), int64, or Python integers if int64 is too small
+    roots: tuple[int, ...]  # K distinct square-free integers, ascending
     unit: Fraction
 
     @classmethod
     def of(cls, space: Space) -> "Distances":
-        """The distances of a space, as they are known; floats are read as the decimals they print.
-
-        >>> from utmost.spaces import grid
-        >>> corners = Distances.of(grid(2, 2))
-        >>> corners.roots, corners.coefficients[0].tolist()
-        ((1, 2), [[0, 0], [1, 0], [1, 0], [0, 1]])
-        """
+        """Return the distances of a space; floats are read as the decimals that they print."""
         table = space.metric.length_table().astype(object)
         entries = table.ravel().tolist()
         terms = {d: _terms(d) for d in set(entries)}
@@ -60,21 +47,18 @@ class Distances:
 
     @property
     def size(self) -> int:
-        """The number of secrets."""
         return int(self.coefficients.shape[0])
 
     @property
     def is_rational(self) -> bool:
-        """Whether every distance is a rational number."""
+        """Whether every distance is rational."""
         return self.roots == (1,)
 
     def integers(self) -> Array:
-        """An integer metric with the same order and the same ties: what decides every vertex, (n, n).
-
-        c -> sum_k c_k floor(2^s sqrt(root_k)) is additive, and for |c_k| <= B it has the sign of sum_k c_k sqrt(root_k)
-        once 2^s is large enough: a nonzero combination x is an algebraic integer of degree D, all its conjugates are at
-        most B sum_k sqrt(root_k) =: A, and their product is a nonzero integer, so |x| >= A^(1-D).
-        """
+        """Return an (n, n) integer metric with the same order and the same ties of sums of distances."""
+        # The map c -> sum_k c_k floor(2^s sqrt(root_k)) is additive, and for |c_k| <= B it has the sign of
+        # x = sum_k c_k sqrt(root_k) if 2^s is large enough: x != 0 is an algebraic integer of degree D, all its
+        # conjugates are at most A = B sum_k sqrt(root_k), and their product is a nonzero integer, so |x| >= A^(1-D).
         if self.is_rational:
             return self.coefficients[..., 0]
         bound = 2 * self.size * int(np.abs(self.coefficients).max())
@@ -82,8 +66,8 @@ class Distances:
         bits = (self.degree - 1) * largest.bit_length() + (bound * len(self.roots)).bit_length() + 1
         if bits > _MOST_BITS:
             raise Unsupported(
-                "sums of distances are compared by the degree of their number field",
-                came=f"2^{self.degree.bit_length() - 1}, of {len(self.roots)} square roots",
+                "distances must be sums of few different square roots",
+                came=f"{len(self.roots)} square roots, which generate a field of degree {self.degree}",
                 remedy="Give distances in fewer square roots, or as rationals.",
             )
         scaled = [isqrt(root << 2 * bits) for root in self.roots]
@@ -92,7 +76,7 @@ class Distances:
 
     @property
     def degree(self) -> int:
-        """The degree of the number field that holds every distance: 2 to the rank of the roots modulo squares."""
+        """The degree of the number field that contains every distance: 2 to the rank of the roots modulo squares."""
         independent: list[set[int]] = []
         for odd in map(_prime_factors, self.roots):
             for other in independent:
@@ -104,7 +88,7 @@ class Distances:
 
 
 def _terms(distance: object) -> dict[int, Fraction]:
-    """The coefficient of each square root in a distance."""
+    """Return the coefficient of each square root in a distance."""
     if isinstance(distance, Surd):
         return dict(distance.terms)
     value = exact(distance)
@@ -112,7 +96,7 @@ def _terms(distance: object) -> dict[int, Fraction]:
 
 
 def _narrowed(values: Array, headroom: int) -> Array:
-    """The entries as int64 if sums of ``headroom`` entries certainly fit, else as Python integers."""
+    """Return the entries as int64 if sums of ``headroom`` entries fit, else as Python integers."""
     largest = int(np.abs(values).max()) if values.size else 0
     return values.astype(np.int64) if largest * headroom < 2**62 else values.astype(object)
 
@@ -123,32 +107,27 @@ def _prime_factors(n: int) -> set[int]:
 
 @dataclass(frozen=True, slots=True)
 class LogPowers:
-    """The numbers exp(-epsilon * sum_k c_k sqrt(roots[k])) for whole c, epsilon being that of one unit of distance.
+    """The numbers exp(-epsilon * sum_k c_k sqrt(roots[k])) for integers c, with the epsilon of one unit of distance."""
 
-    Attributes:
-        level: Level of one unit of distance.
-        roots: Square-free integers under the roots.
-    """
-
-    level: Level
-    roots: tuple[int, ...]
+    level: Level  # of one unit of distance
+    roots: tuple[int, ...]  # square-free integers
 
     @classmethod
     def of(cls, level: Level, distances: Distances) -> "LogPowers":
-        """The powers that occur in channels of this level on these distances."""
+        """Return the powers that occur in channels of this level on these distances."""
         return cls(level.scaled(distances.unit), distances.roots)
 
     @property
     def is_rational(self) -> bool:
-        """Whether every power is a rational number."""
+        """Whether every power is rational."""
         return self.roots == (1,) and self.level.is_rational
 
     def fraction(self, exponent: tuple[int, ...]) -> Fraction:
-        """The power, where it is rational."""
+        """Return a rational power."""
         return self.level.alpha_fraction() ** int(exponent[0])
 
     def interval(self, exponent: tuple[int, ...], bits: int) -> Interval:
-        """An interval around the power, about ``2**-bits`` wide, for a nonnegative real exponent."""
+        """Return an interval around the power, about ``2**-bits`` wide, for a nonnegative real exponent."""
         if not any(exponent):
             return Interval.of(1, bits)
         guard = bits + 16 + sum(abs(c) for c in exponent).bit_length()
@@ -159,7 +138,7 @@ class LogPowers:
         return exp_interval(-(total * self.level.epsilon_interval(guard)), bits)
 
     def number(self, exponent: tuple[int, ...]) -> float:
-        """The power, at most one unit in the last place off."""
+        """Return the power with an error of at most one unit in the last place."""
         bits = 64
         while (near := self.interval(exponent, bits)).low < 1 << 60:
             bits *= 2
@@ -168,7 +147,7 @@ class LogPowers:
         return nearest(near)
 
     def difference(self, first: tuple[int, ...], second: tuple[int, ...]) -> float:
-        """(alpha^first - alpha^second) / (1 - alpha), to the nearest float but for a unit or two in the last place."""
+        """Return (alpha^first - alpha^second) / (1 - alpha) with an error of at most two units in the last place."""
         if first == second:
             return 0.0
         unit = (1,) + (0,) * (len(self.roots) - 1)
@@ -183,25 +162,23 @@ class LogPowers:
             bits *= 2
 
     def floats(self, exponents: Array) -> NDArray[np.float64]:
-        """The powers of an (..., K) array of exponents."""
+        """Return the powers of an (..., K) array of exponents."""
         return self._per_exponent(exponents, self.number, np.float64)
 
     def fractions(self, exponents: Array) -> Array:
-        """The powers of an (..., K) array of exponents, exactly."""
+        """Return the powers of an (..., K) array of exponents, exactly."""
         return self._per_exponent(exponents, self.fraction, object)
 
     def residues(self, exponents: Array, field: "Field") -> NDArray[np.int64]:
-        """The images of the powers in a prime field: zero there for every combination that is zero."""
+        """Return the images of the powers in a prime field; every combination that is zero is zero there."""
         return self._per_exponent(exponents, field.power, np.int64)
 
     def field(self, prime_above: int) -> "Field":
-        """A prime field with an image for each generator of the powers.
-
-        alpha has its residue if it is rational or a root of a rational; every other generator gets a residue without
-        relation to the rest. That is what such numbers are: exp(-epsilon sqrt(r)) for rational epsilon and different r
-        are algebraically independent (Lindemann and Weierstrass); for rational alpha a single alpha^sqrt(r) is
-        transcendental (Gelfond and Schneider), and that several are independent is believed and unproved.
-        """
+        """Return a prime field with an image of each generator of the powers."""
+        # alpha has its residue if it is rational or a root of a rational; every other generator gets a random residue.
+        # This is justified: exp(-epsilon sqrt(r)) for rational epsilon and different r are algebraically independent
+        # (Lindemann and Weierstrass); for rational alpha a single alpha^sqrt(r) is transcendental (Gelfond and
+        # Schneider), and the independence of several is believed and unproved.
         base, power = self.level.base, self.level.power
         p = prime_above
         while True:
@@ -224,13 +201,13 @@ class LogPowers:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A prime field and the images of the generators of the powers in it."""
+    """A prime field, and the images of the generators of the powers in it."""
 
     prime: int
     generators: tuple[int, ...]
 
     def power(self, exponent: tuple[int, ...]) -> int:
-        """The image of one power."""
+        """Return the image of one power."""
         value = 1
         for c, generator in zip(exponent, self.generators, strict=True):
             value = value * pow(generator, c, self.prime) % self.prime
@@ -238,10 +215,8 @@ class Field:
 
 
 def _root_residue(base: Fraction, power: Fraction, p: int) -> int | None:
-    """base**power modulo p; None where a root is wanted and there is none.
-
-    For p = 3 modulo 4 the squares form a group of odd order, in which roots are unique.
-    """
+    """Return base**power modulo p; None if the root does not exist."""
+    # For p = 3 modulo 4 the squares form a group of odd order, in which roots are unique.
     half = (p - 1) // 2
     residue = base.numerator * pow(base.denominator, -1, p) % p
     if power.denominator > 1 and pow(residue, half, p) != 1:
@@ -251,7 +226,7 @@ def _root_residue(base: Fraction, power: Fraction, p: int) -> int | None:
 
 
 def _next_prime(n: int, roots: int) -> int:
-    """The next prime p = 3 modulo 4 above n such that (p - 1) / 2 has no factor in common with ``roots``."""
+    """Return the next prime p = 3 modulo 4 above n such that (p - 1) / 2 and ``roots`` have no common factor."""
     n += (3 - n) % 4 or 4
     while gcd((n - 1) // 2, roots) > 1 or not _is_prime(n):
         n += 4
@@ -259,7 +234,7 @@ def _next_prime(n: int, roots: int) -> int:
 
 
 def _is_prime(n: int) -> bool:
-    """Miller and Rabin's test with bases that decide every n below 3.3 * 10^24."""
+    """Apply Miller and Rabin's test with bases that decide every n below 3.3 * 10^24."""
     d, twos = n - 1, 0
     while d % 2 == 0:
         d, twos = d // 2, twos + 1

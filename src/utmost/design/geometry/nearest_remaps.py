@@ -1,9 +1,8 @@
-"""Candidates for a remap between two channels: the nearest ones, in floats and as an exact program.
+"""Candidates for a remap P between two channels B and A: the nearest remap, in floats and by an exact program.
 
-The post-processing of one channel that comes nearest to another, in floats: min ||B P - A|| over all remaps P.
-
-With R = B P - A at the nearest P, the loss R distinguishes the two: sum_y min_w (B' R)[y, w] - <A, R> = ||R||^2 is by
-how much a consumer with this loss (and uniform prior, and up to scale) prefers A. So one program gives both proofs.
+The nearest remap minimises ||B P - A||. With R = B P - A at the minimum, the loss R distinguishes the channels: a
+consumer with this loss and a uniform prior prefers A by sum_y min_w (B' R)[y, w] - <A, R> = ||R||^2, up to scale. So
+one program gives both proofs.
 """
 
 import math
@@ -26,24 +25,17 @@ _SAME = 1e-12
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MergedPair:
-    """B and A with proportional columns merged and zero columns dropped. B refines to A exactly if they do.
+    """Matrices B and A with proportional columns merged and zero columns removed, which preserves refinement."""
 
-    Attributes:
-        coarse, fine: Merged matrices of B and A, (n, m') and (n, k').
-        near: Nearest floats of both.
-        rows: (m,) Merged column that each column of B went into; 0 for a zero column.
-        shares: (k', k): how a merged column of A divides into the columns of A; None where none was merged.
-    """
-
-    coarse: Array
-    fine: Array
-    near: tuple[Floats, Floats]
-    rows: Array
-    shares: Array | None
+    coarse: Array  # (n, m'), from B
+    fine: Array  # (n, k'), from A
+    near: tuple[Floats, Floats]  # the nearest floats of both
+    rows: Array  # (m,) the merged column that each column of B went into; 0 for a zero column
+    shares: Array | None  # (k', k) how a merged column of A is divided into columns of A; None if none was merged
 
     @classmethod
     def of(cls, B: Array, A: Array) -> "MergedPair":
-        """The pair of two matrices with as many rows, in one kind of number."""
+        """Return the pair of two matrices with equal numbers of rows, both exact or both float64."""
         near = to_floats(B), to_floats(A)
         groups, parts = _proportional_columns(B, near[0]), _proportional_columns(A, near[1])
         rows = np.zeros(B.shape[1], dtype=np.intp)
@@ -54,12 +46,12 @@ class MergedPair:
         return cls(coarse, fine, (_summed_columns(near[0], groups), _summed_columns(near[1], parts)), rows, shares)
 
     def unmerged(self, remap: Array) -> Array:
-        """A remap (m', k') of the merged pair as one of the pair; impossible outcomes take the first row of it."""
+        """Return the remap of the original pair from one of the merged pair; impossible outcomes use its first row."""
         return (remap if self.shares is None else matrix_product(remap, self.shares))[self.rows]
 
 
 def _proportional_columns(matrix: Array, near: Floats) -> list[list[int]]:
-    """Proportional columns; exact ones are compared only where floats do not distinguish all of them."""
+    """Return groups of proportional columns; exact columns are compared only if floats do not distinguish them."""
     if not is_exact(matrix):
         return merged_columns(matrix, _SAME)[1]
     groups = merged_columns(near, _SURELY_APART)[1]
@@ -81,30 +73,19 @@ def _shares(A: Array, parts: list[list[int]]) -> Array:
 
 
 _SHORTEN = 0.9995
-# Beyond, where some entries must vanish, the equations are too ill-conditioned for floats to come nearer.
+# Later iterates do not improve: if some entries must vanish, the equations become too ill-conditioned.
 _SMALLEST_GAP = 1e-18
 
 
 def nearest_remaps(B: Floats, A: Floats) -> Iterator[Floats]:
-    """Positive row-stochastic P of ever smaller ||B P - A||: 40 iterates of a primal-dual interior point method.
-
-    Where many P attain the least distance they tend to the analytic centre of these, so to a P with as few zeros as
-    can be. With E = P / S for the dual S the Newton step needs (B'B + 1/E_w)^-1 for each column w, which is a
-    change of rank n of a diagonal matrix, and one system for the row sums.
-
-    Args:
-        B: (n, m). A: (n, k).
-
-    Cost: O(k n m (n + m) + m^3) for each; 10 to 20 are enough as a rule.
-
-    >>> *_, last = nearest_remaps(np.eye(2), np.array([[0.5, 0.5], [0.25, 0.75]]))
-    >>> last.round(6).tolist()
-    [[0.5, 0.5], [0.25, 0.75]]
-    """
+    """Yield positive row-stochastic P with decreasing ||B P - A||: 40 iterates of an interior point method."""
+    # If many P attain the minimum, the iterates tend to their analytic centre, a P with as few zeros as possible. With
+    # E = P / S for the dual S, a Newton step needs (B'B + 1/E_w)^-1 for each column w, a rank-n change of a diagonal
+    # matrix, and one system for the row sums. Cost: O(k n m (n + m) + m^3) per iterate; 10 to 20 usually suffice.
     m, k = B.shape[1], A.shape[1]
     P = np.full((m, k), 1 / k)
     slope = B.T @ (B @ P - A)
-    # The duals start positive, off from what they must be by a number a row.
+    # The duals start positive, and differ from feasible duals by a constant in each row.
     S = slope - slope.min(axis=1, keepdims=True)
     S += max(float(S.mean()), 1e-12)
     z = (slope - S).mean(axis=1)
@@ -117,7 +98,7 @@ def nearest_remaps(B: Floats, A: Floats) -> Iterator[Floats]:
         step = _Newton(B, P, S, slope - z[:, None] - S, 1 - P.sum(axis=1))
         if not step.is_sound:
             return
-        # Mehrotra's two steps: one at the edge tells how far to centre, and what its second order leaves.
+        # Mehrotra's two steps: the predictor determines the amount of centring and the second-order correction.
         dP, dS, _ = step.towards(-P * S)
         reach = min(_longest_step(P, dP), _longest_step(S, dS))
         centre = float(((P + reach * dP) * (S + reach * dS)).mean() / gap) ** 3 * gap
@@ -144,20 +125,20 @@ class _Newton:
         self.is_sound = bool(np.isfinite(self.sums).all())
 
     def towards(self, target: Floats) -> tuple[Floats, Floats, Floats]:
-        """The step (dP, dS, dz) for S dP + P dS = target."""
+        """Return the step (dP, dS, dz) for S dP + P dS = target."""
         right = (target / self.P - self.dual_miss).T
         dz = np.linalg.lstsq(self.sums, self.row_miss - self._applied(right).sum(axis=0), rcond=None)[0]
         dP = self._applied(right + dz).T
         return dP, (target - self.S * dP) / self.P, dz
 
     def _applied(self, v: Floats) -> Floats:
-        """(B'B + 1/E_w)^-1 v_w for each w; (k, m)."""
+        """Return (B'B + 1/E_w)^-1 v_w for each w, (k, m)."""
         inner = self.weighted @ v[:, :, None]
         return np.asarray(self.E * v - (inner.transpose(0, 2, 1) @ self.solved)[:, 0, :])
 
 
 def _longest_step(at: Floats, step: Floats) -> float:
-    """How far, up to 1, one can go before an entry is no longer positive."""
+    """Return the largest step, up to 1, that keeps all entries positive."""
     falling = step < 0
     return min(1.0, float((-at[falling] / step[falling]).min())) if falling.any() else 1.0
 
@@ -165,33 +146,24 @@ def _longest_step(at: Floats, step: Floats) -> float:
 _DEEP = (0.1, 0.02, 0.002)
 _ROUNDS = 150
 _INTERIOR = 1e-9
-# Iterates of the interior point method that hold at most so many numbers at once.
+# The interior point method is used if an iterate has at most this many numbers.
 _MOST_NUMBERS = 3 * 10**7
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RemapCandidate:
-    """A remap that may be (near) one, or a joint loss that may refute every remap of B; the other is None.
+    """A remap that may be close to a remap of the pair, or a joint loss that may rule out every remap."""
 
-    Attributes:
-        remap: (m, k), rows summing to about 1; positive, if it can be.
-        loss: (n, k), prior times loss: sum_y min_w (B' loss)[y, w] > <A, loss> is to be checked.
-    """
-
-    remap: Floats | None
-    loss: Floats | None
+    remap: Floats | None  # (m, k), with row sums near 1, and positive if possible
+    loss: Floats | None  # (n, k) prior times loss, to be checked: sum_y min_w (B' loss)[y, w] > <A, loss>
 
 
 def remap_candidates(B: Floats, A: Floats) -> Iterator[RemapCandidate]:
-    """Candidates, the cheap ones first, and those at last that an interior point method finds.
-
-    Args:
-        B: (n, m), no zero columns. A: (n, k).
-    """
+    """Yield candidates for B (n, m), without zero columns, and A (n, k), the cheap ones first."""
     back, rank = _pseudoinverse(B)
     at = _affine(B, A, back, np.full((B.shape[1], A.shape[1]), 1 / A.shape[1]))
     missed = B @ at - A
-    if abs(missed).max() > 1e-9:  # what is far off even so is missed for good: the loss that shows it
+    if abs(missed).max() > 1e-9:  # even the nearest matrix is far off, and the residual is a loss that shows it
         yield RemapCandidate(None, missed)
     if rank == B.shape[1]:
         yield from _only_candidate(at, back)
@@ -202,24 +174,24 @@ def remap_candidates(B: Floats, A: Floats) -> Iterator[RemapCandidate]:
 
 
 def _pseudoinverse(B: Floats) -> tuple[Floats, int]:
-    """The pseudoinverse and the rank: by orthogonal columns (or rows) where these are independent, else by SVD."""
+    """Return the pseudoinverse and the rank, by orthogonalisation if columns (or rows) are independent, else by SVD."""
     tall = B.shape[0] >= B.shape[1]
     Q, R = np.linalg.qr(B if tall else B.T)
     sizes = abs(np.diag(R))
-    if sizes.min() > 1e-10 * sizes.max():  # far from dependent: ten digits of the inverse are lost at most
+    if sizes.min() > 1e-10 * sizes.max():  # far from dependent: the inverse loses at most ten digits
         back = np.linalg.solve(R, Q.T)
         return np.asarray(back if tall else back.T), len(R)
     return np.asarray(np.linalg.pinv(B)), int(np.linalg.matrix_rank(B))
 
 
 def _affine(B: Floats, A: Floats, back: Floats, at: Floats) -> Floats:
-    """The nearest matrix with B P = A (as nearly as can be) and rows that sum to 1: the two corrections commute."""
+    """Return the nearest matrix with B P = A (in least squares) and row sums 1; the two corrections commute."""
     at = at + back @ (A - B @ at)
     return np.asarray(at + (1 - at.sum(axis=1, keepdims=True)) / at.shape[1])
 
 
 def _only_candidate(at: Floats, back: Floats) -> Iterator[RemapCandidate]:
-    """With independent columns one matrix has B P = A; where it is negative, in row y and column w, loss e_y B^-1."""
+    """Yield the only P with B P = A for independent columns, or the loss e_y B^-1 for a negative entry in row y."""
     lengths = abs(back).sum(axis=1, keepdims=True)
     y, w = np.unravel_index(int((at / lengths).argmin()), at.shape)
     if at[y, w] < 0:
@@ -230,7 +202,7 @@ def _only_candidate(at: Floats, back: Floats) -> Iterator[RemapCandidate]:
 
 
 def _projected(B: Floats, A: Floats, back: Floats, at: Floats) -> Iterator[RemapCandidate]:
-    """Projections in turn on {B P = A} and on {P >= a little}: where the remaps have an interior, one in it."""
+    """Yield a remap in the interior of {B P = A, P >= 0}, if there is one, by alternating projections."""
     k = A.shape[1]
     for deep in _DEEP:
         for turn in range(_ROUNDS):
@@ -261,36 +233,25 @@ def _interior(B: Floats, A: Floats, back: Floats) -> Iterator[RemapCandidate]:
 
 
 def _refuting(B: Floats, A: Floats, remap: Floats) -> RemapCandidate | None:
-    """The residual of a remap as a loss, if it distinguishes the two."""
+    """Return the residual of a remap as a loss, if it distinguishes the two channels."""
     missed = B @ remap - A
     margin = (B.T @ missed).min(axis=1).sum() - (A * missed).sum()
-    # Beyond rounding, and not of a remap that is near enough anyway.
+    # The residual must exceed rounding errors and the tolerance of a near remap.
     return RemapCandidate(None, missed) if margin > 1e-3 * (missed**2).sum() > 1e-22 else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NearestRemap:
-    """min over remaps P of max |B P - A|.
+    """The minimum over remaps P of max |B P - A|."""
 
-    Attributes:
-        distance: Least max |B P - A|; 0 exactly if A is a refinement of B.
-        remap: (m, k) where it is attained.
-        loss: (n, k) with absolute values that sum to at most 1, and sum_y min_w (B' loss)[y, w] - <A, loss> = distance.
-    """
-
-    distance: Fraction
-    remap: Array
+    distance: Fraction  # 0 if and only if A is a refinement of B
+    remap: Array  # (m, k), which attains the distance
+    # (n, k), absolute values summing to at most 1, with sum_y min_w (B' loss)[y, w] - <A, loss> = distance.
     loss: Array
 
 
 def nearest_remap_exactly(B: Array, A: Array) -> NearestRemap:
-    """The nearest remap of two exact matrices.
-
-    Args:
-        B: (n, m). A: (n, k).
-
-    Cost: a program of m k + 1 variables and 2 n k + m rows.
-    """
+    """Return the nearest remap of exact matrices B (n, m) and A (n, k), by a program of m k + 1 variables."""
     (n, m), k = B.shape, A.shape[1]
     rows, columns, values = zip(*_program_entries(B, A), strict=True)
     flat, below = A.ravel().tolist(), [-math.inf] * (2 * n * k)
@@ -303,7 +264,7 @@ def nearest_remap_exactly(B: Array, A: Array) -> NearestRemap:
 
 
 def _program_entries(B: Array, A: Array) -> list[tuple[int, int, Any]]:
-    """B P - t <= A, -B P - t <= -A, P 1 = 1: the entries of P row by row, then t."""
+    """Return the constraints B P - t <= A, -B P - t <= -A, P 1 = 1, on the entries of P row by row, and t."""
     (n, m), k = B.shape, A.shape[1]
     triplets: list[tuple[int, int, Any]] = []
     for sign, first in ((1, 0), (-1, n * k)):

@@ -1,15 +1,16 @@
-"""The loss nib on trees: the least loss of every prior, and whether one mechanism attains it for all, with proofs.
+"""The loss nib on trees: the least loss for every prior, and whether one mechanism attains it for all priors.
 
-A consumer of nib names a secret that is not the true one. Distances are numbers of edges, a is alpha.
+A consumer with the loss nib names a secret that is not the true one. Distances are numbers of edges, and a is alpha.
 
 **A bound for all mechanisms.** For every mechanism M of the type and t >= 0 with sum_j t[j] a^-d(x,j) <= prior[x],
 
     sum_y min_x prior[x] M[x, y] >= sum_y min_x sum_j t[j] a^-d(x,j) M[x, y] >= sum_jy t[j] M[j, y] = sum_j t[j].
 
-**It is attained** by one answer, or by two that say on which side of an edge (j, j') the secret is: from a secret x on
-the side of j, "beyond" has the probability a^(d(x,j)+1)/(1 + a). The least of these losses over all secrets, and over
-all edges with one secret u and v on each side, is the largest sum of t; t is positive at j and j' alone.
-proofs/theory/universal-optimality.md has the proof, and that of the threshold alpha <= 1/(D - 1).
+**Mechanisms that attain the bound** have one answer, or two answers that tell on which side of an edge (j, j') the
+secret is: for a secret x on the side of j, the answer "other side" has the probability a^(d(x,j)+1)/(1 + a). The least
+loss over all secrets, and over all edges with secrets u and v on their two sides, equals the largest sum of t, where t
+is positive only at j and j'. For the proof, and the proof of the threshold alpha <= 1/(D - 1), see
+proofs/theory/universal-optimality.md.
 """
 
 from collections.abc import Iterator
@@ -29,23 +30,16 @@ from utmost.design.spaces.priors import prior as check_prior
 from utmost.errors import NotAPrior, Unsupported
 
 _Least = tuple[Fraction, int]
-"""The least a^d(u,j) prior[u] over the secrets u of one side of an edge, j its end there, and the u."""
+"""The least a^d(u,j) prior[u] over the secrets u on one side of an edge with the end j there, and the u."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Tree:
-    """A tree of secrets, hung up at secret 0.
-
-    Attributes:
-        alpha: alpha of the privacy type.
-        order: Secrets, each behind its parent.
-        parent: Parent of each secret; -1 for secret 0.
-        neighbours: Neighbours of each secret.
-    """
+    """A tree of secrets with root 0."""
 
     alpha: Fraction
-    order: tuple[int, ...]
-    parent: tuple[int, ...]
+    order: tuple[int, ...]  # the secrets, each after its parent
+    parent: tuple[int, ...]  # of each secret; -1 for secret 0
     neighbours: tuple[tuple[int, ...], ...]
 
     @classmethod
@@ -57,7 +51,7 @@ class _Tree:
             raise Unsupported(
                 "nib is solved on trees with edges of length 1, such as counts, for a rational alpha",
                 came=repr(ptype),
-                remedy="Call universal_mechanism or optimal_mechanism, which search.",
+                remedy="Call universal_mechanism or optimal_mechanism.",
             )
         beside: list[list[int]] = [[] for _ in range(size)]
         for x, y in edges:
@@ -73,11 +67,11 @@ class _Tree:
 
     @property
     def edges(self) -> list[tuple[int, int]]:
-        """Each edge as (parent, child)."""
+        """The edges (parent, child)."""
         return [(self.parent[x], x) for x in self.order[1:]]
 
     def distances(self, start: int) -> list[int]:
-        """The number of edges from one secret to each."""
+        """Return the number of edges from one secret to each secret."""
         away, order = {start: 0}, [start]
         for x in order:
             for y in self.neighbours[x]:
@@ -87,18 +81,18 @@ class _Tree:
         return [away[x] for x in range(len(self.order))]
 
     def beyond(self, parent: int, child: int) -> list[Fraction]:
-        """The probability, from each secret, of the answer that the secret is on the child's side of an edge."""
+        """Return, for each secret, the probability of the answer that the secret is on the child's side of an edge."""
         far, near = self.distances(child), self.distances(parent)
         a = self.alpha
         return [a ** (n + 1) / (1 + a) if n < f else 1 - a ** (f + 1) / (1 + a) for n, f in zip(near, far, strict=True)]
 
     def keeps(self, matrix: Array) -> bool:
-        """Whether probabilities differ by at most the factor 1/alpha along each edge; then they keep the level."""
+        """Return whether probabilities differ by at most the factor 1/alpha along each edge, as the level requires."""
         a = self.alpha
         return all((a * matrix[x] <= matrix[y]).all() and (a * matrix[y] <= matrix[x]).all() for x, y in self.edges)
 
     def least_of_sides(self, belief: Array) -> dict[int, tuple[_Least, _Least]]:
-        """For each edge, by its child: the least of the parent's side and that of the child's side."""
+        """Return, for the child of each edge, the least on the side of the parent and on the side of the child."""
         a = self.alpha
         below: dict[int, _Least] = {}
         for x in reversed(self.order):
@@ -109,7 +103,9 @@ class _Tree:
             ways = [(a * below[y][0], below[y][1], y) for y in self.neighbours[x] if y != self.parent[x]]
             if x in above:
                 ways.append((a * above[x][0], above[x][1], self.parent[x]))
-            ways = sorted([*ways, (belief[x], x, -1)])[:2]  # all secrets but those behind one neighbour
+            ways = sorted([*ways, (belief[x], x, -1)])[
+                :2
+            ]  # the two best suffice to exclude the secrets behind one neighbour
             for y in self.neighbours[x]:
                 if y != self.parent[x]:
                     above[y] = next((value, u) for value, u, through in ways if through != y)
@@ -118,26 +114,17 @@ class _Tree:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class NibOptimum(Display):
-    """The least expected nib loss of a prior on a tree, a mechanism that attains it, and proof that none loses less.
-
-    Attributes:
-        ptype: Privacy type.
-        prior: (n,) Fractions.
-        loss: Least loss of any mechanism.
-        mechanism: (n, 1) or (n, 2) mechanism; on a line, the geometric mechanism whose answers were put together.
-        actions: Secret to name at each of its answers.
-        packing: (n,) the t of the bound.
-    """
+    """The least expected nib loss for a prior on a tree, a mechanism that attains it, and the proof of the bound."""
 
     ptype: PrivacyType
-    prior: Array
+    prior: Array  # (n,) Fractions
     loss: Fraction
-    mechanism: Channel
-    actions: tuple[int, ...]
-    packing: Array
+    mechanism: Channel  # (n, 1) or (n, 2); on a line, the geometric mechanism with merged answers
+    actions: tuple[int, ...]  # the secret to name at each answer
+    packing: Array  # (n,) the t of the bound
 
     def verify(self) -> bool:
-        """Whether the mechanism keeps the level and loses so much, and the packing fits and sums to it. Cost: O(n)."""
+        """Check in O(n) that the mechanism satisfies the level and has this loss, and that the packing proves it."""
         tree, n, matrix = _Tree.of(self.ptype), self.ptype.space.size, self.mechanism.matrix
         if not (len(matrix) == len(self.packing) == len(self.prior) == n) or matrix.shape[1] != len(self.actions):
             return False
@@ -154,10 +141,10 @@ class NibOptimum(Display):
 
 
 def least_nib_loss(ptype: PrivacyType, prior: object) -> NibOptimum:
-    """The least expected nib loss over all mechanisms of a tree, such as a line of counts, with proof.
+    """Return the least expected nib loss of any mechanism on a tree, such as a line of counts, with a proof.
 
-    min of prior[x], and of (a^(d(u,j)+1) prior[u] + a^(d(v,j')+1) prior[v]) / (1 + a) over the edges (j, j') and the
-    secrets u and v on its two sides.
+    It is the minimum of prior[x] over x, and of (a^(d(u,j)+1) prior[u] + a^(d(v,j')+1) prior[v]) / (1 + a) over the
+    edges (j, j') and the secrets u and v on their two sides.
 
     Args:
         ptype: Privacy type on a tree with edges of length 1, with rational alpha.
@@ -165,7 +152,7 @@ def least_nib_loss(ptype: PrivacyType, prior: object) -> NibOptimum:
 
     Raises:
         Unsupported: for another space, an irrational alpha, and a float64 prior.
-        NotAPrior: for another number of secrets.
+        NotAPrior: if the prior has other than n entries.
 
     Cost: O(n) additions and multiplications of rationals.
 
@@ -179,7 +166,7 @@ def least_nib_loss(ptype: PrivacyType, prior: object) -> NibOptimum:
     """
     tree, belief = _Tree.of(ptype), check_prior(prior)
     if not is_exact(belief):
-        raise Unsupported("the prior must be exact", came="floats", where="prior", remedy="Pass fractions or text.")
+        raise Unsupported("the prior must be exact", came="floats", where="prior", remedy="Pass Fractions or text.")
     n, a = ptype.space.size, tree.alpha
     if len(belief) != n:
         raise NotAPrior(f"the prior must have {n} probabilities", came=len(belief))
@@ -205,23 +192,17 @@ def least_nib_loss(ptype: PrivacyType, prior: object) -> NibOptimum:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class NibConflict(Display):
-    """The proof that no mechanism on a tree is optimal for nib at every prior: priors around one secret conflict.
+    """The proof that no mechanism on a tree is optimal for nib at every prior: priors around one secret conflict."""
 
-    A mechanism that is optimal at all of `priors` has columns that go up or down by alpha along each edge to a leaf, up
-    along one of them at most. Then its rows of sum 1 give each leaf a/(1 + a) of the centre's row: more than 1 in all.
-
-    Attributes:
-        ptype: Privacy type.
-        centre: Secret with more neighbours than 1 + 1/alpha.
-        leaves: So many of its neighbours, more than 1 + 1/alpha.
-    """
-
+    # The columns of a mechanism that is optimal at all of `priors` change by a factor alpha along each edge from the
+    # centre to a leaf, and rise along at most one of these edges. Since rows sum to 1, each leaf needs a/(1 + a) of the
+    # row of the centre, which is more than 1 in total.
     ptype: PrivacyType
     centre: int
-    leaves: tuple[int, ...]
+    leaves: tuple[int, ...]  # more than 1 + 1/alpha neighbours of the centre
 
     def priors(self) -> Iterator[tuple[Array, int, int]]:
-        """The priors that conflict, each with the two secrets at which its bound is tight."""
+        """Yield the conflicting priors, each with the two secrets at which its bound is tight."""
         tree = _Tree.of(self.ptype)
         for place, v in enumerate(self.leaves):
             near, far = tree.distances(self.centre), tree.distances(v)
@@ -231,7 +212,7 @@ class NibConflict(Display):
                 yield np.array([weight / sum(weights) for weight in weights], dtype=object), u, v
 
     def verify(self) -> bool:
-        """Whether these secrets are a star, and the conflict follows. Cost: O(D^2 n), D the number of leaves."""
+        """Check in O(D^2 n) for D leaves that the secrets are a star with a conflict."""
         tree, star, a = _Tree.of(self.ptype), set(self.leaves), _Tree.of(self.ptype).alpha
         if self.centre not in range(self.ptype.space.size) or len(star) != len(self.leaves):
             return False
@@ -240,7 +221,7 @@ class NibConflict(Display):
         return all(self._is_tight(tree, *prior) for prior in self.priors())
 
     def _is_tight(self, tree: _Tree, prior: Array, u: int, v: int) -> bool:
-        """Whether the best mechanism at a prior attains the bound of t at the centre and at v, tight at u and v."""
+        """Check that the least loss at a prior equals the bound with t at the centre and at v, tight at u and v."""
         found = least_nib_loss(self.ptype, prior)
         size, near, far = found.loss / 2, tree.distances(self.centre), tree.distances(v)
         bound = [size / tree.alpha**n + size / tree.alpha**f for n, f in zip(near, far, strict=True)]
@@ -250,28 +231,18 @@ class NibConflict(Display):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class NibVerdict(Display):
-    """Whether one mechanism on a tree is optimal for nib at every prior; true or false in a condition.
-
-    Attributes:
-        ptype: Privacy type.
-        mechanism: The universally optimal one, (n, n); None where there is none.
-        conflict: Proof that there is none; None where there is one.
-    """
+    """Whether one mechanism on a tree is optimal for nib at every prior; usable as a condition."""
 
     ptype: PrivacyType
-    mechanism: Channel | None
-    conflict: NibConflict | None
+    mechanism: Channel | None  # (n, n), universally optimal
+    conflict: NibConflict | None  # the proof that there is none
 
     def __bool__(self) -> bool:
         return self.mechanism is not None
 
     def verify(self) -> bool:
-        """Whether the proof holds: of a mechanism, that it keeps the level and answers beyond each edge as the best do.
-
-        Each least loss is attained by putting the answers on each side of one edge together, see `least_nib_loss`.
-
-        Cost: O(n^2) for a mechanism.
-        """
+        """Check the conflict, or in O(n^2) the level of the mechanism and its probabilities beyond each edge."""
+        # Merging the answers on each side of an edge attains each least loss, see `least_nib_loss`.
         if self.mechanism is None:
             return self.conflict is not None and self.conflict.verify()
         tree, matrix, n = _Tree.of(self.ptype), self.mechanism.matrix, self.ptype.space.size
@@ -284,10 +255,10 @@ class NibVerdict(Display):
 
 
 def universal_nib(ptype: PrivacyType) -> NibVerdict:
-    """Whether one mechanism is optimal for nib at every prior, on a tree of any size: exactly where alpha <= 1/(D - 1).
+    """Decide whether one mechanism is optimal for nib at every prior, on a tree of any size.
 
-    D is the largest number of neighbours of a secret; on lines there always is one. It answers y at the secret x with
-    the probability a^d(x,y) (1 - (deg(y) - 1) a)/(1 + a).
+    There is one if and only if alpha <= 1/(D - 1), where D is the largest number of neighbours of a secret; on lines
+    there always is one. Its probability of answer y for secret x is a^d(x,y) (1 - (deg(y) - 1) a)/(1 + a).
 
     Args:
         ptype: Privacy type on a tree with edges of length 1, with rational alpha.

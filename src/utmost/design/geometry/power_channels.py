@@ -1,4 +1,4 @@
-"""Mechanisms whose probabilities are irrational and known exactly: on Euclidean grids, and at rational epsilon."""
+"""Mechanisms with exact irrational probabilities, such as those on Euclidean grids or at rational epsilon."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class PowerChannel(Display):
         matrix: (n, m) numbers of a `PowerField`; each row sums to exactly 1.
 
     Raises:
-        NotAChannel: for a negative entry, and a row of another sum.
+        NotAChannel: for a negative entry, and for a row whose sum is not 1.
     """
 
     matrix: Array
@@ -37,31 +37,32 @@ class PowerChannel(Display):
             raise NotAChannel("the entries must be numbers of a PowerField", came=matrix, remedy="Use Channel.")
         for x, row in enumerate(matrix):
             if any(p < 0 for p in row) or sum(row) != 1:
-                raise NotAChannel("a row must be a distribution", came=f"row {x}")
+                came = f"row {x} with sum {float(sum(row)):.9g} and smallest entry {float(min(row)):.9g}"
+                raise NotAChannel("every row must be nonnegative and sum to 1", came=came)
         object.__setattr__(self, "matrix", frozen(matrix))
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(secrets, outcomes)."""
+        """The numbers (n, m) of secrets and outcomes."""
         n, m = self.matrix.shape
         return int(n), int(m)
 
     @property
     def nearest(self) -> Channel:
-        """The same probabilities as floats: to look at, and to measure."""
+        """The probabilities as floats, for display and measurements."""
         return Channel(self.matrix.astype(np.float64))
 
     def breach(self, ptype: PrivacyType) -> tuple[int, int, int] | None:
-        """(x, z, y) with C[x, y] > exp(epsilon d(x, z)) C[z, y], or None: exactly.
+        """Return (x, z, y) with C[x, y] > exp(epsilon d(x, z)) C[z, y], exactly; None if there are none.
 
         Raises:
-            OutOfRange: where the secrets are not those of the type.
+            OutOfRange: if the number of secrets is not that of the type.
         """
         if self.shape[0] != ptype.space.size:
             raise OutOfRange(f"the channel must have {ptype.space.size} rows", came=self.shape[0])
         distances = Distances.of(ptype.space)
         field = PowerField.of(LogPowers.of(ptype.level, distances))
-        # Essential edges are enough: other bounds follow along shortest paths.
+        # Essential edges suffice: other bounds follow along shortest paths.
         for edge in ptype.space.edges.tolist():
             for x, z in (edge, edge[::-1]):
                 factor = field.power(tuple(int(c) for c in distances.coefficients[x, z]))
@@ -76,48 +77,44 @@ AnyChannel = Channel | PowerChannel
 
 
 def exact_weights(listed: Vertices) -> Array:
-    """alpha^h of vertices, columns scaled to a largest entry of 1, exactly: (n, N)."""
+    """Return alpha^h of vertices, exactly, with columns scaled to a largest entry of 1: (n, N)."""
     if listed.is_exact:
         return listed.weights
     return frozen(PowerField.of(listed.powers).array(listed.exponents).T)
 
 
 def is_member(ptype: PrivacyType, channel: AnyChannel) -> bool:
-    """Whether a channel keeps the promise of a type, exactly."""
+    """Return whether a channel belongs to a type, exactly."""
     return channel.breach(ptype) is None if isinstance(channel, PowerChannel) else ptype.contains(channel)
 
 
 def member(ptype: PrivacyType, channel: AnyChannel) -> AnyChannel:
-    """The channel in the numbers of a type with irrational powers, once it is known to be of the type.
-
-    Raises:
-        Unsupported: for float64 entries. PromiseBroken: for a channel outside the type.
-    """
+    """Return the channel in the numbers of a type with irrational powers, if it belongs to the type."""
     if isinstance(channel, Channel) and not channel.is_exact:
         raise Unsupported(
-            "universal optimality is decided for exact channels only",
+            "universal optimality needs an exact channel",
             came="float64 entries",
-            remedy="`exact_mechanism` makes one of vertices of the type.",
+            remedy="Make one from vertices of the type with `exact_mechanism`.",
         )
     if not is_member(ptype, channel):
-        raise PromiseBroken("the channel must be of the type", came=repr(channel))
+        raise PromiseBroken(f"the channel must belong to {ptype}", came=repr(channel))
     if isinstance(channel, PowerChannel):
         return channel
     return PowerChannel(PowerField.of(LogPowers.of(ptype.level, Distances.of(ptype.space))).fractions(channel.matrix))
 
 
 def exact_mechanism(ptype: PrivacyType, support: Sequence[int]) -> Channel | PowerChannel:
-    """The one mechanism whose outcomes are multiples of the given vertices of the type, exactly.
+    """Return the only mechanism whose columns are multiples of the given vertices of the type, exactly.
 
     Args:
         ptype: Privacy type; alpha^d may be irrational.
         support: Numbers of independent vertices, as `Kernels.support` gives them.
 
     Returns:
-        A `Channel` of Fractions where every alpha^d is rational, else a `PowerChannel`.
+        A `Channel` of Fractions if every alpha^d is rational, else a `PowerChannel`.
 
     Raises:
-        OutOfRange: where no mechanism, or more than one, has these vertices, each with a positive weight.
+        OutOfRange: if no mechanism, or more than one, has these vertices with positive weights.
 
     >>> from utmost.geometry import kernels
     >>> from utmost.spaces import grid
@@ -129,18 +126,24 @@ def exact_mechanism(ptype: PrivacyType, support: Sequence[int]) -> Channel | Pow
     instance(ptype, PrivacyType, "ptype")
     sequence(support, "support")
     if len(support) == 0:
-        raise OutOfRange("one mechanism needs the numbers of its vertices", came="none", where="exact_mechanism")
+        remedy = "Pass a support of a kernel: kernels(ptype).support(k)."
+        raise OutOfRange("a mechanism needs at least one vertex", came="none", where="exact_mechanism", remedy=remedy)
     listed = vertices(ptype).chosen(support)
     columns = exact_weights(listed)
     weights = _weights_of_columns(columns)
     if weights is None or any(w <= 0 for w in weights):
-        raise OutOfRange("one mechanism must have these vertices", came=list(support), where="exact_mechanism")
+        raise OutOfRange(
+            "exactly one mechanism must have these vertices with positive weights",
+            came=list(support),
+            where="exact_mechanism",
+            remedy="Pass a support of a kernel: kernels(ptype).support(k).",
+        )
     matrix = columns * objects(weights, (len(weights),))
     return Channel(matrix) if listed.is_exact else PowerChannel(matrix)
 
 
 def _weights_of_columns(columns: Array) -> list[Any] | None:
-    """The w with columns @ w = 1, by elimination; None where there is none, or more than one."""
+    """Return w with columns @ w = 1, by elimination; None if there is no w or more than one."""
     n, m = columns.shape
     table = [[*row, 1] for row in (columns if isinstance(columns[0, 0], PowerNumber) else fractions(columns))]
     for j in range(m):
@@ -153,7 +156,7 @@ def _weights_of_columns(columns: Array) -> list[Any] | None:
         for i in range(n):
             if i != j and (factor := table[i][j]) != 0:
                 table[i] = [x - y * factor for x, y in zip(table[i], table[j], strict=True)]
-    # Rows that are left must be 0 = 0.
+    # The remaining rows must read 0 = 0.
     if any(table[i][m] != 0 for i in range(m, n)):
         return None
     return [table[j][m] for j in range(m)]

@@ -1,7 +1,6 @@
-"""One step of arithmetic with irrational powers, three ways: of quotients of polynomials, of images, of floats.
+"""One step of arithmetic with irrational powers: on quotients of polynomials, on images in prime fields, and on floats.
 
-A number is known by what it was made of; each way answers a question that the one before leaves open. See
-`power_numbers`.
+See `power_numbers`.
 """
 
 from fractions import Fraction
@@ -17,7 +16,7 @@ UNKNOWN = float("inf")
 
 
 def combined(sign: str, first: Quotient, second: Quotient) -> Quotient:
-    """The quotient for a sign between two, not reduced."""
+    """Return the result of an operation on two quotients, not reduced."""
     (a, b), (c, d) = first, second
     if sign == "*":
         return a * c, b * d
@@ -27,16 +26,16 @@ def combined(sign: str, first: Quotient, second: Quotient) -> Quotient:
 
 
 def image_step(sign: str, first: int, second: int, prime: int) -> int:
-    """The image of the result in the field of a prime."""
+    """Return the image of the result in the field of a prime."""
     if sign == "/":
         return first * pow(second, -1, prime) % prime
     return (first + second if sign == "+" else first - second if sign == "-" else first * second) % prime
 
 
 def around(sign: str, first: tuple[float, float], second: tuple[float, float]) -> tuple[float, float]:
-    """A float and a radius for the result: IEEE rounding is within 2^-52 of the result, whatever its direction."""
+    """Return a float and a radius for the result; IEEE rounding is within 2^-52 of the result in any rounding mode."""
     (a, r), (b, s) = first, second
-    if not r + s < UNKNOWN:  # infinity times zero would be NaN, of which NumPy warns
+    if not r + s < UNKNOWN:  # infinity times zero would be NaN, with a warning
         return 0.0, UNKNOWN
     if sign == "+" or sign == "-":
         middle = a + b if sign == "+" else a - b
@@ -52,7 +51,7 @@ def around(sign: str, first: tuple[float, float], second: tuple[float, float]) -
 
 
 def near_rational(value: Fraction) -> tuple[float, float]:
-    """A float and a radius for a rational."""
+    """Return a float and a radius for a rational."""
     try:
         middle = float(value)
     except OverflowError:
@@ -61,7 +60,7 @@ def near_rational(value: Fraction) -> tuple[float, float]:
 
 
 def ball_of(polynomial: fmpz_mpoly, generators: list[arb]) -> arb:
-    """A ball for a polynomial where balls of its generators are given."""
+    """Return a ball for a polynomial, from balls of its generators."""
     total = arb(0)
     for place, coefficient in polynomial.to_dict().items():
         term = arb(coefficient)

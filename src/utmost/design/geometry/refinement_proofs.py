@@ -1,4 +1,4 @@
-"""Verdicts on two channels; the proofs of refinement, a remap and a consumer, checked apart from their search."""
+"""Verdicts on two channels, and checks of the proofs of refinement: a remap or a consumer."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -21,53 +21,39 @@ _ROUNDED_BITS = 60
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Verdict(Display, ABC):
-    """Whether one channel is below another in an order, with what proves it; true or false in a condition.
-
-    Attributes:
-        better, worse: Channels; the question is whether whoever has the better one needs the worse one no more.
-        tolerance: Largest error of float entries; see `refines`.
-    """
+    """Whether one channel is below another in an order, with a proof; usable as a condition."""
 
     _shown = ("better", "worse", "tolerance")
 
     better: Channel
     worse: Channel
-    tolerance: float
+    tolerance: float  # of float entries, see `refines`
 
     @abstractmethod
     def __bool__(self) -> bool: ...
 
     @abstractmethod
     def verify(self) -> bool:
-        """Whether the proof proves the verdict, apart from how it was found."""
+        """Check that the proof proves the verdict, independently of the search."""
 
 
 def is_remap_between(better: Channel, remap: Channel, worse: Channel, tolerance: float = TOLERANCE) -> bool:
-    """Whether B @ P is A: exactly where all three are exact, else with no entry off by more than the tolerance.
-
-    Args:
-        better: (n, m). P: (m, k). A: (n, k).
-        tolerance: Largest distance of each float64 entry, with the rounding of the product.
-
-    >>> half = Channel([["1/2", "1/2"], ["1/2", "1/2"]])
-    >>> is_remap_between(Channel([[1, 0], [0, 1]]), half, half)
-    True
-    """
+    """Return whether better @ remap is ``worse``: exactly if all are exact, else up to the tolerance in every entry."""
     if (better.shape[0], better.shape[1], remap.shape[1]) != (worse.shape[0], remap.shape[0], worse.shape[1]):
         return False
     remapped = matrix_product(better.matrix, remap.matrix)
     if is_exact(remapped) and worse.is_exact:
         return bool((remapped == worse.matrix).all())
-    rounding = (better.shape[1] + 2) * 2.0**-52  # of a product: taken off, so that what passes is within it
+    rounding = (better.shape[1] + 2) * 2.0**-52  # rounding error of a product, subtracted from the tolerance
     return bool((abs(remapped.astype(np.float64) - worse.matrix.astype(np.float64)) <= tolerance - rounding).all())
 
 
 def prefers(consumer: Consumer, A: Channel, B: Channel, tolerance: float = TOLERANCE) -> bool:
-    """Whether a consumer expects to lose strictly less with A than with B, each after its best remap.
+    """Return whether a consumer's expected loss is strictly less with A than with B, each after the best remap.
 
-    Every number is taken as the rational that it is, and the sums are exact. If A, B and the consumer are exact, this
-    proves that A is no refinement of B. Otherwise the difference must be larger than what a change of every entry by
-    the tolerance can make: then no remap of B is within the tolerance of A.
+    Numbers are converted to rationals exactly, and the sums are exact. If A, B and the consumer are exact, a preference
+    proves that A is no refinement of B. Otherwise the difference must exceed the effect of changing every entry by the
+    tolerance; then no remap of B is within the tolerance of A.
 
     Args:
         consumer: n secrets.
@@ -93,13 +79,13 @@ def prefers(consumer: Consumer, A: Channel, B: Channel, tolerance: float = TOLER
 
 
 def _least_loss(matrix: Array, joint: Array) -> Fraction:
-    """sum_y min_w sum_x C[x, y] joint[x, w]: the loss after the best remap, exactly."""
+    """Return sum_y min_w sum_x C[x, y] joint[x, w], the loss after the best remap, exactly."""
     loss: Fraction = matrix_product(as_rationals(matrix).T, joint).min(axis=1).sum()
     return loss
 
 
 def _least_loss_around(matrix: Array, joint: Array) -> tuple[Fraction, Fraction]:
-    """Rationals around the least loss, from probabilities rounded down and up to multiples of 2^-60: cheap sums."""
+    """Return lower and upper bounds of the least loss, from probabilities rounded to multiples of 2^-60."""
     integers, scales = by_integers(joint.reshape(1, -1))
     weights = integers.reshape(joint.shape)
     low = (fmpz_mat(_rounded_down(matrix).T.tolist()) * fmpz_mat(weights.tolist())).tolist()
@@ -111,18 +97,14 @@ def _least_loss_around(matrix: Array, joint: Array) -> tuple[Fraction, Fraction]
 
 
 def _rounded_down(matrix: Array) -> Array:
-    """Probabilities times 2^60, rounded down; a float times a power of two is exact."""
+    """Return probabilities times 2^60, rounded down; for floats this is exact before rounding."""
     if is_exact(matrix):
         return np.asarray((numerators(matrix) << _ROUNDED_BITS) // denominators(matrix))
     return np.asarray(np.floor(matrix * 2.0**_ROUNDED_BITS).astype(np.int64))
 
 
 def same_secrets(better: Channel | object, worse: Channel | object) -> tuple[Channel, Channel]:
-    """Both as channels, which must have as many rows.
-
-    Raises:
-        NotAChannel: for what is none, and for another number of secrets.
-    """
+    """Return both arguments as channels; raise NotAChannel if they have different numbers of rows."""
     first, second = (C if isinstance(C, Channel) else Channel(C) for C in (better, worse))
     if first.shape[0] != second.shape[0]:
         raise NotAChannel(f"both channels must have {first.shape[0]} secrets", came=second.shape[0])

@@ -1,6 +1,6 @@
-"""Is one channel worse than another for everyone? By refinement (it is the other, processed) or a coarser order.
+"""Compare two channels for all consumers: by refinement (one is a post-processing of the other) or a coarser order.
 
-A refining earth move says of refinement how the posteriors of the one channel are mixed into those of the worse one.
+A refining earth move shows how the posteriors of the better channel are mixed into posteriors of the worse channel.
 """
 
 from dataclasses import dataclass
@@ -27,21 +27,16 @@ ChannelOrder = Literal["refinement", "max-case", "privacy"]
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class RefinementVerdict(Verdict):
-    """Whether the worse channel is a refinement of the better one. One of the two proofs is there.
+    """Whether the worse channel is a refinement of the better one, with one of two proofs."""
 
-    Attributes:
-        remap: Channel P with better @ P == worse, or None.
-        consumer: Consumer who loses less with the worse channel than with the better one, or None.
-    """
-
-    remap: Channel | None
-    consumer: Consumer | None
+    remap: Channel | None  # P with better @ P == worse
+    consumer: Consumer | None  # a consumer who loses less with the worse channel than with the better one
 
     def __bool__(self) -> bool:
         return self.remap is not None
 
     def verify(self) -> bool:
-        """Whether the proof proves the verdict, by one matrix product or two expected losses."""
+        """Check the proof, by one matrix product or two expected losses."""
         if self.remap is not None:
             return is_remap_between(self.better, self.remap, self.worse, self.tolerance)
         return self.consumer is not None and prefers(self.consumer, self.worse, self.better, self.tolerance)
@@ -65,35 +60,36 @@ def refines(*, better: Channel | object, worse: Channel | object, order: str, to
 def refines(
     *, better: Channel | object, worse: Channel | object, order: str = "refinement", tolerance: float = TOLERANCE
 ) -> Verdict:
-    """Is the worse channel below the better one? A verdict, true or false in a condition, with its proof.
+    """Decide whether the worse channel is below the better one; the verdict is usable as a condition, and has a proof.
 
-    - "refinement": is there a remap P with better @ P == worse? The verdict has it as ``remap``, or has a ``consumer``
-      who loses strictly less with the worse channel: with uniform prior, and integer losses of as few digits as do.
-    - "max-case": is every posterior of the worse channel a mixture of posteriors of the better one? It has ``weights``,
-      or an ``outcome`` and a ``separator`` (see `MaxCaseVerdict`). Refinement implies it.
-    - "privacy": does the worse channel keep every metric promise that the better one keeps? Or a ``pair`` of secrets
-      that it distinguishes more (see `PrivacyOrderVerdict`). The max-case order implies it.
+    - "refinement": is there a remap P with better @ P == worse? The verdict contains P as ``remap``, or a ``consumer``
+      who loses strictly less with the worse channel, with a uniform prior and short integer losses.
+    - "max-case": is every posterior of the worse channel a mixture of posteriors of the better one? The verdict
+    contains
+      ``weights``, or an ``outcome`` and a ``separator`` (see `MaxCaseVerdict`). Refinement implies this order.
+    - "privacy": does the worse channel satisfy every metric privacy level that the better one satisfies? If not, the
+      verdict contains a ``pair`` of secrets that the worse channel distinguishes more (see `PrivacyOrderVerdict`). The
+      max-case order implies this order.
 
-    Rational channels are decided exactly, and P is rational. Where one of the two has float64 entries, both are read
-    as floats, which are rounded numbers: P is then any remap that brings the better one within the tolerance of the
-    worse one in every entry, a consumer's preference is larger than a change of all entries by the tolerance explains,
-    and either is certified with rounding errors counted. (A float channel taken as the rationals that its entries are
-    is hardly ever a refinement of another, nor do its rows sum to 1.)
+    For rational channels the answer is exact, and P is rational. If one channel has float64 entries, both are treated
+    as rounded numbers: P is any remap such that better @ P is within the tolerance of ``worse`` in every entry, and a
+    consumer's preference exceeds the effect of changing all entries by the tolerance. Rounding errors are included in
+    both proofs. (If float entries were converted to rationals exactly, refinement would hardly ever hold.)
 
     Args:
         better: (n, m), the channel that is post-processed.
-        worse: (n, k). The remap is (m, k), from the outcomes of better to those of worse; outcomes of better that
-            cannot occur are treated like the first one.
+        worse: (n, k). The remap is (m, k), from the outcomes of ``better`` to those of ``worse``; impossible outcomes
+            of ``better`` are treated like the first one.
         order: "refinement", "max-case" or "privacy".
         tolerance: Tolerance of float64 channels, between 1e-13 and 1; rows of channels sum to 1 up to 1e-9.
 
     Raises:
-        NotAChannel: for another number of secrets.
-        OutOfRange: for another order or tolerance.
+        NotAChannel: for different numbers of secrets.
+        OutOfRange: for an unknown order, and a tolerance outside its range.
 
-    Source: [fernandes2022], section II-B, after Theorem "Coriaceous" of quantitative information flow;
-    [chatzikokolakis2021] for the other orders. Cost: with independent columns of better one linear system; otherwise
-    floats find a remap or a loss, and one exact system corrects it.
+    Source: [fernandes2022], section II-B, after the theorem "Coriaceous" of quantitative information flow;
+    [chatzikokolakis2021] for the other orders. Cost: one linear system if the columns of ``better`` are independent;
+    otherwise floats find a remap or a loss, and one exact system corrects it.
 
     >>> from utmost.channels import geometric_channel, randomized_response
     >>> loose, strict = geometric_channel(3, alpha="1/4"), geometric_channel(3, alpha="1/2")
@@ -141,24 +137,20 @@ _DECIDED = {"refinement": _refinement_verdict, "max-case": max_case_verdict, "pr
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class EarthMove(Display):
-    """The probability that moves from each posterior of ``before`` to each one of ``after``.
+    """The probability that moves from each posterior of ``before`` to each posterior of ``after``."""
 
-    Attributes:
-        before, after: Hypers of the better and of the worse channel for one prior.
-        amounts: (m, k): all that leaves posterior y of ``before`` is its weight, all that arrives at posterior w of
-            ``after`` is its weight, and the mean of what arrives there is the posterior itself:
-            sum_y amounts[y, w] before.posteriors[:, y] = after.weights[w] after.posteriors[:, w].
-    """
-
-    before: Hyper
-    after: Hyper
+    before: Hyper  # of the better channel
+    after: Hyper  # of the worse channel, for the same prior
+    # (m, k): rows sum to the weights of `before`, columns to the weights of `after`, and the mean of what arrives at a
+    # posterior is this posterior: sum_y amounts[y, w] before.posteriors[:, y] = after.weights[w] after.posteriors[:,
+    # w].
     amounts: Array
 
     def __post_init__(self) -> None:
         frozen(self.amounts)
 
     def verify(self, tolerance: float = TOLERANCE) -> bool:
-        """Whether the amounts are as stated: exactly where all is exact, else up to the tolerance in every sum."""
+        """Check the equations of `amounts`: exactly if all is exact, else up to the tolerance in every sum."""
         tolerance = real(tolerance, "tolerance")
         posteriors, amounts, joint = same_numbers(self.before.posteriors, self.amounts, self.after.joint)
         misses = (
@@ -173,11 +165,10 @@ class EarthMove(Display):
 def earth_move(
     prior: object, *, better: Channel | object, worse: Channel | object, tolerance: float = TOLERANCE
 ) -> EarthMove | None:
-    """The refining earth move from the hyper [prior, better] to the hyper [prior, worse], or None where there is none.
+    """Return the refining earth move from the hyper [prior, better] to the hyper [prior, worse]; None if there is none.
 
-    It exists exactly if the worse channel is a refinement of the better one on the secrets that the prior does not
-    exclude: the remap P of merged outcomes moves weights[y] P[y, w]. For one prior without zeros it therefore decides
-    refinement for all priors.
+    It exists if and only if the worse channel is a refinement of the better one on the secrets of positive prior
+    probability; the remap P of merged outcomes moves weights[y] P[y, w]. So any prior without zeros decides refinement.
 
     Args:
         prior: (n,).
@@ -185,7 +176,7 @@ def earth_move(
         tolerance: Tolerance of float64 channels, as in `refines`.
 
     Raises:
-        NotAChannel, NotAPrior, OutOfRange: for what is none, and for other numbers of secrets.
+        NotAChannel, NotAPrior, OutOfRange: for an invalid channel or prior, and for different numbers of secrets.
 
     Source: [fernandes2022], equation (7) and observation a) after it.
 
@@ -207,6 +198,6 @@ def earth_move(
 
 
 def _rows_of(of: Hyper, possible: Array) -> Channel:
-    """The channel of a hyper on the secrets that its prior does not exclude."""
+    """Return the channel of a hyper on the secrets of positive prior probability."""
     joint = of.joint[possible]
     return Channel(joint / joint.sum(axis=1, keepdims=True))

@@ -1,4 +1,4 @@
-"""Finding a remap between two channels, or the joint loss that rules it out."""
+"""Find a remap between two channels, or a joint loss that rules out every remap."""
 
 from collections.abc import Callable
 from fractions import Fraction
@@ -18,24 +18,22 @@ _BITS = (1, 3, 6, 10, 16, 24, 36, 50)
 
 
 def preferring_consumer(
-    loss: Array, near: tuple[Floats, Floats], A: Channel, B: Channel, slack: float
+    loss: Array,
+    near: tuple[Floats, Floats],
+    A: Channel,
+    B: Channel,
+    slack: float,
 ) -> Consumer | None:
-    """A consumer who prefers A to B, with the loss given up to rounding and to what is the same for all actions.
-
-    The prior is uniform. The entries are rounded to as few bits as do; an exact loss is taken as it is at last.
-
-    Args:
-        loss: (n, k), of either sign.
-        near: Columns of B and of A in floats, for a first look.
-        slack: Tolerance of `prefers` for float64 channels.
-    """
+    """Return a consumer with a uniform prior who prefers A to B, from a joint loss (n, k); None if there is none."""
+    # The entries are rounded to as few bits as suffice; finally an exact loss is used unrounded. ``slack`` is the
+    # tolerance of `prefers` for float64 channels.
     rough = to_floats(loss) if is_exact(loss) else loss
     size = float(abs(rough).max())
     if not np.isfinite(size) or size == 0:
         return None
     exactly = A.is_exact and B.is_exact
     for bits in _BITS:
-        # A loss of few bits says more to a reader, and is as good a proof.
+        # A loss of few bits is easier to read, and proves the same.
         rounded = np.rint(rough / size * 2.0**bits)
         if _seems_to_prefer(rounded, *near):
             consumer = _uniform_consumer(rounded.astype(np.int64), exactly)
@@ -48,13 +46,13 @@ def preferring_consumer(
 
 
 def _seems_to_prefer(joint: Floats, B: Floats, A: Floats) -> bool:
-    """Whether floats see a preference beyond their rounding: what they do not see is left to exact losses."""
+    """Return whether floats show a preference beyond rounding errors."""
     mine, theirs = ((C.T @ joint).min(axis=1).sum() for C in (A, B))
-    return bool(theirs - mine > 1e-13 * abs(joint).sum())  # beyond what rounds in the sums
+    return bool(theirs - mine > 1e-13 * abs(joint).sum())  # above the rounding error of the sums
 
 
 def _uniform_consumer(integers: Array, exactly: bool) -> Consumer:
-    """Uniform prior; rows shifted to a least loss of 0; actions that are the same, once."""
+    """Return a consumer with a uniform prior; rows are shifted to a least loss of 0, and equal actions are merged."""
     shifted = integers - integers.min(axis=1, keepdims=True)
     actions = sorted({tuple(int(x) for x in action) for action in shifted.T})
     matrix = as_array([list(row) for row in zip(*actions, strict=True)])
@@ -63,7 +61,7 @@ def _uniform_consumer(integers: Array, exactly: bool) -> Consumer:
 
 
 def one_column(entries: list[Fraction], column: int, width: int) -> Array:
-    """A joint loss that is zero but for one action."""
+    """Return a joint loss that is zero except for one action."""
     loss = np.full((len(entries), width), Fraction(0), dtype=object)
     loss[:, column] = entries
     return loss
@@ -77,16 +75,7 @@ Refutes = Callable[[Array], bool]
 
 
 def near_remap(pair: MergedPair, is_near: RemapCheck, refutes: Refutes) -> Array | None:
-    """A row-stochastic P that is near enough; None once a loss has been found that rules all of them out.
-
-    Args:
-        pair: Float64 channels.
-        is_near: Function that tells whether a remap (m', k') of the merged pair is near enough.
-        refutes: Function that is called with losses until it accepts one.
-
-    Raises:
-        SolverFailed: where the nearest remap is as far off as the tolerance, within the rounding of floats.
-    """
+    """Return a row-stochastic P that ``is_near`` accepts; None once ``refutes`` accepts a loss."""
     for candidate in remap_candidates(*pair.near):
         if candidate.loss is not None and refutes(candidate.loss):
             return None
@@ -101,14 +90,14 @@ def near_remap(pair: MergedPair, is_near: RemapCheck, refutes: Refutes) -> Array
     if refutes(nearest.loss):
         return None
     raise SolverFailed(
-        "a refinement of floats must be decided by more than their rounding",
-        came=f"a nearest remap {float(nearest.distance):.3g} off",
-        remedy="Give another tolerance, or rational channels.",
+        "the distance of the nearest remap must differ from the tolerance by more than rounding",
+        came=f"a nearest remap at distance {float(nearest.distance):.3g}",
+        remedy="Pass another tolerance, or rational channels.",
     )
 
 
 def _stochastic(near: Array) -> Array:
-    """Negative entries put to 0, rows summing to 1."""
+    """Set negative entries to 0, and scale rows to sum 1."""
     clipped = np.maximum(near, 0.0)
     return np.asarray(clipped / clipped.sum(axis=1, keepdims=True))
 
@@ -118,16 +107,10 @@ _SMALL_DENOMINATORS = (1, 60, 10**4, 10**7)
 
 
 def exact_remap(pair: MergedPair, refutes: Refutes) -> Array | None:
-    """The remap P >= 0 with B P = A and rows that sum to 1; None once a loss has been found that rules it out.
-
-    Independent columns leave one candidate, which a linear system gives. Otherwise floats lead to an interior
-    P, and the exact correction, through as many independent columns as there are, is too small to matter. Where no
-    remap is interior, one with small denominators is tried, and then the linear program is solved exactly.
-
-    Args:
-        pair: B and A, exact.
-        refutes: Function that is called with losses until it accepts one.
-    """
+    """Return the remap P >= 0 with B P = A and row sums 1; None once ``refutes`` accepts a loss that rules it out."""
+    # Independent columns leave one candidate, from a linear system. Otherwise floats give an interior P, and the exact
+    # correction by independent columns is too small to make an entry negative. If no remap is interior, a remap with
+    # small denominators is tried, and then the linear program is solved exactly.
     B, A = pair.coarse, pair.fine
     rows, columns = independent(B)
     only = len(columns) == B.shape[1]
@@ -147,11 +130,11 @@ def exact_remap(pair: MergedPair, refutes: Refutes) -> Array | None:
 
 
 def _only_remap(B: Array, A: Array, rows: list[int], refutes: Refutes) -> Array | None:
-    """P = B^-1 A on independent rows: refuted by a row of B outside their span of A, or by a negative entry."""
+    """Return P = B^-1 A on independent rows; None if another row, or a negative entry, gives a refuting loss."""
     P = solve_lifted(B[rows], A[rows])
     rest = [x for x in range(len(B)) if x not in set(rows)]
     off = matrix_product(B[rest], P) - A[rest]
-    # One witness is enough.
+    # One refuting loss is enough.
     for i, w in np.argwhere(off != 0)[:1].tolist():
         loss = _combination_of_rows(B, rows, -B[rest[i]])
         loss[rest[i]] = Fraction(1)
@@ -166,19 +149,19 @@ def _only_remap(B: Array, A: Array, rows: list[int], refutes: Refutes) -> Array 
 
 
 def _combination_of_rows(B: Array, rows: list[int], target: Array) -> Array:
-    """A combination of independent rows of B that is the target, with a weight, maybe 0, for every row."""
+    """Return the weights of all rows of B whose combination is the target; rows outside ``rows`` have weight 0."""
     weights = np.full(len(B), Fraction(0), dtype=object)
     weights[rows] = solve_lifted(B[rows].T, target[:, None])[:, 0]
     return weights
 
 
 def _corrected(B: Array, A: Array, rough: Array, near: Array, rows: list[int], columns: list[int]) -> Array | None:
-    """A remap next to a positive float one: what it misses is made up for by the independent columns."""
+    """Return a remap next to a positive float remap, corrected exactly by independent columns; None if not >= 0."""
     if near.min() <= 0:
         return None
     P = _rounded(near)
     missed = A - matrix_product(B, P)
-    # Columns that floats find far apart: through nearly dependent ones a small miss is a large correction.
+    # Use well-conditioned columns: through nearly dependent columns, a small residual needs a large correction.
     chosen = _well_conditioned(rough[rows], len(rows))
     try:
         correction = solve_lifted(B[np.ix_(rows, chosen)], missed[rows])
@@ -193,10 +176,10 @@ def _corrected(B: Array, A: Array, rough: Array, near: Array, rows: list[int], c
 
 
 def _rounded(near: Array) -> Array:
-    """Positive rows as dyadic rationals that sum to exactly 1."""
+    """Return positive rows as dyadic rationals that sum to exactly 1."""
     unit = 1 << _ROUNDED_BITS
     integers = np.rint(near * unit).astype(np.int64)
-    # What rounding left over goes to the largest entry of a row, which can bear it and stay positive.
+    # The rounding remainder is added to the largest entry of a row, which stays positive.
     integers[np.arange(len(near)), near.argmax(axis=1)] += unit - integers.sum(axis=1)
     rounded = np.empty(near.shape, dtype=object)
     for y, row in enumerate(integers.tolist()):
@@ -205,12 +188,12 @@ def _rounded(near: Array) -> Array:
 
 
 def _well_conditioned(B: Array, rank: int) -> list[int]:
-    """Independent columns, each the longest one beside those chosen before."""
+    """Return independent columns, each with the longest component orthogonal to the columns before."""
     rest, chosen = B.copy(), []
     for _ in range(rank):
         y = int((rest**2).sum(axis=0).argmax())
         chosen.append(y)
-        # Gram and Schmidt, with the longest column that is left at each step.
+        # Gram-Schmidt with pivoting: take the longest remaining column at each step.
         unit = rest[:, y] / np.linalg.norm(rest[:, y])
         rest = rest - np.outer(unit, unit @ rest)
         rest[:, chosen] = 0
@@ -218,7 +201,7 @@ def _well_conditioned(B: Array, rank: int) -> list[int]:
 
 
 def _remap_of_small_denominators(B: Array, A: Array, near: Array) -> Array | None:
-    """A remap of small denominators next to a float one, where there is one."""
+    """Return a remap of small denominators next to a float remap; None if there is none."""
     for limit in _SMALL_DENOMINATORS:
         guess = np.array([[Fraction(max(p, 0.0)).limit_denominator(limit) for p in row] for row in near.tolist()])
         if (guess.sum(axis=1) == 1).all() and (matrix_product(B, guess) == A).all():
@@ -235,6 +218,8 @@ def _by_program(B: Array, A: Array, refutes: Refutes) -> Array | None:
 
 
 def _refute(loss: Array, refutes: Refutes) -> None:
-    """Check a loss that was derived exactly, and must lead to a consumer."""
+    """Check that an exactly derived loss leads to a consumer."""
     if not refutes(loss):
-        raise SolverFailed("a loss of an exact dual must distinguish the channels", where="refinement")
+        raise SolverFailed(
+            "a loss from an exact dual must distinguish the channels", came="one that does not", where="refinement"
+        )

@@ -1,4 +1,4 @@
-"""The permutations of the secrets that keep every distance, and the orbits of vertices under them."""
+"""The automorphisms of a space, which preserve all distances, and the orbits of vertices and kernels under them."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -23,8 +23,8 @@ class Automorphisms(Display):
 
     Attributes:
         size: Number n of secrets.
-        transversals: For each secret i, one permutation that fixes 0, ..., i-1 and takes i to j, for every j that can
-            be reached so (the identity among them). Every element is a product of one from each.
+        transversals: For each secret i, one automorphism that fixes 0, ..., i-1 and maps i to j, for every j for which
+            there is one (including the identity). Every automorphism is a product of one from each.
     """
 
     size: int
@@ -32,7 +32,7 @@ class Automorphisms(Display):
 
     @classmethod
     def of(cls, distances: Array) -> "Automorphisms":
-        """The group of a metric given by an (n, n) array of exactly comparable distances.
+        """Return the group of a metric, given as an (n, n) array of exactly comparable distances.
 
         Cost: one backtracking search for each pair i < j of secrets; fast unless the metric is highly regular and has
         few automorphisms.
@@ -53,12 +53,12 @@ class Automorphisms(Display):
 
     @property
     def generators(self) -> tuple[Permutation, ...]:
-        """Automorphisms that generate all others, the identity left out."""
+        """Automorphisms that generate all others, without the identity."""
         identity = tuple(range(self.size))
         return tuple(p for choices in self.transversals for p in choices if p != identity)
 
     def elements(self) -> Iterator[Permutation]:
-        """All automorphisms, each once, as tuples p with p[x] the image of x."""
+        """Yield all automorphisms, each once, as tuples p with p[x] the image of x."""
         for factors in product(*self.transversals):
             image = list(range(self.size))
             for p in reversed(factors):
@@ -67,7 +67,7 @@ class Automorphisms(Display):
 
 
 def automorphisms(space: Space) -> Automorphisms:
-    """The permutations of the secrets of a space that keep every distance; float64 distances are kept to the last bit.
+    """Return the permutations of the secrets of a space that preserve every distance; float64 distances exactly.
 
     >>> from utmost.spaces import cycle
     >>> automorphisms(cycle(5)).order
@@ -90,7 +90,7 @@ def _transversal(kinds: NDArray[np.intp], profiles: list[tuple[int, ...]], i: in
 def _completed_automorphism(
     kinds: NDArray[np.intp], profiles: list[tuple[int, ...]], start: list[int]
 ) -> Permutation | None:
-    """An automorphism whose first images are given, by backtracking; None if there is none."""
+    """Return an automorphism with the given first images, by backtracking; None if there is none."""
     n = len(kinds)
     if not _keeps_distances(kinds, start):
         return None
@@ -121,16 +121,10 @@ def _keeps_distances(kinds: NDArray[np.intp], images: list[int]) -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Orbits(Display):
-    """A partition of 0, ..., N-1 into sets that automorphisms join.
+    """A partition of 0, ..., N-1 into orbits of automorphisms."""
 
-    Attributes:
-        labels: (N,) the number of each one's orbit; orbits are numbered by their lowest member.
-        representatives: Lowest member of each orbit.
-        sizes: Number of members of each.
-    """
-
-    labels: Indices
-    representatives: Indices
+    labels: Indices  # (N,) the number of the orbit of each; orbits are numbered by lowest member
+    representatives: Indices  # the lowest member of each orbit
     sizes: Indices
 
     def __len__(self) -> int:
@@ -138,7 +132,7 @@ class Orbits(Display):
 
 
 def vertex_orbits(vertices: Vertices) -> Orbits:
-    """The vertices of a type up to the automorphisms of its space.
+    """Return the orbits of the vertices of a type under the automorphisms of its space.
 
     >>> from utmost.geometry import vertices
     >>> from utmost.privacy_types import PrivacyType
@@ -151,10 +145,8 @@ def vertex_orbits(vertices: Vertices) -> Orbits:
 
 
 def column_permutations(vertices: Vertices, automorphisms: Iterable[Permutation] | None = None) -> list[Indices]:
-    """The index, for each automorphism (by default, for generators of all), of the image of every vertex.
-
-    The image of v under p is the vertex with v(x) at secret p(x). All vertices of the type must be listed.
-    """
+    """Return, for each automorphism (by default the generators), the index of the image of every vertex."""
+    # The image of v under p is the vertex with the value v(x) at p(x). All vertices of the type must be listed.
     if automorphisms is None:
         automorphisms = Automorphisms.of(vertices.distances.integers()).generators
     flat = vertices.exponents.reshape(len(vertices), -1)
@@ -167,7 +159,7 @@ def column_permutations(vertices: Vertices, automorphisms: Iterable[Permutation]
 
 
 def orbits_under(permutations: Iterable[Indices], count: int) -> Orbits:
-    """The orbits of 0, ..., count-1 under permutations: labels sink to the lowest member until nothing changes."""
+    """Return the orbits of 0, ..., count-1 under permutations: labels fall to the lowest member until none changes."""
     labels = np.arange(count)
     permutations = list(permutations)
     changed = True
@@ -184,19 +176,19 @@ def orbits_under(permutations: Iterable[Indices], count: int) -> Orbits:
 
 
 def moved_supports(supports: Array, permutation: Indices) -> Array:
-    """The images of kernels, given as rows of column indices filled up with -1, sorted as rows are."""
-    lookup = np.append(permutation, len(permutation)).astype(np.int64)  # index -1 reads the last place
+    """Return the images of kernels (rows of column indices filled up with -1) under a permutation, with sorted rows."""
+    lookup = np.append(permutation, len(permutation)).astype(np.int64)  # index -1 maps to the last entry
     images = np.sort(lookup[supports], axis=1)
     return np.where(images == len(permutation), -1, images)
 
 
 def support_orbits(supports: Array, permutations: Iterable[Indices]) -> Orbits:
-    """Kernels, as all rows of a complete list, up to permutations of the columns."""
+    """Return the orbits of kernels, given as all rows of a complete list, under permutations of the columns."""
     return orbits_under((_row_positions(supports, moved_supports(supports, p)) for p in permutations), len(supports))
 
 
 def _row_positions(rows: Array, moved: Array) -> Indices:
-    """The index in ``rows`` of each row of ``moved``; both hold the same rows, each once."""
+    """Return the index in ``rows`` of each row of ``moved``; both contain the same rows, each once."""
     here, there = np.lexsort(rows.T[::-1]), np.lexsort(moved.T[::-1])
     assert np.array_equal(rows[here], moved[there]), "an automorphism permutes a complete list"
     places = np.empty(len(rows), dtype=np.intp)

@@ -1,4 +1,4 @@
-"""Is one mechanism the best for every prior? Verdicts with certificates."""
+"""Decide whether a mechanism is optimal for every prior, with certificates."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -38,19 +38,12 @@ Proof = TypeVar("Proof", Dominance, Conflict)
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class UniversalityVerdict(Display):
-    """Whether a mechanism is l-optimal for every prior; true or false in a condition.
-
-    Attributes:
-        holds: Verdict.
-        prior: Prior for which another mechanism is better, or None.
-        better: Mechanism with a smaller loss at that prior, or None.
-        certificate: Proof where it holds; else None, since ``prior`` and ``better`` refute it.
-    """
+    """Whether a mechanism is l-optimal for every prior; usable as a condition."""
 
     holds: bool
-    prior: Array | None
+    prior: Array | None  # a prior for which `better` has a smaller loss, if not
     better: AnyChannel | None
-    certificate: Dominance | None
+    certificate: Dominance | None  # the proof, if it holds
 
     def __bool__(self) -> bool:
         return self.holds
@@ -58,24 +51,14 @@ class UniversalityVerdict(Display):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ExistenceVerdict(Display):
-    """Whether some mechanism of a type is l-optimal for every prior; true or false in a condition.
-
-    Attributes:
-        exists: Verdict.
-        mechanism: Universally optimal if there is one, else one whose largest regret is the least.
-        regret: Regret of ``mechanism``: max over priors of its loss minus the least possible loss; 0 exactly if
-            ``exists``.
-        priors: Priors whose optima conflict, where none exists; else empty.
-        certificate: Proof that no prior gives ``mechanism`` a larger regret.
-        conflict: Proof that every mechanism has at least that regret, where it is positive; else None.
-    """
+    """Whether some mechanism of a type is l-optimal for every prior; usable as a condition."""
 
     exists: bool
-    mechanism: AnyChannel
-    regret: Any
-    priors: tuple[Array, ...]
-    certificate: Dominance
-    conflict: Conflict | None
+    mechanism: AnyChannel  # universally optimal if possible, else with the least regret
+    regret: Any  # of `mechanism`: the maximum over priors of its loss minus the least loss; 0 if and only if `exists`
+    priors: tuple[Array, ...]  # priors whose optima conflict
+    certificate: Dominance  # proof that no prior gives `mechanism` a larger regret
+    conflict: Conflict | None  # proof that every mechanism has at least this regret, if it is positive
 
     def __bool__(self) -> bool:
         return self.exists
@@ -83,39 +66,26 @@ class ExistenceVerdict(Display):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LeastLoss:
-    """The least expected loss f(pi) over a privacy type: vertices have prices, a mechanism is a bundle with row sums 1.
+    """The least expected loss f(pi) of a privacy type: a mechanism is a bundle of priced vertices with row sums 1."""
 
-    U(pi, M) = sum_v lambda_v min_w sum_x pi_x v(x) l(x, w) for M = sum_v lambda_v v, and the best mechanism for a
-    prior is a linear program in lambda with one row for each secret.
-
-    Attributes:
-        ptype: Privacy type.
-        columns: (n, N) Fractions, the vertices of the type.
-        loss: (n, k) Fractions.
-        scaled: (n, N) integers: columns, each times its scale.
-        scales: (N,).
-        start: First mechanism, as a basis.
-    """
-
+    # For M = sum_v lambda_v v, U(pi, M) = sum_v lambda_v min_w sum_x pi_x v(x) l(x, w), and the best mechanism for a
+    # prior is a linear program in lambda with one row for each secret.
     ptype: PrivacyType
-    columns: Array
-    loss: Array
-    scaled: Array
-    scales: tuple[int, ...]
+    columns: Array  # (n, N) Fractions, the vertices of the type
+    loss: Array  # (n, k) Fractions
+    scaled: Array  # (n, N) integers: the columns times their scales
+    scales: tuple[int, ...]  # (N,)
+    # The first mechanism, as a basis.
     start: IntegerTableau | FieldTableau
 
     @classmethod
     def of(cls, ptype: PrivacyType, loss: object) -> "LeastLoss":
-        """The least of a type and a loss.
-
-        Raises:
-            Unsupported: where the loss is float64.
-        """
+        """Return the program of a type and an exact loss."""
         listed = vertices(ptype)
         columns, table = exact_weights(listed), exact_loss(loss, ptype.space.size)
         if not listed.is_exact:
             ones = np.full(len(columns), 1, dtype=object)
-            # Powers that are no rationals have no common denominator: their tableau is over the field itself.
+            # Irrational powers have no common denominator, so their tableau is over the field.
             start = FieldTableau.feasible(columns, ones)
             return cls(ptype, columns, table, columns, (1,) * columns.shape[1], start)
         pairs = [as_integers(column) for column in columns.T]
@@ -125,15 +95,15 @@ class LeastLoss:
         return cls(ptype, columns, table, scaled, scales, IntegerTableau.feasible(scaled, right))
 
     def prices(self, prior: Array) -> Array:
-        """min_w sum_x pi_x v(x) l(x, w) for every vertex v; (N,)."""
+        """Return min_w sum_x pi_x v(x) l(x, w) for every vertex v, (N,)."""
         return least_losses(self.columns, self.loss, prior)
 
     def scaled_prices(self, prior: PriorVector) -> Array:
-        """The prices of the scaled vertices at a prior."""
+        """Return the prices of the scaled vertices at a prior."""
         return np.asarray(self.prices(exact_prior(prior)) * np.array(self.scales, dtype=object))
 
     def at(self, priors: tuple[PriorVector, ...]) -> Iterator[tuple[PriorVector, Solution]]:
-        """The best bundle for each prior, and the dual that proves it; each search starts where the last one ended."""
+        """Yield the best bundle and its dual for each prior; each search starts from the last solution."""
         at = self.start
         for prior in priors:
             costs, denominator = over_one_denominator(self.scaled_prices(prior))
@@ -143,7 +113,7 @@ class LeastLoss:
             yield prior, Solution(solution.value / denominator, bundle, dual)
 
     def channel(self, bundle: tuple[Any, ...]) -> AnyChannel:
-        """The mechanism of a bundle: its columns are the vertices bought, in their amounts."""
+        """Return the mechanism of a bundle: its columns are the vertices in their amounts."""
         bought = [k for k, amount in enumerate(bundle) if amount]
         matrix = self.columns[:, bought] * np.array([bundle[k] for k in bought], dtype=object)
         worked_out(matrix.flat)
@@ -151,23 +121,23 @@ class LeastLoss:
 
 
 def universality(ptype: PrivacyType, loss: object, channel: Channel | PowerChannel) -> UniversalityVerdict:
-    """Whether a channel of the type is l-optimal among all of them for every prior.
+    """Decide whether a channel of the type is l-optimal in the type for every prior.
 
-    Both the channel's loss g and the least possible loss f are concave in the prior, and g is linear on each cell of
-    priors with the same best actions, so f - g is concave there: f >= g everywhere exactly if f = g at every vertex of
-    every cell, and there f is one linear program.
+    The loss g of the channel and the least loss f of the type are concave in the prior, and g is linear on each cell of
+    priors with the same best actions, so f - g is concave on a cell. Hence f = g everywhere if and only if f = g at
+    every vertex of every cell, where f is the value of a linear program.
 
     Args:
         ptype: Privacy type with any level and distances; irrational alpha^d are kept exactly (see `PowerNumber`).
         loss: Named loss or an (n, k) matrix, exact.
-        channel: (n, m) of Fractions, or a `PowerChannel` (see `exact_mechanism`); a member of the type.
+        channel: (n, m) channel of the type, of Fractions, or a `PowerChannel` (see `exact_mechanism`).
 
     Raises:
         Unsupported: for floats.
-        PromiseBroken: for a channel outside the type.
-        Undecided: where numbers are too near to each other, and no theorem tells them apart.
+        PromiseBroken: for a channel that is not of the type.
+        Undecided: if numbers are too close to each other, and no theorem decides whether they are equal.
 
-    Source: [fernandes2022], definition 3. Cost: exponential in n at worst (containment of polytopes given this way is
+    Source: [fernandes2022], definition 3. Cost: exponential in n in the worst case (containment of such polytopes is
     coNP-hard).
 
     >>> from utmost.channels import geometric_channel
@@ -192,19 +162,19 @@ def universality(ptype: PrivacyType, loss: object, channel: Channel | PowerChann
     prior = exact_prior(worst)
     losses = [exact_expected_loss(c.matrix, least.loss, prior) for c in (better, judged)]
     if not losses[0] < losses[1]:
-        raise SolverFailed("the mechanism found must be better", came=losses[0])
+        raise SolverFailed("the mechanism found must have a smaller loss", came=losses[0])
     return UniversalityVerdict(False, prior, better, None)
 
 
 def _proved(proof: Proof, least: LeastLoss) -> Proof:
-    """A certificate that was found by images, checked again without them."""
+    """Check a certificate again that was found by images, now without images."""
     if isinstance(least.start, FieldTableau) and not proof.verify():
-        raise SolverFailed("what was found must be proved", came=type(proof).__name__)
+        raise SolverFailed("the certificate must verify", came=type(proof).__name__)
     return proof
 
 
 def _exact_member(ptype: PrivacyType, channel: AnyChannel, least: LeastLoss) -> AnyChannel:
-    """The channel in the numbers of the type, once it is known to be of it."""
+    """Return the channel in the numbers of the type, after checking that it belongs to the type."""
     if isinstance(least.start, IntegerTableau) and isinstance(channel, Channel):
         RationalCone.of(ptype, channel)
         return channel
@@ -212,18 +182,18 @@ def _exact_member(ptype: PrivacyType, channel: AnyChannel, least: LeastLoss) -> 
 
 
 def universal_mechanism(ptype: PrivacyType, loss: object) -> ExistenceVerdict:
-    """Whether any mechanism of the type is l-optimal for every prior; if not, the least regret and who conflicts.
+    """Decide whether a mechanism of the type is l-optimal for every prior; if not, find the least regret.
 
-    min over mechanisms of max over priors of U(pi, M) - f(pi): a linear program over vertices with one row for each of
-    finitely many priors. Rows are added as they are violated, by the worst prior among the vertices of the cells
-    of the mechanism at hand, until none is.
+    The minimum over mechanisms of the maximum over priors of U(pi, M) - f(pi) is a linear program over vertices, with
+    one row for each of finitely many priors. The worst prior among the vertices of the cells of the current mechanism
+    is added as a row, until no prior violates the program.
 
-    Where some alpha^d is irrational, as on Euclidean grids, the mechanisms are `PowerChannel` and the numbers
-    `PowerNumber`: rational functions of powers of alpha, exact, and compared by balls of rising precision.
+    If some alpha^d is irrational, as on Euclidean grids, mechanisms are `PowerChannel` and numbers `PowerNumber`: exact
+    rational functions of powers of alpha, compared by balls of increasing precision.
 
     Raises:
         Unsupported: for floats.
-        Undecided: where numbers are too near to each other, and no theorem tells them apart.
+        Undecided: if numbers are too close to each other, and no theorem decides whether they are equal.
 
     Cost: exponential in the number of secrets; irrational numbers cost about 100 times as much as rationals.
 
@@ -247,7 +217,7 @@ def universal_mechanism(ptype: PrivacyType, loss: object) -> ExistenceVerdict:
 
 
 def _least_regret(least: LeastLoss) -> tuple[Dominance, Conflict | None]:
-    """A mechanism of the least regret, with the proof that it has no more and, if that is not 0, that none has less."""
+    """Return the proof that a mechanism has the least regret, and if it is positive, the proof that none has less."""
     n = len(least.columns)
     known: dict[PriorVector, Any] = {}
     worst: PriorVector | None = (1,) * n
@@ -255,13 +225,13 @@ def _least_regret(least: LeastLoss) -> tuple[Dominance, Conflict | None]:
         assert worst is not None
         worked_out(worst)
         known |= {prior: solution.value for prior, solution in least.at((worst,))}
-        # A bound from below, since it minds some priors only; the cells of its mechanism say whether one is worse.
+        # A lower bound, from some priors only; the cells of its mechanism show whether another prior is worse.
         regret, bundle, weights, multipliers = _least_regret_program(least, known)
         certificate, worst = _dominance(least, least.channel(bundle), regret)
         if certificate is not None:
             break
         if worst in known:
-            raise PromiseBroken("a prior of the program cannot be violated", came=worst)
+            raise PromiseBroken("the program must hold at all its priors", came=worst)
     if not regret:
         return certificate, None
     against = [prior for prior in known if weights[prior]]
@@ -278,7 +248,7 @@ def _least_regret(least: LeastLoss) -> tuple[Dominance, Conflict | None]:
 
 
 def _dominance(least: LeastLoss, channel: AnyChannel, slack: Any) -> tuple[Dominance | None, PriorVector | None]:
-    """The proof that no prior gives the channel a regret above ``slack``, or the prior with the largest one."""
+    """Return the proof that no prior has a regret above ``slack``, or the prior with the largest regret."""
     cells = Complex.of(channel.matrix, least.loss)
     duals, worst, largest = {}, None, slack
     for prior, solution in least.at(cells.priors):
@@ -292,11 +262,8 @@ def _dominance(least: LeastLoss, channel: AnyChannel, slack: Any) -> tuple[Domin
 def _least_regret_program(
     least: LeastLoss, known: dict[PriorVector, Any]
 ) -> tuple[Any, tuple[Any, ...], dict[PriorVector, Any], tuple[Any, ...]]:
-    """min t with lambda >= 0, V lambda = 1 and sum_v lambda_v u_v(pi) - t <= f(pi) for every known prior.
-
-    Returns:
-        t, lambda, the dual weight of each prior, and the multipliers of the rows of V.
-    """
+    """Return t, lambda, the dual weight of each prior, and the multipliers of the rows of V."""
+    # min t with lambda >= 0, V lambda = 1 and sum_v lambda_v u_v(pi) - t <= f(pi) for every known prior.
     n, count = least.columns.shape
     rows, right, factors = [], [], []
     for k, (prior, value) in enumerate(known.items()):
@@ -312,21 +279,22 @@ def _least_regret_program(
     start = type(least.start).feasible(matrix, np.array([1] * n + right, dtype=object))
     solution, _ = start.minimise(cost)
     bundle = tuple(x * scale for x, scale in zip(solution.x[:count], least.scales, strict=True))
-    # Rows were made whole by these factors, and their duals are divided by them.
+    # Rows were multiplied by these factors to become integers, so their duals are multiplied back.
     weights = {prior: -z * f for prior, z, f in zip(known, solution.dual[n:], factors, strict=True)}
     return solution.value, bundle, weights, solution.dual[:n]
 
 
 def distinguishing_mechanism(ptype: PrivacyType) -> tuple[Channel, Array]:
-    """A mechanism and a loss, not trivial and monotone in every metric, such that it is universally optimal for it.
+    """Return a mechanism and a nontrivial loss, monotone in every metric, for which it is universally optimal.
 
-    The two closest secrets x, z are distinguished as well as their distance allows; every other secret behaves as z
-    does. On {x, z} this is the one kernel of the type there, so it is optimal for every loss that regards only x and z.
-    The loss has the actions x and z and l(w, s) = [w != s]: up to a function of the secret it regards only x and z.
+    The mechanism distinguishes the two closest secrets x, z as much as their distance allows, and treats every other
+    secret like z. On {x, z} it is the only kernel of the restricted type, so it is optimal for every loss that depends
+    only on whether the secret is x or z. The loss has the actions x and z, and l(w, s) = [w != s] up to a function of
+    the secret.
 
     Raises:
         OutOfRange: for fewer than two secrets.
-        Unsupported: where alpha to the least distance is irrational.
+        Unsupported: if alpha^d is irrational for the least distance d.
 
     Source: [fernandes2022], theorem 10, with the loss of the paper (0 beyond x and z, not monotone) replaced.
 
@@ -338,14 +306,15 @@ def distinguishing_mechanism(ptype: PrivacyType) -> tuple[Channel, Array]:
     instance(ptype, PrivacyType, "ptype")
     n = ptype.space.size
     if n < 2:
-        raise OutOfRange("a type must have at least two secrets", came=n, where="distinguishing_mechanism")
+        raise OutOfRange("the type must have at least two secrets", came=n, where="distinguishing_mechanism")
     distances = Distances.of(ptype.space)
     table, powers = distances.integers(), LogPowers.of(ptype.level, distances)
     pairs = [(x, z) for x in range(n) for z in range(x + 1, n)]
     x, z = min(pairs, key=lambda pair: table[pair])
     exponent = tuple(int(c) for c in distances.coefficients[x, z])
     if not powers.is_rational:
-        raise Unsupported("alpha to the least distance must be rational", came=str(ptype.level))
+        remedy = "Give a rational alpha, and integer distances."
+        raise Unsupported("alpha^d must be rational for the least distance d", came=str(ptype.level), remedy=remedy)
     a = powers.fraction(exponent)
     rows = [[1 / (1 + a), a / (1 + a)] if s == x else [a / (1 + a), 1 / (1 + a)] for s in range(n)]
     loss = [[Fraction(int(s != x)), Fraction(int(s != z))] for s in range(n)]

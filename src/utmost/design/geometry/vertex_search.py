@@ -1,4 +1,4 @@
-"""The vertices of a privacy type: the extreme posteriors that its channels can leave behind."""
+"""The vertices of a privacy type: the extreme points of the posteriors of its channels for a uniform prior."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -26,19 +26,10 @@ Heights = NDArray[np.int16]
 
 
 def height_functions(graph: BipartiteGraph, rows: int = 1 << 16) -> Iterator[Heights]:
-    """All h with h(x) - h(y) = 1 or -1 along every edge and h(order[0]) = 0, in blocks of at most ``rows`` rows.
-
-    A tight graph is connected only if h is whole and has the parity of the hops everywhere, so every edge is tight.
-    Secret after secret is given a height; by McShane's theorem a function that is Lipschitz on some secrets extends to
-    the rest, so no partial function is a dead end and the work is O(n^2) for each vertex.
-
-    Yields:
-        (m, n) int16 arrays; each height function occurs once. Memory: O(n^2 rows), however many there are.
-
-    >>> graph = BipartiteGraph.of(np.array([[0, 1, 2], [1, 0, 1], [2, 1, 0]]))
-    >>> np.concatenate(list(height_functions(graph))).tolist()
-    [[0, -1, -2], [0, -1, 0], [0, 1, 0], [0, 1, 2]]
-    """
+    """Yield all h with h(x) - h(y) = 1 or -1 along every edge and h(order[0]) = 0, in (m, n) int16 blocks."""
+    # A tight graph is connected only if h is an integer with the parity of the hops everywhere, so every edge is tight.
+    # Secrets get heights one after another. By McShane's theorem a function that is Lipschitz on some secrets extends
+    # to the rest, so no partial function is a dead end: O(n^2) work for each vertex, and O(n^2 rows) memory.
     n = len(graph.order)
     reach = graph.hops[np.ix_(graph.order, graph.order)]
     place = np.argsort(graph.order)
@@ -54,7 +45,7 @@ def height_functions(graph: BipartiteGraph, rows: int = 1 << 16) -> Iterator[Hei
 
 
 def _with_next(known: Heights, reach: NDArray[np.int16]) -> Heights:
-    """Every function with one more height, within reach of all that are known; one of these belongs to a neighbour."""
+    """Return every function with one more height, within reach of all known heights."""
     lowest, highest = (known - reach).max(axis=1), (known + reach).min(axis=1)
     free = lowest < highest
     heights = np.concatenate([lowest, highest[free]])
@@ -63,31 +54,26 @@ def _with_next(known: Heights, reach: NDArray[np.int16]) -> Heights:
     return np.column_stack([known[rows[order]], heights[order]])
 
 
-# Sets of secrets are bit masks in Python integers: bit x is secret x.
+# Sets of secrets are bit masks in Python integers; bit x is secret x.
 
 
 @dataclass(frozen=True, slots=True)
 class TightGraph:
-    """The tight pairs of a Lipschitz function h: an arc from x to y where h(x) - h(y) = d(x, y).
+    """The tight pairs of a Lipschitz function h: an arc from x to y if h(x) - h(y) = d(x, y)."""
 
-    Attributes:
-        below: Mask, for each x, of the y that it has an arc to.
-        above: Mask, for each x, of the y that have an arc to it.
-    """
-
-    below: tuple[int, ...]
-    above: tuple[int, ...]
+    below: tuple[int, ...]  # for each x, a mask of the y with an arc from x
+    above: tuple[int, ...]  # for each x, a mask of the y with an arc to x
 
     @classmethod
     def of(cls, h: Array, distances: Array) -> "TightGraph":
-        """The tight pairs of h, shape (n,)."""
+        """Return the tight pairs of h, (n,)."""
         tight = (h[:, None] - h[None, :]) == distances
         tight.flat[:: len(h) + 1] = False
         masks = _masks(np.concatenate([tight, tight.T]))
         return cls(masks[: len(h)], masks[len(h) :])
 
     def closure(self, start: int, down: bool) -> int:
-        """Everything reached from a set along arcs (down) or against them."""
+        """Return everything reached from a set along arcs (down) or against arcs."""
         arcs = self.below if down else self.above
         seen, todo = start, start
         while todo:
@@ -99,7 +85,7 @@ class TightGraph:
         return seen
 
     def component(self, start: int, within: int) -> int:
-        """The nodes of ``within`` joined to a node set ``start`` inside it, arcs taken either way."""
+        """Return the nodes of ``within`` joined to the node set ``start`` in it, by arcs in either direction."""
         seen, todo = start, start
         while todo:
             x = todo.bit_length() - 1
@@ -111,23 +97,12 @@ class TightGraph:
 
 
 def vertices_by_reverse_search(distances: Array) -> Iterator[Array]:
-    """All vertices h of {h: h(x) - h(y) <= d(x, y), h(0) = 0}, each once, as (n,) integer arrays.
-
-    From any vertex but the top one, d(., 0), one fixed upward edge leads to its parent, so the vertices form a tree
-    rooted at the top. A vertex's children are the neighbours below it whose parent it is; the walk needs the
-    path to the root and no table of vertices seen.
-
-    Args:
-        distances: (n, n) integer metric.
-
-    Memory: O(n^2) for each vertex on the path. Cost: for each vertex, O(n^2) for each edge of the polytope below it.
-    Source: Avis and Fukuda's reverse search. An edge lifts a set that is closed along tight pairs, connected, and has a
-    connected complement.
-
-    >>> triangle = np.array([[0, 1, 1], [1, 0, 1], [1, 1, 0]])
-    >>> sorted(h.tolist() for h in vertices_by_reverse_search(triangle))
-    [[0, -1, -1], [0, -1, 0], [0, 0, -1], [0, 0, 1], [0, 1, 0], [0, 1, 1]]
-    """
+    """Yield all vertices h of {h: h(x) - h(y) <= d(x, y), h(0) = 0}, each once, for an (n, n) integer metric."""
+    # Avis and Fukuda's reverse search. From any vertex except the top, d(., 0), a fixed upward edge leads to its
+    # parent, so the vertices form a tree; the children of a vertex are the neighbours below whose parent it is. The
+    # walk stores only the path to the root, O(n^2) for each vertex on it. An edge of the polytope lifts a set that is
+    # closed along tight pairs, connected, and has a connected complement. Cost: O(n^2) for each vertex and each edge
+    # below it.
     top = distances[0].copy()
     yield top
     path = [_children(top, distances)]
@@ -145,17 +120,15 @@ def _children(h: Array, distances: Array) -> Iterator[Array]:
     for moved in _sinking_sets(TightGraph.of(h, distances)):
         child = _lowered(h, room, moved)
         lowest = int(np.argmax(child < distances[0]))
-        # A cheap look first: the secret whose rise leads to the parent must be one that sank.
+        # A cheap check first: the secret whose rise leads to the parent must be in the lowered set.
         if moved >> lowest & 1 and _rising_set(child, lowest, distances) == moved:
             yield child
 
 
 def _rising_set(h: Array, lowest: int, distances: Array) -> int:
-    """The set whose lift leads to the parent of h.
-
-    ``lowest``, the first secret that is not as high as it can be, reaches all that must rise with it. What that cuts
-    off from secret 0 rises too, so that both sides stay connected: the lift runs along an edge of the polytope.
-    """
+    """Return the set whose lift leads to the parent of h."""
+    # The set is everything that ``lowest``, the first secret that is not as high as possible, reaches, together with
+    # what this cuts off from secret 0. Then both sides are connected, and the lift runs along an edge of the polytope.
     graph = TightGraph.of(h, distances)
     everything = (1 << len(h)) - 1
     must = graph.closure(1 << lowest, down=True)
@@ -163,7 +136,7 @@ def _rising_set(h: Array, lowest: int, distances: Array) -> int:
 
 
 def _lowered(h: Array, room: Array, moved: int) -> Array:
-    """h lowered on a set until the next pair becomes tight; room[x, y] = d(x, y) + h(x) - h(y)."""
+    """Return h lowered on a set until the next pair becomes tight; room[x, y] = d(x, y) + h(x) - h(y)."""
     inside = [x for x in range(len(h)) if moved >> x & 1]
     outside = [x for x in range(len(h)) if not moved >> x & 1]
     lowered = h.copy()
@@ -172,11 +145,9 @@ def _lowered(h: Array, room: Array, moved: int) -> Array:
 
 
 def _sinking_sets(graph: TightGraph) -> Iterator[int]:
-    """Every set without secret 0, closed against the arcs, that is connected and has a connected complement.
-
-    A branch fixes a set that stays (connected, closed along arcs, with secret 0) and one that sinks. Some component of
-    the rest is always an answer as long as what sinks lies within one component, so at most every other branch fails.
-    """
+    """Yield every connected set without secret 0 that is closed against the arcs and has a connected complement."""
+    # A branch fixes a set that stays (connected, closed along arcs, with secret 0) and a set that sinks. If the sinking
+    # set lies within one component of the rest, this component is an answer, so at most every other branch fails.
     everything = (1 << len(graph.below)) - 1
     todo = [(graph.closure(1, down=True), 0)]
     while todo:
@@ -221,12 +192,12 @@ def _masks(tight: Array) -> tuple[int, ...]:
 class Vertices(Display):
     """Vertices of a privacy type in log form: v(x) is proportional to alpha^h(x), with h Lipschitz and min h = 0.
 
-    A sequence of posteriors: ``vertices[k]`` is the k-th one as an (n,) array that sums to 1.
+    This is a sequence of posteriors: ``vertices[k]`` is vertex k as an (n,) array that sums to 1.
 
     Attributes:
         exponents: (N, n, K) integers: h(x) = unit * sum_k exponents[., x, k] sqrt(roots[k]).
         distances: Distances of the space, exactly.
-        powers: Alpha to those exponents.
+        powers: Powers of alpha with these exponents.
     """
 
     exponents: NDArray[np.int64]
@@ -245,12 +216,12 @@ class Vertices(Display):
 
     @property
     def is_exact(self) -> bool:
-        """Whether the posteriors are Fractions: where alpha to every distance is rational."""
+        """Whether the posteriors are Fractions, which holds if alpha^d is rational for every distance d."""
         return self.powers.is_rational
 
     @property
     def weights(self) -> Array:
-        """alpha^h, columns scaled to a largest entry of 1: (n, N), Fractions where they are rational."""
+        """alpha^h, (n, N), with columns scaled to a largest entry of 1; Fractions if they are rational."""
         return frozen(np.moveaxis(self._weights(self.exponents), -1, 0))
 
     @property
@@ -260,7 +231,7 @@ class Vertices(Display):
         return frozen(weights / weights.sum(axis=0))
 
     def chosen(self, indices: object) -> "Vertices":
-        """Some of the vertices, in the order given."""
+        """Return some of the vertices, in the given order."""
         return Vertices(frozen(self.exponents[places(indices, len(self), "indices")]), self.distances, self.powers)
 
     def _weights(self, exponents: Array) -> Array:
@@ -273,10 +244,11 @@ class Vertices(Display):
 @progress_bar("Listing vertices")
 @fitting_memory("vertices")
 def vertices(ptype: PrivacyType) -> Vertices:
-    """All vertices of a privacy type, listed.
+    """List all vertices of a privacy type.
 
-    The posteriors that channels of the type can have form a polytope in the simplex. Its vertices are, in log form,
-    the functions h with h(x) - h(y) <= d(x, y) whose tight pairs join all secrets: work with exact distances only.
+    The posteriors of channels of the type, for a uniform prior, form a polytope in the simplex. Its vertices are, in
+    log form, the functions h with h(x) - h(y) <= d(x, y) whose tight pairs join all secrets. They are found from the
+    exact distances.
 
     Source: [fernandes2022], definition 4 and section III. Cost: see `height_functions`, `vertices_by_reverse_search`.
 
@@ -291,12 +263,7 @@ def vertices(ptype: PrivacyType) -> Vertices:
 
 
 def vertex_blocks(ptype: PrivacyType, rows: int = 1 << 16) -> Iterator[Vertices]:
-    """The vertices of `vertices` in order, at most ``rows`` at a time, in memory that does not grow with their number.
-
-    >>> from utmost.spaces import counts
-    >>> sum(len(block) for block in vertex_blocks(PrivacyType(counts(9), alpha="1/2"), rows=100))
-    512
-    """
+    """Yield the vertices in the order of `vertices`, at most ``rows`` at a time, in bounded memory."""
     distances = Distances.of(ptype.space)
     for block in _exponent_blocks(distances, natural(rows, "rows", 1)):
         yield _vertices(ptype, distances, block)
@@ -304,10 +271,11 @@ def vertex_blocks(ptype: PrivacyType, rows: int = 1 << 16) -> Iterator[Vertices]
 
 @progress_bar("Counting vertices")
 def count_vertices(where: PrivacyType | Space) -> int:
-    """The number of vertices of a privacy type; the same at every level, so a space will do.
+    """Return the number of vertices of a privacy type, or of a space, because it does not depend on the level.
 
-    The essential graph is cut into its blocks, whose counts multiply; an edge has 2, a bipartite block is counted by
-    transfer matrix, k secrets at equal distance have 2^k - 2, any other block is listed by reverse search.
+    The essential graph is divided into blocks, whose counts multiply. An edge has 2 vertices, k secrets at equal
+    distance have 2^k - 2, a bipartite block is counted by a transfer matrix, and any other block is listed by reverse
+    search.
 
     >>> from utmost.spaces import counts
     >>> count_vertices(counts(100)) == 2**100
@@ -338,7 +306,7 @@ def _exponent_blocks(distances: Distances, rows: int) -> Iterator[NDArray[np.int
     table = distances.integers()
     graph = BipartiteGraph.of(table) if len(table) > 1 else None
     if graph is not None:
-        # All edges of the graph are of one length.
+        # All edges of the graph have the same length.
         x, y = graph.edges[0]
         for heights in height_functions(graph, rows):
             grounded: NDArray[np.int64] = heights.astype(np.int64) - heights.min(axis=1, keepdims=True)
@@ -358,7 +326,7 @@ def _is_discrete(table: Array) -> bool:
 
 
 def _coefficients(h: Array, table: Array, distances: Distances) -> NDArray[np.int64]:
-    """The exponents of h in terms of square roots, read along tight pairs from where h is least, (n, K)."""
+    """Return the exponents of h in terms of square roots, (n, K), computed along tight pairs from the minimum of h."""
     graph = TightGraph.of(h, table)
     start = int(np.argmin(h))
     exponents = np.zeros((len(h), len(distances.roots)), dtype=np.int64)
@@ -377,22 +345,22 @@ def _vertices(ptype: PrivacyType, distances: Distances, exponents: NDArray[np.in
 
 
 def vertex_extensions(ptype: PrivacyType, channel: Channel, secrets: Sequence[int]) -> Iterator[Channel]:
-    """All vertex mechanisms of a type with the outcomes of a mechanism on some secrets, that restrict to it.
+    """Yield all vertex mechanisms of a type that extend a mechanism on some secrets, with the same outcomes.
 
-    Each column of the extension is a vertex of the type whose restriction is proportional to the column of the target,
-    scaled to be equal to it. Columns are chosen one after another, as long as no row sums to more than 1.
+    Each column of an extension is a vertex of the type whose restriction to the secrets is proportional to the column
+    of ``channel``, scaled to be equal. Columns are chosen one after another, as long as no row sum exceeds 1.
 
     Args:
-        channel: (k, m) Fractions, all outcomes possible.
-        secrets: k of the n secrets, in the order of the target's rows.
         ptype: Privacy type with rational alpha^d.
+        channel: (k, m) Fractions, all outcomes possible.
+        secrets: k of the n secrets, in the order of the rows of ``channel``.
 
     Yields:
-        Channels (n, m) C with ``C.restrict(secrets)`` equal to the target.
+        Channels C, (n, m), with ``C.restrict(secrets)`` equal to ``channel``.
 
     Raises:
-        Unsupported: for a float64 target, and where some alpha^d is irrational.
-        OutOfRange: for another number of secrets.
+        Unsupported: for a float64 channel, and if some alpha^d is irrational.
+        OutOfRange: for a wrong number of secrets.
 
     Source: [fernandes2022], section VI-D: with theorem 6(5) the extension inherits the losses of the target.
 
@@ -408,16 +376,17 @@ def vertex_extensions(ptype: PrivacyType, channel: Channel, secrets: Sequence[in
     sequence_of(secrets, integer, "secrets")
     listed = vertices(ptype)
     if not (listed.is_exact and channel.is_exact):
-        raise Unsupported("extensions are found in rational arithmetic only", came="floats or irrational alpha^d")
+        remedy = "Give the channel as Fractions, and a rational alpha with integer distances."
+        raise Unsupported("extensions need rational numbers", came="floats or irrational alpha^d", remedy=remedy)
     if channel.shape[0] != len(secrets):
-        raise OutOfRange(f"the target must have {len(secrets)} rows, one for each secret", came=channel.shape[0])
+        raise OutOfRange(f"the channel must have {len(secrets)} rows, one for each secret", came=channel.shape[0])
     rows: list[int] = places(secrets, ptype.space.size, "secrets").tolist()
     choices = [_extensions_of_column(listed.weights, rows, column) for column in channel.matrix.T]
     yield from _combined_columns(choices, [], np.zeros(len(listed.weights), dtype=object))
 
 
 def _extensions_of_column(columns: Array, rows: list[int], wanted: Array) -> list[Array]:
-    """The vertices that are proportional to a column on the secrets kept, scaled to it."""
+    """Return the vertices that are proportional to a column on the kept secrets, scaled to this column."""
     pivot = int(np.flatnonzero(wanted != 0)[0])
     scaled = columns * (wanted[pivot] / columns[rows[pivot]])
     return [column for column in scaled.T if (column[rows] == wanted).all()]

@@ -1,1 +1,1 @@
-"""Posteriors and hypers, vulnerabilities and uncertainties, leakage and the capacities of a channel: what is gained."""
+"""Posteriors and hypers, vulnerabilities and uncertainties, leakage and capacities of a channel."""

@@ -1,4 +1,4 @@
-"""Uncertainties that no single action pays for, Shannon entropy and the number of guesses; and the Shannon capacity."""
+"""Uncertainties that are no expected loss of one action: Shannon entropy and guessing entropy; the Shannon capacity."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -26,37 +26,31 @@ _MOST_ROUNDS, _NEWTON_EVERY = 20_000, 20
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ShannonBounds(Display):
-    """A prior, and what it proves of the capacity in bits: lower <= capacity <= upper.
+    """A prior and bounds of the Shannon capacity in bits: lower <= capacity <= upper."""
 
-    The lower bound is the mutual information at the prior; the upper one is max_x D(C[x] || q) for q the outcomes'
-    distribution there, which no prior can pass. Both are moved outward by what rounding can do.
-
-    Attributes:
-        prior: (n,).
-        lower: Bits.
-        upper: Bits.
-    """
-
+    # The lower bound is the mutual information at the prior; the upper bound is max_x D(C[x] || q), where q is the
+    # distribution of outcomes at the prior. Both are moved outward by the largest possible rounding error.
     prior: Array
     lower: float
     upper: float
 
 
 def shannon_capacity(channel: Channel, gap: float = 1e-9) -> Capacity:
-    """max over priors of the mutual information of secret and outcome, in bits.
+    """Return the maximum over priors of the mutual information of secret and outcome, in bits.
 
-    Rounds of Blahut and Arimoto, p_x <- p_x 2^D(C[x] || q) / sum, and now and then a Newton step on the conditions of
-    the optimum, D(C[x] || q) = capacity for all x with p_x > 0, taken where it narrows the bounds.
+    The method is the iteration of Blahut and Arimoto, p_x <- p_x 2^D(C[x] || q) / sum, with occasional Newton steps on
+    the optimality condition D(C[x] || q) = capacity for all x with p_x > 0; a Newton step is used if it narrows the
+    bounds.
 
     Args:
-        channel: (n, m); exact entries are read as their nearest floats.
-        gap: Largest distance of the bounds, in bits.
+        channel: (n, m); exact entries are rounded to floats.
+        gap: Largest distance between the lower and the upper bound, in bits.
 
     Returns:
-        The lower bound as value, never above the capacity; the certificate is a `ShannonBounds`.
+        A `Capacity` whose value is the lower bound, never above the capacity; the certificate is a `ShannonBounds`.
 
     Raises:
-        SolverFailed: where the bounds stay further apart.
+        SolverFailed: if the bounds do not come within ``gap``.
 
     >>> half = shannon_capacity(Channel([["3/4", "1/4"], ["1/4", "3/4"]]))
     >>> round(half.value, 9), half.certificate.upper - half.value < 1e-9
@@ -83,14 +77,9 @@ def shannon_capacity(channel: Channel, gap: float = 1e-9) -> Capacity:
 
 
 def bounds_at(rows: Array, prior: Array) -> ShannonBounds:
-    """The bounds of the Shannon capacity that a prior proves.
-
-    Args:
-        rows: (n, m), float64.
-        prior: (n,), float64; any prior proves something.
-    """
+    """Return the bounds of the Shannon capacity that a prior (n,) proves for rows (n, m), both float64."""
     each, information = _divergences(rows, prior), _information(rows, prior)
-    # Each term is good to some units in the last place of p log p, and sums to as many as there are terms.
+    # Each term has an error of a few units in the last place of p log p; a sum has the errors of all its terms.
     error = 2.0**-50 * (8 + rows.shape[1] + len(rows)) * max(1.0, information)
     return ShannonBounds(frozen(prior.copy()), max(0.0, information - error), float(each.max()) + error)
 
@@ -100,7 +89,7 @@ def _narrower(first: ShannonBounds, second: ShannonBounds) -> ShannonBounds:
 
 
 def _divergences(rows: Floats, prior: Floats) -> Floats:
-    """D(C[x] || q) in bits, for every secret x."""
+    """Return D(C[x] || q) in bits, for every secret x."""
     q = prior @ rows
     shown = rows > 0
     ratios = np.divide(rows, q, out=np.ones_like(rows), where=shown & (q > 0))
@@ -115,8 +104,8 @@ def _information(rows: Floats, prior: Floats) -> float:
 
 
 def _newton_steps(rows: Floats, prior: Floats) -> Floats:
-    """The prior after Newton steps on its support: a secret that falls to 0 leaves, the most informative one enters."""
-    p = np.where(prior > 1e-9 * prior.max(), prior, 0.0)  # shares of next to nothing may come in again
+    """Return the prior after Newton steps on its support: secrets leave at 0, and the most informative one enters."""
+    p = np.where(prior > 1e-9 * prior.max(), prior, 0.0)  # tiny probabilities become 0; their secrets may enter again
     p = p / p.sum()
     for _ in range(20 + 5 * len(p)):
         moved = _damped_step(rows, p)
@@ -134,7 +123,7 @@ def _newton_steps(rows: Floats, prior: Floats) -> Floats:
 
 
 def _damped_step(rows: Floats, p: Floats) -> Floats | None:
-    """p after the part of a Newton step that stays in the simplex and gains information; None where no part does."""
+    """Return p after the part of a Newton step that stays in the simplex and gains information, or None."""
     used = np.flatnonzero(p > 0)
     step = np.zeros(len(p))
     step[used] = _newton_direction(rows[used], p[used])
@@ -144,7 +133,7 @@ def _damped_step(rows: Floats, p: Floats) -> Floats | None:
     for _ in range(12):
         moved: Floats = np.maximum(p + part * step, 0.0)
         if limits.size and part == limits.min():
-            # At the edge exactly 0, which rounding might miss.
+            # The entry that limits the step becomes exactly 0, in spite of rounding.
             moved[falling[np.argmin(limits)]] = 0.0
         moved /= moved.sum()
         if _information(rows, moved) > information:
@@ -154,7 +143,7 @@ def _damped_step(rows: Floats, p: Floats) -> Floats | None:
 
 
 def _newton_direction(rows: Floats, p: Floats) -> Floats:
-    """The step to where D_x = lambda for every secret, to first order, that keeps the sum of p."""
+    """Return the step that makes all D_x equal to first order and preserves the sum of p."""
     k, q = len(p), p @ rows
     shown = q > 0
     system = np.ones((k + 1, k + 1))
@@ -166,10 +155,7 @@ def _newton_direction(rows: Floats, p: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class ShannonEntropy(Measure):
-    """H(p) = sum_x p_x log2(1/p_x), in bits; always a float.
-
-    Its additive leakage is the mutual information of secret and outcome.
-    """
+    """H(p) = sum_x p_x log2(1/p_x) in bits, a float; the additive leakage is the mutual information."""
 
     @property
     def name(self) -> str:
@@ -184,25 +170,25 @@ class ShannonEntropy(Measure):
         return False
 
     def of_columns(self, J: Array) -> Array:
-        """sum_x J[x, y] log2(w_y / J[x, y])."""
+        """Return sum_x J[x, y] log2(w_y / J[x, y]) for each column y, with w_y the sum of column y."""
         joint = to_floats(J) if is_exact(J) else J
         return np.asarray(_log_ratio_terms(joint, np.broadcast_to(joint.sum(axis=0), joint.shape), sign=-1).sum(axis=0))
 
     def additive_leakage(self, channel: object, prior: object = None) -> float:
-        """The mutual information sum J[x, y] log2(J[x, y] / (p_x w_y)), without the cancellation of a difference."""
+        """Return the mutual information sum J[x, y] log2(J[x, y] / (p_x w_y)), without cancellation."""
         joint = columns_of(channel, prior)
         J = to_floats(joint) if is_exact(joint) else joint
         independent = J.sum(axis=1)[:, None] * J.sum(axis=0)[None, :]
         return max(0.0, float(_log_ratio_terms(J, independent, sign=1).sum()))
 
     def capacity(self, channel: object, kind: CapacityKind = "multiplicative") -> Capacity:
-        """The additive one is the Shannon capacity in bits, with a proof of how near it is: see `shannon_capacity`."""
+        """Return the capacity; the additive one is the Shannon capacity in bits, see `shannon_capacity`."""
         return shannon_capacity(as_channel(channel)) if kind == "additive" else Measure.capacity(self, channel, kind)
 
 
 @dataclass(frozen=True, slots=True)
 class GuessingEntropy(Measure):
-    """G(p) = sum_i i p_(i) with p_(1) >= p_(2) >= ...: the guesses needed, one after another, the likeliest first."""
+    """G(p) = sum_i i p_(i) with p_(1) >= p_(2) >= ...: the expected number of guesses, the most likely secret first."""
 
     @property
     def name(self) -> str:
@@ -222,24 +208,19 @@ class GuessingEntropy(Measure):
         return np.asarray((np.sort(J, axis=0) * weights[:, None]).sum(axis=0))
 
     def strategy(self, channel: object, prior: object = None) -> NDArray[np.intp]:
-        """The order of guesses: the secrets as columns (n, m), first guess first; of equally likely ones the lowest.
-
-        Args:
-            channel: (n, m), or a `Hyper`; or a prior alone.
-            prior: (n,), with a channel.
-        """
+        """Return (n, m) orders of guesses, one column for each outcome; ties are in order of secrets."""
         J = columns_or_prior(channel, prior)
         return frozen(np.argsort(-J, axis=0, kind="stable"))
 
     def capacity(self, channel: object, kind: CapacityKind = "multiplicative") -> Capacity:
-        """The capacity over the uniform distributions on sets of secrets. Cost: O(n m) for each of the 2^n - 1 sets."""
+        """Return the largest leakage among the uniform priors on the 2^n - 1 nonempty sets of secrets."""
         check_kind(kind)
         C = as_channel(channel)
         return best_of_corners(C, self, kind, uniform_on_sets(C.shape[0]))
 
 
 def _log_ratio_terms(J: Any, other: Any, sign: int) -> Any:
-    """J log2(J / other) or its negative, 0 where J is 0."""
+    """Return sign J log2(J / other), and 0 where J is 0."""
     safe = np.where(J > 0, J, 1.0)
     return np.where(J > 0, sign * J * np.log2(safe / np.where(J > 0, other, 1.0)), 0.0)
 

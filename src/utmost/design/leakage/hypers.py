@@ -1,4 +1,4 @@
-"""Hypers: what a channel makes of a prior, as posteriors and how likely each is."""
+"""Hypers: the posteriors of a prior under a channel, with the probability of each posterior."""
 
 from dataclasses import dataclass
 
@@ -16,9 +16,9 @@ from utmost.errors import NotAPrior, OutOfRange
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Hyper(Display, PickledByFields):
-    """A distribution of distributions: posterior ``posteriors[:, y]`` is held with probability ``weights[y]``.
+    """A distribution of posteriors: posterior ``posteriors[:, y]`` has probability ``weights[y]``.
 
-    The posteriors are different from each other, and no weight is 0. Their mean is the prior (lemma 1).
+    All posteriors differ, and all weights are positive. The mean of the posteriors is the prior (lemma 1).
 
     Attributes:
         posteriors: (n, m), each column sums to 1.
@@ -36,7 +36,7 @@ class Hyper(Display, PickledByFields):
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(secrets, posteriors)."""
+        """The numbers (n, m) of secrets and posteriors."""
         n, m = self.posteriors.shape
         return int(n), int(m)
 
@@ -47,7 +47,7 @@ class Hyper(Display, PickledByFields):
 
     @property
     def joint(self) -> Array:
-        """J[x, y] = weights[y] posteriors[x, y], the probability of secret and posterior together, (n, m)."""
+        """J[x, y] = weights[y] posteriors[x, y], the joint probability of secret and posterior, (n, m)."""
         return frozen(np.asarray(self.posteriors * self.weights))
 
     @property
@@ -56,24 +56,26 @@ class Hyper(Display, PickledByFields):
         return frozen(np.asarray(self.joint.sum(axis=1)))
 
     def channel(self) -> Channel:
-        """The abstract channel: C[x, y] = J[x, y] / prior[x], which makes this hyper of its prior.
+        """Return the abstract channel C[x, y] = J[x, y] / prior[x], which maps the prior to this hyper.
 
-        It is the channel that made the hyper, up to the order of its outcomes, with outcomes that say the same merged.
+        It equals the channel from which the hyper was computed, up to the order of outcomes, with proportional columns
+        merged.
 
         Raises:
-            NotAPrior: where the prior excludes a secret: the hyper then says nothing of its row.
+            NotAPrior: if a secret has prior probability 0, because the hyper does not determine its row.
         """
         joint, prior = self.joint, self.prior
         for x in np.flatnonzero(prior == 0)[:1]:
-            raise NotAPrior("only a prior without zeros determines the channel", came=f"0 for secret {x}")
+            remedy = "Compute the hyper with a prior that is positive everywhere, such as priors.uniform(n)."
+            raise NotAPrior("the prior must be positive everywhere", came=f"0 for secret {x}", remedy=remedy)
         return stochastic(frozen(joint / prior[:, None]))
 
     def same_as(self, other: "Hyper", tolerance: float = 0.0) -> bool:
-        """Whether both hold the same posteriors with the same weights, whatever their order.
+        """Return whether both hypers have the same posteriors with the same weights, in any order.
 
         Args:
             other: Another hyper.
-            tolerance: Largest difference of entries; 0 means equality.
+            tolerance: Largest difference of entries; 0 for exact equality.
         """
         instance(other, Hyper, "other")
         tolerance = real(tolerance, "tolerance")
@@ -97,17 +99,17 @@ class Hyper(Display, PickledByFields):
 def hyper(channel: Channel | object, prior: object, tolerance: float = 1e-12) -> Hyper:
     """[p, C]: the posteriors p(x | y) = p_x C[x, y] / w_y, each with its weight w_y = sum_x p_x C[x, y].
 
-    Outcomes of probability zero are dropped, and outcomes that lead to the same posterior become one.
+    Outcomes of probability zero are removed, and outcomes with equal posteriors are merged.
 
     Args:
         channel: (n, m).
-        prior: (n,), or a consumer, whose prior is taken.
-        tolerance: Largest difference of an entry of two float64 posteriors that count as the same.
-            Exact ones are the same when they are equal.
+        prior: (n,), or a consumer, whose prior is used.
+        tolerance: Largest difference of entries of two float64 posteriors that are merged. Exact posteriors are merged
+            if they are equal.
 
     Raises:
-        NotAChannel, NotAPrior: for what is none.
-        OutOfRange: for a prior on another number of secrets.
+        NotAChannel, NotAPrior: for an invalid channel or prior.
+        OutOfRange: if the prior has other than n entries.
 
     Source: [fernandes2022], section II-A; the example is figure 1.
 
@@ -124,7 +126,7 @@ def hyper(channel: Channel | object, prior: object, tolerance: float = 1e-12) ->
 
 
 def joint(channel: Channel | object, prior: object) -> Array:
-    """J[x, y] = p_x C[x, y]: the probability of secret x and outcome y together, (n, m)."""
+    """J[x, y] = p_x C[x, y]: the joint probability of secret x and outcome y, (n, m)."""
     C, belief = as_channel(channel), as_prior(prior)
     if C.shape[0] != len(belief):
         raise OutOfRange(f"the channel must have {len(belief)} rows, one for each secret of the prior", came=C.shape[0])
@@ -133,12 +135,12 @@ def joint(channel: Channel | object, prior: object) -> Array:
 
 
 def as_prior(prior: object) -> Array:
-    """A checked prior, or the prior of a consumer."""
+    """Return a checked prior, or the prior of a consumer."""
     return prior.prior if isinstance(prior, Consumer) else check_prior(prior)
 
 
 def hyper_of(posteriors: object, weights: object) -> Hyper:
-    """A hyper from posteriors and weights that were made elsewhere, checked and merged.
+    """Return the hyper of given posteriors and weights, after checking them and merging equal posteriors.
 
     Args:
         posteriors: (n, m), each column a distribution.

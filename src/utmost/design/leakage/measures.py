@@ -37,8 +37,8 @@ from utmost.errors import NotALoss, OutOfRange, Unsupported
 class Measure(Display, ABC):
     """A vulnerability V (convex; observing raises it) or an uncertainty U (concave; observing lowers it).
 
-    A measure of beliefs extends to the columns J[., y] of a joint distribution by V(c J[., y]) = c V(J[., y]), so that
-    the posterior measure is the sum over the columns.
+    A measure is extended to unnormalised columns J[., y] of a joint distribution by V(c p) = c V(p), so the posterior
+    measure is the sum over the columns.
     """
 
     __slots__ = ()
@@ -46,28 +46,28 @@ class Measure(Display, ABC):
     @property
     @abstractmethod
     def name(self) -> str:
-        """How the measure is shown."""
+        """The name of the measure, for display."""
 
     @property
     @abstractmethod
     def meaning(self) -> str:
-        """The measure in a few words; empty where its name says so."""
+        """The meaning of the measure in a few words; empty if the name suffices."""
 
     @property
     @abstractmethod
     def rises(self) -> bool:
-        """Whether it is a vulnerability, which observing raises; an uncertainty otherwise."""
+        """Whether the measure is a vulnerability, which observing raises; otherwise it is an uncertainty."""
 
     @abstractmethod
     def of_columns(self, J: Array) -> Array:
-        """The measure of each column of an (n, m) joint distribution, times the column's sum: (m,)."""
+        """Return the measure of the posterior times the column sum, for each column of an (n, m) joint distribution."""
 
     def prior(self, prior: object) -> Fraction | float:
-        """The measure of a prior (n,), before anything is seen."""
+        """Return the measure of a prior (n,), before any observation."""
         return total(self.of_columns(as_prior(prior)[:, None]))
 
     def posterior(self, channel: object, prior: object = None) -> Fraction | float:
-        """The expected measure of the posterior: sum_y w_y V(p(. | y)).
+        """Return the expected measure of the posterior: sum_y w_y V(p(. | y)).
 
         Args:
             channel: (n, m), or a `Hyper`, which needs no prior.
@@ -76,14 +76,14 @@ class Measure(Display, ABC):
         return total(self.of_columns(columns_of(channel, prior)))
 
     def additive_leakage(self, channel: object, prior: object = None) -> Fraction | float:
-        """The gain from seeing the outcome: V[p, C] - V(p), or U(p) - U[p, C]; never negative."""
+        """Return the gain from observing the outcome: V[p, C] - V(p), or U(p) - U[p, C]; at least 0."""
         J = columns_of(channel, prior)
         before, after = self._before_and_after(J)
         gained = after - before if self.rises else before - after
         return gained if isinstance(gained, Fraction) else max(gained, 0.0)
 
     def multiplicative_leakage(self, channel: object, prior: object = None) -> Fraction | float:
-        """The gain as a factor: V[p, C] / V(p), or U(p) / U[p, C]; never below 1, infinity where U becomes 0."""
+        """Return the gain as a factor: V[p, C] / V(p), or U(p) / U[p, C]; at least 1, and infinite if U[p, C] = 0."""
         J = columns_of(channel, prior)
         before, after = self._before_and_after(J)
         large, small = (after, before) if self.rises else (before, after)
@@ -93,49 +93,57 @@ class Measure(Display, ABC):
         return ratio if isinstance(ratio, Fraction) else max(ratio, 1.0)
 
     def strategy(self, channel: object, prior: object = None) -> Remap | NDArray[np.intp]:
-        """The best action for each outcome, which attains the posterior measure.
+        """Return the best action for each outcome, which attains the posterior measure.
 
         Raises:
             Unsupported: for a measure that no strategy attains.
         """
-        raise Unsupported("the measure must be attained by a strategy", came=self.name)
+        remedy = "Use a vulnerability or an uncertainty of actions, such as g_vulnerability(gain)."
+        raise Unsupported("the measure must be attained by a strategy", came=self.name, remedy=remedy)
 
     def capacity(self, channel: object, kind: CapacityKind = "multiplicative") -> Capacity:
-        """The largest leakage of a channel by this measure, over all priors.
+        """Return the largest leakage of a channel by this measure, over all priors.
 
         Args:
             channel: (n, m).
             kind: "multiplicative" or "additive".
 
         Raises:
-            Unsupported: where no method for it is known here.
+            Unsupported: if no method for this measure is implemented.
+
+        >>> from utmost.channels import geometric_channel
+        >>> found = bayes_vulnerability.capacity(geometric_channel(3, alpha="1/2"), "additive")
+        >>> str(found.value), [str(p) for p in found.certificate.prior]
+        ('1/4', ['1/2', '0', '1/2'])
         """
         check_kind(kind)
-        raise Unsupported(f"no program for the {kind} capacity of this measure is known", came=self.name)
+        remedy = "Override `capacity`, or ask for the other kind."
+        raise Unsupported(f"the {kind} capacity of the measure must be implemented", came=self.name, remedy=remedy)
 
     def _before_and_after(self, J: Array) -> tuple[Fraction | float, Fraction | float]:
         return total(self.of_columns(J.sum(axis=1)[:, None])), total(self.of_columns(J))
 
 
 def columns_of(channel: object, prior: object = None) -> Array:
-    """The joint distribution (n, m) of a channel and a prior, or of a hyper."""
+    """Return the joint distribution (n, m) of a channel and a prior, or of a hyper."""
     if isinstance(channel, Hyper):
         if prior is not None:
-            raise Unsupported("a hyper has its own prior, so no other can be given", came=repr(prior))
+            remedy = "Leave prior out, or pass the channel."
+            raise Unsupported("a hyper has its own prior", came=f"another: {prior!r}", remedy=remedy)
         return channel.joint
     if isinstance(prior, Consumer):
         prior = prior.prior
     if prior is None:
         raise Unsupported(
-            "a leakage is of a channel and a prior, or of a hyper",
+            "a leakage needs a channel and a prior, or a hyper",
             came="no prior",
-            remedy="Write hyper(C, prior), say.",
+            remedy="Pass prior=, or hyper(C, prior).",
         )
     return joint(as_channel(channel), prior)
 
 
 def columns_or_prior(channel: object, prior: object = None) -> Array:
-    """`columns_of` a channel and a prior; a prior alone becomes the single column (n, 1) of a blind guess."""
+    """Return `columns_of` a channel and a prior; a prior alone becomes the single column (n, 1)."""
     if prior is None and not hasattr(channel, "posteriors"):
         return as_prior(channel)[:, None]
     return columns_of(channel, prior)
@@ -146,14 +154,7 @@ TIE = 2.0**-44
 
 
 def scores(payments: Array, joint: Array) -> Array:
-    """sum_x J[x, y] payments[x, w], shape (k, m): what action w brings at outcome y, times the outcome's probability.
-
-    Args:
-        payments: (n, k), gains or losses.
-        joint: (n, m).
-
-    Cost: O(n m k).
-    """
+    """Return sum_x J[x, y] payments[x, w], (k, m): the expected payment of action w at outcome y, times P(y)."""
     check_array(payments, "payments", 2)
     check_array(joint, "joint distribution", 2)
     pay, J = same_numbers(payments, joint)
@@ -161,23 +162,18 @@ def scores(payments: Array, joint: Array) -> Array:
 
 
 def least_actions(scored: Array, tie: float = TIE) -> Remap:
-    """The action with the least score for each outcome; of several the smallest, with the outcome among the ties.
-
-    Args:
-        scored: (k, m).
-        tie: Largest relative distance in float64 at which a score still counts as equal to the least: sums of
-            positive terms are good to some units of 2^-53. Exact scores tie when they are equal.
-    """
+    """Return the action with the least score in each column (k, m); ties give the smallest action and are recorded."""
+    # Float64 scores tie at a relative distance of ``tie``: sums of positive terms have errors of some units of 2^-53.
     check_array(scored, "scores", 2)
     if not scored.size:
-        raise OutOfRange("there must be a score to choose from", came=scored.shape)
+        raise OutOfRange("the scores must have at least one action", came=f"shape {scored.shape}")
     least = scored.min(axis=0)
     equal = scored <= (least if is_exact(scored) else least + tie * abs(least))
     return Remap(equal.argmax(axis=0), len(scored), np.flatnonzero(equal.sum(axis=0) > 1))
 
 
 class Rule(Protocol):
-    """Protocol of rules that give payments for any number of secrets."""
+    """A rule that gives payments for any number of secrets."""
 
     def matrix(self, secrets: int, /) -> Array:
         """The (n, k) payments for n secrets."""
@@ -185,21 +181,13 @@ class Rule(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PaidMeasure(Measure):
-    """The best that an action can bring: max_w sum_x p_x g(x, w) of a gain, or min_w sum_x p_x l(x, w) of a loss.
+    """The expected payment of the best action: max_w sum_x p_x g(x, w) of a gain, min_w sum_x p_x l(x, w) of a loss."""
 
-    Attributes:
-        paid: (n, k) payments, or a rule that gives them for any number of secrets.
-        is_gain: Whether payments are gains; losses otherwise.
-        title: Name of the measure in displays.
-        meaning: The measure in a few words; empty where the title says so.
-        actions: Names of the actions, or None for numbers.
-    """
-
-    paid: Array | Rule
-    is_gain: bool
+    paid: Array | Rule  # (n, k), or a rule for any number of secrets
+    is_gain: bool  # gains; otherwise losses
     title: str
     meaning: str = ""
-    actions: tuple[Hashable, ...] | None = None
+    actions: tuple[Hashable, ...] | None = None  # names of the actions
 
     @property
     def name(self) -> str:
@@ -210,11 +198,7 @@ class PaidMeasure(Measure):
         return self.is_gain
 
     def payments(self, n: int) -> Array:
-        """The (n, k) matrix for n secrets.
-
-        Raises:
-            NotALoss: for a matrix on another number of secrets.
-        """
+        """Return the (n, k) payments for n secrets."""
         matrix = self.paid if isinstance(self.paid, np.ndarray) else self.paid.matrix(n)
         if len(matrix) != n:
             kind = "gain" if self.is_gain else "loss"
@@ -222,7 +206,7 @@ class PaidMeasure(Measure):
         return matrix
 
     def of_columns(self, J: Array) -> Array:
-        if self.paid is losses.nib and self.is_gain:  # one guess: no product is needed
+        if self.paid is losses.nib and self.is_gain:  # one guess of the secret needs no product
             return np.asarray(J.max(axis=0))
         if self.paid is losses.binary and not self.is_gain:
             return np.asarray(J.sum(axis=0) - J.max(axis=0))
@@ -232,35 +216,18 @@ class PaidMeasure(Measure):
     def multiplicative_leakage(self, channel: object, prior: object = None) -> Fraction | float:
         J = columns_of(channel, prior)
         if self.is_gain and (self.payments(len(J)) < 0).any():
-            raise NotALoss("a multiplicative leakage needs a gain that is nowhere negative", came=self.name)
+            remedy = "Ask for the additive leakage, or add a constant to the gain."
+            raise NotALoss("a multiplicative leakage needs a nonnegative gain", came=self.name, remedy=remedy)
         return Measure.multiplicative_leakage(self, channel, prior)
 
     def strategy(self, channel: object, prior: object = None) -> Remap:
-        """The best action for each outcome; of several the smallest, with the outcome in ``.ties``.
-
-        Args:
-            channel: (n, m), or a `Hyper`; or a prior alone, whose best action is taken without seeing anything.
-            prior: (n,), with a channel.
-        """
+        """Return the best action for each outcome, or for a prior; of equally good ones the first; see ``.ties``."""
         J = columns_or_prior(channel, prior)
         scored = scores(self.payments(len(J)), J)
         return least_actions(-scored if self.is_gain else scored)
 
     def capacity(self, channel: object, kind: CapacityKind = "multiplicative") -> Capacity:
-        """The largest leakage of a channel by this gain or loss, over all priors, with a prior that attains it.
-
-        Args:
-            channel: (n, m).
-            kind: "multiplicative" or "additive".
-
-        Cost: for one guess of the secret see `best_subset`; otherwise O(n m k) for each corner of `corner_priors`, of
-        which there can be exponentially many.
-
-        >>> from utmost.channels import geometric_channel
-        >>> found = bayes_vulnerability.capacity(geometric_channel(3, alpha="1/2"), "additive")
-        >>> str(found.value), [str(p) for p in found.certificate.prior]
-        ('1/4', ['1/2', '0', '1/2'])
-        """
+        """Return the largest leakage over all priors, with a prior that attains it; this can take exponential time."""
         check_kind(kind)
         C = as_channel(channel)
         n = C.shape[0]
@@ -284,10 +251,10 @@ _PROPERTY_GUESSED = "the chance to guess the property in one try"
 
 
 def g_vulnerability(gain: object) -> PaidMeasure:
-    """V_g(p) = max_w sum_x p_x g(x, w): the most that one action can be expected to gain.
+    """V_g(p) = max_w sum_x p_x g(x, w): the expected gain of the best action.
 
     Args:
-        gain: an (n, k) matrix, negative entries allowed; a function g(x, w); or a named loss, read as a gain.
+        gain: (n, k) matrix, with negative entries allowed; function g(x, w); or named loss, used as a gain.
 
     Source: [fernandes2022], (3).
 
@@ -303,10 +270,10 @@ def g_vulnerability(gain: object) -> PaidMeasure:
 
 
 def l_uncertainty(loss: object) -> PaidMeasure:
-    """U_l(p) = min_w sum_x p_x l(x, w): the least that one action can be expected to lose.
+    """U_l(p) = min_w sum_x p_x l(x, w): the expected loss of the best action.
 
     Args:
-        loss: Named loss, a function l(x, w), a nonnegative (n, k) matrix, or a consumer, whose loss is taken.
+        loss: Named loss, function l(x, w), nonnegative (n, k) matrix, or consumer, whose loss is used.
 
     Source: [fernandes2022], (4) and (5).
 
@@ -329,11 +296,11 @@ def l_uncertainty(loss: object) -> PaidMeasure:
 
 
 def property_vulnerability(of: Callable[[int], Hashable] | Sequence[Any]) -> PaidMeasure:
-    """The chance to guess a property f(x) of the secret in one try: the gain is 1 where f(x) = w.
+    """The probability of guessing a property f(x) of the secret correctly in one try: the gain is 1 if f(x) = w.
 
     Args:
-        of: Function of the secret's number; or one value for each secret; or the blocks of a partition, each a set,
-            list or range of secrets.
+        of: Function of the number of the secret; or a list of one value for each secret; or the blocks of a partition,
+            each a set, list or range of secrets.
 
     Raises:
         OutOfRange: for blocks that miss a secret or share one.
@@ -345,7 +312,10 @@ def property_vulnerability(of: Callable[[int], Hashable] | Sequence[Any]) -> Pai
     if callable(of):
         return PaidMeasure(_PropertyRule(of), True, "property guess", _PROPERTY_GUESSED)
     if not isinstance(of, Iterable):
-        raise OutOfRange("a property must be a function of the secret, or a list", came=type(of).__name__)
+        remedy = "Pass lambda x: x % 2, or [0, 1, 0, 1]."
+        raise OutOfRange(
+            "a property must be a function of the secret, or a list", came=type(of).__name__, remedy=remedy
+        )
     parts = list(of)
     if parts and all(isinstance(part, set | frozenset | list | range) for part in parts):
         blocks = [list(part) for part in parts]
@@ -355,7 +325,7 @@ def property_vulnerability(of: Callable[[int], Hashable] | Sequence[Any]) -> Pai
         block_of = {x: k for k, block in enumerate(blocks) for x in block}
         parts = [block_of[x] for x in range(len(named))]
     if not parts:
-        raise OutOfRange("a property needs a value for each secret", came="none")
+        raise OutOfRange("a property needs a value for each secret", came="an empty list")
     return PaidMeasure(_same_value(parts), True, "property guess", _PROPERTY_GUESSED, tuple(dict.fromkeys(parts)))
 
 
@@ -371,7 +341,7 @@ class _GainRule:
 
 @dataclass(frozen=True, slots=True)
 class _PropertyRule:
-    """The gain of guessing the value of a function of the secret."""
+    """The gain for guessing the value of a function of the secret."""
 
     of: Callable[[int], Hashable]
 
@@ -391,8 +361,9 @@ def _same_value(values: list[Hashable]) -> Array:
     try:
         kinds = list(dict.fromkeys(values))
     except TypeError:
-        required = "a property must have a value that can be distinguished from others: a number or text, say"
-        raise NotALoss(required) from None
+        came = next(type(value).__name__ for value in values if not isinstance(value, Hashable))
+        remedy = "Use numbers or text as values."
+        raise NotALoss("the values of a property must be hashable", came=came, remedy=remedy) from None
     return as_array(np.array([[int(value == kind) for kind in kinds] for value in values], dtype=np.int64))
 
 

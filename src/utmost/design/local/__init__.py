@@ -1,1 +1,1 @@
-"""Answers from clients who trust nobody: categories, words, persons answered once."""
+"""The local model: clients randomise their categories or words themselves, and the collector estimates counts."""

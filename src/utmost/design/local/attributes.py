@@ -1,13 +1,15 @@
-r"""Several attributes of each client at one level: all reported at a share of it, or one, drawn blindly, at the whole.
+r"""Several attributes of each client at one level: all reported with a part of epsilon, or a random one with all of it.
 
-With m attributes and V_j(epsilon) the summed variances of attribute j's counts for each client, *sharing* costs
-sum_j V_j(epsilon/m). *Sampling* attribute j with the chance s_j, whatever the client has, costs
+Let m be the number of attributes, and V_j(epsilon) the sum of the variances of the counts of attribute j, per client.
+*Sharing* epsilon has the total variance sum_j V_j(epsilon/m). *Sampling* attribute j with probability s_j,
+independently of the values, has
 
 .. math:: \sum_j \frac{V_j(\epsilon) + 1}{s_j} - 1,
 
-since a count is multiplied by 1/s_j: the own category's estimate has second moment (variance + 1)/s_j, another one's
-variance/s_j. The best s_j are as the square roots of V_j + 1. At small levels V is about 1/epsilon^2, so that sharing
-costs m^2 and sampling m for each; at large ones the chance that an attribute is not drawn costs more than its report.
+because counts are multiplied by 1/s_j: the estimate of the client's own category has the second moment
+(variance + 1)/s_j, that of another category variance/s_j. The best s_j are proportional to sqrt(V_j + 1). For small
+epsilon, V is about 1/epsilon^2, so sharing multiplies each variance by m^2 and sampling by m; for large epsilon, the
+random choice of the attribute adds more variance than the report.
 """
 
 from collections.abc import Iterable
@@ -38,12 +40,12 @@ _STEPS = 1 << 20
 
 @dataclass(frozen=True, slots=True, repr=False)
 class AttributeReports(Display):
-    """How each client reports several attributes, so that all it sends keeps one level.
+    """A way to report several attributes, such that everything a client sends satisfies one level.
 
     Attributes:
         reports: Report of each attribute.
-        chances: Probability of each attribute to be the one that a client reports; all 1 if all are reported.
-        level: Level of all that a client sends.
+        chances: Probability that a client reports each attribute; all 1 if every client reports all attributes.
+        level: Level of everything that a client sends.
     """
 
     reports: tuple[CategoryReport, ...]
@@ -52,32 +54,35 @@ class AttributeReports(Display):
 
     @property
     def is_sampled(self) -> bool:
-        """Whether each client reports one attribute alone."""
+        """Whether each client reports only one attribute."""
         return self.chances[0] < 1
 
     @property
     def variance(self) -> float:
-        """The sum over all categories of all attributes of the variances of counts, for each client."""
+        """The sum of the variances of the counts of all categories of all attributes, per client."""
         pairs = zip(self.reports, self.chances, strict=True)
         return float(sum((exact(how.variance) + 1) / chance - 1 for how, chance in pairs))
 
     def report(self, values: Any, *, randomness: Randomness | None = None) -> list[tuple[NDArray[np.int64], Reports]]:
-        """The clients who report each attribute, and their reports.
+        """Draw reports; return, for each attribute, the clients who report it and their reports.
 
         Args:
             values: (clients, attributes) integers, each below the number of its attribute's categories.
             randomness: Source of random bits, by default the operating system.
 
         Raises:
-            OutOfRange: for another shape, and for what is no category.
+            OutOfRange: for a wrong shape, and for a value that is no category of its attribute.
         """
         table, random = plain_array(values, "table of categories"), secure(randomness)
         if table.ndim != 2 or table.shape[1] != len(self.reports) or table.dtype.kind not in "iu":
             required = f"values must be integers of the shape (clients, {len(self.reports)})"
-            raise OutOfRange(required, came=table.shape, where="values")
+            raise OutOfRange(required, came=f"{table.dtype} of shape {table.shape}", where="values")
         most = np.array([how.categories for how in self.reports])
         if table.size and not ((table >= 0) & (table < most)).all():
-            raise OutOfRange("every value must be a category of its attribute", came="another", where="values")
+            client, attribute = np.argwhere((table < 0) | (table >= most))[0].tolist()
+            required = f"attribute {attribute} must have values in 0..{most[attribute] - 1}"
+            remedy = "Correct that value; this message never shows it."
+            raise OutOfRange(required, came=f"another number for client {client}", where="values", remedy=remedy)
         if self.is_sampled:
             ends = list(accumulate(self.chances))[:-1]
             law = Categorical(lambda bits: [Interval.of(end, bits) for end in ends], word_bits=16, lookup=True)
@@ -91,12 +96,12 @@ class AttributeReports(Display):
         ]
 
     def counts(self, attribute: int, reports: Any, clients: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Unbiased numbers of all clients in each category of an attribute, and their standard errors.
+        """Return unbiased estimates of the numbers of clients in the categories of an attribute, and standard errors.
 
         Args:
-            attribute: Place of the attribute.
-            reports: Reports of the clients who reported it.
-            clients: Number of all clients, with those who reported another attribute.
+            attribute: Index of the attribute.
+            reports: Reports of the clients who reported this attribute.
+            clients: Number of all clients, including those who reported another attribute.
         """
         clients = integer(clients, "clients")
         place = natural(attribute, "attribute", 0, len(self.reports) - 1)
@@ -111,16 +116,16 @@ class AttributeReports(Display):
 def best_attributes(
     categories: Iterable[int], epsilon: Number | Level | None = None, *, alpha: Number | None = None
 ) -> AttributeReports:
-    """The better of two ways to report several attributes at one level: shares of it for all, or one at the whole.
+    """Return the better of two ways to report several attributes: all with a part of epsilon, or one with all of it.
 
     Args:
         categories: Number of categories of each attribute.
-        epsilon: Level of all that a client sends, or alpha = exp(-epsilon) instead.
+        epsilon: Level of everything that a client sends, or alpha = exp(-epsilon) instead.
 
     Raises:
-        NotALevel, OutOfRange: for what is no level, no attribute, and fewer than two categories.
+        NotALevel, OutOfRange: for an invalid level, an empty list, and fewer than two categories.
 
-    Not claimed: that no third way has less error.
+    A third way may have less error.
 
     >>> [best_attributes([4, 4, 4], epsilon).is_sampled for epsilon in (1, 12)]
     [True, False]
@@ -128,7 +133,8 @@ def best_attributes(
     at = level(epsilon, alpha)
     sizes = [natural(k, "categories", least=2) for k in iterable(categories, "categories")]
     if not sizes:
-        raise OutOfRange("there must be an attribute", came="none", where="categories")
+        remedy = "Pass the number of categories of each attribute, such as [4, 2]."
+        raise OutOfRange("there must be at least one attribute", came="none", where="categories", remedy=remedy)
     shares = at.scaled(Fraction(1, len(sizes)))
     shared = AttributeReports(tuple(best_report(k, shares) for k in sizes), (Fraction(1),) * len(sizes), at)
     if len(sizes) == 1:

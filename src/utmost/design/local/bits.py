@@ -1,9 +1,10 @@
-"""Randomised response to bits: the paper's maps f and g, their coupling, exact draws, and one step between levels.
+"""Randomised response to bits: the maps f and g of the paper, their coupling, exact draws, and changes of level.
 
-**Two responses to one bit that together lose what the looser one loses.**
+**Two responses to one bit with the total privacy loss of the response with the larger epsilon.**
 
-The stricter response is drawn from the looser one alone, so that it reveals nothing new. That is possible exactly when
-the stricter response is a refinement of the looser one, and then in one way only.
+The response with the smaller epsilon (the strict one) is a function of the response with the larger epsilon (the loose
+one) and independent randomness, so it reveals nothing new. This is possible if and only if the strict response is a
+refinement of the loose one, and then the joint distribution is unique.
 """
 
 from collections.abc import Sequence
@@ -36,25 +37,13 @@ _SHARE_STEPS = 1 << 60
 
 
 def draw_bits(states: NDArray[np.uint8], chances: Sequence[Fraction | Real], randomness: Randomness) -> Bits:
-    """Draw an independent bit for each state k that is 1 with probability ``chances[k]``.
-
-    A uniform number U is drawn as far as it takes to know which of the chances it is below; the bit is [U < chance of
-    its own state]. The numbers drawn are the same whatever the states are.
-
-    Args:
-        states: Array of any shape, with values below the number of chances.
-        chances: Fractions, or numbers known to any precision.
-
-    Cost: about 4 ns a bit.
-
-    >>> from utmost.testing import SeededRandomness
-    >>> draw_bits(np.array([0, 1], np.uint8), [Fraction(0), Fraction(1)], SeededRandomness(1)).tolist()
-    [False, True]
-    """
+    """Draw an independent bit for each state k, which is 1 with probability ``chances[k]``, in about 4 ns."""
+    # As many bits of a uniform U are drawn as decide which chances U is below; the result is [U < own chance].
+    # The number of bits drawn does not depend on the states.
     reals = [partial(Interval.of, chance) if isinstance(chance, Fraction) else chance for chance in chances]
     order = sorted(range(len(reals)), key=lambda k: reals[k](_SORTING_BITS).middle)
     passed = Categorical(lambda bits: [reals[k](bits) for k in order], word_bits=_WORD_BITS, lookup=True)
-    # is_one[k, j]: whether U, having passed j of the chances in their order, is below that of state k.
+    # is_one[k, j]: whether U, which is at or above j of the chances in ascending order, is below the chance of state k.
     is_one = np.array([[j <= order.index(k) for j in range(len(order) + 1)] for k in range(len(order))]).reshape(-1)
     drawn = np.empty(states.shape, np.bool_)
     flat, row = drawn.reshape(-1), states.reshape(-1)
@@ -66,14 +55,7 @@ def draw_bits(states: NDArray[np.uint8], chances: Sequence[Fraction | Real], ran
 
 
 def as_bits(values: object, name: str) -> Bits:
-    """An array of bits.
-
-    Raises:
-        NotANumber: for anything but bools and the integers 0 and 1.
-
-    >>> as_bits([[0, 1]], "bits")
-    array([[False,  True]])
-    """
+    """Return an array of bools; raise NotANumber for anything but bools and the integers 0 and 1."""
     array = plain_array(values, name)
     if array.dtype == np.bool_:
         return array
@@ -83,7 +65,7 @@ def as_bits(values: object, name: str) -> Bits:
 
 
 def _kind(array: NDArray[Any]) -> str:
-    """The description of wrong bits for messages: their type, or the place of the first wrong one; never a value."""
+    """Describe wrong bits in a message by their type or by the position of the first one, never by a value."""
     if array.dtype.kind not in "iu":
         return f"an array of {array.dtype}"
     place = np.unravel_index(int(np.argmax((array < 0) | (array > 1))), array.shape)
@@ -91,22 +73,18 @@ def _kind(array: NDArray[Any]) -> str:
 
 
 def check_same_shape(bits: Bits, responses: Bits) -> None:
-    """Check that there is one response for each bit.
-
-    Raises:
-        OutOfRange: where there is not.
-    """
+    """Check that there is one response for each bit."""
     if bits.shape != responses.shape:
-        raise OutOfRange("bits and responses must have one shape", came=f"{bits.shape} and {responses.shape}")
+        raise OutOfRange("bits and responses must have the same shape", came=f"{bits.shape} and {responses.shape}")
 
 
 @dataclass(frozen=True, slots=True)
 class BitResponse:
-    """A response that is 1 with probability ``one`` where the bit is 1, and ``zero`` where it is 0.
+    """A response that is 1 with probability ``one`` if the bit is 1, and ``zero`` if the bit is 0.
 
     Args:
-        one: Beta in the paper.
-        zero: Gamma in the paper, with 0 < zero < one < 1.
+        one: P(response = 1) for bit 1, beta in the paper.
+        zero: P(response = 1) for bit 0, gamma in the paper; 0 < zero < one < 1.
 
     Raises:
         OutOfRange: for other probabilities.
@@ -129,7 +107,7 @@ class BitResponse:
 
     @classmethod
     def permanent(cls, a: Number) -> "BitResponse":
-        """The map f: a fair coin with probability ``a``, the bit itself otherwise.
+        """Return the map f: a fair coin with probability ``a``, else the bit itself.
 
         Raises:
             OutOfRange: unless 0 < a < 1.
@@ -144,12 +122,14 @@ class BitResponse:
     def of_word(
         cls, hashes: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None
     ) -> "BitResponse":
-        """The map f at which a word that sets so many bits loses a level: a = 2/(1 + e^(epsilon/2h)), rounded up.
+        """Return the map f that gives words with h = ``hashes`` bits a level: a = 2/(1 + e^(epsilon/2h)), rounded up.
 
-        The parameter is a fraction of 2^-60, so that a word loses at most the level, and hardly less.
+        The parameter a is rounded up to a multiple of 2^-60, so the level of a word is at most the given one, and close
+        to it.
 
         Raises:
-            NotALevel: for what is no level. OutOfRange: for a level at which a would not lie between 0 and 1.
+            NotALevel: for an invalid level.
+            OutOfRange: for a level at which a would not lie between 0 and 1.
 
         >>> BitResponse.of_word(2, alpha="1/81"), BitResponse.of_word(1, epsilon=2).level_of_value(1) < level(2)
         (BitResponse(one=Fraction(3, 4), zero=Fraction(1, 4)), True)
@@ -161,12 +141,12 @@ class BitResponse:
         return cls.permanent(Fraction(-(-2 * alpha_above * _SHARE_STEPS // (1 + alpha_above)), _SHARE_STEPS))
 
     def of(self, bit: int) -> Fraction:
-        """P(response = 1) for a bit."""
+        """Return P(response = 1) for a bit."""
         bit = integer(bit, "bit")
         return self.one if bit else self.zero
 
     def then(self, after: "BitResponse") -> "BitResponse":
-        """The response to this response: first this, then ``after``.
+        """Return the response ``after`` applied to this response.
 
         >>> BitResponse.permanent("1/2").then(BitResponse("3/4", "1/2"))
         BitResponse(one=Fraction(11, 16), zero=Fraction(9, 16))
@@ -181,9 +161,9 @@ class BitResponse:
         return Level.of_alpha(min(self.zero / self.one, (1 - self.one) / (1 - self.zero)))
 
     def level_of_value(self, hashes: int) -> Level:
-        """The level of a value that sets ``hashes`` bits of a Bloom filter, against any other such value.
+        """Return the level of a value that sets ``hashes`` bits of a Bloom filter, against any other such value.
 
-        At most ``hashes`` bits go from 1 to 0 and as many from 0 to 1, so the loss is
+        Changing the value changes at most ``hashes`` bits from 1 to 0 and as many from 0 to 1, so epsilon is
         hashes (ln(one/zero) + ln((1-zero)/(1-one))).
 
         >>> BitResponse.permanent("1/2").level_of_value(2)
@@ -194,7 +174,7 @@ class BitResponse:
 
     @property
     def channel(self) -> Channel:
-        """Rows are the bits 0 and 1, columns the responses 0 and 1."""
+        """The response as a channel from bits 0 and 1 to responses 0 and 1."""
         return Channel([[1 - self.zero, self.zero], [1 - self.one, self.one]])
 
 
@@ -204,21 +184,22 @@ PairLaw = dict[tuple[int, int], Fraction]
 
 @dataclass(frozen=True, slots=True)
 class Coupling:
-    r"""The joint law of a strict and a loose response in which the strict one depends on the loose one only.
+    r"""The joint distribution of a strict and a loose response in which the strict one depends only on the loose one.
 
-    With (b1, g1) and (b2, g2) the probabilities of the two, P(z1 = 1 | z2) is
+    Let (b1, g1) and (b2, g2) be (one, zero) of the strict and the loose response. Then P(z1 = 1 | z2) is
 
     .. math:: k_0 = \frac{g_1 b_2 - b_1 g_2}{b_2 - g_2} \text{ for } z_2 = 0, \qquad
         k_1 = \frac{b_1 (1 - g_2) - g_1 (1 - b_2)}{b_2 - g_2} \text{ for } z_2 = 1.
 
-    For the map f with a1 > a2 this is: z1 = z2 with probability (1 - a1)/(1 - a2), else a fair coin.
+    For the map f with a1 > a2, z1 = z2 with probability (1 - a1)/(1 - a2), else z1 is a fair coin.
 
     Args:
-        strict, loose: The two responses.
+        strict: Response with the smaller epsilon.
+        loose: Response with the larger epsilon.
 
     Raises:
-        OutOfRange: where the strict response is no refinement of the loose one: neither one/zero nor (1-zero)/(1-one)
-            may be larger for the strict one.
+        OutOfRange: if the strict response is no refinement of the loose one: if one/zero or (1-zero)/(1-one) is larger
+            for the strict response.
 
     >>> pair = Coupling(BitResponse.permanent("1/2"), BitResponse.permanent("1/4"))
     >>> pair.strict_given(1), pair.strict_given(0)
@@ -242,18 +223,18 @@ class Coupling:
             )
 
     def strict_given(self, loose: int) -> Fraction:
-        """P(strict = 1 | loose), whatever the bit is."""
+        """Return P(strict = 1 | loose), which does not depend on the bit."""
         (b1, g1), (b2, g2) = (self.strict.one, self.strict.zero), (self.loose.one, self.loose.zero)
         spread = b2 - g2
         return (b1 * (1 - g2) - g1 * (1 - b2)) / spread if loose else (g1 * b2 - b1 * g2) / spread
 
     def loose_given(self, bit: int, strict: int) -> Fraction:
-        """P(loose = 1 | strict) for a bit, by Bayes' rule: what relaxing a response needs."""
+        """Return P(loose = 1 | strict) for a bit, by Bayes' rule; `relax` draws with it."""
         law = self.joint(bit)
         return law[strict, 1] / (law[strict, 0] + law[strict, 1])
 
     def joint(self, bit: int) -> PairLaw:
-        """P(strict = z1, loose = z2) for a bit."""
+        """Return P(strict = z1, loose = z2) for a bit."""
         law = {}
         for z1, z2 in product((0, 1), repeat=2):
             loose, strict_chance = self.loose.of(bit), self.strict_given(z2)
@@ -262,7 +243,7 @@ class Coupling:
 
 
 def between(strict: BitResponse, at: BitResponse, loose: BitResponse) -> list[Fraction]:
-    """P(response at ``at`` = 1 | loose = z2, strict = z1), by 2 z2 + z1: a response in between, without the bit.
+    """Return P(response at ``at`` = 1 | loose = z2, strict = z1) at index 2 z2 + z1: a response between two others.
 
     >>> f = BitResponse.permanent
     >>> [str(p) for p in between(f("1/2"), f("1/4"), f("1/8"))]
@@ -277,13 +258,13 @@ def between(strict: BitResponse, at: BitResponse, loose: BitResponse) -> list[Fr
         middle = inner.strict_given(z2)
         ways = ((1 - middle, outer.strict_given(0)), (middle, outer.strict_given(1)))
         both_zero, both_one = (way * (loose_chance if z1 else 1 - loose_chance) for way, loose_chance in ways)
-        # A pair that no bit leads to, such as strict = 0 where loose = 1 settles strict, may go anywhere.
+        # A pair of probability 0 for both bits may have any conditional probability.
         chances.append(both_one / (both_zero + both_one) if both_zero + both_one else Fraction(z2))
     return chances
 
 
 def largest_bit_ratio(law_of_zero: PairLaw, law_of_one: PairLaw) -> Fraction:
-    """The largest quotient of the two laws, either way up: exp of what a pair of responses loses.
+    """Return the largest ratio of the two distributions, in either direction: exp(epsilon) of a pair of responses.
 
     >>> pair = Coupling(BitResponse.permanent("1/2"), BitResponse.permanent("1/4"))
     >>> largest_bit_ratio(pair.joint(0), pair.joint(1))
@@ -293,16 +274,21 @@ def largest_bit_ratio(law_of_zero: PairLaw, law_of_one: PairLaw) -> Fraction:
     mapping(law_of_one, "law_of_one")
     ratios = [law_of_zero[pair] / law_of_one[pair] for pair in law_of_zero if law_of_one[pair]]
     if not ratios or min(ratios) <= 0:
-        raise OutOfRange("both laws must have the same pairs, one at least", came="others", where="largest_bit_ratio")
+        raise OutOfRange(
+            "both distributions must have positive probabilities for the same pairs",
+            came=f"{law_of_zero} and {law_of_one}",
+            where="largest_bit_ratio",
+            remedy="Pass coupling.joint(0) and coupling.joint(1).",
+        )
     return max(max(ratio, 1 / ratio) for ratio in ratios)
 
 
 def respond(bits: Any, response: BitResponse, *, randomness: Randomness | None = None) -> Bits:
-    """A fresh response to each bit: the permanent one, or one report of what was memoised.
+    """Draw a new response to each bit: a permanent response, or a report of a memoised response.
 
     Args:
         bits: Array of 0 and 1, of any shape.
-        response: Probabilities.
+        response: Probabilities of the response.
         randomness: Source of random bits, by default the operating system.
 
     Source: [koufogiannis2015], equations (43) and (44).
@@ -318,7 +304,7 @@ def respond(bits: Any, response: BitResponse, *, randomness: Randomness | None =
 def relax(
     bits: Any, responses: Any, strict: BitResponse, loose: BitResponse, *, randomness: Randomness | None = None
 ) -> Bits:
-    """Responses at ``loose``, given those at ``strict``: together they lose what those at ``loose`` lose.
+    """Draw responses at ``loose``, given responses at ``strict``; both together satisfy the level of ``loose``.
 
     Args:
         bits: Bits of the responses: the true ones for a permanent response, the memoised ones for a report.
@@ -327,7 +313,7 @@ def relax(
         randomness: Source of random bits, by default the operating system.
 
     Raises:
-        OutOfRange: where it is not, and for two shapes.
+        OutOfRange: if ``strict`` is no refinement of ``loose``, and for different shapes.
 
     >>> bits, strict, loose = np.zeros(4, bool), BitResponse.permanent("1/2"), BitResponse.permanent("1/4")
     >>> relax(bits, respond(bits, strict), strict, loose).shape
@@ -340,10 +326,10 @@ def relax(
 
 
 def tighten(responses: Any, strict: BitResponse, loose: BitResponse, *, randomness: Randomness | None = None) -> Bits:
-    """Responses at ``strict`` from those at ``loose``, without the bits.
+    """Draw responses at ``strict`` from responses at ``loose``, without the bits.
 
     Raises:
-        OutOfRange: where ``strict`` is no refinement of ``loose``.
+        OutOfRange: if ``strict`` is no refinement of ``loose``.
     """
     instance(strict, BitResponse, "strict")
     instance(loose, BitResponse, "loose")
@@ -353,7 +339,7 @@ def tighten(responses: Any, strict: BitResponse, loose: BitResponse, *, randomne
 
 
 def given_both(bits: Any, responses: Any, chances: Sequence[Fraction | Real], randomness: Randomness | None) -> Bits:
-    """Draw a new response for each bit and its response, that is 1 with the chance of the two, by 2 bit + response."""
+    """Draw a response for each bit and earlier response, which is 1 with probability chances[2 bit + response]."""
     true, reported = as_bits(bits, "bits"), as_bits(responses, "responses")
     check_same_shape(true, reported)
     return draw_bits(true.view(np.uint8) * np.uint8(2) + reported, chances, secure(randomness))

@@ -1,18 +1,19 @@
-r"""Families of blocks that hold every two categories equally often: so few that the number of one is a short report.
+r"""Families of blocks that contain all pairs of categories equally often, so small that the number of a block is short.
 
-**Balance.** Blocks B of d of k categories with weights w_B that sum to 1 are *balanced* where every two categories x, y
-are together in a block of weight
+**Balance.** Blocks B of d of k categories, with weights w_B that sum to 1, are *balanced* if for every two categories
+x, y
 
 .. math:: \sum_{B \ni x, y} w_B = \frac{d (d-1)}{k (k-1)}.
 
-Then every category is in blocks of weight d/k. All sets of d are such a family; what reports of them tell, those of any
-balanced family tell, since estimates and their variances ask for pairs alone: proofs/theory/local-protocols.md.
+Then the blocks with a given category have the total weight d/k. All sets of d categories are a balanced family. Reports
+from any balanced family are as informative as reports from all sets, because estimates and variances depend only on
+pairs: proofs/theory/local-protocols.md.
 
-**A short one.** Categories are the residues modulo k, and a family is made of a few *bases* A_i, each multiplied by
-some units u and shifted by every residue. Such a family is balanced where for each difference the weighted number of
-pairs of the u A_i with it is d(d-1)/(k-1). Multipliers make the differences of one orbit equally frequent, so there is
-one equation for each orbit, and bases that satisfy them all with positive weights are a vertex of a linear program over
-random ones: no more bases than equations. For a prime k one base is enough, and there are k(k-1)/2 blocks.
+**A small family.** Categories are the residues modulo k. A family consists of a few *bases* A_i, multiplied by some
+units u and shifted by every residue. It is balanced if for each difference the weighted number of pairs in the u A_i
+with this difference is d(d-1)/(k-1). Multipliers make the differences of one orbit equally frequent, so there is one
+equation for each orbit. Weights of random bases that satisfy all equations are a vertex of a linear program, so there
+are at most as many bases as equations. For a prime k one base is enough, and there are k(k-1)/2 blocks.
 
 Source: [park2023] (block designs), [gentle2025] (nothing else is optimal), [pan2026] (at most k(k-1)/2 + 1 weighted
 blocks suffice).
@@ -38,11 +39,11 @@ from utmost.core.programs.linear_program import LinearProgram
 from utmost.errors import Infeasible, OutOfRange, SolverFailed, Unsupported
 
 _MOST_CATEGORIES = 1 << 15
-# Beyond so many categories a report may be a bit or two longer where the search would be long.
+# For more categories than this, a report may be one or two bits longer, if the search would take too long.
 _MANY_CATEGORIES = 1024
 _FEW_CLASSES, _MANY_CLASSES = 128, 300
 _BATCHES, _SPARE = 3, 40
-# A point this far from the mean of random points, in deviations, lies in the hull of many more than the program has.
+# A point this many deviations from the mean of random points is hardly ever in the convex hull of the bases tried.
 _MOST_DEVIATIONS = 2.0
 
 Group = frozenset[int]
@@ -51,19 +52,19 @@ Group = frozenset[int]
 
 @dataclass(frozen=True, slots=True, repr=False)
 class BlockFamily(Display):
-    """A balanced family of blocks, made of bases by multiplying and shifting them modulo k; checked exactly.
+    """A balanced family of blocks, made from bases by multiplying and shifting modulo k; balance is checked exactly.
 
-    Block (i r + j) k + b holds the categories u_j a + b modulo k for the a of base i, where there are r multipliers.
+    With r multipliers, block (i r + j) k + b consists of the categories (u_j a + b) mod k for all a in base i.
 
     Args:
-        categories: k, from 2 on.
+        categories: k >= 2.
         size: d, from 1 to k - 1.
         multipliers: Units u_j modulo k.
-        bases: Bases of d different residues each.
-        weights: Weights of the bases, positive and summing to 1; all blocks of one base are equally likely.
+        bases: Bases, each of d different residues.
+        weights: Positive weights of the bases with sum 1; all blocks of one base are equally likely.
 
     Raises:
-        OutOfRange: for what is no such family, and for one that is not balanced.
+        OutOfRange: for invalid arguments, and for a family that is not balanced.
 
     >>> fano = BlockFamily(7, 3, (1,), ((0, 1, 3),), (1,))
     >>> fano.count, fano.bits, fano.block(2)
@@ -87,13 +88,18 @@ class BlockFamily(Display):
         for name, value in (("multipliers", multipliers), ("bases", bases), ("weights", weights)):
             object.__setattr__(self, name, value)
         if not multipliers or any(gcd(u, k) > 1 for u in multipliers):
-            raise OutOfRange("multipliers must be units modulo the number of categories", came="others", where="family")
+            required = f"multipliers must be coprime to {k}, the number of categories, and there must be at least one"
+            raise OutOfRange(required, came=list(multipliers), where="family")
         if not bases or any(len(base) != d or len(set(base)) != d for base in bases):
-            raise OutOfRange(f"every base must have {d} different residues", came="another", where="family")
+            wrong = next((list(base) for base in bases if len(base) != d or len(set(base)) != d), "no base")
+            raise OutOfRange(f"every base must have {d} different residues", came=wrong, where="family")
         if len(weights) != len(bases) or sum(weights) != 1 or min(weights) <= 0:
-            raise OutOfRange("each base must have a positive weight, and they must sum to 1", came="others")
+            came = f"{len(weights)} weights with sum {sum(weights)} for {len(bases)} bases"
+            raise OutOfRange("each base must have a positive weight, and weights must sum to 1", came=came)
         if not self._is_balanced():
-            raise OutOfRange("every two categories must be together in blocks of one weight", came="others")
+            remedy = "Make a family with balanced_family(categories, size)."
+            required = "the blocks with two categories must have the same total weight for all pairs of categories"
+            raise OutOfRange(required, came="different weights", where="family", remedy=remedy)
 
     def _is_balanced(self) -> bool:
         k, shifts = self.categories, np.arange(self.categories)
@@ -113,27 +119,27 @@ class BlockFamily(Display):
 
     @property
     def bits(self) -> int:
-        """The length of the number of a block."""
+        """The length of the number of a block, in bits."""
         return (self.count - 1).bit_length()
 
     def block(self, number: int) -> tuple[int, ...]:
-        """The categories of a block, ascending."""
+        """Return the categories of a block, ascending."""
         base, at, shift = self.parts(natural(number, "number", 0, self.count - 1))
         u = self.multipliers[at]
         return tuple(sorted((u * a + shift) % self.categories for a in self.bases[base]))
 
     def parts(self, numbers: Any) -> tuple[Any, Any, Any]:
-        """Base, multiplier (by its place) and shift of blocks by their numbers."""
+        """Return the base, the index of the multiplier, and the shift of blocks, from their numbers."""
         group, shift = numbers // self.categories, numbers % self.categories
         return group // len(self.multipliers), group % len(self.multipliers), shift
 
     def blocks(self) -> Iterator[tuple[Fraction, tuple[int, ...]]]:
-        """Every block, with the weight of itself."""
+        """Yield the weight and the categories of every block."""
         share = self.categories * len(self.multipliers)
         return ((self.weights[number // share] / share, self.block(number)) for number in range(self.count))
 
     def least_common(self, other: "BlockFamily") -> int:
-        """The fewest categories that a block of this family and one of the other have in common."""
+        """Return the smallest number of categories that a block of this family shares with a block of the other."""
         k, theirs = self.categories, np.fft.rfft(_multiplied(other))
         return min(
             int(np.rint(np.fft.irfft(spectrum.conj() * theirs, k)).min()) for spectrum in np.fft.rfft(_multiplied(self))
@@ -141,14 +147,14 @@ class BlockFamily(Display):
 
 
 def _multiplied(family: BlockFamily) -> NDArray[np.float64]:
-    """The indicators of the multiplied bases, a row each."""
+    """Return the indicator vectors of the multiplied bases, one row each."""
     k = family.categories
     return np.array([_indicator([u * a % k for a in base], k) for base in family.bases for u in family.multipliers])
 
 
 @lru_cache(maxsize=8)
 def indicators(family: BlockFamily) -> NDArray[np.bool_]:
-    """Mask of the residues of each base, shape (bases, k)."""
+    """Return a mask of the residues of each base, (bases, k)."""
     return np.array([_indicator(base, family.categories) for base in family.bases], np.bool_)
 
 
@@ -159,25 +165,23 @@ def _indicator(base: Iterable[int], categories: int) -> NDArray[np.float64]:
 
 
 def differences(base: Sequence[int], categories: int) -> NDArray[np.int64]:
-    """The number of ordered pairs of a base with each difference, shape (k,).
-
-    By Fourier transform in floats: the numbers are below 2^15, and its error far below a half.
-    """
+    """Return the number of ordered pairs of a base with each difference, (k,)."""
+    # The Fourier transform in floats is accurate: the numbers are below 2^15, and the error is far below 1/2.
     spectrum = np.abs(np.fft.rfft(_indicator(base, categories))) ** 2
     return np.rint(np.fft.irfft(spectrum, categories)).astype(np.int64)
 
 
 def balanced_family(categories: int, size: int) -> BlockFamily:
-    """A balanced family of blocks of d of k categories, of about k(k-1)/2 blocks or fewer.
+    """Return a balanced family of about k(k-1)/2 or fewer blocks of d of k categories.
 
-    The bases are found by a search that is the same each time, but may differ between versions of this library: what
-    clients and collector share is the family itself.
+    The search for bases is deterministic, but may differ between versions of this library, so clients and collector
+    must share the family itself.
 
     Raises:
-        OutOfRange: for fewer than two categories, and a size that is not from 1 to k - 1.
-        Unsupported: beyond 2^15 categories, and where no family was found.
+        OutOfRange: for fewer than two categories, and for a size outside 1..k - 1.
+        Unsupported: for more than 2^15 categories, and if no family is found.
 
-    Cost: seconds for a thousand categories; up to a minute for ten thousand, or where d is 3.
+    Cost: seconds for a thousand categories; up to a minute for ten thousand categories or for d = 3.
 
     >>> family = balanced_family(101, 27)
     >>> family.count, family.bits
@@ -190,16 +194,16 @@ def balanced_family(categories: int, size: int) -> BlockFamily:
 @lru_cache(maxsize=64)
 def _balanced_family(k: int, d: int) -> BlockFamily:
     if k > _MOST_CATEGORIES:
-        raise Unsupported("blocks are made of at most 2^15 categories", came=k, remedy="Use SubsetSelection.")
+        raise Unsupported("a family must have at most 2^15 categories", came=k, remedy="Use SubsetSelection.")
     if d > k // 2:
-        # Complements of balanced sets are balanced.
+        # The complements of the blocks of a balanced family are balanced.
         other = _balanced_family(k, k - d)
         bases = tuple(tuple(sorted(set(range(k)) - set(base))) for base in other.bases)
         return BlockFamily(k, d, other.multipliers, bases, other.weights)
     if d == 1:
         return BlockFamily(k, 1, (1,), ((0,),), (Fraction(1),))
     if d == 2:
-        # All pairs, by their distance round the circle; half of it has half as many.
+        # All pairs, by distance around the circle; the distance k/2 has half as many pairs.
         halves = range(1, k // 2 + 1)
         pairs = tuple(Fraction(1 if 2 * x == k else 2, k - 1) for x in halves)
         return BlockFamily(k, 2, (1,), tuple((0, x) for x in halves), pairs)
@@ -212,7 +216,7 @@ def _balanced_family(k: int, d: int) -> BlockFamily:
 
 
 def _groups_to_try(k: int) -> list[tuple[Group, Group]]:
-    """Multipliers, and a group within them that leaves the bases as they are: short reports by small programs first."""
+    """Return pairs of multipliers and a subgroup that maps bases to themselves, those with small programs first."""
     groups = _groups(k)
     classes = {group: len(set(_orbit_numbers(k, group)[1:].tolist())) for group in groups}
     ranked: dict[tuple[int, ...], tuple[Group, Group]] = {}
@@ -228,7 +232,7 @@ def _groups_to_try(k: int) -> list[tuple[Group, Group]]:
 
 
 def _groups(k: int) -> list[Group]:
-    """Some groups of units: those of one generator, and those of all powers with one exponent."""
+    """Return some groups of units: those with one generator, and those of all powers with one exponent."""
     units = [u for u in range(1, k) if gcd(u, k) == 1]
     few = {frozenset({1}), frozenset(units)}
     few |= {_generated(u, k) for u in units[:64]}
@@ -246,12 +250,12 @@ def _generated(unit: int, k: int) -> Group:
 
 
 def _with_negatives(group: Group, k: int) -> Group:
-    """The group with -1: a base and its negative have the same differences."""
+    """Return the group with -1, because a base and its negative have the same differences."""
     return group | {-u % k for u in group}
 
 
 def _orbit_numbers(k: int, group: Group) -> NDArray[np.int64]:
-    """The number of each residue's orbit under the group and -1; 0 is alone."""
+    """Return the number of the orbit of each residue under the group and -1; the orbit of 0 is {0}."""
     members, numbers, last = np.array(sorted(_with_negatives(group, k))), np.full(k, -1), -1
     for x in range(k):
         if numbers[x] < 0:
@@ -260,7 +264,7 @@ def _orbit_numbers(k: int, group: Group) -> NDArray[np.int64]:
 
 
 def _representatives(k: int, group: Group, stabiliser: Group) -> Iterator[int]:
-    """One unit for each coset of the stabiliser and -1."""
+    """Yield one unit for each coset of the group generated by the stabiliser and -1."""
     seen: set[int] = set()
     for u in sorted(_with_negatives(group, k)):
         if u not in seen:
@@ -271,7 +275,7 @@ def _representatives(k: int, group: Group, stabiliser: Group) -> Iterator[int]:
 def _balanced_mixture(
     k: int, d: int, multipliers: Group, stabiliser: Group
 ) -> list[tuple[tuple[int, ...], Fraction]] | None:
-    """Bases that the stabiliser leaves as they are, and weights by which all differences are equally frequent."""
+    """Return bases that the stabiliser maps to themselves, with weights that make all differences equally frequent."""
     classes = _orbit_numbers(k, multipliers)[1:] - 1
     sizes = np.bincount(classes)
     wanted: Floats = sizes * np.float64(d * (d - 1) / (k - 1))
@@ -294,10 +298,10 @@ def _balanced_mixture(
 
 
 def _is_far(table: Floats, wanted: Floats) -> bool:
-    """Whether balance is too many deviations from the mean of the bases to be a mixture of them: only saves time."""
+    """Return whether balance is so far from the mean of the bases that a mixture is unlikely; this only saves time."""
     middle = table.mean(axis=1)
     spread, offset = (table - middle[:, None]) / np.sqrt(table.shape[1]), wanted - middle
-    # Directions in which the bases differ by rounding alone do not count.
+    # Ignore directions in which the bases differ only by rounding.
     steps = np.linalg.lstsq(spread, offset, rcond=1e-9)[0]
     return bool(steps @ steps > _MOST_DEVIATIONS**2)
 
@@ -305,7 +309,7 @@ def _is_far(table: Floats, wanted: Floats) -> bool:
 def _vertex_weights(
     table: NDArray[np.int64], sizes: NDArray[np.int64], each: Fraction
 ) -> list[tuple[int, Fraction]] | None:
-    """Non-negative weights of columns that sum to what is wanted, exactly: those of a vertex that floats find."""
+    """Return exact weights >= 0 with table @ weights = each sizes, at a vertex that floats find; else None."""
     wanted = sizes * float(each)
     scale = 1 / np.sqrt(wanted + 1)
     (rows, columns), bounds = np.indices(table.shape), wanted * scale
@@ -317,11 +321,11 @@ def _vertex_weights(
         primal = solve(program).primal
     except (Infeasible, SolverFailed):
         return None
-    chosen = np.flatnonzero(primal > 1e-9)  # the support alone is taken from floats: its weights are solved for exactly
+    chosen = np.flatnonzero(primal > 1e-9)  # floats give only the support; the weights are solved exactly
     equations = objects(Fraction(int(v)) for v in table[:, chosen].ravel()).reshape(-1, len(chosen))
     right = as_array([each * int(size) for size in sizes]).reshape(-1, 1)
     independent_rows, independent_columns = independent(equations)
-    # Floats found no vertex, or a wrong one: rationals decide.
+    # Floats found no vertex, or the exact weights are not a solution.
     if len(independent_columns) < len(chosen):
         return None
     square = solve_lifted(equations[independent_rows], right[independent_rows])[:, 0].tolist()
@@ -332,7 +336,7 @@ def _vertex_weights(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _OrbitUnions:
-    """Random unions of orbits of residues that have d members together."""
+    """Random unions of orbits of residues that have d members in total."""
 
     orbits: dict[int, list[list[int]]]
     reachable: list[set[int]]
@@ -360,11 +364,11 @@ class _OrbitUnions:
 
     @property
     def is_possible(self) -> bool:
-        """Whether some union has d members."""
+        """Whether some union of orbits has d members."""
         return self.size in self.reachable[0]
 
     def draw(self, random: np.random.Generator) -> tuple[int, ...]:
-        """A random union, in which short and long orbits are about as frequent as among all sets."""
+        """Return a random union, in which short and long orbits are about as frequent as in a random set."""
         left, union = self.size, list[list[int]]()
         for (length, same), later in zip(self.orbits.items(), self.reachable[1:], strict=True):
             numbers = [n for n in range(min(len(same), left // length) + 1) if left - n * length in later]
@@ -377,6 +381,6 @@ class _OrbitUnions:
 
 
 def _log_binomial(n: int, k: int, share: float) -> float:
-    """The logarithm of the chance of k in n trials."""
+    """Return the logarithm of the probability of k successes in n trials."""
     ways = lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)
     return ways + k * log(share) + (n - k) * log1p(-share)

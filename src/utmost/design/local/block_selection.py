@@ -1,4 +1,4 @@
-"""Short reports of categories: the number of one block of a balanced family, drawn in a few steps whatever k is."""
+"""Short reports of categories: the number of a block of a balanced family, drawn in a few steps for every k."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -32,14 +32,14 @@ _WORD_BITS = 16
 
 @dataclass(frozen=True, slots=True, repr=False)
 class BlockSelection(CategoryReport):
-    """Reports of one block of a balanced family, with the own category in it as often as the level allows.
+    """Reports of one block of a balanced family, which contains the client's category as often as the level allows.
 
-    Estimates and variances are those of `SubsetSelection` with all sets of the size; a report is one number of about
-    2 log2(k) - 1 bits, and no family of sets of the best size tells more.
+    Estimates and variances equal those of `SubsetSelection` with sets of the same size, and with the best size no
+    report has a smaller variance. A report is one number of about 2 log2(k) - 1 bits.
 
     Args:
-        family: Blocks; clients and collector must have the same.
-        level: Level of one report, whatever else is known.
+        family: Blocks; clients and collector must use the same family.
+        level: Level of one report.
 
     Attributes:
         categories: k.
@@ -66,55 +66,61 @@ class BlockSelection(CategoryReport):
 
     @property
     def bits(self) -> int:
-        """The length of a report, the number of a block."""
+        """The length of a report in bits."""
         return self.family.bits
 
     @property
     def is_complete(self) -> bool:
-        """Not every set is a report."""
+        """False: not every set of d categories is a report."""
         return False
 
     def sets(self) -> Iterator[tuple[Fraction, tuple[int, ...]]]:
-        """Every block with its weight, the chance that it is drawn blindly."""
+        """Yield the weight of every block, which is its probability without the category, and its categories."""
         return self.family.blocks()
 
     def read(self, reports: Any) -> BlockNumbers:
-        """Numbers of blocks.
+        """Check numbers of blocks, and return them as an array.
 
         Raises:
-            OutOfRange: for what are no such numbers.
+            OutOfRange: for anything but a list of numbers of blocks.
         """
         sent, count = plain_array(reports, "list of reports"), self.family.count
         whole = sent.ndim == 1 and (sent.dtype.kind in "iu" or sent.size == 0)
         if not whole or (sent.size and not 0 <= sent.min() <= sent.max() < count):
-            raise OutOfRange(f"reports must be a list of integers in 0..{count - 1}", came="another", where="reports")
+            came = f"{sent.dtype} of shape {sent.shape}"
+            if whole:
+                came = f"integers from {sent.min()} to {sent.max()}"
+            remedy = "Pass reports that were drawn with this family."
+            required = f"reports must be a list of integers in 0..{count - 1}"
+            raise OutOfRange(required, came=came, where="reports", remedy=remedy)
         return sent.astype(np.int64)
 
     def weights(self, reports: BlockNumbers) -> tuple[NDArray[np.int64], list[Fraction]]:
-        """One chance for all blocks of a base."""
+        """Return the base of each report, and the probability of a block of each base."""
         share = self.categories * len(self.family.multipliers)
         return reports // share, [weight / share for weight in self.family.weights]
 
     def members(self, reports: BlockNumbers) -> NDArray[np.int64]:
-        """The categories of each block, shape (clients, size)."""
+        """Return the categories of each block, (clients, size)."""
         base, unit, shift = self._parts(reports)
         return np.asarray((unit[:, None] * self._bases()[base] + shift[:, None]) % self.categories)
 
     def holds(self, reports: BlockNumbers, values: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Whether each report holds the category beside it."""
+        """Return whether each report contains the category of the same index."""
         base, unit, shift = self._parts(reports)
         inverse = _inverses(self.family)[unit]
         return np.asarray(indicators(self.family)[base, inverse * (values - shift) % self.categories])
 
     def drawn(self, values: NDArray[np.int64], randomness: Randomness) -> BlockNumbers:
-        """A report of each category.
+        """Draw a report of each category.
 
-        Base and multiplier are drawn blindly, since each holds every category equally often. Then the category is to be
-        in the block or not, and which residue of the base, or beside it, it is to come from fixes the shift.
+        Base and multiplier are drawn independently of the category, because each contains every category equally often.
+        Then a bit decides whether the block contains the category, and a random residue in the base, or outside it,
+        fixes the shift.
         """
         base, at = self._base_and_multiplier(len(values), randomness)
         inside = draw_bits(np.zeros(len(values), np.uint8), [chance_inside(self)], randomness)
-        # Both are drawn for each client, so that the work is the same whether the own category is in or not.
+        # Both are drawn for each client, so that the work does not depend on that bit.
         members = self._bases()[base, uniform_integers(self.size, len(values), randomness)]
         rows = np.nonzero(~indicators(self.family))[1]
         others = rows.reshape(-1, self.categories - self.size).astype(np.int64)[
@@ -127,7 +133,7 @@ class BlockSelection(CategoryReport):
     def stricter(
         self, reports: BlockNumbers, loose: CategoryReport, stays: NDArray[np.bool_], randomness: Randomness
     ) -> BlockNumbers:
-        """The looser reports where they stay, and any blocks elsewhere."""
+        """Return the loose reports where they stay, and random blocks elsewhere."""
         base, at = self._base_and_multiplier(len(reports), randomness)
         blind = self._block_numbers(base, at, uniform_integers(self.categories, len(reports), randomness))
         return np.where(stays, reports, blind)
@@ -141,11 +147,11 @@ class BlockSelection(CategoryReport):
         keeps: NDArray[np.bool_],
         randomness: Randomness,
     ) -> BlockNumbers:
-        """The stricter reports where they are near, and fresh ones elsewhere."""
+        """Return the strict reports where they are near, and the fresh reports elsewhere."""
         return np.where(near, reports, fresh)
 
     def at(self, other: Level) -> "BlockSelection":
-        """Reports of the same blocks at another level."""
+        """Return reports of the same blocks at another level."""
         return BlockSelection(self.family, other)
 
     def _base_and_multiplier(self, count: int, randomness: Randomness) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -167,17 +173,17 @@ class BlockSelection(CategoryReport):
 def short_report(
     categories: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None
 ) -> BlockSelection:
-    """The best report of one of k categories, as the number of a block: the error of `best_report` in fewer bits.
+    """Return the best report of one of k categories as the number of a block: the error of `best_report` in fewer bits.
 
     Args:
         categories: k >= 2.
         epsilon: Level of a report, or alpha = exp(-epsilon) instead.
 
     Raises:
-        NotALevel, OutOfRange: for what is no level, and fewer than two categories.
-        Unsupported: where no family is made, as `balanced_family` says.
+        NotALevel, OutOfRange: for an invalid level, and fewer than two categories.
+        Unsupported: if `balanced_family` makes no family.
 
-    Cost: that of `balanced_family`. Clients and collector must have one family: save it.
+    Cost: that of `balanced_family`. Clients and collector must use the same family, so save it.
 
     Source: [pan2026], [park2023]; proofs/theory/local-protocols.md has the proof.
 
@@ -198,7 +204,7 @@ def _base_law(family: BlockFamily) -> Categorical:
 
 @lru_cache(maxsize=8)
 def _inverses(family: BlockFamily) -> NDArray[np.int64]:
-    """The inverse of each multiplier, at the place of the multiplier itself."""
+    """Return the inverse of each multiplier modulo k, at the index of the multiplier."""
     inverses = np.zeros(family.categories, np.int64)
     for unit in family.multipliers:
         inverses[unit] = pow(unit, -1, family.categories)

@@ -1,4 +1,4 @@
-r"""One of k categories reported by a client for itself: the report that tells most, and why none tells more.
+r"""Reports of one of k categories in the local model: the report with the least variance, and the proof.
 
 **Subset selection.** A client with category x reports a set S of d categories, with
 
@@ -6,19 +6,21 @@ r"""One of k categories reported by a client for itself: the report that tells m
     \begin{cases} 1 & x \in S \\ \alpha & x \notin S \end{cases}, \qquad
     p = P(x \in S \mid x) = \frac{d}{d + (k-d)\alpha}.
 
-With d = 1 it is randomised response. Any other category is in the report with q = (d - p)/(k - 1), so that
-(N_z - n q)/(p - q) is an unbiased estimate of how many of n clients have the category z, from the N_z reports with z.
+With d = 1 it is randomised response. Any other category is in the report with probability q = (d - p)/(k - 1). If N_z
+of n reports contain the category z, (N_z - n q)/(p - q) is an unbiased estimate of the number of clients with category
+z.
 
-**No report tells more.** Let M be the law of one client's report, M_y its columns, m_y the mean of a column, and
-F = sum_y M_y M_y^T / m_y. Of unbiased estimates the sum of the k variances, in the mean over the categories, is at
-least tr(F^-1) - 1. F maps the vector of ones to k times itself, and its trace is a mean of k^2 |M_y|^2 / (k m_y)^2 with
-weights m_y, which is convex in a column, so largest at the vertices of the private columns: 1 on some d categories and
-alpha on the others. The harmonic mean of the k - 1 other eigenvalues is at most their arithmetic mean, so that
+**No report has a smaller variance.** Let M be the channel of one client's report, M_y its columns, m_y the mean of a
+column, and F = sum_y M_y M_y^T / m_y. For unbiased estimates the sum of the k variances, averaged over the categories,
+is at least tr(F^-1) - 1. The vector of ones is an eigenvector of F with eigenvalue k. The trace of F is a mean of k^2
+|M_y|^2 / (k m_y)^2 with weights m_y, which is convex in a column, so it is largest at the vertices of the private
+columns: 1 on some d categories and alpha on the others. The harmonic mean of the k - 1 other eigenvalues is at most
+their arithmetic mean, so
 
 .. math:: V \ge \frac{(k-1)^2}{k^2 g - k} - \frac{k-1}{k},
     \qquad g = \max_d \frac{d + (k-d)\alpha^2}{(d+(k-d)\alpha)^2},
 
-and subset selection of the maximal d attains it for every category.
+and subset selection with the d of the maximum attains the bound for every category.
 
 Source: [kairouz2016] (vertices suffice), [wang2016] and [ye2018] (the subsets), [pan2026] (the bound of estimates).
 """
@@ -42,7 +44,7 @@ from utmost.design.channels.channel import Channel
 from utmost.errors import OutOfRange, Unsupported
 
 _BITS = 192
-# Beyond so many bits two numbers that are not told apart are taken for equal, where equality does no harm.
+# Numbers that agree to this many bits are treated as equal, where that does no harm.
 _MOST_BITS = 1 << 13
 _LARGEST_MATRIX = 1 << 20
 _GUARD = 64
@@ -58,33 +60,25 @@ class AlphaFormula(Protocol):
     """A rational function of alpha."""
 
     def __call__(self, alpha: Alpha, /) -> Alpha:
-        """The value at alpha."""
+        """Return the value at alpha."""
 
 
 def value_at(at: Level, formula: AlphaFormula, bits: int = _BITS) -> Fraction | Interval:
-    """A rational function of alpha: exactly where alpha is rational, else an interval of so many bits and some more."""
+    """Return a rational function of alpha at a level: exact if alpha is rational, else an interval."""
     return formula(at.alpha_fraction()) if at.is_rational else formula(at.alpha_interval(bits + _lost_bits(at)))
 
 
 def _lost_bits(at: Level) -> int:
-    """The leading bits that alpha, 1 - alpha and their powers may lack at a large or a small level."""
+    """Return the number of leading bits that alpha, 1 - alpha and their powers may lose at a large or a small level."""
     epsilon = at.epsilon_float
     return 4 * int(epsilon * 1.4427 + max(0.0, -math.log2(epsilon)) + 1)
 
 
 class CategoryReport(ABC, Display):
-    """A report by a set of d of k categories from a balanced family, with the own one in it as often as can be.
+    """A report of d of k categories from a balanced family, which contains the client's category most often."""
 
-    All kinds of reports have in common that every category is in a set with one chance, every two with one, and that a
-    set with the client's category is 1/alpha times as likely as one without it. All chances, estimates and variances
-    follow.
-
-    Attributes:
-        categories: k.
-        size: d, the categories in a set.
-        level: Level of one report, whatever else is known.
-    """
-
+    # Every category is in a random set with the same probability, and so is every pair. A set with the client's
+    # category is 1/alpha times as likely as a set without it. All probabilities, estimates and variances follow.
     __slots__ = ()
 
     categories: int
@@ -94,7 +88,7 @@ class CategoryReport(ABC, Display):
     @property
     @abstractmethod
     def bits(self) -> int:
-        """The length of a report, as the number of its set."""
+        """The length of a report in bits."""
 
     @property
     @abstractmethod
@@ -103,26 +97,22 @@ class CategoryReport(ABC, Display):
 
     @abstractmethod
     def sets(self) -> Iterator[tuple[Fraction, tuple[int, ...]]]:
-        """Every set with its weight, the chance that it is drawn blindly."""
+        """Yield the weight of every set, which is its probability without the category, and its categories."""
 
     @abstractmethod
     def read(self, reports: Any) -> NDArray[np.int64]:
-        """Reports as they are drawn: one row, or one number, for each client.
-
-        Raises:
-            OutOfRange: for what are no such reports.
-        """
+        """Check reports, one row or one number for each client, and return them as an array."""
 
     @abstractmethod
     def weights(self, reports: NDArray[np.int64]) -> tuple[NDArray[np.int64], list[Fraction]]:
-        """The index of each report in a list of probabilities of blind draws."""
+        """Return the index of each report in a list of weights, and the list."""
 
     @abstractmethod
     def members(self, reports: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The categories of each report, shape (clients, size)."""
+        """Return the categories of each report, (clients, size)."""
 
     def holders(self, reports: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The number of reports with each category, shape (k,)."""
+        """Return the number of reports with each category, (k,)."""
         seen, step = np.zeros(self.categories, np.int64), max(1, _CELLS // self.size)
         for start in range(0, len(reports), step):
             members = self.members(reports[start : start + step])
@@ -131,17 +121,17 @@ class CategoryReport(ABC, Display):
 
     @abstractmethod
     def holds(self, reports: NDArray[np.int64], values: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Whether each report holds the category beside it."""
+        """Return whether each report contains the category of the same index."""
 
     @abstractmethod
     def drawn(self, values: NDArray[np.int64], randomness: Randomness) -> NDArray[np.int64]:
-        """A report of each category."""
+        """Draw a report of each category."""
 
     @abstractmethod
     def stricter(
         self, reports: NDArray[np.int64], loose: "CategoryReport", stays: NDArray[np.bool_], randomness: Randomness
     ) -> NDArray[np.int64]:
-        """Reports of this kind, near the looser ``reports`` where they stay, and drawn blindly elsewhere."""
+        """Return reports of this kind: close to the loose ``reports`` where they stay, and random elsewhere."""
 
     @abstractmethod
     def looser(
@@ -153,42 +143,32 @@ class CategoryReport(ABC, Display):
         keeps: NDArray[np.bool_],
         randomness: Randomness,
     ) -> NDArray[np.int64]:
-        """Reports of this kind: near the ``reports`` at a smaller epsilon where these are there, and fresh elsewhere.
-
-        Args:
-            fresh: Reports of this kind.
-            reports: Stricter ones.
-            values: Categories.
-            near: Whether a report is one of those around or within the stricter one.
-            keeps: Whether it then holds the category, where that is open.
-            randomness: Source of random bits for the rest.
-        """
+        """Return reports of this kind: close to the strict ``reports`` where ``near``, and ``fresh`` elsewhere."""
+        # ``near``: the report contains, or is contained in, the strict one. ``keeps``: it contains the category of
+        # ``values``, where that is open.
 
     @abstractmethod
     def at(self, other: Level) -> "CategoryReport":
-        """Reports by the same sets at another level."""
+        """Return reports with the same sets at another level."""
 
     @property
     def inside(self) -> Fraction | float:
-        """p, the chance that a report holds the client's own category."""
+        """p, the probability that a report contains the client's own category."""
         return _rounded_value(self.level, self.inside_of)
 
     @property
     def outside(self) -> Fraction | float:
-        """q, the chance that a report holds any other category."""
+        """q, the probability that a report contains a given other category."""
         return _rounded_value(self.level, self._outside_of)
 
     @property
     def variance(self) -> Fraction | float:
-        """The sum over categories of the variances of the estimated numbers of clients, for each client; rounded up.
-
-        It is the same whatever the clients' categories are.
-        """
+        """The sum of the variances of the estimated counts per client, for any true categories; rounded up."""
         return _rounded_value(self.level, self._variance_of, round_up)
 
     @property
     def variances(self) -> tuple[float, float]:
-        """The variance that one client adds to its own category's estimate, and to that of each other one."""
+        """The variance that a client adds to the estimate of its own category, and to that of each other category."""
         own, other = (
             _rounded_value(self.level, partial(self._variance_part_of, is_own=kind)) for kind in (True, False)
         )
@@ -196,26 +176,26 @@ class CategoryReport(ABC, Display):
 
     @property
     def channel(self) -> Channel:
-        """The law of a report as a channel: rows are categories, outcomes are sets as tuples.
-
-        Raises:
-            Unsupported: for more than 2^20 entries.
-        """
+        """The report as a channel from categories to sets, which are tuples."""
         k = self.categories
         if k > _LARGEST_MATRIX or k << self.bits > 2 * _LARGEST_MATRIX:
-            raise Unsupported("a channel of reports must have at most 2^20 entries", came=f"more, of {k} categories")
+            raise Unsupported(
+                "a channel of reports must have at most 2^20 entries",
+                came=f"more for {k} categories",
+                remedy="Use fewer categories.",
+            )
         weighted = list(self.sets())
         own, other = (self.likelihood(is_own) for is_own in (True, False))
         rows = [[weight * (own if x in some else other) for weight, some in weighted] for x in range(k)]
         return Channel(rows, outcomes=[str(some) for _, some in weighted])
 
     def likelihood(self, is_own: bool) -> Fraction | float:
-        """The likelihood of a set with the own category, or of one without it, relative to a blind draw."""
+        """Return the likelihood of a set with (or without) the client's category, relative to its weight."""
         k, d, alpha = self.categories, self.size, self.level.alpha
         return k / (d + (k - d) * alpha) * (1 if is_own else alpha)
 
     def inside_of(self, alpha: Alpha) -> Alpha:
-        """p as a function of alpha."""
+        """Return p as a function of alpha."""
         k, d = self.categories, self.size
         return 1 / (1 + alpha * Fraction(k - d, d))
 
@@ -223,7 +203,7 @@ class CategoryReport(ABC, Display):
         return (self.size - self.inside_of(alpha)) * Fraction(1, self.categories - 1)
 
     def _variance_part_of(self, alpha: Alpha, is_own: bool) -> Alpha:
-        """p(1-p)/(p-q)^2, or q(1-q)/(p-q)^2."""
+        """Return p(1-p)/(p-q)^2, or q(1-q)/(p-q)^2."""
         p, q = self.inside_of(alpha), self._outside_of(alpha)
         chance, spread = (p if is_own else q), p - q
         return chance * (1 - chance) / (spread * spread)
@@ -232,24 +212,19 @@ class CategoryReport(ABC, Display):
         return self._variance_part_of(alpha, True) + self._variance_part_of(alpha, False) * (self.categories - 1)
 
     def bound_of(self, alpha: Alpha, size: int) -> Alpha:
-        """The bound of V that columns with ``size`` large entries give."""
+        """Return the lower bound of the variance from columns with ``size`` large entries."""
         return _bound(alpha, self.categories, size)
 
     @property
     def least_variance(self) -> Fraction | float:
-        """The least variance of any private report of one of k categories; rounded down.
-
-        It is the sum over categories of the variances of unbiased estimates of the numbers of clients, for each client,
-        at the worst categories of the clients. Each client draws a report for itself, once, and keeps the level.
-        """
+        """The least variance of any private report of one of k categories, for the worst categories; rounded down."""
+        # The variance is the sum over categories of the variances of unbiased estimates, per client; each client draws
+        # one report independently.
         size = best_size(self.categories, self.level)
         return _rounded_value(self.level, lambda a: self.bound_of(a, size), round_down)
 
     def verify(self) -> bool:
-        """Whether no other size has a smaller bound than this one, over all of them, and the variance is the bound.
-
-        Cost: O(k) evaluations.
-        """
+        """Check in O(k) that no other size has a smaller bound, and that the variance equals the bound."""
         sizes = range(1, self.categories)
         if self.level.is_rational:
             alpha = self.level.alpha_fraction()
@@ -269,12 +244,7 @@ def _bound(alpha: Alpha, k: int, size: int) -> Alpha:
 
 
 def best_size(categories: int, at: Level) -> int:
-    """The size of sets with the least variance, the smaller at a tie: one of the integers around k alpha/(1 + alpha).
-
-    >>> from utmost.exact import level
-    >>> best_size(1000, level(1))
-    269
-    """
+    """Return the size with the least variance, the smaller at a tie: an integer next to k alpha/(1 + alpha)."""
     k, bits = categories, _BITS + 2 * categories.bit_length()
     middle = at.alpha_interval(bits) * k / (at.alpha_interval(bits) + 1)
     first, last = int(middle.lower), int(middle.upper) + 1
@@ -287,7 +257,7 @@ def best_size(categories: int, at: Level) -> int:
 
 
 def is_less(at: Level, first: AlphaFormula, second: AlphaFormula) -> bool:
-    """Whether one rational function of alpha is certainly below another; not where they agree to 8192 bits."""
+    """Return whether a rational function of alpha is below another; False if they agree to 8192 bits."""
     if at.is_rational:
         alpha = at.alpha_fraction()
         return bool(first(alpha) < second(alpha))
@@ -306,30 +276,30 @@ def _rounded_value(at: Level, formula: AlphaFormula, rounded: Callable[[Any], fl
 
 
 def chance_inside(how: CategoryReport) -> Any:
-    """p, ready to be drawn: a Fraction, or a number known to any precision."""
+    """Return p for drawing: a Fraction, or a number computed to any precision."""
     if how.level.is_rational:
         return how.inside_of(how.level.alpha_fraction())
     return lambda bits: within_unit(_irrational_value(how.level, how.inside_of, bits + _GUARD)).at(bits)
 
 
 def within_unit(interval: Interval) -> Interval:
-    """The interval cut to 0..1, where a chance lies."""
+    """Return the intersection of the interval with [0, 1]."""
     unit = 1 << interval.bits
     return Interval(min(max(interval.low, 0), unit), min(max(interval.high, 0), unit), interval.bits)
 
 
 def chances_of(formulas: Sequence[Callable[..., Any]], levels: Sequence[Level]) -> list[Any]:
-    """Functions of the alphas of different levels, ready to be drawn: Fractions, or numbers known to any precision."""
+    """Return functions of the alphas of several levels, for drawing: Fractions, or numbers of any precision."""
     if all(at.is_rational for at in levels):
         return [formula(*(at.alpha_fraction() for at in levels)) for formula in formulas]
     return [partial(_value_to_bits, formula, levels) for formula in formulas]
 
 
 def _value_to_bits(formula: Callable[..., Any], levels: Sequence[Level], bits: int) -> Interval:
-    """The value to so many bits: levels that are close take more bits on the way."""
+    """Return the value to ``bits`` bits, computed with more bits if the levels are close."""
     inner = bits + _GUARD + max(map(_lost_bits, levels))
     while True:
-        with suppress(OutOfRange):  # a divisor that is not yet known to differ from 0
+        with suppress(OutOfRange):  # an interval of a divisor still contains 0
             value: Interval = within_unit(formula(*(alpha_around(at, inner) for at in levels)))
             if (value.high - value.low) << bits <= 4 << value.bits:
                 return value.at(bits)
@@ -337,5 +307,5 @@ def _value_to_bits(formula: Callable[..., Any], levels: Sequence[Level], bits: i
 
 
 def alpha_around(at: Level, bits: int) -> Interval:
-    """An interval of so many bits around alpha."""
+    """Return an interval of ``bits`` bits around alpha."""
     return Interval.of(at.alpha_fraction(), bits) if at.is_rational else at.alpha_interval(bits)

@@ -1,14 +1,16 @@
-r"""Reports of categories: drawn exactly, counted without bias, and relaxed or tightened at no loss where that can be.
+r"""Reports of categories: drawn exactly, counted without bias, and relaxed or tightened without loss if possible.
 
-**When a looser report can follow.** A report S_1 (size d_1, level 1) and a later S_2 (size d_2, looser level 2) lose
-together what S_2 alone loses exactly where the law of S_1 is that of a randomised S_2: each column of S_2's law is an
-extreme point of the private columns, so no other joint law keeps the level. Whatever is drawn from S_2 may be made
-symmetric, and then holds the client's category with a chance between the least and
+**When a report at a larger epsilon can follow.** Let S_1 be a strict report (size d_1, smaller epsilon) and S_2 a loose
+report (size d_2, larger epsilon). Both together satisfy the level of S_2 if and only if S_1 is distributed as a
+post-processing of S_2: each column of the channel of S_2 is an extreme point of the private columns, so no other joint
+distribution satisfies the level. A post-processing of S_2 may be made symmetric, and then contains the client's
+category with a probability of at most
 
 .. math:: p_{\max} = p_2 + (1-p_2)\frac{d_1-d_2}{k-d_2} \; (d_2 \le d_1), \qquad p_2 d_1/d_2 \; (d_1 < d_2),
 
-attained by a random S_1 around S_2, or within it. So it can be exactly where p_1 <= p_max: always for one size
-d_1 = d_2. S_1 is then, with probability c = (p_1 - d_1/k)/(p_max - d_1/k), such a set, and else any set of d_1.
+attained by a random superset S_1 of S_2, or subset of S_2. So S_1 can precede S_2 if and only if p_1 <= p_max, which
+always holds for d_1 = d_2. With probability c = (p_1 - d_1/k)/(p_max - d_1/k), S_1 is then such a superset or subset,
+else a random set of d_1 categories.
 """
 
 from dataclasses import dataclass
@@ -37,17 +39,17 @@ _MOST_PAIRS = 16
 
 
 def report_categories(values: Any, how: CategoryReport, *, randomness: Randomness | None = None) -> Reports:
-    """A fresh report of each client's category. Drawn again it would cost the level again: keep what was drawn.
+    """Draw a report of each client's category. Each new draw costs the level again, so keep the reports.
 
     Args:
         values: Shape (clients,), integers in 0..k-1.
-        how: Kind, size and level of a report.
+        how: Kind, size and level of the reports.
         randomness: Source of random bits, by default the operating system.
 
     Raises:
-        OutOfRange: for what is no array of categories.
+        OutOfRange: for anything but an array of categories.
 
-    Cost: about k operations a client.
+    Cost: about k operations per client.
 
     >>> from utmost.local import best_report
     >>> report_categories([3, 3, 0], best_report(5, alpha="1/2")).shape
@@ -60,10 +62,10 @@ def report_categories(values: Any, how: CategoryReport, *, randomness: Randomnes
 def tighten_categories(
     reports: Any, strict: CategoryReport, loose: CategoryReport, *, randomness: Randomness | None = None
 ) -> Reports:
-    """Reports at ``strict`` from those at ``loose``, without the categories: they lose nothing more.
+    """Draw reports at ``strict`` from reports at ``loose``, without the categories and without further privacy loss.
 
     Raises:
-        OutOfRange: where the one cannot be made of the other, and for what are no such reports.
+        OutOfRange: if ``strict`` is no post-processing of ``loose``, and for invalid reports.
     """
     instance(strict, CategoryReport, "strict")
     instance(loose, CategoryReport, "loose")
@@ -74,19 +76,20 @@ def tighten_categories(
 def relax_categories(
     values: Any, reports: Any, strict: CategoryReport, loose: CategoryReport, *, randomness: Randomness | None = None
 ) -> Reports:
-    """Reports at ``loose``, given those at ``strict``: together they lose what those at ``loose`` lose.
+    """Draw reports at ``loose``, given reports at ``strict``; both together satisfy the level of ``loose``.
 
-    Relaxed again and again, all reports of a client together lose what the last one loses. Choose levels from what is
-    public, never from what clients have.
+    After several relaxations, all reports of a client together satisfy the level of the last one. Choose levels from
+    public information, never from the categories.
 
     Args:
         values: Clients' categories.
         reports: Reports of the clients at ``strict``, shape (clients, strict.size).
-        strict, loose: Kind of report before and after; see `CategoryCoupling`.
+        strict: Kind of the given reports.
+        loose: Kind of the new reports; see `CategoryCoupling`.
         randomness: Source of random bits, by default the operating system.
 
     Raises:
-        OutOfRange: where no relaxation without loss is known, and for what are no such reports.
+        OutOfRange: if no relaxation without loss is known, and for invalid reports.
 
     >>> from utmost.local import SubsetSelection
     >>> strict, loose = (SubsetSelection(5, 2, level) for level in (1, 2))
@@ -105,14 +108,15 @@ def relax_categories(
 
 @dataclass(frozen=True, slots=True)
 class CategoryCoupling:
-    """The joint law of a strict and a loose report in which the strict one depends on the loose one only.
+    """The joint distribution of a strict and a loose report in which the strict one depends only on the loose one.
 
     Args:
-        strict, loose: Reports of the same categories.
+        strict: Report with the smaller epsilon.
+        loose: Report of the same categories with the larger epsilon.
 
     Raises:
-        OutOfRange: where there is none, so that no lossless relaxation exists from the one to the other; and for blocks
-            of two families, whose law is another (`coupling_of`).
+        OutOfRange: if there is none, so that ``strict`` cannot be relaxed to ``loose`` without loss; and for blocks of
+            two different families.
 
     >>> from utmost.local import SubsetSelection
     >>> CategoryCoupling(SubsetSelection(5, 2, 1), SubsetSelection(5, 2, 2)).stays
@@ -127,7 +131,7 @@ class CategoryCoupling:
         instance(self.loose, CategoryReport, "loose")
         if self.strict.categories != self.loose.categories:
             came = f"{self.strict.categories} and {self.loose.categories}"
-            raise OutOfRange("both reports must be of the same categories", came=came)
+            raise OutOfRange("both reports must have the same number of categories", came=came)
         is_one_kind = type(self.strict) is type(self.loose)
         is_one_family = self.strict.at(self.loose.level) == self.loose
         if (
@@ -136,26 +140,26 @@ class CategoryCoupling:
             or not is_lossless(self.strict, self.loose)
         ):
             raise OutOfRange(
-                "the stricter report must be a randomised looser one",
+                "the strict report must be a post-processing of the loose one",
                 came=f"{self.strict} and {self.loose}",
-                remedy="Keep the sets, or blocks, of one level for both: then it is, at any two.",
+                remedy="Use the sets or blocks of one report for both: loose.at(level), with a smaller epsilon.",
             )
 
     @property
     def stays(self) -> Fraction | float:
-        """c, the chance that the strict report lies around the loose one, or within it."""
+        """c, the probability that the strict report is chosen as a superset or subset of the loose one."""
         chance = self._chance(lambda a1, a2: self._chance_of_staying(a1, a2), 128)
         return chance if isinstance(chance, Fraction) else float(chance.middle)
 
     def tightened(self, loose: Reports, randomness: Randomness) -> Reports:
-        """A strict report from each loose one."""
+        """Draw a strict report from each loose one."""
         stays = self._drawn(np.zeros(len(loose), np.uint8), [self._chance_of_staying], randomness)
         return self.strict.stricter(loose, self.loose, stays, randomness)
 
     def relaxed(self, values: NDArray[np.int64], strict: Reports, randomness: Randomness) -> Reports:
-        """A loose report for each client with a strict one: by Bayes' rule, in two steps."""
+        """Draw a loose report for each client with a strict one, by Bayes' rule."""
         own = self.strict.holds(strict, values)
-        # First whether it lies near the strict report, then whether it holds the own category: both by Bayes' rule.
+        # Draw whether it is near the strict report, and then whether it contains the client's category.
         near = self._drawn(
             own.view(np.uint8), [partial(self._chance_of_near, has=has) for has in (False, True)], randomness
         )
@@ -171,7 +175,7 @@ class CategoryCoupling:
         return (self.strict.inside_of(a1) - share) / (_most_inside(self.strict, self.loose, a2) - share)
 
     def _chance_of_near(self, a1: Alpha, a2: Alpha, has: bool) -> Alpha:
-        """P(S_2 is one of the near sets | S_1), where S_1 holds the own category or not."""
+        """Return P(S_2 is a near set | S_1), where S_1 contains the client's category or not."""
         k, d1, d2 = self.strict.categories, self.strict.size, self.loose.size
         norm = d2 + a2 * (k - d2)
         if d2 <= d1:
@@ -182,7 +186,7 @@ class CategoryCoupling:
         return c * weight / (c * weight + (1 - c))
 
     def _chance_of_keeping(self, a1: Alpha, a2: Alpha, has: bool) -> Alpha:
-        """P(S_2 holds the own category | it is near), where that is open: in S_1 as it shrinks, outside as it grows."""
+        """Return P(S_2 contains the client's category | S_2 is near), where that is not determined."""
         k, d1, d2 = self.strict.categories, self.strict.size, self.loose.size
         if d2 <= d1:
             return d2 / (d2 + a2 * (d1 - d2)) if has else a2 * 0
@@ -198,11 +202,11 @@ class CategoryCoupling:
         return draw_bits(states, [partial(around, formula) for formula in formulas], randomness)
 
     def _chance(self, formula: Any, bits: int) -> Any:
-        """A function of both alphas: a Fraction where both are rational, else an interval of so many bits or more."""
+        """Return a function of both alphas: a Fraction if both are rational, else an interval."""
         strict, loose = self.strict.level, self.loose.level
         if strict.is_rational and loose.is_rational:
             return formula(strict.alpha_fraction(), loose.alpha_fraction())
-        # Differences of powers as small as exp(-epsilon) lose so many digits.
+        # Differences of powers as small as exp(-epsilon) lose this many digits.
         whole = bits + _GUARD + 4 * int(2 * max(strict.epsilon_float, loose.epsilon_float) + 64)
         return formula(*(alpha_around(at, whole) for at in (strict, loose)))
 
@@ -211,15 +215,16 @@ _GUARD = 64
 
 
 def is_lossless(strict: CategoryReport, loose: CategoryReport) -> bool:
-    """Whether reports at ``strict`` can be relaxed to ``loose`` so that both together lose the looser level alone.
+    """Return whether reports at ``strict`` can be relaxed to ``loose`` so that both satisfy the level of ``loose``.
 
-    It is necessary and sufficient, over all joint laws with these two margins. The same sets or blocks always can. Of
-    all sets of two sizes, the inequality above decides. Of blocks of two families it is necessary; a coupling by common
-    categories suffices where it exists; what is between is decided by a linear program in rationals.
+    The answer is exact, over all joint distributions of the two reports. Reports with the same sets or blocks can
+    always be relaxed. For all sets of two sizes, p_1 <= p_max decides (see the module). For blocks of two families, p_1
+    <= p_max is necessary, and a coupling by common categories is sufficient; between these conditions a linear program
+    in rationals decides.
 
     Raises:
-        Unsupported: for two families of blocks between the two conditions, where a level has an irrational alpha, or
-            there are more than 2^16 pairs of blocks.
+        Unsupported: for two families of blocks between the two conditions, if a level has an irrational alpha, or there
+            are more than 2^16 pairs of blocks.
 
     >>> from utmost.local import SubsetSelection
     >>> is_lossless(SubsetSelection(4, 2, "1/10"), SubsetSelection(4, 1, "1/2"))
@@ -239,20 +244,16 @@ def is_lossless(strict: CategoryReport, loose: CategoryReport) -> bool:
         return True
     if strict.bits + loose.bits > _MOST_PAIRS or not (strict.level.is_rational and loose.level.is_rational):
         raise Unsupported(
-            "whether these blocks follow each other must be decided by a program of rationals",
-            came="too many blocks, or an alpha that is no fraction",
-            remedy="Keep the blocks of the first report: they can be relaxed to every level.",
+            "this decision needs rational alphas and at most 2^16 pairs of blocks",
+            came=f"{strict} and {loose}",
+            remedy="Use the blocks of the first report for both: they can be relaxed to every level.",
         )
     return bool(refines(better=loose.channel, worse=strict.channel))
 
 
 def coupling_of(strict: CategoryReport, loose: CategoryReport) -> CategoryCoupling | CommonMembers:
-    """The joint law by which reports follow each other: near sets, the same blocks, or common members.
-
-    Raises:
-        OutOfRange: where none of them is one. Between the two conditions for blocks of two families that is so even
-            where `is_lossless` finds that there is some law.
-    """
+    """Return the joint distribution of two reports: near sets, the same blocks, or common members."""
+    # For two families between the conditions of `is_lossless`, this raises OutOfRange even if some distribution exists.
     is_one_family = strict.categories == loose.categories and strict.at(loose.level) == loose
     if is_one_family or (strict.is_complete and loose.is_complete) or strict.categories != loose.categories:
         return CategoryCoupling(strict, loose)
@@ -262,10 +263,9 @@ def coupling_of(strict: CategoryReport, loose: CategoryReport) -> CategoryCoupli
 
 
 def _common_members_sides(strict: CategoryReport, loose: CategoryReport) -> Any:
-    """A number that must not exceed 1: the slope of P(S_1 | S_2) / w(S_1) in the common members, times their least
-    number."""
+    """Return a function whose value must not exceed 1 for `CommonMembers`: P(S_1 | S_2) must be nonnegative."""
     k, d1, d2 = strict.categories, strict.size, loose.size
-    # Two sets of so many members have that many in common at least; blocks may have more.
+    # Two sets of these sizes have at least this many members in common; blocks may have more.
     fewest = max(d1 + d2 - k, 0)
     if isinstance(strict, BlockSelection) and isinstance(loose, BlockSelection):
         fewest = strict.family.least_common(loose.family)
@@ -278,7 +278,7 @@ def _common_members_sides(strict: CategoryReport, loose: CategoryReport) -> Any:
 
 
 def _is_at_most(strict: CategoryReport, loose: CategoryReport, sides: Any) -> bool:
-    """Whether one function of both alphas is at most another; not where they agree to 2^14 bits of irrational ones."""
+    """Return whether one function of both alphas is at most another; False if irrational ones agree to 2^14 bits."""
     pair = (strict.level, loose.level)
     if all(at.is_rational for at in pair):
         first, second = sides(*(at.alpha_fraction() for at in pair))
@@ -299,7 +299,7 @@ def _most_inside(strict: CategoryReport, loose: CategoryReport, a2: Alpha) -> Al
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CategoryCounts(Display):
-    """The number of reports with each category, and the number of clients.
+    """The number of reports that contain each category, and the number of reports.
 
     Attributes:
         seen: Shape (k,).
@@ -317,35 +317,36 @@ class CategoryCounts(Display):
         object.__setattr__(self, "clients", integer(self.clients, "clients"))
         seen = int64_array(self.seen, "counts of categories", (-1,))
         if (seen < 0).any() or (seen > self.clients).any():
-            raise OutOfRange("no category can stand in more reports than there are, or fewer than 0", came=seen.shape)
+            came = f"counts from {seen.min()} to {seen.max()}"
+            raise OutOfRange(f"counts must lie in 0..{self.clients}, the number of reports", came=came)
         seen.setflags(write=False)
         object.__setattr__(self, "seen", seen)
 
     @classmethod
     def of(cls, reports: Any, how: CategoryReport) -> "CategoryCounts":
-        """The counts of reports, shape (clients, size).
+        """Count the categories in reports, (clients, size).
 
         Raises:
-            OutOfRange: for what are no such reports.
+            OutOfRange: for invalid reports.
         """
         instance(how, CategoryReport, "how")
         read_reports = how.read(reports)
         return cls(how.holders(read_reports), len(read_reports))
 
     def __add__(self, other: "CategoryCounts") -> "CategoryCounts":
-        """The counts of both: reports can be counted batch by batch."""
+        """Return the sum of both counts, so that reports can be counted in batches."""
         if self.seen.shape != other.seen.shape:
-            raise OutOfRange("counts must be of the same categories to be added", came=other.seen.shape)
+            raise OutOfRange(f"both counts must have {len(self.seen)} categories", came=len(other.seen))
         return CategoryCounts(self.seen + other.seen, self.clients + other.clients)
 
     def estimates(self, how: CategoryReport) -> NDArray[np.float64]:
-        """Unbiased estimates of the number of clients in each category, (seen - q n)/(p - q); they sum to n."""
+        """Return unbiased estimates of the number of clients in each category, (seen - q n)/(p - q), which sum to n."""
         instance(how, CategoryReport, "how")
         p, q = float(how.inside), float(how.outside)
         return np.asarray((self.seen - q * self.clients) / (p - q), dtype=np.float64)
 
     def errors(self, how: CategoryReport) -> NDArray[np.float64]:
-        """The standard errors of the estimates, by the reports alone, at the estimated numbers of clients."""
+        """Return standard errors of the estimates due to random reports, at the estimated numbers of clients."""
         instance(how, CategoryReport, "how")
         own, other = how.variances
         true = np.clip(self.estimates(how), 0, self.clients)
@@ -353,22 +354,22 @@ class CategoryCounts(Display):
 
 
 def read_values(values: Any, how: CategoryReport) -> NDArray[np.int64]:
-    """The categories of clients.
-
-    Raises:
-        OutOfRange: for what is no list of integers in 0..k-1.
-    """
+    """Return the categories of clients as an array; raise OutOfRange for anything but integers in 0..k-1."""
     categories = plain_array(values, "list of categories")
     whole = categories.ndim == 1 and (categories.dtype.kind in "iu" or categories.size == 0)
     if not whole or (categories.size and not 0 <= categories.min() <= categories.max() < how.categories):
-        raise OutOfRange(
-            f"categories must be a list of integers in 0..{how.categories - 1}", came="another", where="values"
-        )
+        came = f"{categories.dtype} of shape {categories.shape}"
+        if whole:
+            wrong = int(np.argmax((categories < 0) | (categories >= how.categories)))
+            came = f"another number at position {wrong}"
+        remedy = "Number the categories from 0."
+        required = f"categories must be a list of integers in 0..{how.categories - 1}"
+        raise OutOfRange(required, came=came, where="values", remedy=remedy)
     return categories.astype(np.int64)
 
 
 def in_parts(draw: Any, categories: int, randomness: Randomness, *columns: Any) -> Reports:
-    """Draw for some clients at a time, so that memory stays bounded."""
+    """Draw for batches of clients, so that memory stays bounded."""
     step, count = max(1, _CELLS // categories), len(columns[0])
     starts = range(0, max(count, 1), step)
     return np.concatenate([draw(*(column[at : at + step] for column in columns), randomness) for at in starts])

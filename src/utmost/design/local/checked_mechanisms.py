@@ -1,4 +1,4 @@
-"""Mechanisms by which persons are answered, checked before anything is drawn."""
+"""Mechanisms that answer for one person at a time, whose level is checked before anything is drawn."""
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
@@ -23,61 +23,48 @@ from utmost.errors import OutOfRange, PromiseBroken, Unsupported, WrongKind
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CheckedMechanism:
-    """A mechanism whose level has been checked.
-
-    Attributes:
-        drawing: Mechanism to draw from.
-        level: Level of one answer for a person whose secret moves by a distance of 1.
-        relation: Change of a secret that the level is for: a distance in one space.
-        digest: SHA-256 of all on which an answer and its promise depend: level, secrets, distances, outcomes, and
-            every probability. It is the same however the mechanism was written to a file.
-        outcomes: Number of possible answers.
-    """
+    """A mechanism whose level has been checked."""
 
     drawing: NamedMechanism
-    level: Level
-    relation: str
-    digest: str
-    outcomes: int
+    level: Level  # of one answer for a person whose secret changes by a distance of 1
+    relation: str  # description of that change, with the space
+    digest: str  # SHA-256 of level, secrets, distances, outcomes and probabilities; independent of the file format
+    outcomes: int  # number of possible answers
 
     @property
     def names(self) -> Sequence[Hashable]:
-        """The names of the answers; their numbers if they have none."""
+        """The names of the answers; their numbers if they have no names."""
         return range(self.outcomes) if self.drawing.answers is None else self.drawing.answers
 
     def rows(self, secrets: Sequence[Any]) -> list[int | None]:
-        """The row of each secret, None where none was given.
-
-        Raises:
-            OutOfRange: for a secret that the mechanism does not have; the message does not repeat it.
-        """
+        """Return the row of each secret, None where the secret is None."""
         known = [secret for secret in secrets if secret is not None]
         if not all(isinstance(secret, np.generic) or _is_plain(secret) for secret in known):
-            raise OutOfRange("a secret must be one of the names, or a number", came="another kind", where="secrets")
+            kinds = ", ".join(sorted({type(secret).__name__ for secret in known}))
+            raise OutOfRange("a secret must be one of the names, or a number", came=kinds, where="secrets")
         rows = iter(self.drawing.rows(known).tolist() if known else [])
         return [None if secret is None else next(rows) for secret in secrets]
 
     def drawn(self, rows: list[int], randomness: Randomness) -> list[int]:
-        """The number of an answer for each row, each drawn by itself, exactly."""
+        """Draw the number of an answer for each row, independently and exactly."""
         numbers: NDArray[np.intp] = self.drawing.numbers(np.array(rows, np.intp), randomness, None)
         return list(map(int, numbers.tolist()))
 
 
 def read_mechanism(mechanism: Optimum | Channel, space: Space | None = None) -> CheckedMechanism:
-    """A design, whose certificate is checked again, or a channel, whose level is computed from all its rows.
+    """Check a mechanism: verify the certificate of a design, or compute the level of a channel from all its rows.
 
     Args:
         mechanism: `Optimum`, or a `Channel` of Fractions.
-        space: Secrets of a channel, and their distances; a design names its own.
+        space: Secrets of a channel, and their distances; a design contains its space.
 
     Raises:
-        WrongKind: for what is no mechanism.
-        PromiseBroken: for a design that does not prove what it states, and for a channel that keeps no level.
-        OutOfRange: for a channel without a space of its size, a design with another, and for a channel that reveals
-            nothing.
-        Unsupported: for a channel of floats, which keeps no level exactly.
+        WrongKind: for anything but an `Optimum` or a `Channel`.
+        PromiseBroken: for a design whose certificate fails, and for a channel that satisfies no level.
+        OutOfRange: for a channel without a space of its size, a design with a space, and a channel with equal rows.
+        Unsupported: for a channel of floats, which satisfies no level exactly.
 
-    Cost: the check is made once for each object.
+    Cost: each object is checked once.
 
     >>> from utmost.spaces import discrete
     >>> coin = Channel([["2/3", "1/3"], ["1/3", "2/3"]], secrets=["yes", "no"], outcomes=["yes", "no"])
@@ -86,12 +73,15 @@ def read_mechanism(mechanism: Optimum | Channel, space: Space | None = None) -> 
     """
     if isinstance(mechanism, Optimum):
         if space is not None:
-            raise OutOfRange("a design names its own space", came="another", where="space")
+            raise OutOfRange(
+                "a design contains its own space", came=space, where="space", remedy="Leave space out for a design."
+            )
         return _checked_design(mechanism)
     if not isinstance(mechanism, Channel):
         raise WrongKind("a mechanism must be a design or a channel", came=type(mechanism).__name__, where="mechanism")
     if not isinstance(space, Space):
-        raise OutOfRange("a channel says nothing of distances: name its space", came="none", where="space")
+        remedy = "Pass the space of its secrets, such as spaces.discrete(2)."
+        raise OutOfRange("a channel needs a space", came=type(space).__name__, where="space", remedy=remedy)
     return _checked_channel(mechanism, space)
 
 
@@ -99,7 +89,12 @@ def read_mechanism(mechanism: Optimum | Channel, space: Space | None = None) -> 
 def _checked_design(design: Optimum) -> CheckedMechanism:
     certificate = design.certificate
     if not certificate.verify():
-        raise PromiseBroken("a design must prove what it states", where="mechanism")
+        raise PromiseBroken(
+            "the certificate of a design must verify",
+            came="one that does not",
+            where="mechanism",
+            remedy="Compute the design again.",
+        )
     ptype, actions = certificate.ptype, certificate.consumer.actions
     return _with_digest(named_mechanism(design), ptype.space, ptype.level, actions)
 
@@ -113,15 +108,16 @@ def _checked_channel(channel: Channel, space: Space) -> CheckedMechanism:
         raise OutOfRange(f"the space must have {channel.shape[0]} secrets", came=space.size, where="space")
     epsilon = smallest_epsilon(channel, space)
     if epsilon.value == float("inf"):
-        raise PromiseBroken("a mechanism must keep some level", came="an outcome that rules a secret out")
+        came = "an outcome that is possible for some secrets and impossible for others"
+        raise PromiseBroken("a mechanism must satisfy some level", came=came)
     if epsilon.value == 0:
-        raise OutOfRange("an answer that is kept must reveal something", came="equal rows", where="mechanism")
+        raise OutOfRange("the rows of a mechanism must differ", came="equal rows", where="mechanism")
     at = level(epsilon.value) if epsilon.level is None else epsilon.level
     return _with_digest(named_mechanism(channel), space, at, channel.shape[1])
 
 
 def _with_digest(drawing: NamedMechanism, space: Space, at: Level, outcomes: int) -> CheckedMechanism:
-    """The mechanism, with the digest of all on which an answer and its promise depend."""
+    """Return the mechanism with the digest of everything on which its answers and its guarantee depend."""
     secrets = space.labels if drawing.names is None else drawing.names
     where = _digest("space", space.unit, space.size, *map(str, secrets), *_lengths(space))
     unit = "" if space.unit is None else f" {space.unit}"
@@ -132,18 +128,18 @@ def _with_digest(drawing: NamedMechanism, space: Space, at: Level, outcomes: int
 
 
 def _is_plain(secret: object) -> bool:
-    """Whether it may be a name or a number, and does not pretend to be an array."""
+    """Return whether a secret can be a name or a number, and not an array."""
     return isinstance(secret, Hashable) and not hasattr(type(secret), "__array__")
 
 
 def _lengths(space: Space) -> Iterable[object]:
-    """The essential edges, of which every other distance is a sum."""
+    """Return the lengths of the essential edges, which determine all other distances."""
     for x, y in space.edges.tolist():
         yield from (x, y, space.metric.length(x, y))
 
 
 def _probabilities(drawing: NamedMechanism) -> Iterable[object]:
-    """Every probability, or the law and what is made of its outcomes."""
+    """Return all probabilities; for noise, the distribution and the remap of its outcomes."""
     mechanism = drawing.mechanism
     if isinstance(mechanism, GeometricMatrix):
         yield from ("geometric", mechanism.size, level_text(mechanism.level))
@@ -156,7 +152,7 @@ def _probabilities(drawing: NamedMechanism) -> Iterable[object]:
 
 
 def _digest(*facts: object) -> str:
-    """The SHA-256 of facts as text, each with its length."""
+    """Return the SHA-256 of facts as text, each preceded by its length."""
     digest = sha256()
     for fact in facts:
         text = str(fact).encode()

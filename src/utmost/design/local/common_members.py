@@ -1,11 +1,11 @@
-r"""Reports of two families of blocks, one made of the other by the categories that they have in common.
+r"""Reports of two families of blocks, one drawn from the other by the number of common categories.
 
 .. math:: P(S_1 \mid S_2) = w(S_1)\,\bigl(1 + \gamma\,(|S_1 \cap S_2| - d_1 d_2/k)\bigr), \qquad
     \gamma = \frac{k(k-1)(k p_1 - d_1)}{d_1 (k - d_1)(k p_2 - d_2)},
 
-is a law of stricter reports wherever it is not negative, since both families are balanced: proofs/theory/
-local-protocols.md. It is drawn by rejection, as is the looser report given the stricter one and the category. How many
-tries that takes says something of the client: it is the client who draws, and no collector who watches.
+is a distribution of strict reports if it is nonnegative, because both families are balanced: proofs/theory/
+local-protocols.md. Strict reports are drawn from it by rejection, and so are loose reports given the strict one and the
+category. The number of tries depends on the category, so only the client, and no collector, may observe the drawing.
 """
 
 from collections.abc import Callable
@@ -25,23 +25,19 @@ _MOST_STATES = 200
 
 @dataclass(frozen=True, slots=True)
 class CommonMembers:
-    """The joint law of a strict and a loose report by their common categories.
-
-    Args:
-        strict, loose: Reports that have this joint law; `utmost.local.is_lossless` checks that.
-    """
+    """The joint distribution of a strict and a loose report by their common categories; see `is_lossless`."""
 
     strict: CategoryReport
     loose: CategoryReport
 
     def slope(self, a1: Alpha, a2: Alpha) -> Alpha:
-        """gamma."""
+        """Return gamma."""
         k, d1, d2 = self.strict.categories, self.strict.size, self.loose.size
         own, most = self.strict.inside_of(a1) * k - d1, self.loose.inside_of(a2) * k - d2
         return own * (k * (k - 1)) / (most * (d1 * (k - d1)))
 
     def tightened(self, loose: Reports, randomness: Randomness) -> Reports:
-        """A strict report from each loose one."""
+        """Draw a strict report from each loose one."""
 
         def blind(rows: NDArray[np.intp]) -> Reports:
             return self.strict.stricter(loose[rows], self.loose, np.zeros(len(rows), np.bool_), randomness)
@@ -49,7 +45,7 @@ class CommonMembers:
         return self._accepted(blind, self.strict, self.loose.members(loose), randomness)
 
     def relaxed(self, values: NDArray[np.int64], strict: Reports, randomness: Randomness) -> Reports:
-        """A loose report for each client with a strict one."""
+        """Draw a loose report for each client with a strict one."""
 
         def fresh(rows: NDArray[np.intp]) -> Reports:
             return self.loose.drawn(values[rows], randomness)
@@ -59,7 +55,7 @@ class CommonMembers:
     def _accepted(
         self, draw: Callable[[NDArray[np.intp]], Reports], how: CategoryReport, members: Reports, randomness: Randomness
     ) -> Reports:
-        """Drawn reports, anew until each is taken with a chance that rises with what it has in common with members."""
+        """Draw reports until each is accepted, with a probability that grows with the number of common members."""
         inside = np.zeros((len(members), how.categories), np.bool_)
         np.put_along_axis(inside, members, True, axis=1)
         left = np.arange(len(members))
@@ -80,7 +76,7 @@ class CommonMembers:
         return accepted
 
     def _chance(self, a1: Alpha, a2: Alpha, common: int) -> Alpha:
-        """The law's value over its largest, where the smaller set lies in the larger one."""
+        """Return the probability for ``common`` categories, divided by the largest, when one set contains the other."""
         k, d1, d2 = self.strict.categories, self.strict.size, self.loose.size
         mean, slope = Fraction(d1 * d2, k), self.slope(a1, a2)
         return (slope * (common - mean) + 1) / (slope * (min(d1, d2) - mean) + 1)

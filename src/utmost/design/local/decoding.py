@@ -1,8 +1,8 @@
-"""Estimates of the number of clients with each of some candidate words from tallied reports, with error bars.
+"""Estimates of the number of clients with each candidate word, from counts of reports, with standard errors.
 
-With n_wj the clients of cohort j whose word is w, the expected true ones at place i are
-t_ij = sum_w B_wij n_wj, where B_wij says whether w sets place i in cohort j. Cohorts are drawn at random, so n_wj is
-N_w/c on average, and the N_w are found by regression; words that nobody listed raise all places about alike.
+Let n_wj be the number of clients of cohort j with word w. The expected number of true ones at place i is
+t_ij = sum_w B_wij n_wj, where B_wij is 1 if w sets place i in cohort j. Cohorts are drawn at random, so n_wj is N_w/c
+on average, and a regression estimates the N_w. Words that are no candidates raise all places about equally.
 """
 
 from collections.abc import Sequence
@@ -22,30 +22,16 @@ from utmost.design.local.bits import BitResponse
 from utmost.design.local.words import Bloom, BloomCounts
 from utmost.errors import OutOfRange, SolverFailed
 
-# So many exchanges of all places at once may pass without progress before single exchanges take over.
+# After this many block exchanges without progress, single exchanges are used.
 _PATIENCE = 5
-# Added to the diagonal, in units of its largest entry: dependent columns share their weight.
+# This part of the largest entry is added to the diagonal, so that dependent columns share their weight.
 _RIDGE = 1e-11
 
 
 def nonnegative_least_squares(gram: Floats, moments: Floats, *, tolerance: float = 1e-9) -> Floats:
-    r"""The x >= 0 with the least x'Gx/2 - b'x, for G = A'A and b = A'y: of the least ||Ax - y||.
-
-    Block principal pivoting, which is fast where the columns are nearly independent; where it makes no progress, the
-    active-set method of Lawson and Hanson, which cannot fail to. At the end the conditions of Karush, Kuhn and Tucker
-    hold.
-
-    Args:
-        gram: G, shape (k, k), positive semidefinite; a ridge of 1e-11 of its largest diagonal entry is added.
-        moments: b, shape (k,).
-        tolerance: Largest distance of a gradient below zero, relative to the largest of ``moments``.
-
-    Raises:
-        SolverFailed: where rounding keeps the active set from settling.
-
-    >>> nonnegative_least_squares(np.array([[2.0, 1.0], [1.0, 2.0]]), np.array([1.0, -1.0])).round(9).tolist()
-    [0.5, 0.0]
-    """
+    """Return the x >= 0 that minimises x'Gx/2 - b'x, for G = A'A and b = A'y: the minimum of ||Ax - y||."""
+    # Block principal pivoting is fast for nearly independent columns. If it makes no progress, the active-set method of
+    # Lawson and Hanson follows, which always terminates. The Karush-Kuhn-Tucker conditions hold for the result.
     gram, moments = (
         as_array(gram, "gram", ndim=2).astype(np.float64),
         as_array(moments, "moments", ndim=1).astype(float),
@@ -62,7 +48,7 @@ def nonnegative_least_squares(gram: Floats, moments: Floats, *, tolerance: float
 
 
 def _by_blocks(gram: Floats, moments: Floats, slack: float) -> Floats | None:
-    """Free all places at 0 with a negative gradient, fix all that came out negative, until there are none."""
+    """Free all places at 0 with a negative gradient and fix all negative places, until there are none; else None."""
     free, fewest, patience = np.zeros(len(moments), np.bool_), len(moments) + 1, _PATIENCE
     while patience:
         x = _solution_on(gram, moments, free)
@@ -76,7 +62,7 @@ def _by_blocks(gram: Floats, moments: Floats, slack: float) -> Floats | None:
 
 
 def _one_by_one(gram: Floats, moments: Floats, slack: float) -> Floats:
-    """Free the place with the steepest descent; go towards the solution until a coefficient reaches 0, and fix it."""
+    """Free the place with the steepest descent, move towards the solution until a coefficient reaches 0, and fix it."""
     x, free = np.zeros(len(moments)), np.zeros(len(moments), np.bool_)
     for _ in range(30 * len(moments)):
         descent = np.where(free, -np.inf, moments - gram @ x)
@@ -86,18 +72,23 @@ def _one_by_one(gram: Floats, moments: Floats, slack: float) -> Floats:
         free[best] = True
         wanted = _solution_on(gram, moments, free)
         while (falling := free & (wanted <= 0)).any():
-            # As far as the first coefficient that reaches 0 allows.
+            # Move until the first coefficient reaches 0.
             shares = x[falling] / np.maximum(x[falling] - wanted[falling], 1e-300)
             x = x + float(shares.min()) * (wanted - x)
             free[np.flatnonzero(falling)[shares <= shares.min()]] = False
             x = np.where(free, np.maximum(x, 0), 0.0)
             wanted = _solution_on(gram, moments, free)
         x = wanted
-    raise SolverFailed("the active set must settle", came=f"{len(moments)} places", where="nonnegative_least_squares")
+    raise SolverFailed(
+        "the active set must stop changing",
+        came=f"changes after {len(moments)} places",
+        where="nonnegative_least_squares",
+        remedy="Pass a larger tolerance.",
+    )
 
 
 def _solution_on(gram: Floats, moments: Floats, free: NDArray[np.bool_]) -> Floats:
-    """The solution with 0 wherever a place is not free."""
+    """Return the solution that is 0 at all places that are not free."""
     places = np.flatnonzero(free)
     x = np.zeros(len(moments))
     x[places] = np.linalg.solve(gram[np.ix_(places, places)], moments[places])
@@ -106,13 +97,13 @@ def _solution_on(gram: Floats, moments: Floats, free: NDArray[np.bool_]) -> Floa
 
 @dataclass(frozen=True, slots=True, repr=False)
 class FoundWord(Display):
-    """A candidate word that the reports show to be there.
+    """A candidate word that some clients have, according to the reports.
 
     Attributes:
         word: Word.
         count: Estimated number of clients with the word.
         error: Standard error of the count.
-        p_value: p-value of the hypothesis that nobody has it, before the correction for many candidates.
+        p_value: p-value of the hypothesis that no client has the word, before the correction for many candidates.
     """
 
     word: str
@@ -121,7 +112,7 @@ class FoundWord(Display):
     p_value: float
 
     def interval(self, confidence: Number = DEFAULT_CONFIDENCE) -> tuple[float, float]:
-        """The count give or take its normal quantile of standard errors, cut off at 0.
+        """Return a normal confidence interval of the count, cut off at 0.
 
         >>> [round(end) for end in FoundWord("mary", 1000.0, 50.0, 0.0).interval()]
         [902, 1098]
@@ -132,21 +123,16 @@ class FoundWord(Display):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Decoding(Display):
-    """The candidates found, most frequent first, and what is left.
+    """The words found, most frequent first, and the estimated remainder."""
 
-    Attributes:
-        found: Candidates that are significant at the level asked for.
-        others: Estimated clients with none of these words.
-        spread: Residual variance in units of what the model expects: near 1 where it fits. Above 1 it has already
-            widened the errors: words that are not listed, or too rare to be found, are in the way.
-    """
-
-    found: tuple[FoundWord, ...]
-    others: float
+    found: tuple[FoundWord, ...]  # candidates that are significant
+    others: float  # estimated number of clients with other words
+    # Residual variance divided by the variance that the model expects. Above 1, missing or rare words are likely, and
+    # the standard errors have been widened.
     spread: float
 
     def count(self, word: str) -> float:
-        """The estimate for a word, 0 where it was not found."""
+        """Return the estimate for a word; 0 if the word was not found."""
         return next((each.count for each in self.found if each.word == word), 0.0)
 
 
@@ -158,26 +144,25 @@ def decode(
     *,
     significance: Number = "0.05",
 ) -> Decoding:
-    """The candidate words that the clients have, and the number of clients of each.
+    """Find the candidate words that clients have, and estimate the number of clients with each.
 
-    1. Estimate the true ones at every place, without bias.
-    2. Keep the candidates whose places stand out most, half as many as there are places.
-    3. Regress on these, with no coefficient below zero (and one more for all other words).
-    4. Regress on those with a positive coefficient by weighted least squares; drop what is not significant, the least
-       significant first, until everything left is. Errors are those of the responses, of the random cohorts and of what
-       the model leaves unexplained.
+    1. Estimate the number of true ones at every place, without bias.
+    2. Keep the candidates whose places have the largest estimates, half as many candidates as there are places.
+    3. Regress on these, with nonnegative coefficients (and one more coefficient for all other words).
+    4. Regress on the candidates with a positive coefficient by weighted least squares. Remove the least significant
+       candidates until all are significant. Standard errors include the responses, the random cohorts and the residuals
+       of the model.
 
     Args:
-        counts: Ones and clients of the reports.
+        counts: Numbers of ones and of clients in the reports.
         response: Response from true bit to report.
         bloom: Bloom filter of the reports.
-        candidates: Different words.
-        significance: Chance that any word is listed that nobody has, shared equally among all candidates
+        candidates: Distinct words.
+        significance: Probability that any word is found that no client has, divided equally among all candidates
             (Bonferroni).
 
     Raises:
-        OutOfRange: for a word listed twice, counts of another shape, no client at all, or a significance outside
-            (0, 1).
+        OutOfRange: for repeated candidates, counts of a wrong shape, no clients, and a significance outside (0, 1).
 
     Cost: a microsecond or two for each candidate and cohort, then the regression: seconds for thousands of candidates.
     """
@@ -187,9 +172,12 @@ def decode(
     sequence_of(candidates, text, "candidates")
     share = between_0_and_1(significance, "the significance", "decode")
     if len(set(candidates)) != len(candidates):
-        raise OutOfRange("the candidates must be different words", came=f"{len(candidates)} of them", where="decode")
+        twice = next(word for at, word in enumerate(candidates) if word in candidates[:at])
+        raise OutOfRange("the candidates must be distinct words", came=f"{twice!r} twice", where="decode")
     if counts.ones.shape != (bloom.cohorts, bloom.bits) or not counts.clients.any():
-        raise OutOfRange(f"the counts must hold clients of ({bloom.cohorts}, {bloom.bits})", came=counts.ones.shape)
+        required = f"the counts must have {bloom.cohorts} cohorts and {bloom.bits} bits, and at least one client"
+        came = f"shape {counts.ones.shape} with {int(counts.clients.sum())} clients"
+        raise OutOfRange(required, came=came)
     rows = _PlaceEquations.of(counts, response, bloom)
     words = rows.screened(list(candidates), bloom)
     words = words.part(nonnegative_least_squares(*rows.normal(words))[:-1] > 0)
@@ -205,7 +193,7 @@ def decode(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _CandidateWords:
-    """Words, and the places that each sets, as rows of numbers of places over all cohorts: shape (words, places)."""
+    """Words, and a 0/1 matrix (words, places) of the places that each word sets over all cohorts."""
 
     words: list[str]
     sets: Floats
@@ -216,7 +204,7 @@ class _CandidateWords:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _PlaceEquations:
-    """The equations, one a place: estimates, their variances, the share of all clients in the cohort, and others'."""
+    """One equation for each place: estimate, variance, share of clients in the cohort, and weight of other words."""
 
     estimates: Floats
     variances: Floats
@@ -229,13 +217,13 @@ class _PlaceEquations:
         shares = counts.clients / counts.clients.sum()
         here = np.repeat(counts.clients > 0, bloom.bits)
         by_place = np.repeat(shares, bloom.bits)
-        # A word that is not listed sets each place of its cohort with this chance.
+        # A word that is no candidate sets each place of its cohort with this probability.
         chance = 1 - (1 - 1 / bloom.bits) ** bloom.hashes
         variances = np.where(here, np.maximum(counts.variances(response).reshape(-1), 1e-9), np.inf)
         return cls(counts.true_ones(response).reshape(-1), variances, by_place, by_place * chance, bloom.cohorts)
 
     def screened(self, candidates: list[str], bloom: Bloom) -> _CandidateWords:
-        """The candidates whose own places stand out most, half as many as there are places."""
+        """Return the candidates whose places have the largest estimates, half as many as there are places."""
         usual = np.average(self.estimates.reshape(self.cohorts, -1), axis=1).repeat(bloom.bits)
         excess = np.where(np.isfinite(self.variances), (self.estimates - usual) * self.shares / self.variances, 0.0)
         places = [_places(word, bloom) for word in candidates]
@@ -247,11 +235,11 @@ class _PlaceEquations:
         return _CandidateWords([candidates[number] for number in best.tolist()], sets)
 
     def design(self, words: _CandidateWords) -> Floats:
-        """Shape (words + 1, places): expected ones at each place for one client with a word, or with another one."""
+        """Return (words + 1, places): the expected ones at each place per client with a word, or with another word."""
         return np.vstack([words.sets * self.shares, self.others])
 
     def normal(self, words: _CandidateWords) -> tuple[Floats, Floats]:
-        """Gram matrix and moments, each row weighted by its variance."""
+        """Return the Gram matrix and the moments, each row divided by its variance."""
         design = self.design(words)
         weighted = design / self.variances
         return weighted @ design.T, weighted @ self.estimates
@@ -259,7 +247,7 @@ class _PlaceEquations:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Fit:
-    """Estimates and standard errors for words, the others last."""
+    """Estimates and standard errors for words, followed by those for other words."""
 
     counts: Floats
     errors: Floats
@@ -283,8 +271,8 @@ class _Fit:
 
     @property
     def p_values(self) -> Floats:
-        """One-sided, of each word."""
-        z = self.counts[:-1] / np.maximum(self.errors[:-1], 1e-300)  # never divided by 0
+        """One-sided p-values of the words."""
+        z = self.counts[:-1] / np.maximum(self.errors[:-1], 1e-300)  # no division by 0
         return np.array([0.5 * erfc(each / sqrt(2)) for each in z])
 
     def decoding(self, words: list[str]) -> Decoding:
@@ -294,7 +282,7 @@ class _Fit:
 
 
 def _inverse(gram: Floats) -> Floats:
-    """The inverse, after scaling to a unit diagonal; a ridge of 1e-12 distinguishes equal columns."""
+    """Return the inverse, after scaling to a unit diagonal, with a ridge of 1e-12 for equal columns."""
     scale = np.sqrt(np.where(np.diag(gram) > 0, np.diag(gram), 1.0))
     unit = gram / np.outer(scale, scale) + 1e-12 * np.eye(len(gram))
     inverse: Floats = np.linalg.inv(unit) / np.outer(scale, scale)
@@ -302,10 +290,8 @@ def _inverse(gram: Floats) -> Floats:
 
 
 def _cohort_variance_of_counts(solver: Floats, words: _CandidateWords, counts: Floats, rows: _PlaceEquations) -> Floats:
-    """The variance by random cohorts: N_w clients fall into cohorts j with chances s_j, and count L_j in each.
-
-    The variance of an estimate is the sum over w of N_w (sum_j s_j L_j^2 - (sum_j s_j L_j)^2).
-    """
+    """Return the variance of counts due to random cohorts: sum over w of N_w (sum_j s_j L_j^2 - (sum_j s_j L_j)^2)."""
+    # N_w clients fall into cohorts j with probabilities s_j, and each contributes L_j to the estimate.
     cohorts, size = rows.cohorts, len(rows.shares) // rows.cohorts
     shares = rows.shares[::size]
     of_cohort = np.eye(cohorts)
@@ -318,11 +304,11 @@ def _cohort_variance_of_counts(solver: Floats, words: _CandidateWords, counts: F
 
 
 def _cohort_variance_of_ones(words: _CandidateWords, counts: Floats, rows: _PlaceEquations) -> Floats:
-    """The variance of the true ones at each place by the random cohorts."""
+    """Return the variance, due to the random cohorts, of the number of true ones at each place."""
     scattered: Floats = np.maximum(counts[:-1], 0) @ words.sets * rows.shares * (1 - rows.shares)
     return scattered
 
 
 def _places(word: str, bloom: Bloom) -> list[int]:
-    """The places of a word over all cohorts, each once."""
+    """Return the places of a word over all cohorts, each once."""
     return sorted({c * bloom.bits + place for c in range(bloom.cohorts) for place in bloom.places(word, c)})

@@ -1,4 +1,4 @@
-"""Permanent responses whose parameter can be relaxed: memoised, in any order, at the price of the loosest."""
+"""Permanent (memoised) responses at several parameters, in any order, with the total loss of the largest epsilon."""
 
 from fractions import Fraction
 from typing import Any
@@ -18,23 +18,23 @@ Packed = NDArray[np.uint8]
 
 
 class PermanentResponses(ProcessMemory):
-    """The bits of one client or of many, and their responses by the map f at every parameter asked for.
+    """The bits of one or many clients, with permanent responses by the map f at several parameters.
 
-    A response is drawn once for each parameter; asked again, the same one is given. Those at several parameters are one
-    Markov chain in which a stricter response depends on the looser one only, so that all of them together lose what the
-    loosest loses.
+    A response is drawn once for each parameter, and later calls return the same response. Responses at several
+    parameters form a Markov chain in which a response with a smaller epsilon depends only on the response with the next
+    larger epsilon, so all of them together satisfy the largest epsilon.
 
     Args:
         bits: Array of 0 and 1, of any shape; it is copied.
         randomness: Source of random bits, by default the operating system.
 
     Raises:
-        NotANumber: for what is no bit.
+        NotANumber: for anything but bits.
 
-    Promise: each *bit* loses `spent`. A value that sets h bits of a Bloom filter loses `spent_by_value(h)`. Reports
-    drawn from the responses are functions of them and cost nothing more.
+    Guarantee: each *bit* has the level `spent`; a value that sets h bits of a Bloom filter has the level
+    `spent_by_value(h)`. Reports drawn from the responses are post-processing, and cost nothing more.
 
-    Source: [koufogiannis2015], Section 4.1, with the coupling that loses nothing.
+    Source: [koufogiannis2015], section 4.1, with the lossless coupling.
 
     >>> answer = PermanentResponses([[0, 1, 1], [1, 0, 0]])
     >>> first, looser = answer.at("1/2"), answer.at("1/4")
@@ -54,11 +54,11 @@ class PermanentResponses(ProcessMemory):
         self._randomness = randomness
 
     def at(self, a: Number) -> Bits:
-        """The responses at a parameter: a fair coin with probability ``a``, the bit itself otherwise.
+        """Return the responses at a parameter: a fair coin with probability ``a``, else the bit itself.
 
         Raises:
             OutOfRange: unless 0 < a < 1.
-            Unsupported: for a new parameter asked for in another process than the one that made the responses.
+            Unsupported: for a new parameter in a process other than the one that created this object.
         """
         response = BitResponse.permanent(a)
         share = 2 * response.zero
@@ -89,16 +89,16 @@ class PermanentResponses(ProcessMemory):
 
     @property
     def parameters(self) -> tuple[Fraction, ...]:
-        """Every parameter asked for, strictest (largest) first."""
+        """All parameters so far, the largest (smallest epsilon) first."""
         return tuple(sorted(self._known, reverse=True))
 
     @property
     def spent(self) -> Level | None:
-        """The level of one bit over all responses; None before the first."""
+        """The level of one bit for all responses together; None before the first response."""
         return BitResponse.permanent(min(self._known)).level if self._known else None
 
     def spent_by_value(self, hashes: int) -> Level | None:
-        """The level of a value that sets ``hashes`` bits, against any other such value."""
+        """Return the level of a value that sets ``hashes`` bits, against any other such value."""
         hashes = integer(hashes, "hashes")
         return BitResponse.permanent(min(self._known)).level_of_value(hashes) if self._known else None
 

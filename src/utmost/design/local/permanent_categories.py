@@ -1,12 +1,12 @@
-r"""Permanent reports of categories: drawn once for each level, in any order of levels, at the price of the loosest.
+r"""Permanent reports of categories: one for each level, in any order, with the total loss of the largest epsilon.
 
-Reports at levels 1 < 2 < 3 are one Markov chain, each made of the looser next one: it keeps the set with the chance
-c = (p - d/k)/(p' - d/k), where p' is the looser one's p, and is drawn blindly else. So the chances of keeping multiply.
-Between two that are there, S_1 and S_3, the middle one is by Bayes' rule, with a = c_23 and b = c_12, w the weight of
-a set that is drawn blindly:
+Reports at levels 1 < 2 < 3 form a Markov chain, in which each report is drawn from the report at the next larger
+epsilon: with probability c = (p - d/k)/(p' - d/k), where p' belongs to the larger epsilon, it is the same set;
+otherwise it is a random set, with weights w. So probabilities of equality multiply. To draw S_2 between known S_1 and
+S_3, Bayes' rule with a = c_23 and b = c_12 gives:
 
-- where S_1 and S_3 differ: S_3 with weight a (1 - b), S_1 with (1 - a) b, and blind with (1 - a)(1 - b);
-- where they are one set S: S with weight a b + w_S (a (1 - b) + (1 - a) b), and blind with w_S (1 - a)(1 - b).
+- if S_1 and S_3 differ: S_3 with weight a (1 - b), S_1 with (1 - a) b, and a random set with (1 - a)(1 - b);
+- if S_1 = S_3 = S: S with weight a b + w_S (a (1 - b) + (1 - a) b), and a random set with w_S (1 - a)(1 - b).
 """
 
 from fractions import Fraction
@@ -25,23 +25,23 @@ from utmost.design.local.bits import Bits, draw_bits
 from utmost.design.local.categories import Alpha, CategoryReport, Reports, chances_of
 from utmost.design.local.category_reports import CategoryCoupling, in_parts, read_values
 
-# More states than these are drawn in turns: a state is a byte.
+# More states than this are drawn in several passes, because a state is a byte.
 _MOST_STATES = 200
 
 
 class PermanentReports(ProcessMemory):
-    """The categories of one client or of many, and their reports by the same sets at every level that is asked for.
+    """The categories of one or many clients, with permanent reports by the same sets at several levels.
 
-    A report is drawn once for each level; asked again, the same one is given. Those at several levels, asked in any
-    order, are one Markov chain, so that all of them together lose what the loosest loses.
+    A report is drawn once for each level, and later calls return the same report. Reports at several levels, in any
+    order, form a Markov chain, so all of them together satisfy the largest epsilon.
 
     Args:
         values: (clients,) integers in 0..k-1; they are copied.
-        how: Report by sets or blocks; its own level is drawn only when needed.
+        how: Kind of reports, by sets or blocks; only its sets matter, not its level.
         randomness: Source of random bits, by default the operating system.
 
     Raises:
-        OutOfRange: for what is no list of categories.
+        OutOfRange: for anything but a list of categories.
 
     >>> from utmost.local import short_report
     >>> answers = PermanentReports([3, 3, 0], short_report(10, 1))
@@ -62,11 +62,11 @@ class PermanentReports(ProcessMemory):
         self._randomness = randomness
 
     def at(self, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> Reports:
-        """The reports at a level; new ones are drawn given all that were.
+        """Return the reports at a level; new reports are drawn conditionally on all earlier ones.
 
         Raises:
-            NotALevel: for what is no level.
-            Unsupported: for a new level asked for in another process than the one that made the reports.
+            NotALevel: for an invalid level.
+            Unsupported: for a new level in a process other than the one that created this object.
         """
         how = self._how.at(level(epsilon, alpha))
         with self._alone():
@@ -79,12 +79,12 @@ class PermanentReports(ProcessMemory):
 
     @property
     def levels(self) -> tuple[Level, ...]:
-        """Every level asked for, strictest first."""
+        """All levels so far, the smallest epsilon first."""
         return tuple(sorted(self._known))
 
     @property
     def spent(self) -> Level | None:
-        """The level of one client over all reports; None before the first."""
+        """The level of one client for all reports together; None before the first report."""
         return max(self._known) if self._known else None
 
     def _drawn(self, how: CategoryReport) -> Reports:
@@ -106,13 +106,13 @@ class PermanentReports(ProcessMemory):
 
 
 class _Between:
-    """The report between a stricter and a looser one of the same sets, given both."""
+    """Reports between strict and loose reports of the same sets, given both."""
 
     def __init__(self, strict: CategoryReport, how: CategoryReport, loose: CategoryReport) -> None:
         self._strict, self._how, self._loose = strict, how, loose
 
     def drawn(self, strict: Reports, loose: Reports, randomness: Randomness) -> Reports:
-        """The middle reports: one of the two, or drawn blindly."""
+        """Draw the middle reports: one of the two given reports, or a random set."""
         is_same = np.asarray((strict == loose).reshape(len(strict), -1).all(axis=1))
         groups, weights = self._how.weights(loose)
         informed = np.zeros(len(strict), np.bool_)
@@ -129,24 +129,24 @@ class _Between:
         return between
 
     def _keeps(self, *alphas: Alpha) -> tuple[Alpha, Alpha]:
-        """a and b: the chances that the middle one keeps the looser, and the stricter the middle one."""
+        """Return a = P(the middle report equals the loose one) and b = P(the strict report equals the middle one)."""
         share = Fraction(self._how.size, self._how.categories)
         reports = (self._strict, self._how, self._loose)
         strict, middle, loose = (how.inside_of(alpha) - share for how, alpha in zip(reports, alphas, strict=True))
         return middle / loose, strict / middle
 
     def _informed_apart(self, *alphas: Alpha) -> Alpha:
-        """The chance of not being drawn blindly, where the two differ."""
+        """Return the probability of not drawing a random set, if the two reports differ."""
         a, b = self._keeps(*alphas)
         return 1 - (1 - a) * (1 - b) / (1 - a * b)
 
     def _informed_at_one(self, *alphas: Alpha, weight: Fraction) -> Alpha:
-        """The chance of not being drawn blindly, where the two are one set of this weight."""
+        """Return the probability of not drawing a random set, if both reports are one set of this weight."""
         a, b = self._keeps(*alphas)
         return (a * b + (a * (1 - b) + (1 - a) * b) * weight) / (a * b + (1 - a * b) * weight)
 
     def _loose_of_two(self, *alphas: Alpha) -> Alpha:
-        """The chance of the looser one, where it is one of the two."""
+        """Return the probability of the loose report, if the middle report is one of the two."""
         a, b = self._keeps(*alphas)
         return a * (1 - b) / (a * (1 - b) + (1 - a) * b)
 

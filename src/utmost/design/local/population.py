@@ -1,18 +1,18 @@
-r"""How common each secret is among those who answered by a channel: the likeliest population, and how near it is.
+r"""The distribution of secrets among people who answered by a channel: maximum-likelihood estimate and accuracy.
 
-Of N answers a share f_y is y. A population p makes y with probability q_y = sum_x p_x C[x, y], and the likelihood of
-the answers is the exponential of N sum_y f_y log q_y, which is concave in p. The update p_x g_x, where
+A share f_y of N answers is y. A population p gives answer y with probability q_y = sum_x p_x C[x, y], and the
+log-likelihood N sum_y f_y log q_y is concave in p. The update p_x g_x, where
 
 .. math:: g_x = \sum_y f_y\, C[x, y] / q_y,
 
-is Bayes' rule averaged over the answers; it raises the likelihood. By concavity no population is likelier by more than
-max_x g_x - 1 for each answer, in nats: that gap is computed from p alone, however p was found.
+is Bayes' rule averaged over the answers, and increases the likelihood. By concavity, no population has a log-likelihood
+per answer that is larger by more than max_x g_x - 1 nats. This gap is computed from p alone, so it holds for any p.
 
-**Bars.** The curvature of the likelihood at p is F = N sum_y f_y C_y C_y^T / q_y^2. The errors of the shares have the
-covariance B (B^T F B)^-1 B^T, B a basis of the changes that sum to 0: so it is as N grows, for shares that are not 0.
-Of reports of categories the bars are those of the unbiased estimate, which is no better.
+**Standard errors.** The curvature of the negative log-likelihood at p is F = N sum_y f_y C_y C_y^T / q_y^2. For large N
+and positive shares, the errors of the shares have the covariance B (B^T F B)^-1 B^T, where B is a basis of the changes
+that sum to 0. For reports of categories, the standard errors of the unbiased estimate are given, which are not smaller.
 
-Source: [agrawal2001] (the update), [elsalamouny2020] (for channels of privacy).
+Source: [agrawal2001] (the update), [elsalamouny2020] (private channels).
 """
 
 from collections.abc import Callable
@@ -32,29 +32,21 @@ from utmost.design.local.categories import CategoryReport
 from utmost.design.local.category_reports import CategoryCounts
 from utmost.errors import OutOfRange, Unsupported
 
-# Sums of so many products of floats are off by less than this part, and a few for the quotients.
+# Relative error of a float operation; sums of k products and a few quotients have at most k + 4 such errors.
 _ROUNDING = 2.0**-51
 _MOST_MEMBERS = 1 << 27
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Population(Display):
-    """The shares of the secrets that make the answers likeliest, to a gap.
+    """The shares of the secrets that maximise the likelihood of the answers, up to a gap."""
 
-    Attributes:
-        shares: (n,) float64, summing to 1.
-        errors: (n,) standard errors of the shares by the answers alone, for many answers and shares that are not 0;
-            infinite where the population is not determined.
-        gap: No shares make the answers likelier by more than this for each answer, in nats; rounded up.
-        steps: Number of updates.
-        is_determined: Whether no other population has the same law of answers; where one has, the answers cannot tell
-            the two apart, however many there are. Of a channel of floats, up to their rounding.
-    """
-
-    shares: NDArray[np.float64]
+    shares: NDArray[np.float64]  # (n,), summing to 1
+    # (n,) standard errors due to the random answers, for many answers and positive shares; infinite if not determined.
     errors: NDArray[np.float64]
-    gap: float
-    steps: int
+    gap: float  # no shares have a log-likelihood per answer larger by more than this, in nats; rounded up
+    steps: int  # number of updates
+    # Whether different populations have different distributions of answers (for floats, up to rounding).
     is_determined: bool
 
 
@@ -62,23 +54,23 @@ class Population(Display):
 def iterative_bayesian_update(
     channel: Channel | CategoryReport, answers: object, *, within: Number = "1e-6", steps: int = 10_000
 ) -> Population:
-    """The population that makes answers likeliest, by Bayes' rule again and again: of places, categories, any channel.
+    """Return the maximum-likelihood population for answers of a channel, by iterating Bayes' rule.
 
-    It looks at answers alone, and costs no privacy. Its shares are never negative, and so biased where one is near 0.
+    The estimate uses only the answers, so it costs no privacy. Shares are never negative, so small shares are biased.
 
     Args:
-        channel: (n, m), by which each person's answer was drawn once; or a report of categories.
-        answers: (m,) how many answers were each outcome, in the order of the channel's outcomes; of a report of
-            categories the reports themselves.
-        within: Ends when the gap is at most this.
-        steps: Ends after so many updates, whatever the gap is then.
+        channel: (n, m) channel with which each person drew one answer; or a kind of reports of categories.
+        answers: (m,) number of answers with each outcome, in the order of the outcomes of the channel; for reports of
+            categories, the reports.
+        within: Gap at which the iteration ends.
+        steps: Largest number of updates; the gap may then be larger than ``within``.
 
     Raises:
-        OutOfRange: for counts that are no integers from 0 on, are all 0, or are of an outcome that never comes; for
-            reports of another kind, or none.
-        Unsupported: for reports whose sets have more than 2^27 members together.
+        OutOfRange: for counts that are not integers >= 0, are all 0, or count an impossible outcome; for invalid
+            reports, and for an empty list of reports.
+        Unsupported: for reports whose sets have more than 2^27 members in total.
 
-    Cost: O(n m) each step, and O(n^2 m) for the bars; of reports as many operations as they have members.
+    Cost: O(n m) per step, and O(n^2 m) for the standard errors; for reports, one operation per member and step.
 
     Source: [agrawal2001], [elsalamouny2020].
 
@@ -110,7 +102,7 @@ def iterative_bayesian_update(
 
 @dataclass(frozen=True, slots=True)
 class _Evidence:
-    """The evidence of answers about a population: g of shares, and the bars of the likeliest ones."""
+    """The evidence of answers about a population: the function g of shares, and standard errors of the estimate."""
 
     size: int
     raised: Callable[[Floats], Floats]
@@ -130,7 +122,7 @@ def _evidence_of_counts(channel: Channel, counts: object) -> _Evidence:
     def errors(shares: Floats) -> Floats:
         if not is_determined:
             return np.full(n, np.inf)
-        # Changes of the first n - 1 shares, which the last one takes back.
+        # Changes of each of the first n - 1 shares, with the opposite change of the last share.
         basis = np.vstack([np.eye(n - 1), -np.ones(n - 1)])
         slopes = (basis.T @ matrix) * (np.sqrt(frequencies) / (shares @ matrix))
         covariance = basis @ np.linalg.pinv(slopes @ slopes.T, hermitian=True) @ basis.T
@@ -140,13 +132,17 @@ def _evidence_of_counts(channel: Channel, counts: object) -> _Evidence:
 
 
 def _evidence_of_reports(how: CategoryReport, reports: object) -> _Evidence:
-    """The evidence from the categories of each report: one with the own category is as likely as all others with it."""
+    """Return the evidence of reports of categories."""
     sent = how.read(reports)
     different, times = np.unique(sent, axis=0, return_counts=True)
     if not len(sent) or len(different) * how.size > _MOST_MEMBERS:
         if not len(sent):
-            raise OutOfRange("there must be a report", came="none", where="answers")
-        raise Unsupported("reports must have at most 2^27 members together", came="more", remedy="Use CategoryCounts.")
+            raise OutOfRange("there must be at least one report", came="none", where="answers")
+        raise Unsupported(
+            "reports must have at most 2^27 members together",
+            came=f"{len(different) * how.size}",
+            remedy="Use CategoryCounts.",
+        )
     members = how.members(different).astype(np.int32)
     own, other = (float(how.likelihood(is_own)) for is_own in (True, False))
 
@@ -165,15 +161,21 @@ def _read_counts(counts: object, channel: Channel) -> NDArray[np.int64]:
     seen = plain_array(counts, "list of counts")
     m = channel.shape[1]
     if seen.shape != (m,) or seen.dtype.kind not in "iu" or seen.min() < 0 or not seen.any():
-        raise OutOfRange(f"counts must be {m} integers from 0 on, not all 0", came="others", where="counts")
+        came = f"{seen.dtype} of shape {seen.shape}"
+        if seen.shape == (m,) and seen.dtype.kind in "iu":
+            came = f"a smallest count of {seen.min()}, and a sum of {seen.sum()}"
+        remedy = "Count the answers with each outcome, such as numpy.bincount(answers, minlength=m)."
+        raise OutOfRange(f"counts must be {m} integers >= 0, not all 0", came=came, where="counts", remedy=remedy)
     never = np.flatnonzero((seen > 0) & ~(channel.matrix != 0).any(axis=0))
     if never.size:
-        raise OutOfRange("only outcomes that can come can be counted", came=f"outcome {never[0]}", where="counts")
+        came = f"{seen[never[0]]} of outcome {never[0]}"
+        remedy = "Check that the answers come from this channel."
+        raise OutOfRange("impossible outcomes must have count 0", came=came, where="counts", remedy=remedy)
     return seen.astype(np.int64)
 
 
 def _rank(channel: Channel) -> int:
-    """The number of independent rows; exact for Fractions."""
+    """Return the number of linearly independent rows; exact for Fractions."""
     if is_exact(channel.matrix):
         return len(independent(channel.matrix)[0])
     return int(np.linalg.matrix_rank(channel.matrix))

@@ -1,4 +1,4 @@
-"""Subset selection: a report is any set of d of k categories; randomised response where d is 1."""
+"""Subset selection: a report is any set of d of k categories. For d = 1 it is randomised response."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -25,12 +25,12 @@ Sets = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, repr=False)
 class SubsetSelection(CategoryReport):
-    """Reports of d of k categories, with the own one among them as often as the level allows.
+    """Reports of d of k categories that contain the client's category as often as the level allows.
 
     Args:
         categories: k >= 2.
         size: d, from 1 (randomised response) to k - 1.
-        level: Level of one report, whatever else is known.
+        level: Level of one report.
 
     Raises:
         OutOfRange: for other sizes.
@@ -53,52 +53,58 @@ class SubsetSelection(CategoryReport):
 
     @property
     def bits(self) -> int:
-        """The length of a report, as the number of its set."""
+        """The length of a report in bits, if the set is sent as its number."""
         return (comb(self.categories, self.size) - 1).bit_length()
 
     @property
     def is_complete(self) -> bool:
-        """Every set is a report."""
+        """True: every set of d categories is a report."""
         return True
 
     def sets(self) -> Iterator[tuple[Fraction, tuple[int, ...]]]:
-        """Every set with its weight, the chance that it is drawn blindly."""
+        """Yield the weight of every set, which is its probability without the category, and its categories."""
         weight = Fraction(1, comb(self.categories, self.size))
         return ((weight, some) for some in combinations(range(self.categories), self.size))
 
     def read(self, reports: Any) -> Sets:
-        """Reports with ascending categories.
+        """Check reports, and return them with ascending categories.
 
         Raises:
-            OutOfRange: for what are no sets of d categories.
+            OutOfRange: for anything but sets of d categories.
         """
         sent = plain_array(reports, "list of reports")
         if sent.ndim != 2 or sent.shape[1] != self.size or sent.dtype.kind not in "iu":
             raise OutOfRange(
-                f"reports must be integers of the shape (clients, {self.size})", came=sent.shape, where="reports"
+                f"reports must be integers of shape (clients, {self.size})",
+                came=f"{sent.dtype} of shape {sent.shape}",
+                where="reports",
             )
         sets = np.sort(sent.astype(np.int64), axis=1)
         if sets.size and (sets.min() < 0 or sets.max() >= self.categories or (sets[:, 1:] == sets[:, :-1]).any()):
             required = f"a report must hold {self.size} different categories in 0..{self.categories - 1}"
-            raise OutOfRange(required, came="another", where="reports")
+            repeats = (sets[:, 1:] == sets[:, :-1]).any(axis=1)
+            at = int(np.argmax((sets < 0).any(axis=1) | (sets >= self.categories).any(axis=1) | repeats))
+            remedy = "Pass reports that were drawn with these categories and this size."
+            raise OutOfRange(required, came=sets[at].tolist(), where=f"report {at}", remedy=remedy)
         return sets
 
     def weights(self, reports: Sets) -> tuple[NDArray[np.int64], list[Fraction]]:
-        """One chance for all sets."""
+        """Return index 0 for all reports, and the probability of a set without the category."""
         return np.zeros(len(reports), np.int64), [Fraction(1, comb(self.categories, self.size))]
 
     def members(self, reports: Sets) -> Sets:
-        """The reports themselves."""
+        """Return the reports, which are the categories."""
         return reports
 
     def holds(self, reports: Sets, values: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Whether each report holds the category beside it."""
+        """Return whether each report contains the category of the same index."""
         return np.asarray((reports == values[:, None]).any(axis=1))
 
     def drawn(self, values: NDArray[np.int64], randomness: Randomness) -> Sets:
-        """A report of each category.
+        """Draw a report of each category.
 
-        It has d of the k - 1 others in random order, the last of which gives way to the own one where that is in.
+        Draw d of the other k - 1 categories in random order; replace the last by the client's category if that is in
+        the report.
         """
         k = self.categories
         others = _random_members(_rows_of_all(len(values), k - 1), self.size, randomness)
@@ -108,7 +114,7 @@ class SubsetSelection(CategoryReport):
         return np.sort(others, axis=1)
 
     def stricter(self, reports: Sets, loose: CategoryReport, stays: NDArray[np.bool_], randomness: Randomness) -> Sets:
-        """Sets around or within the looser ones where they stay, and any sets elsewhere."""
+        """Return supersets or subsets of the loose reports where they stay, and random sets elsewhere."""
         k, d1, d2 = self.categories, self.size, loose.size
         sets = _random_members(_rows_of_all(len(reports), k), d1, randomness)
         near, extra = reports[stays], _others(reports[stays], k)
@@ -127,7 +133,7 @@ class SubsetSelection(CategoryReport):
         keeps: NDArray[np.bool_],
         randomness: Randomness,
     ) -> Sets:
-        """Sets within or around the stricter ones where they are near, and fresh ones elsewhere."""
+        """Return subsets or supersets of the strict reports where they are near, and the fresh reports elsewhere."""
         k, d1, d2 = self.categories, reports.shape[1], self.size
         own = self.holds(reports, values)
         for has in (False, True):
@@ -149,26 +155,26 @@ class SubsetSelection(CategoryReport):
         return np.sort(fresh, axis=1)
 
     def at(self, other: Level) -> "SubsetSelection":
-        """Reports of sets of one size at another level."""
+        """Return reports of sets of the same size at another level."""
         return SubsetSelection(self.categories, self.size, other)
 
 
 def best_report(
     categories: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None
 ) -> SubsetSelection:
-    """The report of one of k categories from which the clients of each can be counted with the least variance.
+    """Return the report of one of k categories with the least variance of the estimated counts.
 
-    Class: each client draws one report for itself that keeps the level, by a law of any kind; the k numbers of clients
-    are estimated without bias. Least: the sum of the k variances, for the worst categories of the clients, exactly and
-    for any number of clients. The size is one of the two integers around k alpha/(1 + alpha); of two that are as good
-    the smaller.
+    It is optimal among all mechanisms with which each client independently sends one report that satisfies the level,
+    and all unbiased estimates of the k counts. The criterion is the sum of the k variances for the worst categories of
+    the clients, exactly and for any number of clients. The size is one of the two integers next to k alpha/(1 + alpha),
+    the smaller if both are equally good.
 
     Args:
         categories: k >= 2.
         epsilon: Level of a report, or alpha = exp(-epsilon) instead.
 
     Raises:
-        NotALevel, OutOfRange: for what is no level, and fewer than two categories.
+        NotALevel, OutOfRange: for an invalid level, and fewer than two categories.
 
     Source: [ye2018], [pan2026]; the proof is in proofs/theory/local-protocols.md.
 
@@ -186,19 +192,19 @@ def _rows_of_all(count: int, size: int) -> Sets:
 
 
 def _others(sets: Sets, categories: int) -> Sets:
-    """The categories that are not in each set, ascending."""
+    """Return the categories that are not in each set, ascending."""
     inside = np.zeros((len(sets), categories), np.bool_)
     np.put_along_axis(inside, sets, True, axis=1)
     return np.nonzero(~inside)[1].reshape(len(sets), categories - sets.shape[1]).astype(np.int64)
 
 
 def _without_members(sets: Sets, values: NDArray[np.int64]) -> Sets:
-    """Each set without one of its members."""
+    """Return each set without the given member."""
     return np.asarray(sets[sets != values[:, None]]).reshape(len(sets), max(sets.shape[1] - 1, 0))
 
 
 def _random_members(pool: Sets, size: int, randomness: Randomness) -> Sets:
-    """Random members of each row, in uniformly random order: the first steps of a shuffle."""
+    """Return random members of each row, in uniformly random order: the first steps of a shuffle."""
     rows, shuffled = np.arange(len(pool)), pool.copy()
     for at in range(size):
         other = at + uniform_integers(pool.shape[1] - at, len(pool), randomness)

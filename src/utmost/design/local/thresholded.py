@@ -1,4 +1,4 @@
-"""Randomised response as Laplace noise with a threshold, and what its gradual release gives away."""
+"""Randomised response as thresholded Laplace noise, and the privacy loss of relaxing the noise."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -19,20 +19,20 @@ _FLOAT_BITS = 160
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ThresholdedLaplace(Display):
-    r"""A bit's response as [bit + V > threshold], for V of the Laplace law of some rate.
+    r"""A response to a bit written as [bit + V > threshold], with V Laplace noise of some rate.
 
-    With q the quantile function of the standard Laplace law,
+    Let q be the quantile function of the standard Laplace distribution. Then
 
     .. math:: \lambda = q(\beta) - q(\gamma), \qquad \tau = -q(\gamma) / \lambda
 
-    give P(bit + V > tau) = beta for the bit 1 and gamma for the bit 0, whatever 0 < gamma < beta < 1 are. The map f has
-    rate -2 ln a and threshold 1/2 (equation 45). For gamma <= 1/2 <= beta this is
-    lambda = -ln(4 gamma (1 - beta)) and tau = ln(2 gamma)/ln(4 gamma (1 - beta)), which equation (46) means; its
-    printed scale, 1/(-ln(4 beta (1 - gamma))), is negative or infinite there. Where both are on one side of 1/2,
-    lambda = ln((1 - gamma)/(1 - beta)) above and lambda = ln(beta/gamma) below.
+    give P(bit + V > tau) = beta for bit 1 and gamma for bit 0, for all 0 < gamma < beta < 1. The map f has rate -2 ln a
+    and threshold 1/2 (equation 45). For gamma <= 1/2 <= beta, lambda = -ln(4 gamma (1 - beta)) and
+    tau = ln(2 gamma)/ln(4 gamma (1 - beta)). Equation (46) intends this, but its printed scale,
+    1/(-ln(4 beta (1 - gamma))), is negative or infinite. If both beta and gamma are above 1/2,
+    lambda = ln((1 - gamma)/(1 - beta)); if both are below, lambda = ln(beta/gamma).
 
     Args:
-        response: Response written in this form.
+        response: Response to be written in this form.
 
     Source: [koufogiannis2015], equations (45) and (46), the latter corrected and extended.
 
@@ -48,7 +48,7 @@ class ThresholdedLaplace(Display):
 
     @property
     def rate(self) -> Level:
-        """lambda as a level: what u + V would lose for each unit of u; never less than what the bit loses."""
+        """lambda as a level: the level of releasing u + V per unit of u, which is at least the level of the bit."""
         return Level.of_alpha(_exp_of_quantile(self.response.zero) / _exp_of_quantile(self.response.one))
 
     @property
@@ -57,26 +57,27 @@ class ThresholdedLaplace(Display):
         return nearest(self.threshold_interval(_FLOAT_BITS))
 
     def threshold_interval(self, bits: int) -> Interval:
-        """An interval around tau."""
+        """Return an interval around tau."""
         inner = bits + 32
         return (-log_interval(_exp_of_quantile(self.response.zero), inner) / self.rate.epsilon_interval(inner)).at(bits)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ThresholdedPair(Display):
-    r"""The paper's way to relax a response: relax the Laplace noise behind it, and threshold again.
+    r"""The method of the paper to relax a response: relax the Laplace noise, and apply the threshold again.
 
-    The noise itself, seen at both levels, loses the larger rate only. The *bits* lose less than that, but more than
-    the looser bit loses by itself: the stricter one still reveals something. For the map f with a1 > a2,
-    q = (a2/4)(1 - ln a1/ln a2), and the bit 0,
+    Releasing the noisy values at both levels has the larger rate as its level. The two *bits* have a smaller epsilon
+    than that, but a larger epsilon than the loose bit alone, because the strict bit reveals more. For the map f with a1
+    > a2, with q = (a2/4)(1 - ln a1/ln a2) and bit 0,
 
     .. math:: P(01) = q, \quad P(11) = a_2/2 - q, \quad P(10) = (a_1 - a_2)/2 + q, \quad P(00) = 1 - a_1/2 - q.
 
     Args:
-        strict, loose: The two responses; the loose one needs the larger rate.
+        strict: Response with the smaller rate.
+        loose: Response with the larger rate.
 
     Raises:
-        OutOfRange: where it has not.
+        OutOfRange: if the rate of ``loose`` is not larger.
 
     Source: [koufogiannis2015], Section 4.1.
 
@@ -93,11 +94,14 @@ class ThresholdedPair(Display):
         instance(self.loose, ThresholdedLaplace, "loose")
         if not self.strict.rate < self.loose.rate:
             raise OutOfRange(
-                f"to relax, the rate must be larger than {self.strict.rate}", came=self.loose.rate, where="rappor"
+                f"the loose response must have a rate above {self.strict.rate}",
+                came=self.loose.rate,
+                where="rappor",
+                remedy="Exchange the two responses.",
             )
 
     def probability(self, bit: int, strict: int, loose: int) -> Fraction | float:
-        """P(strict = z1, loose = z2) for a bit: a Fraction where it is known to be rational, else the nearest float."""
+        """Return P(strict = z1, loose = z2) for a bit: a Fraction if known to be rational, else the nearest float."""
         bit = integer(bit, "bit")
         strict = integer(strict, "strict")
         loose = integer(loose, "loose")
@@ -105,7 +109,7 @@ class ThresholdedPair(Display):
         if risen is None:
             return nearest(self.enclosure(bit, strict, loose, _FLOAT_BITS))
         strict_one, loose_one = self.strict.response.of(0), self.loose.response.of(0)
-        # A bit of 1 is a bit of 0 seen in the mirror: both thresholds are 1/2.
+        # Both thresholds are 1/2, so bit 1 has the probabilities of bit 0 with 0 and 1 exchanged.
         z1, z2 = (1 - strict, 1 - loose) if bit else (strict, loose)
         return {
             (0, 1): risen,
@@ -115,7 +119,7 @@ class ThresholdedPair(Display):
         }[z1, z2]
 
     def enclosure(self, bit: int, strict: int, loose: int, bits: int) -> Interval:
-        """An interval around P(strict = z1, loose = z2) for a bit."""
+        """Return an interval around P(strict = z1, loose = z2) for a bit."""
         bit = integer(bit, "bit")
         strict = integer(strict, "strict")
         loose = integer(loose, "loose")
@@ -130,9 +134,10 @@ class ThresholdedPair(Display):
         }[strict, loose]
 
     def risen(self, bit: int, bits: int) -> Interval:
-        """An interval around P(strict = 0, loose = 1) = P(V_1 <= t, V_2 > s), with t and s the thresholds less the bit.
+        """Return an interval around P(strict = 0, loose = 1) = P(V_1 <= t, V_2 > s).
 
-        It falls with s and rises with t, so rational bounds of the two enclose it.
+        Here t and s are the thresholds of the strict and the loose response minus the bit. The probability decreases in
+        s and increases in t, so rational bounds of s and t enclose it.
         """
         bit = integer(bit, "bit")
         bits = integer(bits, "bits")
@@ -143,7 +148,7 @@ class ThresholdedPair(Display):
         return Interval(max(low.low, 0), max(high.high, 0), inner).at(bits)
 
     def loose_given(self, bit: int, strict: int) -> Real:
-        """P(loose = 1 | strict) for a bit: what relaxing a response needs."""
+        """Return P(loose = 1 | strict) for a bit, with which `relax_thresholded` draws."""
         bit = integer(bit, "bit")
         strict = integer(strict, "strict")
         exactly = self._rise_if_rational()
@@ -155,7 +160,7 @@ class ThresholdedPair(Display):
         return lambda bits: self.enclosure(bit, strict, 1, bits + 8) / (strict_one if strict else 1 - strict_one)
 
     def loss(self) -> Level | float:
-        """The level of both responses together, by the joint law: a Level if it is rational, else rounded up."""
+        """Return the level of both responses together: a Level if it is rational, else epsilon, rounded up."""
         pairs = list(product((0, 1), repeat=2))
         if self._rise_if_rational() is not None:
             ratios = [Fraction(self.probability(0, *z)) / Fraction(self.probability(1, *z)) for z in pairs]
@@ -167,7 +172,7 @@ class ThresholdedPair(Display):
         return float(Level.of_alpha(1 / largest).epsilon)
 
     def _rise_if_rational(self) -> Fraction | None:
-        """q = (zero_2/2)(1 - rate_1/rate_2), where both thresholds are 1/2 and the rates are commensurable."""
+        """Return q = (zero_2/2)(1 - rate_1/rate_2) if both thresholds are 1/2 and the rates are commensurable."""
         responses = (self.strict.response, self.loose.response)
         strict_rate, loose_rate = self.strict.rate, self.loose.rate
         if any(each.one + each.zero != 1 for each in responses) or strict_rate.base != loose_rate.base:
@@ -176,16 +181,15 @@ class ThresholdedPair(Display):
 
 
 def _exp_of_quantile(p: Fraction) -> Fraction:
-    """exp of the standard Laplace quantile at p."""
+    """Return exp of the quantile of the standard Laplace distribution at p."""
     return 2 * p if 2 * p <= 1 else 1 / (2 * (1 - p))
 
 
 def _crossing_chance(s: Fraction, t: Fraction, slow: Interval, fast: Interval) -> Interval:
-    r"""P(V_2 > s, V_2 + W <= t) for V_2 of rate ``fast`` and the tightening law W to the rate ``slow``.
-
-    W has the distribution function 1 - c e^{-slow u} for u >= 0 and c e^{slow u} below, c = (1 - (slow/fast)^2)/2.
-    Where s < t, V_2 in (s, t] needs W <= t - V_2 at or above 0; beyond max(s, t), below.
-    """
+    """Return P(V_2 > s, V_2 + W <= t), with V_2 of rate ``fast`` and V_2 + W of rate ``slow``."""
+    # W has the distribution function 1 - c e^{-slow u} for u >= 0 and c e^{slow u} for u < 0, c = (1 -
+    # (slow/fast)^2)/2. For s < V_2 <= t, W <= t - V_2 has a bound t - V_2 >= 0; for V_2 > max(s, t) the bound is
+    # negative.
     c = (1 - (slow / fast) ** 2) / 2
     probability = c * _beyond(max(s, t), t, slow, fast)
     if s < t:
@@ -199,7 +203,7 @@ def _cdf(x: Fraction, rate: Interval) -> Interval:
 
 
 def _within(s: Fraction, t: Fraction, slow: Interval, fast: Interval) -> Interval:
-    """The integral over (s, t) of the density of rate ``fast`` at v times e^{slow (v - t)}."""
+    """Return the integral over (s, t) of the density of rate ``fast`` at v times e^{slow (v - t)}."""
     total, gap = slow + fast, fast - slow
     integral = Interval.of(0, slow.bits)
     if s < 0:
@@ -212,7 +216,7 @@ def _within(s: Fraction, t: Fraction, slow: Interval, fast: Interval) -> Interva
 
 
 def _beyond(edge: Fraction, t: Fraction, slow: Interval, fast: Interval) -> Interval:
-    """The integral from edge >= t to infinity of the density of rate ``fast`` at v times e^{slow (t - v)}."""
+    """Return the integral from edge >= t to infinity of the density of rate ``fast`` at v times e^{slow (t - v)}."""
     total, gap = slow + fast, fast - slow
     integral = _exp(slow * t - total * max(edge, Fraction(0))) / total
     if edge < 0:

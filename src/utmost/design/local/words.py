@@ -1,4 +1,4 @@
-"""Words as bits in a Bloom filter, and what a collector keeps of the reports."""
+"""Words as bits in a Bloom filter, and the counts that a collector keeps of the reports."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,20 +26,20 @@ _PERSON = b"utmost bloom"
 
 @dataclass(frozen=True, slots=True)
 class Bloom:
-    """The Bloom filters of all cohorts: ``hashes`` of ``bits`` places for each word.
+    """The Bloom filters of all cohorts: each word sets ``hashes`` of ``bits`` places.
 
-    The places are 64-bit pieces of BLAKE2b (RFC 7693), keyed, with the cohort as its salt, modulo ``bits``. Two hashes
-    of a word may fall on one place. Cohorts differ in their hash functions, so that words that collide in one are
-    distinguished in another. Neither key nor cohort carries privacy: the collector knows both.
+    The places are 64-bit pieces of keyed BLAKE2b (RFC 7693), with the cohort as salt, modulo ``bits``. Two hashes of a
+    word may give the same place. Cohorts have different hash functions, so words that collide in one cohort differ in
+    another. Privacy depends on neither key nor cohort: the collector knows both.
 
     Args:
-        bits: Places in a filter.
-        hashes: Hash functions in a cohort; each word sets so many bits, or fewer.
+        bits: Number of places in a filter.
+        hashes: Number of hash functions in a cohort; each word sets at most this many bits.
         cohorts: Number of cohorts.
-        key: Up to 64 bytes; what keeps others from precomputing the filters.
+        key: Up to 64 bytes, without which filters cannot be precomputed.
 
     Raises:
-        OutOfRange: for a number below 1, more hashes than bits, and a key that is too long.
+        OutOfRange: for a number below 1, more hashes than bits, and a key of more than 64 bytes.
 
     Source: [koufogiannis2015], equation (42).
 
@@ -57,7 +57,8 @@ class Bloom:
         for name in ("bits", "hashes", "cohorts"):
             object.__setattr__(self, name, natural(getattr(self, name), name, least=1))
         if self.hashes > self.bits:
-            raise OutOfRange("a filter needs at least as many bits as hashes", came=f"{self.hashes} and {self.bits}")
+            came = f"{self.bits} bits and {self.hashes} hashes"
+            raise OutOfRange("a filter needs at least as many bits as hashes", came=came, where="Bloom")
         if not isinstance(self.key, bytes) or len(self.key) > _LONGEST_KEY:
             raise OutOfRange("the key must be at most 64 bytes", came=type(self.key).__name__, where="Bloom")
 
@@ -66,12 +67,12 @@ class Bloom:
 
     @fitting_memory("cohort_of")
     def cohort_of(self, clients: int, *, randomness: Randomness | None = None) -> NDArray[np.int64]:
-        """A cohort for each of so many clients, uniform and independent of everything."""
+        """Draw a uniform, independent cohort for each of ``clients`` clients."""
         clients = integer(clients, "clients")
         return uniform_integers(self.cohorts, clients, randomness)
 
     def places(self, word: str, cohort: int) -> list[int]:
-        """The places that a word sets in a cohort's filter, one for each hash."""
+        """Return the places that a word sets in the filter of a cohort, one for each hash."""
         word = text(word, "word")
         cohort = integer(cohort, "cohort")
         if not 0 <= cohort < self.cohorts:
@@ -89,7 +90,7 @@ class Bloom:
         return places
 
     def encode(self, words: Sequence[str], cohorts: Any) -> Bits:
-        """The filter of each client's word in its own cohort.
+        """Return the Bloom filter of each client's word in the client's cohort.
 
         Args:
             words: n words.
@@ -99,9 +100,9 @@ class Bloom:
             (n, bits).
 
         Raises:
-            OutOfRange: for a cohort that there is not, a word that is no text, and unequal lengths.
+            OutOfRange: for an unknown cohort, a word that is no text, and unequal lengths.
 
-        Cost: a microsecond or two for each different pair of word and cohort.
+        Cost: one or two microseconds for each different pair of word and cohort.
         """
         collection(words, "words")
         number: dict[str, int] = {}
@@ -120,24 +121,29 @@ class Bloom:
         return encoded
 
     def read_cohorts(self, cohorts: Any, count: int) -> NDArray[np.int64]:
-        """The cohorts of ``count`` clients as an array.
+        """Check the cohorts of ``count`` clients, and return them as an array.
 
         Raises:
-            OutOfRange: where one is missing or outside 0..cohorts-1.
+            OutOfRange: if a cohort is missing or outside 0..cohorts-1.
         """
         count = integer(count, "count")
         groups, count = plain_array(cohorts, "list of cohorts"), natural(count, "count")
         whole = groups.shape == (count,) and (groups.dtype.kind in "iu" or count == 0)
         if not whole or (count and not 0 <= groups.min() <= groups.max() < self.cohorts):
             raise OutOfRange(
-                f"each of {count} clients needs a cohort in 0..{self.cohorts - 1}", came=groups.shape, where="Bloom"
+                f"cohorts must be {count} integers in 0..{self.cohorts - 1}, one for each client",
+                came=f"integers from {groups.min()} to {groups.max()}"
+                if whole
+                else f"{groups.dtype} of shape {groups.shape}",
+                where="Bloom",
+                remedy="Draw them with `cohort_of(clients)`.",
             )
         return groups.astype(np.int64)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class BloomCounts(Display):
-    """Ones at each place and clients in each cohort.
+    """The number of ones at each place, and of clients in each cohort.
 
     Attributes:
         ones: Shape (cohorts, bits).
@@ -155,11 +161,14 @@ class BloomCounts(Display):
         ones, clients = int64_array(self.ones, "ones", (-1, -1)), int64_array(self.clients, "clients", (-1,))
         if clients.shape != ones.shape[:1]:
             raise OutOfRange(
-                "counts have ones (cohorts, bits) and clients (cohorts,)", came=(ones.shape, clients.shape)
+                "counts need ones of shape (cohorts, bits) and clients of shape (cohorts,)",
+                came=f"shapes {ones.shape} and {clients.shape}",
             )
         if (ones < 0).any() or (ones > clients[:, None]).any():
             raise OutOfRange(
-                "no place can have more ones than its cohort has clients, or fewer than 0", where="BloomCounts"
+                "ones must lie between 0 and the number of clients of the cohort",
+                came=f"ones from {ones.min()} to {ones.max()} for up to {clients.max(initial=0)} clients",
+                where="BloomCounts",
             )
         for name, array in (("ones", ones), ("clients", clients)):
             array.setflags(write=False)
@@ -167,10 +176,10 @@ class BloomCounts(Display):
 
     @classmethod
     def of(cls, reports: Any, cohorts: Any, bloom: Bloom) -> "BloomCounts":
-        """The counts of reports, shape (n, bits), of clients in these cohorts.
+        """Count the ones in reports, (n, bits), of clients in these cohorts.
 
         Raises:
-            OutOfRange: for reports of another width, and as `Bloom.read_cohorts` does.
+            OutOfRange: for reports of another width, and for invalid cohorts (see `Bloom.read_cohorts`).
         """
         instance(bloom, Bloom, "bloom")
         bits = as_bits(reports, "reports")
@@ -187,16 +196,16 @@ class BloomCounts(Display):
         return cls(ones, clients)
 
     def __add__(self, other: "BloomCounts") -> "BloomCounts":
-        """The sums of both: reports can be counted batch by batch."""
+        """Return the sum of both counts, so that reports can be counted in batches."""
         if self.ones.shape != other.ones.shape:
-            raise OutOfRange("counts must have one shape to be added", came=(self.ones.shape, other.ones.shape))
+            raise OutOfRange(f"both counts must have ones of shape {self.ones.shape}", came=f"shape {other.ones.shape}")
         return BloomCounts(self.ones + other.ones, self.clients + other.clients)
 
     def true_ones(self, response: BitResponse) -> NDArray[np.float64]:
-        """Unbiased estimates of how many true bits are 1, (ones - zero n)/(one - zero); shape (cohorts, bits).
+        """Return unbiased estimates of how many true bits are 1, (ones - zero n)/(one - zero), (cohorts, bits).
 
         Args:
-            response: Response from true bit to report; for a report of a memoised response ``memo.then(report)``.
+            response: Response from true bit to report; ``memo.then(report)`` for a report of a memoised response.
         """
         instance(response, BitResponse, "response")
         zero_chance, one_chance = float(response.zero), float(response.one)
@@ -204,7 +213,7 @@ class BloomCounts(Display):
         return estimates
 
     def variances(self, response: BitResponse) -> NDArray[np.float64]:
-        """The variances of `true_ones` by the response alone, at the estimated numbers of ones."""
+        """Return the variances of `true_ones` due to the random responses, at the estimated numbers of ones."""
         instance(response, BitResponse, "response")
         zero_chance, one_chance = float(response.zero), float(response.one)
         clients = self.clients[:, None].astype(np.float64)

@@ -1,1 +1,1 @@
-"""Consumers meet channels: remaps, optimal mechanisms, and certificates of how near the best they are."""
+"""Optimal mechanisms and remaps for consumers, with certificates that bound the distance from the optimum."""

@@ -1,8 +1,8 @@
-"""The information of a mechanism for an attacker: guesses before and after, compared with the usual mechanisms.
+"""The information of a mechanism for an attacker: guesses before and after an outcome, compared with usual mechanisms.
 
-Epsilon bounds what any outcome can add to any belief; it does not say how well a secret is guessed by someone who
-already knows how often each occurs. These numbers do, for one belief: they are no promise, and another belief gives
-others. Whoever guesses is as clever as can be: the numbers are those of the best strategy (`utmost.leakage`).
+Epsilon bounds how much any outcome can change any belief; it does not say how well someone who knows the prior guesses
+a secret. The numbers here do, for one prior: they are no guarantee, and differ for other priors. They assume the best
+strategy of the attacker (`utmost.leakage`).
 """
 
 import math
@@ -28,62 +28,43 @@ from utmost.design.spaces.consumer import Consumer
 from utmost.design.spaces.families import EuclideanGridMetric, LineMetric, ManhattanGridMetric
 from utmost.errors import OutOfRange, Unsupported
 
-# Up to so many products exact numbers take some tenths of a second.
+# Up to this many products, exact numbers take some tenths of a second.
 _MOST_EXACT = 250_000
-# Beyond so many secrets the exponential mechanism takes seconds to form.
+# For more secrets, computing the exponential mechanism takes seconds.
 _MOST_COSTS = 100
-# Relative errors of sums of n terms that are not negative, and of exp of numbers up to 745, in units of 2^-52.
+# Relative error, in units of 2^-52, of exp of numbers up to 745; sums of n nonnegative terms add n units.
 _ERRORS_OF_POWERS = 1024
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Odds(Display):
-    """The largest factor by which an outcome moves the odds of one secret against all others together.
-
-    Attributes:
-        secret, outcome: Place of the odds, by number.
-        before: Probability of the secret before the outcome.
-        after: Probability after the outcome, rounded up.
-        factor: After / (1 - after) over before / (1 - before), rounded up; infinity where the outcome proves it.
-    """
+    """The largest factor by which an outcome changes the odds of one secret against all others."""
 
     secret: int
     outcome: int
-    before: Fraction | float
-    after: Fraction | float
-    factor: Fraction | float
+    before: Fraction | float  # probability of the secret before the outcome
+    after: Fraction | float  # probability after the outcome, rounded up
+    factor: Fraction | float  # ratio of the odds p / (1 - p), rounded up; infinity if the outcome proves the secret
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Attack(Display):
-    """The information of one outcome of a mechanism for someone with a belief about the secret.
+    """The information of one outcome of a mechanism for someone with a prior on the secret."""
 
-    Fractions where belief, loss and mechanism are exact and small; else floats, which err on the safe side: chances to
-    guess and losses of the reader are rounded up, errors of the attacker down.
-
-    Attributes:
-        mechanism: Name of the mechanism.
-        prior_vulnerability: Chance to guess the secret in one try without the outcome.
-        vulnerability: The same with the outcome: sum_y max_x p_x C[x, y].
-        prior_error: Expected loss of the best guess without the outcome, "how far off" it is.
-        error: The same with the outcome: the expected inference error.
-        loss: Expected loss of the intended reader.
-        odds: Worst change of the odds of one secret; None where nothing can change, as for a single secret.
-        others: Usual mechanisms at the same level, remapped for the same reader.
-    """
-
+    # Fractions if prior, loss and mechanism are exact and small; else floats that err on the safe side: probabilities
+    # of a correct guess and losses of the reader are rounded up, errors of the attacker down.
     mechanism: str
-    prior_vulnerability: Fraction | float
-    vulnerability: Fraction | float
-    prior_error: Fraction | float
-    error: Fraction | float
-    loss: Fraction | float
-    odds: Odds | None
-    others: tuple["Attack", ...] = ()
+    prior_vulnerability: Fraction | float  # probability of a correct guess without the outcome
+    vulnerability: Fraction | float  # the same with the outcome: sum_y max_x p_x C[x, y]
+    prior_error: Fraction | float  # expected loss of the best guess without the outcome
+    error: Fraction | float  # the same with the outcome, the expected inference error
+    loss: Fraction | float  # expected loss of the intended reader
+    odds: Odds | None  # worst change of the odds of a secret; None for a single secret
+    others: tuple["Attack", ...] = ()  # usual mechanisms at the same level, remapped for the same reader
 
     @property
     def leakage(self) -> Fraction | float:
-        """The factor by which the outcome raises the chance to guess the secret: the multiplicative Bayes leakage."""
+        """The multiplicative Bayes leakage, by which the outcome multiplies the probability of a correct guess."""
         ratio = self.vulnerability / self.prior_vulnerability
         return ratio if isinstance(ratio, Fraction) else math.nextafter(ratio, math.inf)
 
@@ -91,17 +72,17 @@ class Attack(Display):
 def attack(
     channel: Channel, consumer: Consumer, *, prior: object = None, loss: object = None, mechanism: str = "mechanism"
 ) -> Attack:
-    """The information of one outcome of a channel for an attacker, by the measures of `utmost.leakage`.
+    """Return the information of one outcome of a channel for an attacker, by the measures of `utmost.leakage`.
 
     Args:
-        channel: (n, m), whose outcomes the consumer takes as its answers after its own best remap.
-        consumer: Reader: its loss is what the mechanism costs.
-        prior: (n,) what the attacker believes; the reader's prior if left out.
+        channel: (n, m); the consumer applies its best remap to the outcomes.
+        consumer: Intended reader, whose loss is the cost of the mechanism.
+        prior: (n,) prior of the attacker; the prior of the reader if left out.
         loss: Loss of the attacker's guess, see `l_uncertainty`; the reader's loss by default.
         mechanism: Name of the mechanism.
 
     Raises:
-        OutOfRange: for another number of secrets.
+        OutOfRange: if channel, consumer and prior have different numbers of secrets.
 
     Cost: O(n m k) for k actions.
 
@@ -120,12 +101,12 @@ def attack(
     if not (channel.shape[0] == len(belief) == consumer.secrets):
         raise OutOfRange(f"channel and prior must have {consumer.secrets} secrets", came=channel.shape, where="attack")
     n, m = channel.shape
-    known = bayes_vulnerability.prior(belief)  # the largest of the numbers given: no rounding comes in
+    known = bayes_vulnerability.prior(belief)  # the largest of the given numbers, without rounding
     if n * m * consumer.actions > _MOST_EXACT:
         channel, consumer, belief = channel.to_floats(), consumer.to_floats(), as_array(to_floats(belief))
     by = l_uncertainty(consumer if loss is None else loss)
     matrix, weights = same_numbers(channel.matrix, belief)
-    slack = (n + m + _ERRORS_OF_POWERS) * 2.0**-52  # a unit for each term of a sum, and for what powers were off before
+    slack = (n + m + _ERRORS_OF_POWERS) * 2.0**-52  # one unit for each term of a sum, and the error of powers
     return Attack(
         mechanism,
         known,
@@ -140,7 +121,7 @@ def attack(
 def attack_beside(
     mechanism: Channel, ptype: PrivacyType, consumer: Consumer, *, prior: object = None, loss: object = None
 ) -> Attack:
-    """The attack on an optimal mechanism with those on the usual mechanisms of its type beside it."""
+    """Return the attack on an optimal mechanism, with the attacks on the usual mechanisms of its type."""
     knowledge = {"prior": prior, "loss": loss}
     others = tuple(
         attack(channel @ bayes_remap(channel, consumer), consumer, mechanism=name, **knowledge)
@@ -150,13 +131,13 @@ def attack_beside(
 
 
 def usual_mechanisms(ptype: PrivacyType, floats: bool = False) -> dict[str, Channel]:
-    """The mechanisms that are usually taken on a space, at the level of the type, by what they are called.
+    """Return the mechanisms that are usually used on a space, at the level of the type, by name.
 
-    On counts geometric noise, clamped. On a grid with Euclidean distances planar noise, P(z) = c alpha^|z| at the
-    points z of the whole lattice, moved to the nearest place (`planar_geometric_channel`; epsilon of at least 1/1000):
-    the planar Laplace density at the points and normalised over them, so that no cell is integrated over, and no tail
-    cut off. On a grid with Manhattan distances geometric noise on both axes. On every space of up to 100 secrets the
-    exponential mechanism with the distance as its cost.
+    On counts: clamped geometric noise. On a grid with Euclidean distances: planar noise, P(z) = c alpha^|z| at the
+    points z of the infinite lattice, moved to the nearest place (`planar_geometric_channel`, for epsilon of at least
+    1/1000). This is the planar Laplace density at the points, normalised over the points, without integrals over cells
+    or cut-off tails. On a grid with Manhattan distances: geometric noise on both axes. On every space of up to 100
+    secrets: the exponential mechanism with the distance as cost.
 
     Args:
         ptype: Space and level.
@@ -185,12 +166,12 @@ def usual_mechanisms(ptype: PrivacyType, floats: bool = False) -> dict[str, Chan
 
 
 def _worst_odds(matrix: Array, prior: Array, slack: float) -> Odds | None:
-    """The largest C[x, y] (1 - p_x) / sum_z p_z C[z, y], z other than x: all terms are positive, and none cancels."""
+    """Return the largest C[x, y] (1 - p_x) / sum_z p_z C[z, y] over z != x; all terms are positive and none cancels."""
     others, rest = _all_but_one(prior[:, None]), _all_but_one(np.asarray(prior[:, None] * matrix))
     possible = (matrix > 0) & (prior > 0)[:, None] & (others > 0)
     if not possible.any():
         return None
-    # An outcome that no other secret gives proves this one.
+    # An outcome that is impossible for all other secrets proves this one.
     some, certain = possible & (rest > 0), possible & (rest == 0)
     factor = np.zeros(matrix.shape, matrix.dtype)
     with np.errstate(over="ignore"):
@@ -203,7 +184,7 @@ def _worst_odds(matrix: Array, prior: Array, slack: float) -> Odds | None:
 
 
 def _all_but_one(columns: Array) -> Array:
-    """The sum of the other entries in each entry's column, from sums before and after it, so that nothing cancels."""
+    """Return the sum of the other entries in the column of each entry, without cancellation."""
     if is_exact(columns):
         return np.asarray(columns.sum(axis=0) - columns)
     before, after = np.zeros(columns.shape), np.zeros(columns.shape)

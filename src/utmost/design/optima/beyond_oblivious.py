@@ -1,10 +1,10 @@
-"""Mechanisms that see the whole database: when looking at more than the count helps, and when it cannot.
+"""Mechanisms that depend on the whole database: when more than the count helps, and when it does not.
 
-A database has n rows with values from a finite domain; two databases are neighbours when they differ in one row; a
-count query counts the rows whose value satisfies a predicate. A mechanism is oblivious when its law depends on the
-count alone. Against the worst prior over databases that agrees with a prior over counts, averaging a mechanism over
-the databases with the same count loses nothing (Proposition 6.2). For consumers with priors over databases it does
-lose, and no mechanism serves all of them (Theorem 6.3).
+A database has n rows with values from a finite domain. Two databases are neighbours if they differ in one row. A count
+query counts the rows whose value satisfies a predicate. A mechanism is oblivious if its distribution depends only on
+the count. For the worst prior over databases that agrees with a prior over counts, averaging a mechanism over the
+databases with the same count loses nothing (Proposition 6.2). For consumers with priors over databases averaging may
+lose, and no mechanism is optimal for all of them (Theorem 6.3).
 
 Source: [ghosh2009], section 6.2.
 """
@@ -39,7 +39,7 @@ class CountQuery(Display):
     Args:
         values: Number of values of a row, at least 2.
         rows: Number n of rows.
-        satisfying: Values that are counted; neither none nor all of them.
+        satisfying: Values that satisfy the predicate: at least one, and not all.
 
     >>> query = CountQuery(values=2, rows=3, satisfying=[1])
     >>> query.databases[6], int(query.results[6]), query.space.size
@@ -56,7 +56,8 @@ class CountQuery(Display):
         object.__setattr__(self, "values", count)
         object.__setattr__(self, "rows", natural(rows, "rows", least=1))
         if not counted or not counted < set(range(count)):
-            raise OutOfRange("the predicate must hold for some values and not for all", came=sorted(counted))
+            required = f"the predicate must hold for at least one and not for all of the values 0..{count - 1}"
+            raise OutOfRange(required, came=sorted(counted))
         object.__setattr__(self, "satisfying", counted)
 
     @property
@@ -71,18 +72,18 @@ class CountQuery(Display):
 
     @property
     def space(self) -> Space:
-        """The databases, at distance the number of rows in which they differ."""
+        """The space of databases; the distance of two databases is the number of rows in which they differ."""
         table = np.array(self.databases)
         return Space((table[:, None, :] != table[None, :, :]).sum(axis=2), labels=self.databases)
 
 
 def averaged(query: CountQuery, channel: Channel) -> Channel:
-    """The oblivious mechanism whose law at a count is the mean of X over the databases with that count: (n+1, m).
+    """Return the oblivious mechanism (n+1, m) whose row for a count is the mean row of the databases with that count.
 
-    It keeps every level that X keeps, and it is no worse against the worst prior over databases.
+    It satisfies every level that ``channel`` satisfies, and is no worse for the worst prior over databases.
 
-    Source: [ghosh2009], Proposition 6.2. A database with count k has k neighbours with count k - 1 for each value that
-    is not counted, whatever the database: so sums of the privacy inequalities are inequalities between means.
+    Source: [ghosh2009], Proposition 6.2. Every database with count k has k neighbours with count k - 1 for each value
+    that is not counted, so sums of privacy inequalities are inequalities between means.
     """
     instance(query, CountQuery, "query")
     instance(channel, Channel, "channel")
@@ -91,18 +92,12 @@ def averaged(query: CountQuery, channel: Channel) -> Channel:
 
 
 def expanded(query: CountQuery, channel: Channel) -> Channel:
-    """An oblivious mechanism (n+1, m) as a mechanism on databases."""
+    """Return an oblivious mechanism (n+1, m) as a mechanism on databases."""
     return Channel(channel.matrix[query.results])
 
 
 def worst_case_loss(query: CountQuery, channel: Channel, consumer: Consumer) -> Fraction | float:
-    """sum_i p_i max over databases d with count i of sum_r X[d, r] l(i, r): objective (9).
-
-    Args:
-        query: Count query.
-        channel: (databases, actions).
-        consumer: Prior over the counts 0..n and a loss (n+1, actions).
-    """
+    """Return sum_i p_i max over databases d with count i of sum_r X[d, r] l(i, r): objective (9) of [ghosh2009]."""
     results = query.results
     losses = (channel.matrix * consumer.loss[results]).sum(axis=1)
     total: Fraction | float = sum(p * losses[results == i].max() for i, p in enumerate(consumer.prior.tolist()))
@@ -110,10 +105,8 @@ def worst_case_loss(query: CountQuery, channel: Channel, consumer: Consumer) -> 
 
 
 def best_worst_case(query: CountQuery, alpha: Any, consumer: Consumer) -> tuple[Fraction, Channel]:
-    """The least worst-case loss (9) of any private mechanism on databases, oblivious or not, by linear program.
-
-    Proposition 6.2 says that it is the optimum on counts.
-    """
+    """Return the least worst-case loss (9) of any private mechanism on databases, and the mechanism."""
+    # Proposition 6.2 says that it equals the optimum on counts.
     ptype = PrivacyType(query.space, alpha=alpha)
     size, k, top = query.space.size, consumer.actions, query.rows + 1
     base = user_program(ptype, Consumer(priors.uniform(size), np.full((size, k), Fraction(0), dtype=object)))
@@ -138,19 +131,14 @@ def best_worst_case(query: CountQuery, alpha: Any, consumer: Consumer) -> tuple[
 
 
 def conflicting_users(tilt: Any = Fraction(1, 100), delta: Any = 0) -> tuple[CountQuery, Consumer, Consumer]:
-    """The two consumers of Theorem 6.3: one bit a row, three rows, priors over databases that mirror each other.
-
-    The first believes in {1} and {2} with 1/4 each, in {2, 3} with 1/2 - tilt and in {1, 3} with tilt; the second has
-    rows 1 and 2 exchanged. Both lose |f(d) - r|^(1 - delta). At alpha = 1/2 no mechanism is optimal for both, for
-    0 <= tilt < 1/8 and 0 <= delta < 1: the prior knows that the count is 1 or 2, so answers 0 and 3 are never used, and
-    between 1 and 2 every such loss is 0 or 1.
-
-    Raises:
-        OutOfRange: for a tilt outside 0..1/2, or a delta outside 0..1.
-    """
+    """Return the two consumers of Theorem 6.3: one bit a row, three rows, mirrored priors over databases."""
+    # The first prior has 1/4 on each of {1} and {2}, 1/2 - tilt on {2, 3}, and tilt on {1, 3}; the second has rows 1
+    # and 2 exchanged. Both lose |f(d) - r|^(1 - delta). At alpha = 1/2 no mechanism is optimal for both, for 0 <= tilt
+    # < 1/8 and 0 <= delta < 1: the count is 1 or 2, so answers 0 and 3 are never used, and between 1 and 2 the loss is
+    # 0 or 1.
     lean, off = exact(tilt, "tilt"), exact(delta, "delta")
     if not (0 <= lean <= Fraction(1, 2) and 0 <= off < 1):
-        raise OutOfRange("the tilt must lie in 0..1/2, and delta in 0..1 without 1", came=(tilt, delta))
+        raise OutOfRange("tilt must lie in [0, 1/2], and delta in [0, 1)", came=f"tilt={tilt} and delta={delta}")
     query = CountQuery(2, 3, [1])
     gap = abs(query.results[:, None] - np.arange(4))
     loss = gap if off == 0 else gap ** float(1 - off)

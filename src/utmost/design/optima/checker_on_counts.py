@@ -1,15 +1,15 @@
-"""The checks behind a certificate for counts: what a dual vector proves, and what a remapped geometric channel costs.
+"""The checks of a certificate on counts: the bound that a dual proves, and the loss of a remapped geometric channel.
 
-A private column is a v >= 0 with alpha v_x <= v_{x+1} and alpha v_{x+1} <= v_x. Suppose that mu is such that, for every
-action r, sum_x (p_x l(x, r) - mu_x) v_x >= 0 for all private columns v. Then every private channel X loses at least
-sum_x mu_x: add this up over the columns of X. For one w the least sum_x w_x v_x with v_0 = 1 is found from the right:
+A private column is a v >= 0 with alpha v_x <= v_{x+1} and alpha v_{x+1} <= v_x. Suppose that for every action r,
+sum_x (p_x l(x, r) - mu_x) v_x >= 0 for all private columns v. Summing over the columns of a private channel X shows
+that X loses at least sum_x mu_x. For a given w, the least sum_x w_x v_x with v_0 = 1 is computed from the right:
 
     f_n = w_n,    f_x = w_x + min(alpha f_{x+1}, f_{x+1} / alpha),
 
-so the condition is f_0 >= 0. Exact input is checked in integers. Otherwise each f is a certain lower bound: every
-operation is followed by the subtraction of more than its rounding error.
+so the condition is f_0 >= 0. Exact input is checked in integers. Otherwise each f is a certain lower bound, because
+more than the rounding error is subtracted after every operation.
 
-Source: linear programming duality; the program is (2) to (6) of [ghosh2009], ranges corrected.
+Source: linear programming duality; the program is (2) to (6) of [ghosh2009], with corrected ranges.
 """
 
 import math
@@ -32,52 +32,35 @@ from utmost.errors import PromiseBroken, Unsupported
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LossRows:
-    """p_i l(i, r) times ``denominator``: float64 with denominator 1, or long integers as objects.
+    """p_i l(i, r) times ``denominator``: float64 with denominator 1, or Python integers."""
 
-    Attributes:
-        prior: (n,) the prior, scaled.
-        loss_row: l(i, .) of shape (k,), scaled.
-        loss_column: l(., r) of shape (n,), scaled.
-        actions: Number k of actions.
-        denominator: Factor of the products.
-    """
-
-    prior: Array
-    loss_row: Callable[[int], Array]
-    loss_column: Callable[[int], Array]
+    prior: Array  # (n,), scaled
+    loss_row: Callable[[int], Array]  # l(i, .), (k,), scaled
+    loss_column: Callable[[int], Array]  # l(., r), (n,), scaled
     actions: int
     denominator: int
 
     @property
     def secrets(self) -> int:
-        """The number n of secrets."""
         return len(self.prior)
 
     def row(self, i: int) -> Array:
-        """p_i l(i, r) for all r, scaled."""
+        """Return p_i l(i, r) for all r, scaled."""
         return np.asarray(self.prior[i] * self.loss_row(i))
 
     def column(self, r: int) -> Array:
-        """p_i l(i, r) for all i, scaled."""
+        """Return p_i l(i, r) for all i, scaled."""
         return self.prior * self.loss_column(r)
 
 
 def float_rows(consumer: Consumer) -> LossRows:
-    """The losses in float64, each prior entry and each loss rounded to nearest.
-
-    A loss that depends on i - r alone costs O(n) memory; any other rule is evaluated row by row.
-    """
+    """Return the losses in float64, with each prior entry and each loss rounded to nearest."""
+    # A loss that depends on i - r only needs O(n) memory; other rules are evaluated row by row.
     return _rows(consumer, lambda numbers: numbers.astype(np.float64), consumer.prior.astype(np.float64), 1)
 
 
 def integer_rows(consumer: Consumer) -> LossRows:
-    """The losses as integers, with their common denominator; floats are read as the rationals that they are.
-
-    >>> from utmost.design.spaces import losses, priors
-    >>> rows = integer_rows(Consumer(priors.uniform(3), losses.absolute))
-    >>> [int(x) for x in rows.row(0)], rows.denominator
-    ([0, 1, 2], 3)
-    """
+    """Return the losses as integers over a common denominator; floats are converted to rationals exactly."""
     prior, prior_scale = _integers(consumer.prior)
     values = _by_difference(consumer) if _is_of_difference(consumer) else consumer.loss
     loss_scale = lcm(*{Fraction(x).denominator for x in values.flat})
@@ -112,7 +95,7 @@ def _is_of_difference(consumer: Consumer) -> bool:
 
 
 def _by_difference(consumer: Consumer) -> Array:
-    """l(i, i + d) for d = -(n-1), ..., k-1."""
+    """Return l(i, i + d) for d = -(n-1), ..., k-1."""
     assert consumer.rule is not None, "only a named loss is a function of the difference"
     return np.asarray(consumer.rule.rule(0, np.arange(1 - consumer.secrets, consumer.actions)))
 
@@ -127,29 +110,18 @@ def _scaled(numbers: Array, scale: int) -> Array:
     return objects((fmpz(x.numerator * (scale // x.denominator)) for x in values), numbers.shape)
 
 
-# A step makes at most seven roundings, each of at most one half-ulp (2^-53) of loss + |mu| + |carried| or less.
+# A step has at most seven roundings, each of at most half a unit (2^-53) of loss + |mu| + |carried|.
 _ROUNDING = 2.0**-49
 _UNDERFLOW = 1e-300
 _SMALLEST_ALPHA = 1e-250
-# What is computed from alpha is rounded to 53 bits in the end.
+# Numbers computed from alpha are rounded to 53 bits at the end.
 _BITS = 160
 
 
 def dual_bound(level: Level, consumer: Consumer, dual: Array, exactly: bool) -> Fraction | float:
-    """The loss that ``dual`` proves to be a lower bound for every private channel on {0, ..., n}.
-
-    Args:
-        level: Privacy level.
-        consumer: Consumer of n + 1 secrets.
-        dual: (n+1,) the vector mu.
-        exactly: Whether to compute in rationals (exact consumer, rational alpha, Fractions in ``dual``), else a float
-            rounded down.
-
-    Raises:
-        PromiseBroken: naming an action whose column contradicts the bound.
-
-    Cost: O(n k) for k actions.
-    """
+    """Return the lower bound that ``dual`` (n+1,) proves for the loss of every private channel on counts, in O(n k)."""
+    # ``exactly``: compute in rationals (exact consumer, rational alpha, Fractions in ``dual``), else in floats, rounded
+    # down.
     slack = exact_slacks(level, integer_rows(consumer), dual) if exactly else float_slacks(level, consumer, dual)
     for r in np.flatnonzero(~(slack >= 0))[:1]:
         raise PromiseBroken(f"the dual must be feasible for action {r}", came=f"a slack of {float(slack[r])}")
@@ -157,19 +129,19 @@ def dual_bound(level: Level, consumer: Consumer, dual: Array, exactly: bool) -> 
 
 
 def exact_slacks(level: Level, rows: LossRows, dual: Array) -> Array:
-    """f_0 for every action, as integers scaled by a common positive factor."""
-    # Only the last of the flows is kept: all together are n + 1 rows of long integers.
+    """Return f_0 for every action, as integers with a common positive factor."""
+    # Only the last flow is kept, because all flows are n + 1 rows of long integers.
     (f,) = deque(exact_flows(level, rows, dual), maxlen=1)
     return f
 
 
 def exact_flows(level: Level, rows: LossRows, dual: Array) -> Iterator[Array]:
-    """f_n, ..., f_0 in turn, each for all actions, as integers: f_x times some D (s t)^(n-x), where alpha = s/t."""
+    """Yield f_n, ..., f_0, each for all actions, as integers: f_x times some D (s t)^(n-x), where alpha = s/t."""
     alpha, n = level.alpha_fraction(), rows.secrets - 1
     s: Any = fmpz(alpha.numerator)
     t: Any = fmpz(alpha.denominator)
     scale = math.lcm(rows.denominator, *(mu.denominator for mu in dual))
-    # All over one denominator: from here on integers.
+    # Over one denominator, all numbers are integers from here on.
     prices = objects(fmpz(mu.numerator * (scale // mu.denominator)) for mu in dual)
     f, power, step = 0 * rows.row(n), fmpz(1), fmpz(scale // rows.denominator)
     for x in range(n, -1, -1):
@@ -179,7 +151,7 @@ def exact_flows(level: Level, rows: LossRows, dual: Array) -> Iterator[Array]:
 
 
 def float_slacks(level: Level, consumer: Consumer, dual: Array) -> Array:
-    """Certain lower bounds of f_0 for every action (minus infinity or NaN where floats overflow)."""
+    """Return certain lower bounds of f_0 for every action (-inf or NaN if floats overflow)."""
     rows, mu = float_rows(consumer), dual.astype(np.float64)
     below, _ = alpha_bounds(level)
     low, inverse = round_down(below), round_up(1 / below)
@@ -191,19 +163,16 @@ def float_slacks(level: Level, consumer: Consumer, dual: Array) -> Array:
 
 
 def _float_step(loss: Array, mu: float, f: Array, low: float, inverse: float) -> Array:
-    """A lower bound of loss - mu + min(alpha f, f / alpha)."""
+    """Return a lower bound of loss - mu + min(alpha f, f / alpha)."""
     carried = np.minimum(f, 0.0) * inverse + np.maximum(f, 0.0) * low
     size = (loss + abs(mu)) + abs(carried)
     below = ((loss - mu) + carried) - (_ROUNDING * size + _UNDERFLOW)
-    # A sum of two terms that are certainly not negative is not negative, however small.
+    # A sum of two terms that are certainly nonnegative is nonnegative.
     return np.where(carried >= 0, np.maximum(below, 0.0), below) if mu <= 0 else below
 
 
 def remap_loss(level: Level, consumer: Consumer, actions: Array, exactly: bool) -> Fraction | float:
-    """The loss of the geometric mechanism followed by a remap: exact, or a float rounded up.
-
-    Cost: O(n^2).
-    """
+    """Return the loss of the geometric mechanism followed by a remap: exact, or a float rounded up; O(n^2)."""
     return _exact_remap_loss(level, consumer, actions) if exactly else _float_remap_loss(level, consumer, actions)
 
 
@@ -229,36 +198,34 @@ def _float_remap_loss(level: Level, consumer: Consumer, actions: Array) -> float
         _sum_up(rows.column(action) * mirrored[n - y : 2 * n + 1 - y]) for y, action in enumerate(actions.tolist())
     ]
     total = ends * (Fraction(scores[0]) + (Fraction(scores[n]) if n else 0)) + inside * Fraction(math.fsum(scores[1:n]))
-    # The inner sum has been rounded once, and each prior and loss may have been: that is under four half-ulps a term.
+    # The inner sum, each prior and each loss are rounded at most once: below four half-units for each term.
     return round_up(total * (1 + Fraction(4, 2**53)))
 
 
 def alpha_bounds(level: Level) -> tuple[Fraction, Fraction]:
-    """Rationals around alpha, equal where it is rational.
-
-    Raises:
-        Unsupported: for an irrational alpha too small for floats.
-    """
+    """Return rational lower and upper bounds of alpha, equal if it is rational; refuse alphas too small for floats."""
     if level.is_rational:
         alpha = level.alpha_fraction()
         return alpha, alpha
     if float(level.alpha) < _SMALLEST_ALPHA:
         remedy = "Give the level as a rational alpha: all is then computed exactly."
-        raise Unsupported(f"alpha must be at least {_SMALLEST_ALPHA} in floats", came=str(level), remedy=remedy)
+        raise Unsupported(f"alpha must be at least {_SMALLEST_ALPHA} for floats", came=str(level), remedy=remedy)
     around: Interval = level.alpha_interval(_BITS + math.ceil(1.5 * level.epsilon_float))
     return around.lower, around.upper
 
 
 def _powers_up(top: float, n: int) -> Array:
-    """Upper bounds of alpha^0, ..., alpha^n."""
+    """Return upper bounds of alpha^0, ..., alpha^n."""
     powers = np.ones(n + 1)
     for k in range(1, n + 1):
-        powers[k] = math.nextafter(powers[k - 1] * top, math.inf)  # each product is off by half a unit: one up is above
+        powers[k] = math.nextafter(
+            powers[k - 1] * top, math.inf
+        )  # a product is off by at most half a unit, so the next float is above
     return powers
 
 
 def _sum_up(terms: Array) -> float:
-    """An upper bound of a sum of products of three nonnegative floats."""
+    """Return an upper bound of a sum of products of three nonnegative floats."""
     size = math.isqrt(len(terms)) + 1
     total = float(np.add.reduceat(terms, np.arange(0, len(terms), size)).sum())
-    return total * (1 + (2 * size + 8) * 2.0**-52) + _UNDERFLOW  # two levels of sums, each of ``size`` terms
+    return total * (1 + (2 * size + 8) * 2.0**-52) + _UNDERFLOW  # two nested sums, each of ``size`` terms

@@ -2,29 +2,31 @@
 
 **The unnormalised posterior losses of geometric responses: S_y(r) = sum_i p_i alpha^|i-y| l(i, r), for all y and r.**
 
-Two sweeps give them all: D_y = alpha D_{y-1} + p_y l(y, .) from the left and U_y = alpha (U_{y+1} + p_{y+1} l(y+1, .))
-from the right, S = D + U. With alpha = s/t the integers t^n S_y stay integers, so exact consumers need no fractions.
+Two sweeps give them: D_y = alpha D_{y-1} + p_y l(y, .) from the left, U_y = alpha (U_{y+1} + p_{y+1} l(y+1, .)) from
+the right, and S = D + U. With alpha = s/t the numbers t^n S_y are integers, so exact consumers need no fractions.
 
-**What Theorem 3.1 asks of a loss, and how far it reaches beyond what it asks.**
+**The losses to which Theorem 3.1 applies, in its statement and beyond.**
 
-The theorem is stated for losses that do not decrease in |i - r|. Its proof needs less: each row l(i, .) falls to a
-smallest entry and rises after it, and that place, the row's mode, does not move left as i grows. Lemma 5.5 is the only
-step that uses the loss. There, two columns l < m next to each other among those in use, with C(i, l) not "down" and
-C(i, m) not "up", let mass move from m to l on the rows up to i, or from l to m on the rows after i, or, new, from both
-to a column k between them: from m on the rows up to i and from l on the others. The first is no loss when the mode of
-row i is at most l, the second when that of row i + 1 is at least m, and otherwise k between these two modes serves.
-Rows and actions need not be equally many: the rest of the proof counts columns in use and responses of G only.
+The theorem is stated for losses that are nondecreasing in |i - r|. Its proof needs less: each row l(i, .) decreases to
+a smallest entry and increases after it, and this place, the mode of the row, does not move left as i grows. Only Lemma
+5.5 uses the loss. There, l < m are neighbours among the columns in use, with C(i, l) not "down" and C(i, m) not "up".
+Mass can move from m to l on the rows up to i, or from l to m on the rows after i, or (this is new) from both to a
+column k between them: from m on the rows up to i and from l on the others. The first move does not increase the loss if
+the mode of row i is at most l, the second if the mode of row i + 1 is at least m, and otherwise some k between these
+two modes works. The numbers of rows and actions may differ: the rest of the proof counts only columns in use and
+responses of G.
+
+**The dual.**
 
 With the scores S_y(r) = sum_i p_i alpha^|i-y| l(i, r), the remap is a(y) = argmin_r S_y(r), and the least loss is
-sum_y c_y S_y(a(y)). If that is optimal at all, complementary slackness leaves one candidate for the dual mu of the
-rows: sum_i mu_i g_iy = sum_i p_i g_iy l(i, a(y)) for every y, so mu = G^{-T} h with h_y = c_y S_y(a(y)), and G^{-1} is
-tridiagonal:
+sum_y c_y S_y(a(y)). If this is optimal, complementary slackness leaves one candidate for the dual mu of the rows: sum_i
+mu_i g_iy = sum_i p_i g_iy l(i, a(y)) for every y, so mu = G^{-T} h with h_y = c_y S_y(a(y)), and G^{-1} is tridiagonal:
 
     mu_y = p_y l(y, a(y)) + alpha / (1 - alpha^2) * sum over neighbours z of y of (S_z(a(y)) - S_z(a(z))).
 
-The sum of mu is the loss, whatever the consumer. The remap is optimal exactly when every column of p l - mu is
-nonnegative on all private columns, which `dual_bound` decides in O(n) a column. So the optimal dual is unique, ties or
-not.
+The sum of mu equals the loss for every consumer. The remap is optimal if and only if every column of p l - mu is
+nonnegative on all private columns, which `dual_bound` decides in O(n) for each column. So the optimal dual is unique,
+even if there are ties.
 """
 
 import math
@@ -44,22 +46,13 @@ from utmost.design.spaces.loss_algebra import is_monotone
 
 
 def float_scores(level: Level, consumer: Consumer) -> Iterator[Array]:
-    """S_y in float64 for y = 0, ..., n in turn. Cost: O(n k) time, O(sqrt(n) k) memory."""
+    """Yield S_y in float64 for y = 0, ..., n, in O(n k) time and O(sqrt(n) k) memory."""
     alpha = float(level.alpha)
     return _scores(float_rows(consumer), lambda v: alpha * v, 1.0)
 
 
 def exact_scores(level: Level, consumer: Consumer) -> tuple[Iterator[Array], int]:
-    """S_y in integers for y = 0, ..., n in turn, and the integer that they have been multiplied by.
-
-    Cost: O(n k) products of long and short integers, and memory for O(sqrt(n) k) long ones.
-
-    >>> from utmost.exact import level
-    >>> from utmost.design.spaces import losses, priors
-    >>> swept, scale = exact_scores(level(alpha="1/2"), Consumer(priors.uniform(2), losses.absolute))
-    >>> [[int(x) for x in score] for score in swept], scale
-    ([[1, 2], [2, 1]], 4)
-    """
+    """Return an iterator of S_y in integers for y = 0, ..., n, and the factor by which they are multiplied."""
     alpha, rows = level.alpha_fraction(), integer_rows(consumer)
     s, t = fmpz(alpha.numerator), fmpz(alpha.denominator)
     scale = t ** (rows.secrets - 1)
@@ -67,7 +60,7 @@ def exact_scores(level: Level, consumer: Consumer) -> tuple[Iterator[Array], int
 
 
 def _scores(rows: LossRows, times_alpha: Callable[[Array], Array], scale: Any) -> Iterator[Array]:
-    """scale * S_y for every y. Every sqrt(n)-th U is kept, and the stretches between are computed again."""
+    """Yield scale * S_y for every y; every sqrt(n)-th U is stored, and those between are computed again."""
     n = rows.secrets - 1
     stride = max(1, math.isqrt(n))
     restarts = _restarts(rows, times_alpha, scale, stride)
@@ -80,7 +73,7 @@ def _scores(rows: LossRows, times_alpha: Callable[[Array], Array], scale: Any) -
 
 
 def _restarts(rows: LossRows, times_alpha: Callable[[Array], Array], scale: Any, stride: int) -> list[Array]:
-    """U at the last y of each stretch, the leftmost stretch last."""
+    """Return U at the last y of each stretch, the leftmost stretch last."""
     n = rows.secrets - 1
     up, restarts = 0 * rows.row(n), []
     for y in range(n, -1, -1):
@@ -93,7 +86,7 @@ def _restarts(rows: LossRows, times_alpha: Callable[[Array], Array], scale: Any,
 def _stretch(
     rows: LossRows, times_alpha: Callable[[Array], Array], scale: Any, last: Array, where: range
 ) -> list[Array]:
-    """U_y for the y of a stretch, the first of them last."""
+    """Return U_y for the y of a stretch, the first of them last."""
     values = [last]
     for y in reversed(where[1:]):
         values.append(times_alpha(values[-1] + scale * rows.row(y)))
@@ -105,14 +98,7 @@ EXTENDED = "Theorem 3.1 of Ghosh, Roughgarden and Sundararajan (2009), extended 
 
 
 def theorem_for(consumer: Consumer) -> tuple[str, tuple[str, ...]] | None:
-    """The theorem that makes a remap of the geometric mechanism optimal for this consumer, its hypotheses, or None.
-
-    Cost: O(n k).
-
-    >>> from utmost.design.spaces import losses, priors
-    >>> theorem_for(Consumer(priors.uniform(4), losses.nib)) is None
-    True
-    """
+    """Return the theorem that makes a remap of the geometric mechanism optimal, and its hypotheses; else None."""
     if consumer.actions == consumer.secrets and is_monotone(consumer):
         return THEOREM, ("the loss of each secret i does not decrease in |i - r|",)
     exactly = consumer.is_exact and consumer.table is not None
@@ -122,10 +108,8 @@ def theorem_for(consumer: Consumer) -> tuple[str, tuple[str, ...]] | None:
 
 
 def is_unimodal(rows: LossRows) -> bool:
-    """Whether every row falls and then rises, at modes that do not decrease from row to row.
-
-    A row may have a plateau of modes; the leftmost that is not left of the last row's is taken.
-    """
+    """Return whether every row decreases and then increases, with modes that are nondecreasing from row to row."""
+    # In a plateau of modes, the leftmost mode that is not left of the previous row's mode is chosen.
     mode = 0
     for i in range(rows.secrets):
         row = rows.loss_row(i)
@@ -139,32 +123,22 @@ def is_unimodal(rows: LossRows) -> bool:
     return True
 
 
-# Scores are sums of positive terms, good to some ulps: what is nearer than this is a tie, broken like any other.
+# Scores are sums of positive terms with errors of some units in the last place; closer scores count as ties.
 _TIE = 2.0**-44
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GeometricDesign:
-    """A remap of the geometric mechanism on {0, ..., n}, and its candidate dual.
+    """A remap of the geometric mechanism on {0, ..., n}, and its candidate dual."""
 
-    Attributes:
-        actions: (n+1,) the action for each response; the smallest of the best.
-        ties: Responses for which another action is as good.
-        dual: (n+1,) mu, whose sum is the loss.
-        error: (n+1,) the size of the rounding errors in play at each secret; zeros where all is exact.
-    """
-
-    actions: Array
-    ties: tuple[int, ...]
-    dual: Array
-    error: Array
+    actions: Array  # (n+1,) the action for each response, the smallest of the best
+    ties: tuple[int, ...]  # responses with other equally good actions
+    dual: Array  # (n+1,) mu, whose sum is the loss
+    error: Array  # (n+1,) bounds of the rounding errors at each secret; 0 if exact
 
 
 def exact_design(level: Level, consumer: Consumer) -> GeometricDesign:
-    """The design for a rational alpha and an exact consumer, in integers throughout.
-
-    Cost: O(n k) products of integers of O(n) digits.
-    """
+    """Return the design for a rational alpha and an exact consumer, computed in integers."""
     alpha, rows = level.alpha_fraction(), integer_rows(consumer)
     swept, scale = exact_scores(level, consumer)
     actions, ties, regrets, _ = _best_actions(rows, swept, 0)
@@ -177,7 +151,7 @@ def exact_design(level: Level, consumer: Consumer) -> GeometricDesign:
 
 
 def float_design(level: Level, consumer: Consumer) -> GeometricDesign:
-    """The design in float64. Cost: O(n k) time and O(sqrt(n) k) memory."""
+    """Return the design in float64, in O(n k) time and O(sqrt(n) k) memory."""
     rows = float_rows(consumer)
     actions, ties, regrets, best = _best_actions(rows, float_scores(level, consumer), _TIE)
     factor = float(level.alpha) / -np.expm1(-2 * level.epsilon_float)
@@ -188,7 +162,7 @@ def float_design(level: Level, consumer: Consumer) -> GeometricDesign:
 def _best_actions(
     rows: LossRows, swept: Iterator[Array], tolerance: float
 ) -> tuple[Array, tuple[int, ...], list[Any], list[Any]]:
-    """The best actions, the ties, the neighbours' regrets at each other's action, and the best scores."""
+    """Return the best actions, the ties, the regrets of neighbours at each other's action, and the best scores."""
     actions, ties, best = np.zeros(rows.secrets, dtype=np.intp), [], []
     regrets = [0 * rows.prior[0]] * rows.secrets
     last: Array | None = None
@@ -208,5 +182,5 @@ def _best_actions(
 
 
 def _own_losses(rows: LossRows, actions: Array) -> list[Any]:
-    """p_y l(y, a(y)) for every y."""
+    """Return p_y l(y, a(y)) for every y."""
     return [rows.prior[y] * rows.loss_row(y)[action] for y, action in enumerate(actions)]

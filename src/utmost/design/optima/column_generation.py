@@ -1,12 +1,12 @@
-"""Optima of large programs: a channel put together of extreme rays, which are found where they are worth it.
+"""Optima of large programs by column generation: a channel is a sum of extreme rays, which are generated as needed.
 
-All columns of a channel lie in the same cone, whatever their action. So the best channel is a sum of its extreme rays,
-each given to its cheapest action, that adds up to 1 in every place: a program with one row for each place. Its rays are
-found one by one: at the prices mu of the rows, each action's best ray is priced by walking over trees
-(`utmost.design.optima.tree_pricing`), and where all trees stop, their flows are the multipliers that prove the prices.
+The columns of a channel for all actions lie in the same cone. So the best channel is a sum of extreme rays of the cone,
+each assigned to its cheapest action, that adds up to 1 in every place: a program with one row for each place. Rays are
+generated one by one: at the prices mu of the rows, the best ray of each action is found by walking over trees
+(`utmost.design.optima.tree_pricing`); when all trees stop, their flows are the multipliers that prove the prices.
 
-A solver in floats proves nothing. Only the certificate that is made from its answer matters: the columns are
-corrected to an exactly private channel, the multipliers to a feasible dual, and the checker computes both bounds anew.
+The float solution proves nothing; only the certificate made from it matters. Its columns are corrected to an exactly
+private channel, its multipliers to a feasible dual, and the checker computes both bounds again.
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,49 +27,31 @@ from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.design.spaces.consumer import Consumer
 from utmost.errors import SolverFailed, WrongKind
 
-_AIM_SHARE = 0.6  # of the gap that is asked for: what the loop stops at, so that rounding has room
-_NEAR_LEVELS = 2.0  # times the level: what is found at levels farther away misleads
-_ROUGH_GAPS = (1e-2, 1e-4)  # gaps at which prices say which places without mass count; the first parts near ones, too
+_AIM_SHARE = 0.6  # of the requested gap: the search stops here, which leaves room for rounding
+_NEAR_LEVELS = 2.0  # factor of levels: results at levels farther away mislead a search
+_ROUGH_GAPS = (
+    1e-2,
+    1e-4,
+)  # gaps at which prices show which places without mass matter; merged places are separated at the first
 
 
 def certificate_of_rays(
-    ptype: PrivacyType, consumer: Consumer, *, gap: float = 1e-7, progress: GapProgress | None = None
+    ptype: PrivacyType,
+    consumer: Consumer,
+    *,
+    gap: float = 1e-7,
+    progress: GapProgress | None = None,
 ) -> Certificate:
-    """The certificate of a channel whose loss is within a gap of the optimum, for any space, prior and loss.
-
-    Args:
-        ptype: Space and level.
-        consumer: Prior over the space's secrets, and a loss.
-        gap: Largest distance of the loss from the optimum, relative to it, or to 1e-12 of the largest expected loss of
-            an action where that is more.
-        progress: Function that receives, after each round, the number of rounds and the relative gap so far: of the
-            places that count so far, where some have no mass, and of near places taken for one at first. A search that
-            those have led astray begins again, and so does the count.
-
-    Returns:
-        The best certificate found. Its bounds are farther apart than the gap where rounding stops the search early, and
-        when it is interrupted from the keyboard.
-
-    Raises:
-        SolverFailed: when no bound was found at all.
-        KeyboardInterrupt: when it comes before there is any bound.
-
-    Cost: 20 to 250 rounds, each O(n^2 N) for N = 8 n rays, and O(n s) for each pivot of a tree with s sources; 400
-        places take from 5 to 60 seconds. Memory: O(n (n + k)) floats for k actions.
-
-    Source: column generation on program (2) to (6) of [ghosh2009], smoothed as in [wentges1997];
-        `proofs/theory/large-designs.md`.
-
-    >>> from utmost.spaces import grid
-
-    >>> from utmost.design.spaces import losses, priors
-    >>> place = grid(2, 2)
-    >>> found = certificate_of_rays(PrivacyType(place, epsilon=1), Consumer(priors.uniform(4), losses.distance(place)))
-    >>> found.gap <= 1e-7 * found.upper, found.verify()
-    (True, True)
-    """
+    """Return the certificate of a channel within a relative gap of the optimum, for any space, prior and loss."""
+    # The gap is relative to the loss, or to 1e-12 of the largest expected loss of an action if that is more.
+    # ``progress`` receives the number of rounds and the relative gap so far, for the current places; a search that
+    # merged places have misled starts again, and so do its numbers. If rounding or the keyboard stops the search early,
+    # the gap is larger. Cost: 20 to 250 rounds, each O(n^2 N) for N = 8 n rays, and O(n s) for each pivot of a tree
+    # with s sources; 5 to 60 seconds for 400 places; O(n (n + k)) floats for k actions. Source: column generation on
+    # program (2) to (6) of [ghosh2009], smoothed as in [wentges1997]; proofs/theory/large-designs.md.
     if progress is not None and not callable(progress):
-        raise WrongKind("progress must be a function", came=type(progress).__name__, where="certificate_of_rays")
+        remedy = "Pass a function of the number of rounds and the gap, or None."
+        raise WrongKind("progress must be a function", came=type(progress).__name__, remedy=remedy)
     return searched(ptype, consumer, gap=gap, progress=progress).certificate
 
 
@@ -81,19 +63,15 @@ def searched(
     progress: GapProgress | None = None,
     starts: Sequence[SearchResults] = (),
 ) -> "SearchedCertificate":
-    """Return the result of `certificate_of_rays`, with a start for other searches on the same space.
-
-    Args:
-        ptype, consumer, gap, progress: See there.
-        starts: Results of one or two searches on this space, at any levels, for any consumers, nearest first.
-    """
+    """Return the result of `certificate_of_rays`, and a start for other searches on the same space."""
+    # ``starts`` are results of one or two searches on this space, at any levels and for any consumers, nearest first.
     program, starts = RayProgram.of(ptype, consumer), _near_starts(starts, ptype)
     merged = [] if starts else merging_circles(-np.log(program.factors), program.prior)
     compile_if_it_pays(int((program.prior > 0).sum()))
-    # Products of a few hundred rows: threads that wait for each other cost more than they save.
+    # For products of a few hundred rows, threads cost more than they save.
     with one_blas_thread():
         search, whole = _last_search(program, _searches(program, starts, merged, gap), progress)
-        # Losses that differ as much between near places as between any (binary ones) may be led astray by merged ones.
+        # If losses differ as much between near places as between far ones (binary loss), merged places may mislead.
         if whole and merged and search.gap > search.aim(gap):
             try:
                 again, whole = _last_search(program, _searches(program, (), [], gap), progress)
@@ -106,17 +84,17 @@ def searched(
 def _last_search(
     program: RayProgram, searches: Iterator[tuple[RaySearch, float]], progress: GapProgress | None
 ) -> tuple[RaySearch, bool]:
-    """The last of some searches, each run to its gap, and True; once interrupted, the best so far, and False."""
+    """Return the last of some searches, each run to its gap, and True; if interrupted, the best so far and False."""
     search = None
     try:
         for search, aim in searches:
             search.run(aim, progress)
-    # What was found so far proves bounds, too, if wider ones.
+    # Intermediate results prove bounds too, though wider ones.
     except KeyboardInterrupt:
         if search is None or (ended := search.with_bound()) is None:
             raise
         if ended.program is not program:
-            # Merged masses prove nothing of the others: one round among all does.
+            # Merged places prove nothing about the others; one round with all places does.
             ended = ended.parted(program, np.flatnonzero(program.prior > 0))
             ended.round()
         return ended, False
@@ -126,26 +104,18 @@ def _last_search(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SearchedCertificate:
-    """A certificate, and the results of its search with which others can start.
-
-    Attributes:
-        certificate: Certificate as `certificate_of_rays` returns it.
-        is_whole: Whether the search was not interrupted.
-        results: Start for other searches.
-    """
+    """A certificate, and the results of its search with which other searches can start."""
 
     certificate: Certificate
-    is_whole: bool
+    is_whole: bool  # the search was not interrupted
     results: SearchResults
 
 
 def _searches(
     program: RayProgram, starts: Sequence[SearchResults], merged: Sequence[Indices], gap: float
 ) -> Iterator[tuple[RaySearch, float]]:
-    """One search after another, each begun with what the one before has found, and the gap that it is to be run to.
-
-    Near places are taken for one first, then come those with mass, and then those without it that count, too.
-    """
+    """Yield searches, each started from the results of the one before, with the gap to which each should run."""
+    # First near places are merged, then come all places with mass, then also the places without mass that matter.
     search, places = None, np.flatnonzero(program.prior > 0)
     if starts:
         search = RaySearch.begun(program, np.unique(np.concatenate([places, *(start.places for start in starts)])))
@@ -157,7 +127,7 @@ def _searches(
             if near is not None:
                 yield search, _ROUGH_GAPS[0]
     assert search is not None
-    # Prices that are nearly right say which places without mass count, and the right ones whether all do.
+    # Nearly optimal prices show which places without mass matter; optimal prices show whether all of them are included.
     rough = _ROUGH_GAPS if len(search.places) < len(program.prior) else ()
     for aim in [*(wide for wide in rough if wide > gap), _AIM_SHARE * gap]:
         yield search, aim
@@ -169,7 +139,8 @@ def _searches(
 def _certified(ptype: PrivacyType, consumer: Consumer, search: RaySearch) -> Certificate:
     bound, scale = search.best, search.program.scale
     if bound is None or not np.isfinite(bound.value):
-        raise SolverFailed("the trees must prove a bound", came="none", where="certificate_of_rays")
+        remedy = 'Pass a larger gap, or method="program".'
+        raise SolverFailed("the search must prove a bound", came="none", where="certificate_of_rays", remedy=remedy)
     lacks = bound.trees.lacks(search.costs - bound.prices, bound.level)
     prices = bound.prices + bound.level * bound.trees.weights - lacks
     factors = plain_factors(np.asarray(ptype.space.distances, dtype=np.float64), ptype.level.epsilon_float)
@@ -178,13 +149,13 @@ def _certified(ptype: PrivacyType, consumer: Consumer, search: RaySearch) -> Cer
     scaled = Multipliers(at[proof.low], at[proof.high], proof.action, proof.value * scale)
     mu = np.zeros(len(factors))
     mu[at] = prices * scale
-    # From here on in rationals, or in floats rounded outward: what the search believed is not asked again.
+    # From here on, only rationals and floats rounded outward are used.
     mu, multipliers = feasible_dual(ptype, consumer, mu, scaled)
     return Certificate(ptype, consumer, mu, matrix=roomy_matrix(ptype, search.channel()), multipliers=multipliers)
 
 
 def _near_starts(starts: Sequence[SearchResults], ptype: PrivacyType) -> Sequence[SearchResults]:
-    """The starts at levels so near that their rays and prices lead the right way."""
+    """Return the starts at levels so near that their rays and prices are useful."""
     now = ptype.level.epsilon_float
     near = [start for start in starts if 1 / _NEAR_LEVELS <= start.epsilon / now <= _NEAR_LEVELS]
     farthest = float(np.asarray(ptype.space.distances, dtype=np.float64).max())

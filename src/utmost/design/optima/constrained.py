@@ -1,9 +1,8 @@
 """The best private mechanism among those that are also honest, monotone, fair or symmetric.
 
-Properties that a mechanism on counts may be asked to have besides privacy, as rows of its program.
-
-The names are those of [cormode2018], whose matrix is the transpose of ours: their rows are the
-answers and their columns the true counts. X[x, r] is, as everywhere here, the probability of answer r for the count x.
+These properties of a mechanism on counts are additional rows of its program. The names are those of [cormode2018],
+whose matrices are transposed: there rows are answers, and columns are true counts. Here X[x, r] is the probability of
+answer r for the count x.
 """
 
 from collections.abc import Iterator, Sequence
@@ -63,48 +62,36 @@ _ON_COUNTS = {Constraint.ROW_MONOTONICITY, Constraint.COLUMN_MONOTONICITY, Const
 
 @dataclass(frozen=True, slots=True)
 class ConstraintRow:
-    """``sum of coefficient * X[entry]`` is at least ``least``, or equal to it.
+    """The constraint that the sum of coefficient * X[entry] is at least ``least``, or equal to ``least``."""
 
-    Attributes:
-        entries: Entries (secret, answer), each with its coefficient.
-        least: Right-hand side.
-        is_equal: Whether it is an equation.
-    """
-
-    entries: tuple[tuple[MatrixEntry, int], ...]
+    entries: tuple[tuple[MatrixEntry, int], ...]  # (secret, answer), and its coefficient
     least: Fraction = Fraction(0)
     is_equal: bool = False
 
 
 def read_constraints(names: Sequence[Constraint | str], space: Space, actions: int) -> tuple[Constraint, ...]:
-    """The constraints, each once and in a fixed order.
-
-    Raises:
-        OutOfRange: for a name that is none, and where answers are not as many as secrets.
-        Unsupported: for an order of secrets that are not counts.
-    """
+    """Return the constraints, each once and in a fixed order, after checking that they fit the space."""
     if isinstance(names, str):
-        raise OutOfRange("constraints must be given as a list", came=names, remedy=f"Write [{names!r}].")
+        raise OutOfRange("constraints must be a list", came=names, remedy=f"Pass [{names!r}].")
     try:
         wanted = {Constraint(name) for name in names}
     except ValueError:
         known = ", ".join(Constraint)
         raise OutOfRange(
-            "a constraint must be one that is known", came=list(names), remedy=f"Known: {known}."
+            "constraints must be names of known constraints", came=list(names), remedy=f"Choose from: {known}."
         ) from None
     if wanted and actions != space.size:
-        raise OutOfRange(f"constraints need {space.size} answers, one for each secret", came=actions)
+        remedy = "Leave constraints out, or pass a consumer with as many actions as secrets."
+        raise OutOfRange(f"constraints need {space.size} answers, one for each secret", came=actions, remedy=remedy)
     if wanted & _ON_COUNTS and not isinstance(space.metric, LineMetric):
-        raise Unsupported(f"{', '.join(sorted(wanted & _ON_COUNTS))} speak of counts", came=repr(space))
+        remedy = "Use spaces.counts(n), or leave these constraints out."
+        names_of_counts = ", ".join(sorted(wanted & _ON_COUNTS))
+        raise Unsupported(f"the constraints {names_of_counts} need counts", came=repr(space), remedy=remedy)
     return tuple(name for name in Constraint if name in wanted)
 
 
 def constraint_rows(constraints: Sequence[Constraint], n: int) -> list[ConstraintRow]:
-    """The rows of the program for an n by n mechanism, constraint after constraint.
-
-    >>> constraint_rows([Constraint.FAIRNESS], 3)[0].entries
-    (((0, 0), 1), ((1, 1), -1))
-    """
+    """Return the rows of the program for an n by n mechanism, one constraint after another."""
     return [row for constraint in constraints for row in _ROWS[constraint](n)]
 
 
@@ -119,7 +106,7 @@ def _symmetry(n: int) -> Iterator[ConstraintRow]:
 
 
 def _steps_outward(x: int, n: int) -> Iterator[tuple[int, int]]:
-    """Neighbours on the way out from x to both ends: the nearer and the farther."""
+    """Yield neighbours (nearer, farther) on the way from x to both ends."""
     yield from ((k, k - 1) for k in range(x, 0, -1))
     yield from ((k, k + 1) for k in range(x, n - 1))
 
@@ -143,27 +130,16 @@ _ROWS = {
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ConstrainedCertificate(Evidence):
-    """Evidence that no private channel with the constraints serves a consumer better by more than a gap.
-
-    Attributes:
-        ptype: Privacy type.
-        consumer: Prior and loss.
-        constraints: Further constraints of the channel.
-        matrix: (n, n) Fractions, exactly private, each constraint kept exactly.
-        dual: (n,) Fractions, the multipliers mu of the rows.
-        multipliers: (edges, 2, n) Fractions >= 0, of privacy along each edge.
-        prices: Fraction for each of `constraint_rows`: >= 0 for an inequality, any for an equation.
-        bounds: Bounds that they prove: equal Fractions if all numbers are rational, else floats rounded outward.
-    """
+    """Evidence that no private channel with the constraints is better for a consumer by more than a gap."""
 
     ptype: PrivacyType
     consumer: Consumer
     constraints: tuple[Constraint, ...]
-    matrix: Array
-    dual: Array
-    multipliers: Array
-    prices: Array
-    bounds: Bounds | None = None
+    matrix: Array  # (n, n) Fractions, exactly private, satisfying every constraint exactly
+    dual: Array  # (n,) Fractions, the multipliers mu of the rows
+    multipliers: Array  # (edges, 2, n) Fractions >= 0, of privacy along each edge
+    prices: Array  # a Fraction for each of `constraint_rows`, >= 0 for an inequality
+    bounds: Bounds | None = None  # Fractions if all numbers are rational, else floats rounded outward
 
     def __post_init__(self) -> None:
         for name in ("matrix", "dual", "multipliers", "prices"):
@@ -176,15 +152,11 @@ class ConstrainedCertificate(Evidence):
     remap = None
 
     def check(self) -> Bounds:
-        """Compute the bounds again from primal and dual alone, in rationals.
-
-        Raises:
-            PromiseBroken: when the channel is not private or breaks a constraint, or the dual is not feasible.
-        """
+        """Compute the bounds again from primal and dual only, in rationals; raise PromiseBroken if a check fails."""
         rows = constraint_rows(self.constraints, self.ptype.space.size)
         check_private(self.ptype, self.matrix)
         _check_constraints(rows, self.matrix)
-        # The mechanism is checked before the bound: a bound beside one that is not private would prove nothing.
+        # Check the mechanism before the bound: without privacy, the loss proves no upper bound.
         lower = _proven_bound(self.ptype, self.consumer, rows, self.dual, self.multipliers, self.prices)
         exactly = self.consumer.is_exact and self.ptype.level.is_rational
         upper = matrix_loss(self.consumer, self.matrix, exactly)
@@ -199,7 +171,7 @@ def constrained_slacks(
     multipliers: Array,
     prices: Array,
 ) -> Array:
-    """p l - mu - (what privacy and the constraints combine to), (n, n) Fractions."""
+    """Return p l - mu - (the combination of privacy and constraints), (n, n) Fractions."""
     rational = consumer if consumer.is_exact else Consumer(as_rationals(consumer.prior), as_rationals(consumer.loss))
     slack = np.array(edge_slacks(ptype, rational, dual, multipliers, exactly=True))
     for row, price in zip(rows, prices, strict=True):
@@ -216,14 +188,16 @@ def _proven_bound(
     multipliers: Array,
     prices: Array,
 ) -> Fraction:
-    """sum_x mu_x + sum of price * least, once the slacks prove it a lower bound."""
+    """Return sum_x mu_x + sum of price * least, after checking that the slacks prove this lower bound."""
     if (multipliers < 0).any():
-        raise PromiseBroken("multipliers of privacy must not be negative")
+        raise PromiseBroken("multipliers must not be negative", came=float(multipliers.min()))
     if len(prices) != len(rows) or any(y < 0 and not row.is_equal for row, y in zip(rows, prices, strict=True)):
-        raise PromiseBroken("every constraint needs a price, and an inequality one that is not negative")
+        required = f"there must be {len(rows)} prices, one for each constraint, nonnegative for inequalities"
+        raise PromiseBroken(required, came=f"{len(prices)} prices from {min(prices, default=0)}")
     slack = constrained_slacks(ptype, consumer, rows, dual, multipliers, prices)
     for x, r in np.argwhere(slack < 0)[:1]:
-        raise PromiseBroken(f"the dual must be feasible for secret {x} and action {r}", came=float(slack[x, r]))
+        came = f"slack {float(slack[x, r])}"
+        raise PromiseBroken(f"the dual must be feasible for secret {x} and action {r}", came=came)
     return sum(dual, Fraction(0)) + sum((y * row.least for row, y in zip(rows, prices, strict=True)), Fraction(0))
 
 
@@ -232,24 +206,20 @@ def _check_constraints(rows: Sequence[ConstraintRow], matrix: Array) -> None:
         value = sum((coefficient * matrix[entry] for entry, coefficient in row.entries), Fraction(0))
         if value < row.least or (row.is_equal and value != row.least):
             where = " and ".join(f"[{x}, {r}]" for (x, r), _ in row.entries)
-            raise PromiseBroken(f"entries {where} of the channel must keep the constraint", came=float(value))
+            sign = "=" if row.is_equal else ">="
+            required = f"entries {where} must satisfy the constraint: sum of coefficient times entry {sign} {row.least}"
+            raise PromiseBroken(required, came=float(value))
 
 
 def constrained_certificate(
-    ptype: PrivacyType, consumer: Consumer, constraints: Sequence[Constraint]
+    ptype: PrivacyType,
+    consumer: Consumer,
+    constraints: Sequence[Constraint],
 ) -> ConstrainedCertificate:
-    """The certificate of a vertex of the user's program with the rows of the constraints, in rationals.
-
-    A float consumer is read as the rationals that its floats are, and alpha^d, where it is irrational, as a float just
-    above it, so that the channel keeps privacy and constraints exactly in every case.
-
-    Raises:
-        SolverFailed: when the program is not solved.
-
-    Cost: that of an exact vertex of n^2 variables: some seconds for 20 counts.
-
-    Source: [cormode2018].
-    """
+    """Return the certificate of a vertex of the program with the rows of the constraints, in rationals."""
+    # Floats of a consumer are converted to rationals exactly, and an irrational alpha^d is replaced by a float just
+    # above, so the channel satisfies privacy and constraints exactly. Cost: some seconds for 20 counts. Source:
+    # [cormode2018].
     rows = constraint_rows(constraints, consumer.secrets)
     program = user_program(ptype, consumer)
     solution = solve_exactly(_with_rows(program, rows, consumer.actions))
@@ -257,14 +227,14 @@ def constrained_certificate(
     prices = solution.duals[before:]
     dual, multipliers = split_duals(solution.duals[:before], len(ptype.space.edges), consumer.actions)
     slack = constrained_slacks(ptype, consumer, rows, dual, multipliers, prices).min(axis=1)
-    # An irrational alpha^d lies a little below the program's, so that a price may have to give way.
+    # An irrational alpha^d lies slightly below that of the program, so a price may have to decrease.
     lowered = objects([mu + min(left, Fraction(0)) for mu, left in zip(dual, slack, strict=True)])
     matrix = solution.primal.reshape(consumer.secrets, consumer.actions)
     return ConstrainedCertificate(ptype, consumer, tuple(constraints), matrix, lowered, multipliers, prices)
 
 
 def _with_rows(program: LinearProgram, rows: Sequence[ConstraintRow], actions: int) -> LinearProgram:
-    """The program with a row for each constraint after its own."""
+    """Return the program with a row for each constraint after its own rows."""
     start = program.shape[0]
     at, columns, values = [], [], []
     for number, row in enumerate(rows):

@@ -1,4 +1,4 @@
-"""The program of one consumer: the private channel with the least expected loss, for any metric space and any loss."""
+"""The linear program of a consumer: the private channel with the least expected loss, for any space and loss."""
 
 from fractions import Fraction
 from typing import Any
@@ -14,19 +14,13 @@ from utmost.design.spaces.consumer import Consumer
 
 
 def user_program(ptype: PrivacyType, consumer: Consumer, *, exactly: bool = True) -> LinearProgram:
-    r"""minimise sum_i p_i sum_r x_ir l(i, r) over the private channels x with the consumer's actions as outcomes.
-
-    For every essential edge {i, j} of the space, every action r and both directions: x_ir >= alpha^d(i, j) x_jr; then
-    sum_r x_ir = 1 for every i; x >= 0. The variable x_ir has the number i k + r for k actions; the row of edge e,
-    direction g and action r the number (2 e + g) k + r, and the sums come last. An irrational alpha^d is replaced by a
-    rational just above it, so that every solution is private.
-
-    Returns: an exact program; the floats of a float consumer are read as the rationals that they are. With
-        ``exactly=False`` the same in floats: Fractions take longer to form than a small program takes to solve.
-
-    Source: (2) to (6) of [ghosh2009] with the ranges of (3) and (4) corrected (i < n, every r) and, for other metrics
-    than the line of counts, the edges of the metric in place of neighbouring counts.
-    """
+    """Return the program: minimise sum_i p_i sum_r x_ir l(i, r) over the private channels x."""
+    # For every essential edge {i, j}, every action r and both directions: x_ir >= alpha^d(i, j) x_jr; then sum_r x_ir =
+    # 1 for every i, and x >= 0. For k actions, x_ir has the number i k + r; edge e, direction g and action r has the
+    # row (2 e + g) k + r; the sums come last. An irrational alpha^d is replaced by a rational just above, so that every
+    # solution is private. The exact program converts floats to rationals; with ``exactly=False`` the program is in
+    # floats, because making Fractions takes longer than solving a small program. Source: (2) to (6) of [ghosh2009] with
+    # corrected ranges of (3) and (4) (i < n, every r), and essential edges in place of neighbouring counts.
     n, k = consumer.secrets, consumer.actions
     edges = ptype.space.edges
     unit: Any = Fraction(1) if exactly else 1.0
@@ -56,7 +50,7 @@ def user_program(ptype: PrivacyType, consumer: Consumer, *, exactly: bool = True
 
 
 def rows_of_neighbours(ptype: PrivacyType, consumer: Consumer) -> NDArray[np.intp]:
-    """The rows of the program for edges from each secret to its 4 nearest ones, and the sums: few others are tight."""
+    """Return the rows for edges from each secret to its 4 nearest secrets, and the sums; few other rows are tight."""
     edges, k = ptype.space.edges, consumer.actions
     lengths = np.concatenate([ptype.space.distances[edges[:, 0], edges[:, 1]].astype(np.float64)] * 2)
     ends = edges.T.ravel()
@@ -69,6 +63,6 @@ def rows_of_neighbours(ptype: PrivacyType, consumer: Consumer) -> NDArray[np.int
 
 
 def split_duals(duals: Array, edges: int, actions: int) -> tuple[Array, Array]:
-    """The duals of the program as mu (n,) and the multipliers of privacy, (edges, 2, actions)."""
+    """Return the duals of the program as mu (n,), and the multipliers of privacy, (edges, 2, actions)."""
     cut = 2 * edges * actions
     return duals[cut:], duals[:cut].reshape(edges, 2, actions)

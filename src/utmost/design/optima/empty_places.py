@@ -1,10 +1,11 @@
-"""Places without mass: nothing that is answered there costs anything, so that they are decided last.
+"""Places of prior probability 0 (without mass), whose rows cost nothing and are computed last.
 
-Without them a program is smaller, and its optimum no larger: what proves a bound for the other places proves it for
-all. A channel on the others goes on to them one by one. Beside rows that keep the level, a further row keeps it, too,
-exactly where each of its entries lies between the largest a_j X[j, w] and the least X[j, w] / a_j, for a_j = alpha^d to
-the place j; such a row sums to 1 wherever the lowest entries sum to no more, and the highest to no less. A place for
-which they do not has a price, and is one that counts (`utmost.design.optima.column_generation`).
+Without these places a program is smaller, and its optimum is no larger: a lower bound for the other places is a lower
+bound for all. A channel on the other places is extended to the places without mass one by one. A further row satisfies
+the level if and only if each of its entries lies between the largest a_j X[j, w] and the least X[j, w] / a_j, with
+a_j = alpha^d for the distance to place j. Such a row can sum to 1 if and only if the lower limits sum to at most 1 and
+the upper limits to at least 1. If not, the place has a price, and must be in the program
+(`utmost.design.optima.column_generation`).
 """
 
 import numpy as np
@@ -12,37 +13,30 @@ from numpy.typing import NDArray
 
 from utmost.core.exact.arrays import Floats
 
-_SHARES = (2.0**-20, 2.0**-12, 2.0**-8, 2.0**-4, 0.25, 0.5)  # of a constant channel, for what cannot go on without
+_SHARES = (
+    2.0**-20,
+    2.0**-12,
+    2.0**-8,
+    2.0**-4,
+    0.25,
+    0.5,
+)  # weights of a constant channel, if a channel cannot be extended otherwise
 
 
 def highest(rows: Floats, factors: Floats) -> Floats:
-    """(m, k): the most that m further places can have beside rows (t, k), by factors (m, t).
-
-    >>> highest(np.array([[0.5], [0.3]]), np.array([[0.5, 0.25]])).tolist()
-    [[1.0]]
-    """
+    """Return (m, k) upper limits of the entries of m further places, given rows (t, k) and factors (m, t)."""
     return np.array([(rows / there[:, None]).min(axis=0) for there in factors]).reshape(len(factors), rows.shape[1])
 
 
 def lowest(rows: Floats, factors: Floats) -> Floats:
-    """(m, k): the least that m further places can have beside rows (t, k), by factors (m, t).
-
-    >>> lowest(np.array([[0.5], [0.3]]), np.array([[0.5, 0.25]])).tolist()
-    [[0.25]]
-    """
+    """Return (m, k) lower limits of the entries of m further places, given rows (t, k) and factors (m, t)."""
     return np.array([(rows * there[:, None]).max(axis=0) for there in factors]).reshape(len(factors), rows.shape[1])
 
 
 def short_places(rows: Floats, places: NDArray[np.intp], factors: Floats) -> NDArray[np.intp]:
-    """Places that have too little beside rows (t, k) of some: those to count, too, so that the others have enough.
-
-    Where a row is raised, so are those near it, in proportion to the factors: of what that makes up for none is named.
-
-    Args:
-        rows: Rows of a channel on ``places``.
-        places: (t,) in order.
-        factors: (n, n) that the channel keeps.
-    """
+    """Return places whose upper limits sum to less than 1, chosen so that adding them gives the others enough."""
+    # Raising a row raises the limits of places near it, in proportion to the factors; places that this makes up for are
+    # not returned. ``rows`` (t, k) belong to ``places``, in order; ``factors`` is (n, n).
     rest = np.setdiff1d(np.arange(len(factors)), places)
     most = highest(rows, factors[np.ix_(rest, places)]).sum(axis=1)
     named, raised = [], np.zeros(len(rest))
@@ -54,18 +48,10 @@ def short_places(rows: Floats, places: NDArray[np.intp], factors: Floats) -> NDA
 
 
 def filled(rows: Floats, places: NDArray[np.intp], factors: Floats) -> tuple[Floats, NDArray[np.intp]]:
-    """A channel (n, k) with these rows (t, k) at some places that keeps all factors; and the places left out of it.
-
-    The place that has least left to choose comes next. Its row lies as far between the lowest and the highest as its
-    sum says. Where there is none, it is left out, with zeros.
-
-    Cost: O((n - t)^2 k + (n - t) t k).
-
-    >>> channel, left_out = filled(np.array([[0.75, 0.25], [0.25, 0.75]]), np.array([0, 2]), 2.0 ** -np.abs(
-    ...     np.arange(3)[:, None] - np.arange(3)))
-    >>> channel.tolist(), left_out.tolist()
-    ([[0.75, 0.25], [0.5, 0.5], [0.25, 0.75]], [])
-    """
+    """Return a channel (n, k) with rows (t, k) at some places that satisfies all factors, and the places left out."""
+    # The place with the smallest freedom comes next; its row lies between the lower and the upper limits in the
+    # proportion that makes its sum 1. If there is none, the place is left out, with zeros. Cost: O((n - t)^2 k + (n -
+    # t) t k).
     n = len(factors)
     whole, rest = np.zeros((n, rows.shape[1])), np.setdiff1d(np.arange(n), places)
     whole[places] = rows
@@ -86,10 +72,8 @@ def filled(rows: Floats, places: NDArray[np.intp], factors: Floats) -> tuple[Flo
 
 
 def filled_at_a_loss(rows: Floats, places: NDArray[np.intp], factors: Floats) -> Floats:
-    """`filled`, mixed with as much as it takes of the constant channel whose answer is the one that the rows give most.
-
-    For a search that was ended before it knew which places count.
-    """
+    """Return `filled`, mixed with as much as needed of the constant channel of the most frequent answer."""
+    # This is for a search that ended before it knew which places matter.
     constant = np.zeros(rows.shape[1])
     constant[rows.sum(axis=0).argmax()] = 1.0
     for share in (0.0, *_SHARES):

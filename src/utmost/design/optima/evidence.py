@@ -1,4 +1,4 @@
-"""Certificates: the primal and the dual of an optimum, or the theorem that gave it, for anyone to check."""
+"""Certificates of optima: primal, dual, and the theorem that gave them, which can be checked independently."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
@@ -18,45 +18,38 @@ from utmost.errors import PromiseBroken
 
 
 class Evidence(Display, PickledByFields, ABC):
-    """A primal and a dual, and the bounds that they prove of an optimum.
-
-    A subclass is a frozen dataclass with the field ``bounds``, which is what `check` finds when it is left out.
-    """
+    """A primal and a dual, and the bounds of an optimum that they prove."""
 
     _shown = ("bounds",)
 
     __slots__ = ()
 
-    bounds: Bounds | None
+    bounds: Bounds | None  # computed by `check` if None
 
     @abstractmethod
     def check(self) -> Bounds:
-        """Compute the bounds again from primal and dual alone.
-
-        Raises:
-            PromiseBroken: where the primal is not private, or the dual not feasible.
-        """
+        """Compute the bounds again from primal and dual only; raise PromiseBroken if one of them is invalid."""
 
     @property
     def lower(self) -> Fraction | float:
-        """The optimum is at least this: a Fraction, or a float rounded down."""
+        """The lower bound of the optimum: a Fraction, or a float rounded down."""
         assert self.bounds is not None
         return self.bounds.lower
 
     @property
     def upper(self) -> Fraction | float:
-        """The optimum is at most this: a Fraction, or a float rounded up."""
+        """The upper bound of the optimum: a Fraction, or a float rounded up."""
         assert self.bounds is not None
         return self.bounds.upper
 
     @property
     def gap(self) -> Fraction | float:
-        """``upper - lower``: 0 when all is exact."""
+        """``upper - lower``: 0 if everything is exact."""
         assert self.bounds is not None
         return self.bounds.gap
 
     def verify(self) -> bool:
-        """Whether primal and dual prove the bounds that the certificate states."""
+        """Check that primal and dual prove the bounds of the certificate."""
         try:
             proven = self.check()
         except PromiseBroken:
@@ -66,19 +59,19 @@ class Evidence(Display, PickledByFields, ABC):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Certificate(Evidence):
-    """Evidence that no private channel serves a consumer better by more than the gap between two bounds.
+    """Evidence that no private channel is better for a consumer by more than the gap between two bounds.
 
     Attributes:
         ptype: Privacy type.
         consumer: Prior and loss.
-        remap: Optimal channel is the geometric mechanism followed by this remap; None when ``matrix`` is given.
-        matrix: Optimal channel itself, (secrets, actions) Fractions, exactly private; None when ``remap`` is given.
-        dual: (secrets,) the multipliers mu of the rows: Fractions, or floats lowered by their rounding errors.
-        multipliers: (edges, 2, actions) multipliers of privacy along each edge, or a list of those that are not zero;
-            None on counts, where mu is enough.
-        theorem: Theorem that says the remap is optimal, or None: then the numbers alone decide.
+        remap: Remap of the geometric mechanism that gives the optimal channel; None if ``matrix`` is given.
+        matrix: Optimal channel, (secrets, actions) Fractions, exactly private; None if ``remap`` is given.
+        dual: (secrets,) multipliers mu of the rows: Fractions, or floats lowered by their rounding errors.
+        multipliers: (edges, 2, actions) multipliers of privacy along each edge, or a list of the nonzero ones; None on
+            counts, where mu is enough.
+        theorem: Theorem that proves the remap optimal, if there is one.
         hypotheses: Checked hypotheses of the theorem.
-        bounds: Bounds that the two prove; equal if all is exact.
+        bounds: Bounds that primal and dual prove; equal if everything is exact.
     """
 
     ptype: PrivacyType
@@ -101,10 +94,10 @@ class Certificate(Evidence):
 
     @progress_bar("Checking a certificate")
     def check(self) -> Bounds:
-        """Compute the bounds again from primal and dual alone.
+        """Compute the bounds again from primal and dual only.
 
         Raises:
-            PromiseBroken: when the channel is not private, or the dual is not feasible.
+            PromiseBroken: if the channel is not private, or the dual is not feasible.
         """
         return certified_bounds(
             self.ptype,
@@ -116,10 +109,10 @@ class Certificate(Evidence):
         )
 
     def verify(self) -> bool:
-        """Whether primal and dual prove the bounds that the certificate states, and the theorem, if any, applies."""
+        """Return whether primal and dual prove the bounds of the certificate, and the theorem, if any, applies."""
         explained = (None, ()) if self.theorem is None or self.remap is None else theorem_for(self.consumer)
         return (self.theorem, self.hypotheses) == explained and Evidence.verify(self)
 
     def with_theorem(self, theorem: str, hypotheses: tuple[str, ...]) -> "Certificate":
-        """The same evidence, with the theorem that explains it."""
+        """Return the same evidence with the theorem that proves it."""
         return replace(self, theorem=theorem, hypotheses=hypotheses)

@@ -1,7 +1,7 @@
-"""One extreme ray of a privacy type for each action: the trees that are priced, and the multipliers that they prove.
+"""One extreme ray of a privacy type for each action: trees, their prices, and the multipliers that they prove.
 
-Floats throughout: a ray is a column of a channel only after it has been made exactly private, and a list of multipliers
-a proof only after the checker has computed what it is short of.
+Everything is in floats. A ray becomes a column of a channel only after it has been made exactly private, and
+multipliers prove a bound only after the checker has computed their slack.
 """
 
 from dataclasses import dataclass
@@ -14,26 +14,21 @@ from utmost.design.optima import tree_pricing
 from utmost.design.optima.checker import Multipliers
 from utmost.design.optima.tree_pricing import ArcKinds, PlaceNumbers, Trees
 
-_STRICTER = 1e-10  # of each distance: how much a type is shortened, so that no two rows tie
-FARTHEST = 90.0  # factors below exp(-90) are raised to it: more private, and no product of them underflows
-_BETTER = 1e-9  # relative: from where another action's tree is worth being taken over
+_STRICTER = 1e-10  # relative decrease of each distance, so that no two rows tie
+FARTHEST = 90.0  # factors below exp(-90) are raised to it, which is more private and avoids underflow
+_BETTER = 1e-9  # relative improvement from which the tree of another action is copied
 
 
 def generic_factors(distances: Floats, epsilon: float) -> Floats:
-    """(n, n): factors a little above exp(-epsilon d) that keep the triangle inequality strictly and do not tie.
-
-    On grids many trees stand for the same ray, and pivots between them lead nowhere. Distances
-    (1 - h) d + h d_min u, with h = 1e-10 and u between 3/5 and 1, are at most d and have no shortest path but the
-    direct one, and random u leave no ties. What keeps these factors keeps those of the type.
-
-    >>> generic_factors(np.array([[0.0, 1.0], [1.0, 0.0]]), 1.0).round(6).tolist()
-    [[1.0, 0.367879], [0.367879, 1.0]]
-    """
+    """Return (n, n) factors slightly above exp(-epsilon d) with strict triangle inequalities and without ties."""
+    # On grids many trees have the same ray, and pivots between them are wasted. The distances (1 - h) d + h d_min u,
+    # with h = 1e-10 and random u between 3/5 and 1, are at most d, the direct path is the only shortest one, and ties
+    # vanish. Channels that satisfy these factors satisfy those of the type.
     n = len(distances)
     if n == 1:
         return plain_factors(distances, epsilon)
     least = distances[~np.eye(n, dtype=bool)].min()
-    # The numbers only tell ties apart: any would do, and the same ones every time give the same mechanism.
+    # Any numbers break ties; fixed numbers make the result reproducible.
     u = np.random.default_rng(0).random((n, n))
     u = np.triu(u, 1) + np.triu(u, 1).T
     shortened = (1 - _STRICTER) * distances + _STRICTER * least * (0.6 + 0.4 * u)
@@ -42,35 +37,26 @@ def generic_factors(distances: Floats, epsilon: float) -> Floats:
 
 
 def plain_factors(distances: Floats, epsilon: float) -> Floats:
-    """(n, n): exp(-epsilon d), not below exp(-90)."""
+    """Return (n, n) factors exp(-epsilon d), not below exp(-90)."""
     return np.ascontiguousarray(np.exp(-np.minimum(epsilon * distances, FARTHEST)))
 
 
 @dataclass(slots=True, eq=False)
 class Forest:
-    """A tree for each action, changed in place by pricing.
+    """A tree for each action, which pricing changes in place."""
 
-    Attributes:
-        factors: (n, n), see `generic_factors`.
-        weights: (n,) positive: rays have the sum <q, v> = 1.
-        parents, kinds: (k, n); roots: (k,). See `utmost.design.optima.tree_pricing`.
-        rays: (k, n) the ray of each tree.
-        ratios: (k,) the price of each ray, as of the last pricing.
-        proven: (k,) what its tree proved of all rays at these prices.
-    """
-
-    factors: Floats
-    weights: Floats
-    parents: PlaceNumbers
-    kinds: ArcKinds
-    roots: PlaceNumbers
-    rays: Floats
-    ratios: Floats
-    proven: Floats
+    factors: Floats  # (n, n), see `generic_factors`
+    weights: Floats  # (n,) positive q; rays satisfy <q, v> = 1
+    parents: PlaceNumbers  # (k, n), see `utmost.design.optima.tree_pricing`
+    kinds: ArcKinds  # (k, n)
+    roots: PlaceNumbers  # (k,)
+    rays: Floats  # (k, n) the ray of each tree
+    ratios: Floats  # (k,) the price of each ray at the last pricing
+    proven: Floats  # (k,) the lower bound for all rays that the tree proved at these prices
 
     @classmethod
     def of_stars(cls, factors: Floats, weights: Floats, costs: Floats) -> "Forest":
-        """The cheapest column alpha^d(., y) for each action: the tree in which all other places hang from y."""
+        """Return the cheapest column alpha^d(., y) for each action: a tree in which all other places hang from y."""
         n, k = len(factors), len(costs)
         stars = factors / (factors @ weights)[:, None]
         roots = (costs @ stars.T).argmin(axis=1).astype(np.int32)
@@ -85,7 +71,7 @@ class Forest:
         )
 
     def lacks(self, prices: Floats, level: float) -> Floats:
-        """(n,) by how much each place's price must be lowered at most so that the trees prove a level of all rays."""
+        """Return (n,) by how much each price must be lowered so that the trees prove a level for all rays."""
         lacks = np.zeros(len(self.weights))
         tree_pricing.serve_trees(
             self._as_trees(self.factors), np.ascontiguousarray(prices), level, lacks, np.empty((0, 0))
@@ -93,7 +79,7 @@ class Forest:
         return lacks
 
     def take_over(self, prices: Floats, which: PlaceNumbers) -> None:
-        """Begin at the best tree of all actions, at one row of prices for each action in ``which``."""
+        """Start from the best tree of all actions, at one row of prices for each action in ``which``."""
         table = prices @ self.rays.T
         best, own = table.argmin(axis=1), table[np.arange(len(which)), which]
         better = table.min(axis=1) < own - _BETTER * abs(own)
@@ -102,17 +88,12 @@ class Forest:
             part[takers] = part[donors]
 
     def adopt(self, others: "Forest", which: PlaceNumbers) -> None:
-        """Begin at trees of another forest on these places: for each action the one in ``which``."""
+        """Start from trees of another forest on these places: for each action the one in ``which``."""
         for name in ("parents", "kinds", "roots", "rays"):
             setattr(self, name, getattr(others, name)[which].copy())
 
     def grown(self, others: "Forest", at: NDArray[np.intp]) -> "Forest":
-        """These trees with the factors and weights of others, and their further places, each as high as it may be.
-
-        Args:
-            others: Trees on all places.
-            at: (n,) where these places are among all, in order.
-        """
+        """Return these trees on the places of ``others``, with its factors and weights; new entries are maximal."""
         k, n = self.parents.shape[0], len(others.weights)
         new = np.setdiff1d(np.arange(n), at)
         rays, parents = np.empty((k, n)), np.empty((k, n), dtype=np.int32)
@@ -127,7 +108,7 @@ class Forest:
         return Forest(others.factors, others.weights, parents, kinds, roots, rays, np.zeros(k), np.full(k, -np.inf))
 
     def copied(self) -> "Forest":
-        """A copy of all that pricing changes."""
+        """Return a copy of everything that pricing changes."""
         return Forest(
             self.factors,
             self.weights,
@@ -140,14 +121,9 @@ class Forest:
         )
 
     def multipliers(self, prices: Floats, factors: Floats) -> Multipliers:
-        """Multipliers of the rows of the trees that leave as little as they can of prices (k, n) below zero.
-
-        Args:
-            prices: p_x l(x, w) - mu_x, one row for each action.
-            factors: (n, n) those of the type itself.
-
-        Returns: at most n - 1 for each action.
-        """
+        """Return multipliers of the rows of the trees that make prices (k, n) nonnegative as far as possible."""
+        # prices: p_x l(x, w) - mu_x, one row for each action. factors: (n, n), those of the type. At most n - 1 each
+        # action.
         k, n = self.parents.shape
         values = np.zeros((k, n))
         tree_pricing.serve_trees(self._as_trees(factors), np.ascontiguousarray(prices), 0.0, np.zeros(n), values)
@@ -158,6 +134,6 @@ class Forest:
         )
 
     def _as_trees(self, factors: Floats) -> Trees:
-        """The arrays themselves, not copies, with these factors: pricing writes into them."""
+        """Return the arrays themselves with these factors, so that pricing writes into them."""
         names = ("weights", "parents", "kinds", "roots", "rays", "ratios", "proven")
         return Trees(factors, *(getattr(self, name) for name in names))

@@ -1,8 +1,8 @@
-"""Designs on one space in turn, each begun where the one before ended; and the least loss as a curve over levels.
+"""Several designs on one space, each started from the one before; and the least loss as a curve over levels.
 
-A search for a design ends with extreme rays, one tree for each action and a price for each place. At another level, or
-for another prior or loss, the same rays and trees are rays and trees still: at a level t times as large the ray of a
-tree is its power t. So the next search begins with all of them (`utmost.design.optima.column_generation`).
+A search for a design ends with extreme rays, a tree for each action, and a price for each place. The same rays and
+trees are valid at another level, or for another prior or loss: at t times the level, the ray of a tree is its power t.
+So the next search starts from all of them (`utmost.design.optima.column_generation`).
 """
 
 from bisect import bisect_left, bisect_right
@@ -29,43 +29,23 @@ from utmost.errors import OutOfRange
 
 TurnProgress = Callable[[int, int, float], object]
 
-_CURVE_GAP = 1e-3  # of the loss: a curve is drawn no finer
+_CURVE_GAP = 1e-3  # of the loss: too small to see in a curve
 
 
 @progress_bar("Designing")
 def designs_in_turn(
-    problems: Sequence[tuple[PrivacyType, Consumer]], *, gap: float = 1e-7, progress: TurnProgress | None = None
+    problems: Sequence[tuple[PrivacyType, Consumer]],
+    *,
+    gap: float = 1e-7,
+    progress: TurnProgress | None = None,
 ) -> tuple[Optimum, ...]:
-    """The best mechanism of each of several problems on one space, each begun where the one before ended.
-
-    Args:
-        problems: Types and consumers; neighbours in the list should be alike.
-        gap: Largest relative distance of a loss from its optimum, if columns are generated.
-        progress: Function that receives, where columns are generated, the number of the problem, from 1, the number of
-            rounds and the relative gap so far.
-
-    Returns:
-        The designs of `optimal_mechanism`, to the gap. An interruption from the keyboard ends the list with the
-        best mechanism so far for the problem at hand.
-
-    Raises:
-        OutOfRange: for types on different spaces.
-        SolverFailed: as `optimal_mechanism`.
-
-    Cost: that of as many designs; where columns are generated, a search takes fewer rounds the nearer the one before.
-
-    >>> from utmost.spaces import grid
-
-    >>> from utmost.design.spaces import losses, priors
-    >>> place = grid(5, 5)
-    >>> ptype = PrivacyType(place, epsilon=1)
-    >>> both = [Consumer(priors.uniform(25), loss) for loss in (losses.distance(place), losses.binary)]
-    >>> [found.certificate.verify() for found in designs_in_turn([(ptype, consumer) for consumer in both])]
-    [True, True]
-    """
+    """Return the best mechanism for each of several problems on one space, each started from the one before."""
+    # Neighbouring problems should be similar. ``gap`` is the largest relative gap of generated columns; ``progress``
+    # receives the number of the problem, from 1, the number of rounds and the gap so far. A keyboard interrupt ends the
+    # list with the best mechanism so far for the current problem.
     for (first, _), (second, _) in pairwise(problems):
         if first.space is not second.space and not first.space.same_as(second.space):
-            raise OutOfRange("designs in turn must be on one space", came="another")
+            raise OutOfRange("all designs must be on one space", came=f"{first.space} and {second.space}")
     optimums: list[Optimum] = []
     before: tuple[SearchResults, ...] = ()
     for number, (ptype, consumer) in enumerate(problems, 1):
@@ -84,7 +64,7 @@ def _design_from(
     starts: Sequence[SearchResults],
     progress: Callable[[int, float], object] | None,
 ) -> tuple[Optimum, SearchedCertificate | None]:
-    """The best mechanism, and where columns were generated what others can begin with."""
+    """Return the best mechanism, and if columns were generated, the start for other searches."""
     if is_reached_exactly(ptype, consumer):
         return optimal_mechanism(ptype, consumer), None
     search = searched(ptype, consumer, gap=gap, progress=progress, starts=starts)
@@ -97,7 +77,7 @@ def _progress_of_problem(progress: TurnProgress | None, number: int) -> Callable
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class LossCurve(Display):
-    """The least loss at several levels, each with its proof, and what they prove in between.
+    """The least loss at several levels, each with its proof, and the bounds that they prove in between.
 
     Attributes:
         designs: Designs from the smallest level to the largest.
@@ -114,22 +94,23 @@ class LossCurve(Display):
 
     @property
     def losses(self) -> tuple[Fraction | float, ...]:
-        """The losses of the mechanisms: exact, or rounded up."""
+        """The losses of the designs: exact, or rounded up."""
         return tuple(design.loss for design in self.designs)
 
     @property
     def lower(self) -> tuple[Fraction | float, ...]:
-        """No private mechanism loses less: numbers rounded down, or exact."""
+        """Lower bounds of the loss of any private mechanism: exact, or rounded down."""
         return tuple(design.lower for design in self.designs)
 
     def between(self, epsilon: Number) -> Bounds:
-        """Bounds of the least loss at any level from the first to the last.
+        """Return bounds of the least loss at any level from the first to the last.
 
-        A mechanism of one level has every larger level. So the least loss does not rise with the level: at most it is
-        the loss at the nearest level below, at least the bound at the nearest one above.
+        A mechanism that satisfies a level satisfies every larger epsilon, so the least loss is nonincreasing in
+        epsilon. The upper bound is the loss at the nearest level below, the lower bound the bound at the nearest level
+        above.
 
         Raises:
-            OutOfRange: for a level outside.
+            OutOfRange: for a level outside this range.
 
         >>> from utmost.spaces import counts
 
@@ -155,19 +136,19 @@ def loss_curve(
     gap: float = _CURVE_GAP,
     progress: TurnProgress | None = None,
 ) -> LossCurve:
-    """The least expected loss of a consumer at each of several levels.
+    """Compute the least expected loss of a consumer at each of several levels.
 
     Args:
         space: Secrets.
         consumer: Prior and loss.
         levels: Levels of one unit of distance, each an epsilon or a `Level`, in any order.
-        gap: Largest relative distance of each loss from its optimum, if columns are generated: a thousandth,
-            which is no more than a line is wide.
+        gap: Largest relative distance of each loss from its optimum, if columns are generated; the default, 1/1000, is
+            about the width of a line in a figure.
         progress: Progress function, see `designs_in_turn`.
 
     Raises:
-        OutOfRange: for no level.
-        NotALevel: for what is no level.
+        OutOfRange: for an empty list of levels.
+        NotALevel: for an invalid level.
 
     >>> from utmost.spaces import grid
 
@@ -182,7 +163,7 @@ def loss_curve(
     sequence(levels, "levels")
     gap = real(gap, "gap")
     if len(levels) == 0:
-        raise OutOfRange("a curve needs a level", came="none")
+        raise OutOfRange("a curve needs at least one level", came="none", remedy='Pass levels such as ["1/2", 1, 2].')
     at = sorted({level_per(level, unit=space.unit) for level in levels})
     optimums: dict[int, Optimum] = {}
     results: dict[int, SearchResults] = {}
@@ -199,11 +180,7 @@ def loss_curve(
 
 
 def _halving(count: int) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """The places 0 to count - 1 in an order of finer and finer steps, each with those around it that came before.
-
-    >>> list(_halving(4))
-    [(3, ()), (0, (3,)), (1, (0, 3)), (2, (1, 3))]
-    """
+    """Yield 0 to count - 1 in an order of finer and finer steps, each number with the earlier numbers next to it."""
     last = count - 1
     yield last, ()
     if last:
@@ -220,11 +197,11 @@ def _halving(count: int) -> Iterator[tuple[int, tuple[int, ...]]]:
 def even_levels_between(
     first: Number, last: Number, steps: int, *, per: Number | None = None, unit: str | None = None
 ) -> tuple[Level, ...]:
-    """Levels at equal distances, from the first epsilon to the last.
+    """Return levels with equally spaced epsilons, from the first to the last.
 
     Args:
         first, last: Epsilons.
-        steps: Number of levels, two at least.
+        steps: Number of levels, at least two.
         per, unit: Arguments of `utmost.spaces.level_per`.
 
     >>> [str(level.epsilon) for level in even_levels_between("1/2", 2, 4)]
@@ -233,6 +210,6 @@ def even_levels_between(
     unit = optional(unit, text, "unit")
     low, high, count = exact(first, "first"), exact(last, "last"), natural(steps, "steps", least=2)
     if not 0 < low < high:
-        raise OutOfRange("levels must rise from a positive one", came=f"{first} to {last}")
+        raise OutOfRange("levels must satisfy 0 < first < last", came=f"first={first} and last={last}")
     each = [low + (high - low) * step / (count - 1) for step in range(count)]
     return tuple(level_per(epsilon, per=per, unit=unit) for epsilon in each)

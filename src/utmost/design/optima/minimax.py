@@ -1,9 +1,9 @@
-"""Consumers without a prior: the private channel whose largest expected loss over the possible secrets is least.
+"""Consumers without a prior: the private channel with the least worst-case expected loss over the possible secrets.
 
-The game between channel and secret has a value: the largest, over priors on the possible secrets, of the optimum of
-the consumer with that prior. A worst prior and that consumer's certificate therefore prove the value from below, and
-the channel proves it from above. On counts with a monotone loss the channel is a randomised remap of the geometric
-mechanism (for some consumers no deterministic one serves), and the program needs no privacy constraints at all.
+The game between channel and secret has a value: the maximum, over priors on the possible secrets, of the optimum for
+this prior. So a worst prior with its certificate proves the value from below, and the channel proves it from above. On
+counts with a monotone loss the channel is a randomised remap of the geometric mechanism (for some consumers no
+deterministic remap is optimal), and the program needs no privacy constraints.
 
 Source: [gupte2010].
 """
@@ -40,56 +40,45 @@ from utmost.design.spaces.consumer import Consumer
 from utmost.design.spaces.families import LineMetric
 from utmost.errors import OutOfRange, PromiseBroken
 
-# Secrets times actions times possible secrets up to which an exact vertex takes a second or two.
+# Number of secrets times actions times possible secrets up to which an exact vertex takes one or two seconds.
 _MOST_RATIONAL, _MOST_IRRATIONAL, _REMAPS_ARE_QUICKER = 20_000, 1_000, 10
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class MinimaxOptimum(Display):
-    """A channel that is best in the worst case, and why none is better.
-
-    Attributes:
-        ptype: Privacy type.
-        possible: Secrets that the consumer holds possible.
-        matrix: Channel, (secrets, actions) Fractions, exactly private.
-        remap: On counts, the row-stochastic Y with ``matrix = G Y``; None where a program in the channel was solved,
-            and where the channel was found in floats.
-        loss: Largest expected loss over the possible secrets: exact, or a float rounded up.
-        certificate: Optimum of the consumer with the worst prior; no private channel is better in the worst case
-            than its lower bound.
-    """
+    """A channel that is optimal in the worst case, with a proof."""
 
     _shown = ("loss", "ptype", "remap")
 
     ptype: PrivacyType
-    possible: tuple[int, ...]
-    matrix: Array
+    possible: tuple[int, ...]  # the secrets that the consumer considers possible
+    matrix: Array  # (secrets, actions) Fractions, exactly private
+    # On counts, the row-stochastic Y with matrix = G Y; None if the program was in channels, or in floats.
     remap: Channel | None
-    loss: Fraction | float
-    certificate: Certificate
+    loss: Fraction | float  # largest expected loss over the possible secrets: exact, or rounded up
+    certificate: Certificate  # optimum for the worst prior; its lower bound holds for every channel
 
     @property
     def channel(self) -> Channel:
-        """The channel, exact."""
         return Channel(self.matrix)
 
     @property
     def prior(self) -> Array:
-        """A worst prior: zero outside the possible secrets."""
+        """A worst prior, which is zero outside the possible secrets."""
         return self.certificate.consumer.prior
 
     @property
     def lower(self) -> Fraction | float:
-        """No private channel has a smaller worst loss."""
+        """The lower bound of the worst-case loss of any private channel."""
         return self.certificate.lower
 
     @property
     def gap(self) -> Fraction | float:
-        """``loss - lower``: 0 when all is exact."""
+        """``loss - lower``: 0 if everything is exact."""
         return self.loss - self.lower
 
     def verify(self) -> bool:
-        """Whether the channel is private and loses at most ``loss``, and the worst prior proves the lower bound."""
+        """Check that the channel is private and loses at most ``loss``, and that the worst prior proves ``lower``."""
         own = self.certificate.ptype
         if own.level != self.ptype.level or not own.space.same_as(self.ptype.space):
             return False
@@ -103,7 +92,7 @@ class MinimaxOptimum(Display):
 
 
 def worst_loss(matrix: Array, loss: Array, possible: Sequence[int]) -> Fraction:
-    """max over possible secrets x of sum_r X[x, r] l(x, r), in rationals."""
+    """Return max over possible secrets x of sum_r X[x, r] l(x, r), in rationals."""
     return max(
         sum((Fraction(c) * Fraction(l) for c, l in zip(matrix[x], loss[x].tolist(), strict=True)), Fraction(0))
         for x in possible
@@ -115,20 +104,20 @@ def worst_loss(matrix: Array, loss: Array, possible: Sequence[int]) -> Fraction:
 def minimax_mechanism(
     ptype: PrivacyType, loss: object, possible: Sequence[int] | None = None, *, exactly: bool | None = None
 ) -> MinimaxOptimum:
-    """The private channel with the least worst-case expected loss over the possible secrets.
+    """Return the private channel with the least worst-case expected loss over the possible secrets.
 
     Args:
         ptype: Space and level.
-        loss: Named loss, a function, or a (secrets, actions) matrix.
-        possible: Secrets that are not ruled out; all of them when left out.
-        exactly: True for a vertex of the program in rationals, False for what HiGHS finds in floats, repaired: the
-            channel is exactly private all the same, and the gap is proven; by default exact where that takes a second.
+        loss: Named loss, function, or (secrets, actions) matrix.
+        possible: Numbers of the possible secrets; all secrets when left out.
+        exactly: True for a vertex of the program in rationals; False for the float solution of HiGHS, repaired to be
+            exactly private, with a proven gap. By default exact if that takes at most about a second.
 
     Raises:
-        OutOfRange: for no possible secret, one outside the space, or one named twice.
-        SolverFailed: when the program is not solved.
+        OutOfRange: for an empty list of secrets, a secret outside the space, or a repeated secret.
+        SolverFailed: if the program is not solved.
 
-    Cost: in floats that of the program, and of checking; exactly some 20 times as much, and more at irrational levels.
+    Cost: the program and the check in floats; about 20 times as much exactly, and more at irrational levels.
 
     Source: [gupte2010], section 3 (the program), and theorem 3 (the randomised remap of G).
 
@@ -147,7 +136,8 @@ def minimax_mechanism(
     size = ptype.space.size
     secrets = tuple(range(size)) if possible is None else tuple(exact_integer(x, "a possible secret") for x in possible)
     if not secrets or len(set(secrets)) != len(secrets) or not all(0 <= x < size for x in secrets):
-        raise OutOfRange(f"the possible secrets must be distinct and in 0..{size - 1}", came=possible)
+        required = f"possible secrets must be at least one, distinct, and in 0..{size - 1}"
+        raise OutOfRange(required, came=possible)
     rational = consumer.is_exact and ptype.level.is_rational
     remapped = isinstance(ptype.space.metric, LineMetric) and theorem_for(consumer) is not None
     if exactly is None:
@@ -167,7 +157,7 @@ def minimax_mechanism(
 
 
 def _in_floats(ptype: PrivacyType, consumer: Consumer, secrets: tuple[int, ...], remapped: bool) -> MinimaxOptimum:
-    """The same from the solver's floats: the channel made exactly private, the worst prior by its duals."""
+    """Return the optimum from a float solution: the channel is made exactly private; duals give the worst prior."""
     if remapped:
         G = GeometricMatrix(consumer.secrets, ptype.level).matrix().astype(np.float64)
         program, first = _remap_program(G, np.asarray(consumer.loss, np.float64), secrets), consumer.secrets
@@ -187,7 +177,7 @@ def _in_floats(ptype: PrivacyType, consumer: Consumer, secrets: tuple[int, ...],
 
 
 def _by_remap(ptype: PrivacyType, consumer: Consumer, secrets: tuple[int, ...]) -> tuple[Array, Channel, Array]:
-    """minimise t over remaps Y, sum_r (G Y)_ir l(i, r) <= t for possible i: the channel, Y, and a worst prior."""
+    """Minimise t over remaps Y with sum_r (G Y)_ir l(i, r) <= t for possible i; return channel, Y, and worst prior."""
     n, k = consumer.secrets, consumer.actions
     at = _rational_level(ptype)
     G = GeometricMatrix(n, at).matrix()
@@ -197,7 +187,7 @@ def _by_remap(ptype: PrivacyType, consumer: Consumer, secrets: tuple[int, ...]) 
 
 
 def _remap_program(G: Array, loss: Array, secrets: tuple[int, ...]) -> LinearProgram:
-    """The program in remaps, in the numbers of G and the loss."""
+    """Return the program in remaps, in the numbers of G and the loss."""
     n, k = loss.shape
     units = np.ones(n * k, dtype=loss.dtype) if loss.dtype != object else objects([Fraction(1)] * (n * k))
     entries = [(np.repeat(np.arange(n), k), np.arange(n * k), units)]
@@ -208,7 +198,7 @@ def _remap_program(G: Array, loss: Array, secrets: tuple[int, ...]) -> LinearPro
 
 
 def _by_channel(ptype: PrivacyType, consumer: Consumer, secrets: tuple[int, ...]) -> tuple[Array, None, Array]:
-    """minimise t over private channels, sum_r x_ir l(i, r) <= t for possible i: the channel, and a worst prior."""
+    """Minimise t over private channels with sum_r x_ir l(i, r) <= t for possible i; return channel and worst prior."""
     program = _channel_program(ptype, consumer, secrets)
     solution = solve_exactly(program)
     shape = (consumer.secrets, consumer.actions)
@@ -216,7 +206,7 @@ def _by_channel(ptype: PrivacyType, consumer: Consumer, secrets: tuple[int, ...]
 
 
 def _channel_program(ptype: PrivacyType, consumer: Consumer, secrets: tuple[int, ...]) -> LinearProgram:
-    """The program in channels: the user's, with a row for each possible secret."""
+    """Return the program in channels: that of `user_program`, with a row for each possible secret."""
     base, k = user_program(ptype, consumer), consumer.actions
     m, size = base.shape
     loss = as_rationals(consumer.loss)
@@ -230,7 +220,7 @@ def _channel_program(ptype: PrivacyType, consumer: Consumer, secrets: tuple[int,
 def _least_largest_loss(
     size: int, entries: list[tuple[Array, Array, Array]], sums: int, tops: int, base: LinearProgram | None = None
 ) -> LinearProgram:
-    """minimise the last of size + 1 variables, a free one; ``sums`` rows equal 1 (or are base's), ``tops`` are >= 0."""
+    """Minimise the last, free one of size + 1 variables; ``sums`` rows are 1 (or of base), ``tops`` rows >= 0."""
     units, zeros = [Fraction(1)] * sums, [Fraction(0)] * tops
     lower = objects([*(base.lower.tolist() if base else units), *zeros])
     upper = objects([*(base.upper.tolist() if base else units), *[math.inf] * tops])
@@ -241,7 +231,7 @@ def _least_largest_loss(
 
 
 def _rational_level(ptype: PrivacyType) -> Level:
-    """The level itself, or a rational one just stricter; of one secret any."""
+    """Return the level, or a rational level with a slightly smaller epsilon; any level for a single secret."""
     if ptype.level.is_rational:
         return ptype.level
     return level(alpha=alpha_above(ptype, 0, 1) if ptype.space.size > 1 else "1/2")

@@ -1,36 +1,25 @@
-"""Places near each other are taken for one first, and parted later.
+"""Near places are merged first, and separated later.
 
-Between places of nearly one distribution prices are tied by nothing but privacy, and a search over all of them is lost
-among wild ones. So each first answers as the heaviest place near it: that one gets its mass and its costs. What this
-program's search has found begins the next, with smaller circles, in which each place has its share of the price, by
-mass; the last one is over the places themselves (`utmost.design.optima.column_generation`).
+Places that are close to each other have nearly the same row, so only privacy relates their prices, and a search over
+all places spends many rounds at extreme prices. So each place is first merged into the heaviest place near it, which
+gets its mass and its costs. The result starts the next search, with smaller circles, in which each place has its share
+of the price, in proportion to its mass; the last search is over all places (`utmost.design.optima.column_generation`).
 """
 
 import numpy as np
 
 from utmost.core.exact.arrays import Floats, Indices
 
-_RADII = (1.0, 0.5, 0.25, 0.1)  # of circles, as epsilon times distance
-_FEWER = 0.9  # of the places with mass: where more are centres, circles of this size spare nothing
-_WORTH_IT = 0.75  # of the places with mass: how many are centres of the two middle sizes at most, on average
+_RADII = (1.0, 0.5, 0.25, 0.1)  # radii of circles, as epsilon times distance
+_FEWER = 0.9  # share of the places with mass: if more are centres, circles of this size save nothing
+_WORTH_IT = 0.75  # share of the places with mass: largest average share of centres for the two middle sizes
 
 
 def merging_circles(distances: Floats, masses: Floats) -> list[Indices]:
-    """The centre that represents each place, from the widest circles to the narrowest; none where few are near.
-
-    No two centres of circles of one size are as near as their radius, each is a place with mass and remains a centre of
-    all narrower ones; a place belongs to the nearest.
-
-    Args:
-        distances: (n, n) epsilon times distance.
-        masses: (n,) not negative, not all 0.
-
-    Cost: O(n^2) for each size.
-
-    >>> at = np.array([0.0, 0.2, 5.0])
-    >>> [near.tolist() for near in merging_circles(abs(at[:, None] - at), np.array([0.2, 0.5, 0.3]))]
-    [[1, 1, 2], [1, 1, 2], [1, 1, 2]]
-    """
+    """Return the centre of each place, from the widest circles to the narrowest; nothing if few places are near."""
+    # distances: (n, n) epsilon times distance. masses: (n,) nonnegative. Centres are places with mass and remain
+    # centres of all narrower circles; no two centres of one size are within the radius. A place belongs to the nearest
+    # centre.
     with_mass = [place for place in np.argsort(-masses, kind="stable") if masses[place] > 0]
     centres: list[np.intp] = []
     sizes, shares = [], []
@@ -47,17 +36,12 @@ def merging_circles(distances: Floats, masses: Floats) -> list[Indices]:
 
 
 def sum_at_centres(values: Floats, near: Indices) -> Floats:
-    """(.., n): of values (.., n) of all places, at each centre the sum of those that it stands for, and else 0."""
+    """Return, from values (.., n) of all places, their sums at the centres, and 0 elsewhere: (.., n)."""
     sums = np.zeros_like(values)
     np.add.at(sums.T, near, values.T)
     return sums
 
 
 def share_by_mass(values: Floats, near: Indices, masses: Floats) -> Floats:
-    """Shares (n,) of the values (n,) at centres, for each place by its mass; `sum_at_centres` undoes this.
-
-    >>> near, masses = np.array([0, 0, 2]), np.array([3.0, 1.0, 1.0])
-    >>> share_by_mass(sum_at_centres(np.array([1.0, 1.0, 5.0]), near), near, masses).tolist()
-    [1.5, 0.5, 5.0]
-    """
+    """Return the values (n,) at centres divided among their places by mass; `sum_at_centres` undoes this."""
     return np.asarray(values[near] * masses / sum_at_centres(masses, near)[near])

@@ -1,4 +1,4 @@
-"""Repair of nearly private solutions: an exactly private channel, and for programs a feasible dual."""
+"""Repair of nearly private solutions: an exactly private channel, and a feasible dual for programs."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -21,41 +21,34 @@ _GRID = 1 << 60
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Repair(Display):
-    """An exactly private channel next to a matrix that was nearly one, and what the repair changed.
+    """An exactly private channel close to a given matrix, and the change made by the repair."""
 
-    Attributes:
-        channel: Fractions; the privacy type contains it.
-        change: Largest total variation distance between a row of the channel and that of the matrix, exactly: no
-            event became likelier or less likely by more (for rows that sum to 1).
-        bound: Bound of the change that follows from the breach and the rounding alone.
-        breach: D = sum over outcomes of the most by which a constraint was broken; 0 for a private matrix.
-        share: Theta, how much of the constant channel was mixed in.
-    """
-
-    channel: Channel
+    channel: Channel  # of Fractions
+    # Largest total variation distance between a row of the channel and of the matrix: for rows that sum to 1, no
+    # probability of an event changes by more.
     change: Fraction
-    bound: Fraction
-    breach: Fraction
-    share: Fraction
+    bound: Fraction  # bound of the change that follows from the breach and the rounding
+    breach: Fraction  # D = sum over outcomes of the largest violation of a constraint; 0 for a private matrix
+    share: Fraction  # theta, the weight of the constant channel in the mixture
 
 
 def repair(
     ptype: PrivacyType, channel: Channel | object, *, within: Number | None = None, tolerance: float = 1e-6
 ) -> Repair:
-    """An exactly private channel next to a nearly private matrix: what a solver or a printed table gives, made safe.
+    """Return an exactly private channel close to a nearly private matrix, such as a float solution or a printed table.
 
-    Exact entries are kept as they are; float entries are rounded to multiples of 2^-60, with each row's sum made 1 in
-    its largest entry. What then violations the promise is corrected by mixing in a channel that says nothing.
+    Exact entries stay the same. Float entries are rounded to multiples of 2^-60, and the largest entry of each row
+    makes the row sum 1. Remaining violations are corrected by mixing with a constant channel, which reveals nothing.
 
     Args:
-        ptype: Promise.
-        channel: (n, m), a row for each secret of the type's space.
-        within: Refuse a change beyond this.
-        tolerance: Largest distance below 0 of a float entry, and from 1 of the sum of a float row.
+        ptype: Privacy type of the result.
+        channel: (n, m), one row for each secret of the space.
+        within: Largest allowed change.
+        tolerance: Largest distance of a float entry below 0, and of the sum of a float row from 1.
 
     Raises:
-        NotAChannel: for what is not even nearly a channel.
-        PromiseBroken: where the change passes ``within``.
+        NotAChannel: for a matrix that is not close to a channel.
+        PromiseBroken: if the change exceeds ``within``.
 
     >>> from utmost.spaces import discrete
     >>> local = PrivacyType(discrete(2), alpha="1/2")
@@ -67,45 +60,40 @@ def repair(
     tolerance = real(tolerance, "tolerance")
     near, names = _near_channel(channel, ptype.space.size, tolerance)
     start = near if is_exact(near) else _fractions_of(_units(near, _GRID), _GRID)
-    # In rationals: how far the matrix that would be handed out breaks privacy, and not the float beside it.
+    # In rationals, because privacy is checked for the exact matrix that would be used, not for its floats.
     violations, largest = _violations(ptype, start)
     repaired, share = _mixed_with_constant(start, violations, largest)
     rationals = as_rationals(near)
     change, rounding = _largest_variation(repaired, rationals), _largest_variation(start, rationals)
     if within is not None and change > exact(within, "within"):
         raise PromiseBroken(
-            f"the matrix must be within {within} of a private channel", came=float(change), where="repair"
+            f"the matrix must be within {within} of a private channel",
+            came=float(change),
+            where="repair",
+            remedy="Pass a larger within, or a channel closer to the type.",
         )
     return Repair(stochastic(frozen(repaired), *names), change, share + rounding, sum(violations, Fraction(0)), share)
 
 
 def private_matrix(ptype: PrivacyType, near: Array) -> Array:
-    r"""An exactly private channel of Fractions next to a float matrix that is nearly one.
-
-    Entries are rounded to multiples of 2^-60, and each row's largest entry makes its sum 1. If column r then violations
-    privacy by delta_r, the constant c_r = delta_r / (1 - alpha) is added to all its entries, where alpha is the largest
-    factor of an edge: a constant column of height 1 has the slack 1 - alpha. Last, everything is divided by
-    1 + sum_r c_r, which changes no ratio.
-
-    Cost: O(edges k) float operations, and exact ones where floats leave doubt.
-    """
+    """Return an exactly private channel of Fractions close to a float matrix that is nearly a private channel."""
+    # Entries are rounded to multiples of 2^-60, and the largest entry of each row makes its sum 1. If column r then
+    # violates privacy by delta_r, the constant c_r = delta_r / (1 - alpha) is added to its entries, where alpha is the
+    # largest factor of an edge: a constant column of height 1 has the slack 1 - alpha. Finally everything is divided by
+    # 1 + sum_r c_r, which changes no ratio. Cost: O(edges k) float operations, and exact ones if floats leave doubt.
     units = _units(near, _GRID)
     violations, largest = _violations(ptype, units, _GRID)
-    # A constant c added to a whole column adds c (1 - alpha) to each of its gaps: so much mends the worst of them.
+    # Adding a constant c to a column adds c (1 - alpha) to each of its slacks; this corrects the worst one.
     raised = objects(ceil(broken / (1 - largest)) if broken else 0 for broken in violations)
     return _fractions_of(units + raised, _GRID + int(raised.sum()))
 
 
 def roomy_matrix(ptype: PrivacyType, near: Array) -> Array:
-    r"""`private_matrix` of a float matrix whose rows keep the level with a little room, or nearly: floats can check it.
-
-    To every column that is used the constant 2^-46 / (1 - alpha) is added, where alpha is the largest factor of an
-    edge, and everything is scaled to sums of 1: then no ratio of small entries is too near its bound for a float to
-    decide, as 2^-60 would be, and the exact numbers that `private_matrix` needs for each doubt are not needed. Where
-    alpha is so near to 1 that the constants would cost more than 1e-10, nothing is added.
-
-    Returns: multiples of 2^-60 (of other fractions where `private_matrix` has to correct).
-    """
+    """Return `private_matrix` of a float matrix that nearly satisfies the level, with slack that floats can check."""
+    # Adding 2^-46 / (1 - alpha) to every used column, with alpha the largest factor of an edge, and scaling rows to sum
+    # 1 keeps ratios of small entries so far from their bounds that floats decide, without exact numbers. If alpha is so
+    # near 1 that this would change rows by more than 1e-10, nothing is added. Entries are multiples of 2^-60, unless
+    # `private_matrix` has to correct them.
     largest = largest_alpha(ptype)
     used = near.max(axis=0) > 0
     up = ceil(Fraction(_GRID, 1 << 46) / (1 - largest))
@@ -121,20 +109,20 @@ def roomy_matrix(ptype: PrivacyType, near: Array) -> Array:
 def feasible_dual(
     ptype: PrivacyType, consumer: Consumer, dual: Array, multipliers: Array | Multipliers
 ) -> tuple[Array, Array | Multipliers]:
-    """The dual with negative multipliers raised to 0, and mu lowered until it is certainly feasible."""
+    """Return the dual with negative multipliers raised to 0, and mu lowered until it is certainly feasible."""
     nonnegative = multipliers if isinstance(multipliers, Multipliers) else np.maximum(multipliers, 0.0)
     mu, listed = np.array(dual), as_list(ptype, nonnegative)
     for _ in range(20):
         slack = edge_slacks(ptype, consumer, mu, listed, exactly=False).min(axis=1)
         if (slack >= 0).all():
             break
-        # Twice what is missing, for the sum that is compared is rounded once more with each change.
+        # Lower by twice the violation, because each change rounds the compared sum once more.
         mu = np.where(slack >= 0, mu, mu + 2 * slack - 2.0**-52 * abs(mu))
     return mu, nonnegative
 
 
 def _violations(ptype: PrivacyType, matrix: Array, scale: int | None = None) -> tuple[list[Fraction], Fraction]:
-    """The largest violation of privacy in each column, and the largest factor of an edge."""
+    """Return the largest violation of privacy in each column, and the largest factor of an edge."""
     violations = [Fraction(0)] * matrix.shape[1]
     for x, y, r, factor in doubtful_ratios(ptype, matrix, scale):
         if not at_most(factor, matrix[y, r], matrix[x, r]):
@@ -143,7 +131,7 @@ def _violations(ptype: PrivacyType, matrix: Array, scale: int | None = None) -> 
 
 
 def _mixed_with_constant(matrix: Array, violations: list[Fraction], largest: Fraction) -> tuple[Array, Fraction]:
-    """(1 - theta) X + theta times the constant channel, and theta: see `private_matrix`."""
+    """Return (1 - theta) X + theta times the constant channel, and theta; see `private_matrix`."""
     total = sum(violations, Fraction(0))
     if total == 0:
         return matrix, Fraction(0)
@@ -153,14 +141,14 @@ def _mixed_with_constant(matrix: Array, violations: list[Fraction], largest: Fra
 
 
 def _largest_variation(first: Array, second: Array) -> Fraction:
-    """The largest total variation distance of two rows."""
+    """Return the largest total variation distance of two rows."""
     return Fraction(max(abs(first - second).sum(axis=1))) / 2
 
 
 def _near_channel(
     matrix: Channel | object, rows: int, tolerance: float
 ) -> tuple[Array, tuple[ChannelLabels, ChannelLabels]]:
-    """The entries, float or Fraction, and the names of secrets and outcomes."""
+    """Return the entries, float or Fraction, and the names of secrets and outcomes."""
     if isinstance(matrix, Channel):
         near, names = matrix.matrix, (matrix.secrets, matrix.outcomes)
     else:
@@ -181,9 +169,9 @@ def _fractions_of(units: Array, total: int) -> Array:
 
 
 def _units(near: Array, total: int) -> Array:
-    """Each row in whole units that sum to ``total``: the largest entry takes what rounding leaves."""
+    """Return each row as integers that sum to ``total``; the largest entry takes the rounding remainder."""
     rows = [[int(u) for u in row] for row in np.rint(np.maximum(near, 0.0) * total).tolist()]
     for row, largest in zip(rows, near.argmax(axis=1).tolist(), strict=True):
-        # On the largest entry the same few units are the least part of it.
+        # The remainder is relatively smallest for the largest entry.
         row[largest] += total - sum(row)
     return objects((u for row in rows for u in row), near.shape)

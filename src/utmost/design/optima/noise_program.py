@@ -1,15 +1,15 @@
-"""The least additive noise by linear program, with no shape assumed: what Theorems 10 to 12 say is a staircase.
+"""The least additive noise by a linear program, of any shape; by Theorems 10 to 12 it is a staircase.
 
-Over all families of noise laws p_t, one for each query output t, that repeat after T outputs,
+Over all families of noise distributions p_t, one for each query output t, that repeat after T outputs,
 
     minimise    c
     subject to  sum_x L(x) p_t(x) <= c                     for every t,
                 p_t(x) >= alpha p_u(x + t - u)             for every x and |t - u| <= D: one release, two outputs,
                 p_t(x) >= 0,   sum_x p_t(x) = 1.
 
-Two finite programs enclose it. With *tails*, x runs over a window {-w..w} beyond which each tail repeats the last D
-places alpha times as high each time: the optimum is a noise law, so it is not below the truth. *Open*, only the
-constraints inside the window remain, and the mass outside costs as little as L(w+1): it is not above the truth.
+Two finite programs enclose the optimum. With *tails*, x runs over a window {-w..w}, and beyond it each tail repeats the
+last D values, multiplied by alpha each time. The solution is a noise distribution, so its cost is an upper bound. In
+the *open* program, only constraints inside the window remain, and mass outside has the cost L(w+1): a lower bound.
 """
 
 import math
@@ -36,26 +36,16 @@ ProgramRow = tuple[dict[int, Any], Any, Any]
 
 @dataclass(frozen=True, slots=True)
 class NoiseProgram:
-    """One of the two finite programs.
+    """One of the two finite programs."""
 
-    Its variables are the T (2w+1) numbers p_t(x) / alpha^(|x| // D), row by row, so that all are of one size; the T
-    masses outside the window, which are 0 with tails; and c.
-
-    Attributes:
-        sensitivity: D >= 1.
-        ratio: Alpha, a Fraction or a float: the kind of number of the program.
-        window: w >= D.
-        outputs: T >= 1.
-        has_tails: Whether the noise has geometric tails; else it is open.
-        costs: (2w+2) the cost of a unit of mass at each place, what repeats it included, and outside the window.
-    """
-
-    sensitivity: int
-    ratio: Any
-    window: int
-    outputs: int
+    # The variables are the T (2w+1) numbers p_t(x) / alpha^(|x| // D), row by row, which makes them of similar size;
+    # the T masses outside the window, which are 0 with tails; and c.
+    sensitivity: int  # D >= 1
+    ratio: Any  # alpha, a Fraction or a float, which is the kind of number of the program
+    window: int  # w >= D
+    outputs: int  # T >= 1
     has_tails: bool
-    costs: tuple[Any, ...]
+    costs: tuple[Any, ...]  # (2w+2) costs of a unit of mass at each value, with its tail repetitions, and outside
 
     @classmethod
     def of(
@@ -69,7 +59,7 @@ class NoiseProgram:
         window: int | None = None,
         outputs: int = 1,
     ) -> "NoiseProgram":
-        """The program of a cost L: exact where alpha is a Fraction and each cost, tails included, is known exactly."""
+        """Return the program of a cost L: exact if alpha is a Fraction and each cost, with tails, is known exactly."""
         D, families = exact_integer(sensitivity, "sensitivity"), exact_integer(outputs, "outputs")
         wide = 3 * D if window is None else exact_integer(window, "window")
         if D < 1 or families < 1 or wide < D:
@@ -86,11 +76,10 @@ class NoiseProgram:
 
     @property
     def is_exact(self) -> bool:
-        """Whether its numbers are Fractions."""
         return isinstance(self.ratio, Fraction)
 
     def program(self) -> LinearProgram:
-        """The program as data for a solver."""
+        """Return the program as data for a solver."""
         rows = [*self._privacy_rows(), *self._mass_rows(), *self._cost_rows()]
         n = self.outputs * self._width
         number: Callable[[Any], Any] = Fraction if self.is_exact else float
@@ -106,14 +95,14 @@ class NoiseProgram:
         )
 
     def probabilities(self, primal: Array) -> Array:
-        """(T, 2w+1) the probabilities p_t(x) from a solution's variables."""
+        """Return (T, 2w+1) the probabilities p_t(x) from the variables of a solution."""
         sizes = np.array([self._size(x) for x in range(-self.window, self.window + 1)])
         inside: Array = primal[: self.outputs * self._width].reshape(self.outputs, self._width)
-        probabilities: Array = np.maximum(inside, 0) * sizes  # a solver's zero may be a hair below it
+        probabilities: Array = np.maximum(inside, 0) * sizes  # zeros of a solver may be slightly negative
         return probabilities
 
     def _privacy_rows(self) -> Iterator[ProgramRow]:
-        """p_t(x) - alpha p_{t-g}(x + g) >= 0, unless both places lie in one tail, where it repeats one nearer by."""
+        """Yield p_t(x) - alpha p_{t-g}(x + g) >= 0, unless both values are in one tail, which repeats nearer values."""
         w, D = self.window, self.sensitivity
         reach = w + D if self.has_tails else w
         for t in range(self.outputs):
@@ -121,7 +110,7 @@ class NoiseProgram:
                 for x in range(max(-reach, -reach - gap), min(reach, reach - gap) + 1):
                     if min(abs(x), abs(x + gap)) <= w:
                         (mine, here), (theirs, there) = self._entry(t, x), self._entry(t - gap, x + gap)
-                        if mine != theirs:  # a place and its repetition are alpha apart, as they may be
+                        if mine != theirs:  # a value and its repetition satisfy this with equality
                             yield {mine: 1, theirs: -self.ratio * there / here}, 0, math.inf
 
     def _mass_rows(self) -> Iterator[ProgramRow]:
@@ -152,14 +141,14 @@ class NoiseProgram:
         return self.ratio ** (abs(x) // self.sensitivity)
 
     def _entry(self, t: int, x: int) -> tuple[int, Any]:
-        """The variable of p_t(x), and how many units of it that is."""
+        """Return the variable of p_t(x), and the factor of this variable."""
         inner = x - self.sensitivity if x > self.window else x + self.sensitivity if x < -self.window else x
         return self._column(t, inner), self._size(inner) * (1 if inner == x else self.ratio)
 
 
 @dataclass(frozen=True, slots=True)
 class LeastNoise:
-    """The optimum of the program with tails: the noise and its worst-case cost, in one kind of number."""
+    """The optimum of the program with tails: the noise, and its worst-case cost in the same kind of number."""
 
     noise: PeriodicNoise
     cost: Any
@@ -175,34 +164,12 @@ def least_noise(
     window: int | None = None,
     outputs: int = 1,
 ) -> LeastNoise:
-    """The least noise with geometric tails.
-
-    Args:
-        cost: L >= 0, of an integer error.
-        sensitivity: D >= 1.
-        epsilon, alpha: Level, one of them.
-        window: w >= D: each value in {-w..w} has a variable of its own; 3 D by default.
-        outputs: Number of query outputs after which the law repeats; 1, the default, is noise that does not depend on
-            the output.
-        settled: Error from which on L is constant, if there is one: then the tails are summed exactly.
-
-    Returns:
-        An optimal vertex: exact Fractions where alpha is rational and the cost of a tail is known exactly (an integer
-        moment, or ``settled``); else floats, with the errors of a solver at tolerance 1e-10.
-
-    Raises:
-        OutOfRange: when the window is narrower than the sensitivity, or ``outputs`` is below 1.
-        SolverFailed: when the solver fails.
-
-    Cost: (2 w + 1) T variables and about (2 w + D) 2 D T rows for T outputs.
-    Source: [geng2012], Theorems 10 to 12; the tails are those of Lemma 30.
-
-    >>> from utmost.noise import DiscreteStaircase
-
-    >>> from utmost.core.noise import costs
-    >>> least_noise(costs.absolute, 3, alpha="1/2").cost == DiscreteStaircase(alpha="1/2", sensitivity=3).moment(1)
-    True
-    """
+    """Return the least noise with geometric tails."""
+    # cost: L >= 0 of an integer error. window: w >= D, 3 D by default. outputs: T; 1 is noise that does not depend on
+    # the output. settled: error from which on L is constant, which gives exact sums of tails. The optimal vertex is
+    # exact if alpha is rational and the cost of a tail is known exactly, else it has the errors of a solver at
+    # tolerance 1e-10. Cost: (2 w + 1) T variables and about (2 w + D) 2 D T rows. Source: [geng2012], theorems 10 to
+    # 12; tails: lemma 30.
     at = level(epsilon, alpha)
     program = NoiseProgram.of(
         cost, sensitivity, at.alpha, has_tails=True, settled=settled, window=window, outputs=outputs
@@ -221,16 +188,8 @@ def noise_bound(
     window: int | None = None,
     outputs: int = 1,
 ) -> Fraction | float:
-    """A cost that no additive noise of this level can beat, whatever its tails, if L is even and nondecreasing in |x|.
-
-    The arguments are those of `least_noise`. The bound approaches the truth as alpha^(w/D) L(w) vanishes, and is exact
-    where alpha and the costs are rational.
-
-    >>> from fractions import Fraction
-    >>> bound, truth = noise_bound(abs, 1, alpha="1/4", window=8), Fraction(8, 15)
-    >>> bound < truth < bound + Fraction(1, 2**12)
-    True
-    """
+    """Return a lower bound of the cost of any additive noise at this level, if L is even and nondecreasing in |x|."""
+    # The bound converges to the optimum as alpha^(w/D) L(w) vanishes; it is exact if alpha and the costs are rational.
     at = level(epsilon, alpha)
     program = NoiseProgram.of(cost, sensitivity, at.alpha, has_tails=False, window=window, outputs=outputs)
     bound: Fraction | float = _solved(program).value

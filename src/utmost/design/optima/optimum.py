@@ -1,4 +1,4 @@
-"""The best private channel for one consumer, exactly or to a proven gap, with the evidence."""
+"""The best private channel for one consumer, exact or within a proven gap, with a certificate."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -41,21 +41,21 @@ from utmost.design.spaces.families import LineMetric
 from utmost.errors import NotMonotone, OutOfRange, PromiseBroken, SolverFailed, Unsupported
 
 DesignMethod = Literal["auto", "theorem", "program", "columns"]
-# Beyond this many digit operations, seconds become minutes and exact designs have to be asked for.
+# Beyond this many digit operations, exact designs take minutes, and are made only on request.
 _MOST_DIGIT_OPERATIONS = 5e9
 _MOST_EXACT_VARIABLES = 2_000
-# Beyond this many rows the simplex method takes minutes, and column generation seconds.
+# Beyond this many rows, the simplex method takes minutes and column generation seconds.
 _MOST_SIMPLEX_ROWS = 50_000
-_LARGEST_SCALE = 42.0  # alpha^d of 2^-60: from about there HiGHS' last basis is far from optimal
+_LARGEST_SCALE = 42.0  # alpha^d of 2^-60: for smaller powers, the last basis of HiGHS may be far from optimal
 _NEGLIGIBLE = 1e-250
 _MOST_ROUNDED = 1 << 22
-_FLOATS_OWN = 1e-12  # of the worst loss: a gap that comes of rounding to floats, which an exact vertex has, too
-_NEAR_ENOUGH = 1e-7  # of the loss, as for columns: a gap for which no exact vertex is sought, which may take minutes
+_FLOATS_OWN = 1e-12  # of the worst loss: a gap due to rounding to floats, which exact vertices have too
+_NEAR_ENOUGH = 1e-7  # of the loss: for smaller gaps no exact vertex is computed, which may take minutes
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Optimum(Display, PickledByFields):
-    """An optimal channel for a consumer, its loss, and why nothing private is better by more than the gap.
+    """An optimal channel for a consumer, its loss, and a proof that no private channel is better by more than the gap.
 
     Attributes:
         certificate: Primal, dual and bounds; ``certificate.verify()`` checks them again.
@@ -74,12 +74,12 @@ class Optimum(Display, PickledByFields):
 
     @property
     def loss(self) -> Fraction | float:
-        """The expected loss: exact, or a float that is certainly not below what the channel achieves."""
+        """The expected loss of the channel: exact, or a float rounded up."""
         return self.certificate.upper
 
     @property
     def lower(self) -> Fraction | float:
-        """No private channel loses less: equal to ``loss`` when exact, else a float rounded down."""
+        """The lower bound of the loss of any private channel: equal to ``loss`` if exact, else a float rounded down."""
         return self.certificate.lower
 
     @property
@@ -94,17 +94,17 @@ class Optimum(Display, PickledByFields):
 
     @property
     def theorem(self) -> str | None:
-        """The theorem that gives the optimum, or None where only the numbers do."""
+        """The theorem that gives the optimum; None if the optimum was computed by a program."""
         return self.certificate.theorem
 
     @property
     def remap(self) -> Remap | None:
-        """The remap of the geometric mechanism that is optimal, or None where a program found the channel."""
+        """The optimal remap of the geometric mechanism; None if a program found the channel."""
         return self.certificate.remap
 
     @property
     def channel(self) -> Channel:
-        """The optimal channel (secrets, actions), formed when asked for; named by the space's labels. Cost: O(n k)."""
+        """The optimal channel (secrets, actions), with the labels of the space as names. Cost: O(n k)."""
         matrix, remap = self.certificate.matrix, self.remap
         if remap is not None:
             n = self.certificate.consumer.secrets - 1
@@ -116,16 +116,17 @@ class Optimum(Display, PickledByFields):
 
     @property
     def rounded(self) -> "Optimum":
-        """The same design with probabilities of at most 61 bits over one denominator; it keeps the level by itself.
+        """The same design with probabilities of at most 61 bits over one denominator, which satisfy the level exactly.
 
-        For what draws from a table of integers, such as a phone: a level of irrational alpha has no such table, and
-        exact vertices have denominators of thousands of bits. Privacy and loss are computed again from the fractions.
+        Use it to draw from a table of integers, for example on a phone: a level with irrational alpha has no such
+        table, and exact vertices have denominators of thousands of bits. Privacy and loss are computed again from the
+        fractions.
 
         Raises:
-            Unsupported: for a design with constraints, which the rounding might break, and for more than 2^22
+            Unsupported: for a design with constraints, which rounding might violate, and for more than 2^22
                 probabilities.
 
-        Cost: O(edges k) float operations, and exact ones where floats leave doubt.
+        Cost: O(edges k) float operations, and exact ones if floats leave doubt.
 
         >>> from utmost.spaces import counts
 
@@ -136,21 +137,28 @@ class Optimum(Display, PickledByFields):
         """
         proof = self.certificate
         if not isinstance(proof, Certificate):
-            raise Unsupported("a design without constraints can be rounded", came=self.method, where="rounded")
+            raise Unsupported(
+                "only a design without constraints can be rounded",
+                came=self.method,
+                where="rounded",
+                remedy="Draw from the exact design, or leave constraints out.",
+            )
         if proof.consumer.secrets * proof.consumer.actions > _MOST_ROUNDED:
-            raise Unsupported("a design of at most 2^22 probabilities can be rounded", came="more", where="rounded")
+            raise Unsupported(
+                "only a design of at most 2^22 probabilities can be rounded", came="more", where="rounded"
+            )
         matrix = private_matrix(proof.ptype, self.channel.to_floats().matrix)
         rounded = Certificate(proof.ptype, proof.consumer, proof.dual, matrix=matrix, multipliers=proof.multipliers)
         return Optimum(rounded, self.method)
 
     def attack(self, prior: object = None, loss: object = None) -> Attack:
-        """The information of one answer for an attacker, compared with the usual mechanisms of the level.
+        """Return the information of one answer for an attacker, compared with the usual mechanisms at the same level.
 
         Args:
-            prior: (n,) what the attacker believes; the consumer's prior if left out.
-            loss: Loss of the attacker's guess; the consumer's loss by default.
+            prior: (n,) prior of the attacker; the prior of the consumer if left out.
+            loss: Loss of the attacker's guess; the loss of the consumer by default.
 
-        Cost: O(n k^2): the matrix is formed.
+        Cost: O(n k^2), because the matrix is computed.
 
         >>> from utmost.spaces import counts
 
@@ -172,10 +180,11 @@ class Optimum(Display, PickledByFields):
         randomness: Any = None,
         method: Literal["constant", "table"] | None = None,
     ) -> Any:
-        """An answer for each secret, drawn exactly from the optimal mechanism: see `Channel.draw`.
+        """Draw an answer for each secret exactly from the optimal mechanism; see `Channel.draw`.
 
-        Secrets are numbers, or labels of the type's space. Actions that are as many as the secrets come by label where
-        secrets did. On counts geometric noise is drawn at the level itself, rational or not, clamped and remapped.
+        Secrets are numbers, or labels of the space. If secrets are given by label, and there are as many actions as
+        secrets, answers are labels too. On counts, geometric noise is drawn exactly, for rational and irrational
+        levels, then clamped and remapped.
 
         >>> from utmost.spaces import grid
 
@@ -189,7 +198,7 @@ class Optimum(Display, PickledByFields):
         return self._drawing().draw(secrets, shape, randomness, method)
 
     def _drawing(self) -> NamedMechanism:
-        """The mechanism with the names of secrets and answers."""
+        """Return the mechanism with the names of secrets and answers."""
         certificate, labels = self.certificate, self.certificate.ptype.space.labels
         answers = labels if certificate.consumer.actions == len(labels) else None
         return NamedMechanism(_drawn_from(certificate), labels, answers, certificate.remap)
@@ -197,7 +206,7 @@ class Optimum(Display, PickledByFields):
 
 @lru_cache(maxsize=8)
 def _drawn_from(certificate: Certificate | ConstrainedCertificate) -> Channel | GeometricMatrix:
-    """The mechanism whose outcomes, remapped where there is a remap, are the answers; one object for each design."""
+    """Return the mechanism whose outcomes, after the remap if any, are the answers; cached for each design."""
     if certificate.remap is not None:
         return GeometricMatrix(certificate.ptype.space.size, certificate.ptype.level)
     assert certificate.matrix is not None, "a design has a remap or a matrix"
@@ -216,36 +225,36 @@ def optimal_mechanism(
     gap: Number = "1e-7",
     progress: GapProgress | None = None,
 ) -> Optimum:
-    """The channel of a type with the least expected loss for a consumer who takes its outcomes as actions.
+    """Return the channel of a type with the least expected loss for a consumer who uses its outcomes as actions.
 
-    The least exactly, or to the gap between ``loss`` and ``lower`` that its certificate proves.
+    The channel is exactly optimal, or optimal up to the gap between ``loss`` and ``lower`` that its certificate proves.
 
-    On counts the geometric mechanism followed by the consumer's Bayes remap is tried first. It is optimal for every
-    monotone loss, and for every unimodal loss with ordered modes (`hypotheses`); for any other loss the dual decides
-    whether it is, and if it is not, or on any other space, the user's linear program gives a vertex solution.
+    On counts, the geometric mechanism with the consumer's Bayes remap is tried first. It is optimal for every monotone
+    loss, and for every unimodal loss with ordered modes (`hypotheses`). For any other loss the dual shows whether it is
+    optimal. If it is not, or on another space, the linear program of the consumer is solved.
 
     Args:
         ptype: Space and level.
-        consumer: Prior over the space's secrets, and a loss.
-        method: "auto"; "theorem" to refuse losses that the theorem does not cover; "program" to solve the linear
-            program whatever the loss; "columns" to come near its optimum by column
-            generation (`certificate_of_rays`), which large programs on other spaces than counts get by themselves.
-        exactly: True for rationals throughout, False for floats with a proven interval; by default rationals when
-            prior, loss and alpha are rational and the work is seconds (all n to some hundreds).
-        constraints: Further constraints of the channel, see `Constraint`: then an exact vertex of the program with
-            their rows is found, and the certificate holds their multipliers.
-        gap: Largest relative distance of the loss from the optimum, if columns are generated: at a hundredth,
-            maps of a thousand places and more take a fraction of the time. What is reached is stated either way.
-        progress: Function that receives, where columns are generated, the number of rounds and the relative gap so
-            far. An interruption from the keyboard then ends the search, and the best mechanism so far is returned.
+        consumer: Prior over the secrets of the space, and a loss.
+        method: "auto"; "theorem" to refuse losses to which the theorem does not apply; "program" to solve the linear
+            program for any loss; "columns" to approximate its optimum by column generation, which is the default for
+            large programs on other spaces than counts.
+        exactly: True for rationals throughout; False for floats with a proven gap. By default rationals if prior, loss
+            and alpha are rational and the work takes seconds (n up to some hundreds).
+        constraints: Further constraints of the channel, see `Constraint`. Then an exact vertex of the program with
+            these constraints is computed, and the certificate contains their multipliers.
+        gap: Largest relative distance of the loss from the optimum, if columns are generated. With 1/100, maps of a
+            thousand or more places take a fraction of the time. The result states the gap that was reached.
+        progress: Function called with the number of rounds and the relative gap so far, if columns are generated. A
+            keyboard interrupt then ends the search, and the best mechanism so far is returned.
 
     Raises:
-        OutOfRange: when the consumer's prior has not one entry for each secret; for a gap that is not positive.
-        NotMonotone: with method "theorem" for a loss that is not covered.
+        OutOfRange: if the prior does not have one entry for each secret, and for a gap <= 0.
+        NotMonotone: with method "theorem", for a loss to which the theorem does not apply.
         Unsupported: for ``exactly=True`` with float input or an irrational alpha.
-        SolverFailed: when the program is not solved.
+        SolverFailed: if the program is not solved.
 
-    Cost: O(n k) for the closed form (k actions), 10 001 counts in seconds; no matrix is formed.
+    Cost: O(n k) for the closed form with k actions: 10 001 counts take seconds, and no matrix is computed.
 
     Source: [ghosh2009], Theorem 3.1 and program (2) to (6).
 
@@ -269,17 +278,23 @@ def optimal_mechanism(
     rational = consumer.is_exact and ptype.level.is_rational
     read_conditions = read_constraints(constraints, ptype.space, consumer.actions)
     if read_conditions and method not in ("auto", "program"):
-        raise OutOfRange("constraints need the program", came=f"method {method!r}")
+        remedy = 'Pass method="program", or leave method out.'
+        raise OutOfRange('constraints need the method "program"', came=f"method={method!r}", remedy=remedy)
     if exactly and method == "columns":
-        raise OutOfRange("column generation comes near the optimum, not exactly there", came="exactly=True")
+        remedy = 'Leave exactly out, or pass method="program".'
+        raise OutOfRange("column generation gives no exact optimum", came="exactly=True", remedy=remedy)
     if exactly and not rational:
-        raise Unsupported("an exact design needs a rational prior, loss and alpha", came=str(ptype.level))
+        remedy = 'Give alpha="1/2", and prior and loss as Fractions; or leave exactly out.'
+        came = str(ptype.level) if consumer.is_exact else "a float prior or loss"
+        raise Unsupported("an exact design needs a rational prior, loss and alpha", came=came, remedy=remedy)
     if read_conditions:
         return Optimum(constrained_certificate(ptype, consumer, read_conditions), "program with constraints")
     is_line = isinstance(ptype.space.metric, LineMetric)
     theorem = theorem_for(consumer) if is_line and method in ("auto", "theorem") else None
     if method == "theorem" and theorem is None:
-        raise NotMonotone("the theorem needs counts and a loss that is unimodal with ordered modes", came=consumer.rule)
+        remedy = 'Pass method="auto", which solves a linear program.'
+        required = "the theorem needs counts and a loss that is unimodal with ordered modes"
+        raise NotMonotone(required, came=consumer.rule or "another loss", remedy=remedy)
     if is_line and method in ("auto", "theorem"):
         wanted = (
             exactly
@@ -303,7 +318,7 @@ def optimal_mechanism(
 
 
 def _closed_form(ptype: PrivacyType, consumer: Consumer, exactly: bool, is_sure: bool) -> Certificate | None:
-    """The certificate of the remapped geometric mechanism, or None where it is not optimal (never when it is sure)."""
+    """Return the certificate of the remapped geometric mechanism; None if it is not optimal (never if ``is_sure``)."""
     design = (exact_design if exactly else float_design)(ptype.level, consumer)
     remap = Remap(design.actions, consumer.actions, design.ties)
     for dual in [design.dual] if exactly else _lowered(ptype, design):
@@ -311,24 +326,26 @@ def _closed_form(ptype: PrivacyType, consumer: Consumer, exactly: bool, is_sure:
             certificate = Certificate(ptype, consumer, dual, remap=remap)
         except PromiseBroken:
             continue
-        # A wider gap is no closed form's rounding: a program is asked.
+        # A wider gap is not due to rounding, so the program is solved.
         return certificate if exactly or is_sure or certificate.gap <= 1e-9 * certificate.upper else None
     if is_sure:
-        raise PromiseBroken("the theorem's dual must be feasible", where="optimal_mechanism")
+        raise PromiseBroken(
+            "the dual of the theorem must be feasible", came="one that is not", where="optimal_mechanism"
+        )
     return None
 
 
 def _lowered(ptype: PrivacyType, design: GeometricDesign) -> Iterator[Array]:
-    """The float dual, lowered by growing multiples of its rounding errors, until one is certainly feasible."""
+    """Yield the float dual, lowered by growing multiples of its rounding errors, until it is certainly feasible."""
     mu = np.where(design.dual < _NEGLIGIBLE, 0.0, design.dual)
     near_one = ptype.level.epsilon_float < 1e-2
-    # Where alpha is near 1 lowering costs more than it corrects, so none is tried first.
+    # For alpha near 1, lowering costs more than it corrects, so the unchanged dual is tried first.
     steps = ([0.0] if near_one or len(mu) < 1_000 else []) + [2.0**-50 * 8**k for k in range(1, 14)]
     return (mu - step * design.error for step in steps)
 
 
 def _program(ptype: PrivacyType, consumer: Consumer, exactly: bool) -> Certificate:
-    """The certificate of a vertex of the user's program: exact, or repaired from floats."""
+    """Return the certificate of a vertex of the program: exact, or repaired from floats."""
     program = user_program(ptype, consumer, exactly=exactly)
     solution = solve_exactly(program) if exactly else solve_by_rows(program, rows_of_neighbours(ptype, consumer))
     shape = (consumer.secrets, consumer.actions)
@@ -344,7 +361,7 @@ def _program(ptype: PrivacyType, consumer: Consumer, exactly: bool) -> Certifica
 
 
 def _has_rational_factors(ptype: PrivacyType) -> bool:
-    """Whether alpha^d is rational along every edge: the distances of a Euclidean grid make it irrational."""
+    """Return whether alpha^d is rational along every edge; on a Euclidean grid it is irrational."""
     if not ptype.level.is_rational:
         return False
     edges = ptype.space.edges
@@ -352,28 +369,28 @@ def _has_rational_factors(ptype: PrivacyType) -> bool:
 
 
 def _is_small(ptype: PrivacyType, consumer: Consumer) -> bool:
-    """Whether the exact simplex method takes seconds: not too many variables, and none too small for floats to see."""
+    """Return whether the exact simplex method takes seconds: few variables, none too small for floats."""
     farthest = ptype.space.size - 1 if isinstance(ptype.space.metric, LineMetric) else ptype.space.distances.max()
     scale = float(farthest) * ptype.level.epsilon_float
     return consumer.secrets * consumer.actions <= _MOST_EXACT_VARIABLES and scale <= _LARGEST_SCALE
 
 
 def generates_columns(ptype: PrivacyType, consumer: Consumer) -> bool:
-    """Whether a design is found by column generation unless another way is asked for: simplex would take minutes."""
+    """Return whether columns are generated by default, because the simplex method would take minutes."""
     if is_reached_exactly(ptype, consumer):
         return False
     return 2 * len(ptype.space.edges) * consumer.actions > _MOST_SIMPLEX_ROWS
 
 
 def is_reached_exactly(ptype: PrivacyType, consumer: Consumer) -> bool:
-    """Whether there is a closed form to try, or an exact vertex of a rational program within reach."""
+    """Return whether there is a closed form to try, or an exact vertex of a rational program within reach."""
     if isinstance(ptype.space.metric, LineMetric):
         return True
     return _is_small(ptype, consumer) and consumer.is_exact and _has_rational_factors(ptype)
 
 
 def _digit_operations(ptype: PrivacyType, consumer: Consumer) -> float:
-    """The work of an exact design: products, times the bits of alpha^n and of the prior's common denominator."""
+    """Return the work of an exact design: products times the bits of alpha^n and of the denominator of the prior."""
     n, bits = consumer.secrets, ptype.level.alpha_fraction().denominator.bit_length()
     common = math.lcm(*{p.denominator for p in consumer.prior.tolist()}).bit_length()
     return float(n) * consumer.actions * (n * bits + common)

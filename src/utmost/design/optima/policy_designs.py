@@ -1,9 +1,9 @@
-"""The best mechanism along a policy: part by part where it is symmetric, else as one program.
+"""The best mechanism for a policy: part by part if the policy is symmetric, else by one program.
 
-Secrets at distance 0 have one row, so a consumer of them is a consumer of their classes: probabilities add up and
-losses are averaged with them. Between components nothing binds, so each is solved by itself. Where the policy differs
-both ways the program is that of `user_program` with a factor for each direction; an irrational alpha^d is rounded up in
-the program whose solution is taken, and down in the one that bounds what any mechanism loses.
+Secrets at distance 0 have the same row, so a consumer on secrets is a consumer on their classes: probabilities are
+added, and losses are averaged with them. Components do not constrain each other, so each is solved separately. For an
+asymmetric policy the program is that of `user_program` with a factor for each direction. An irrational alpha^d is
+rounded up in the program that gives the mechanism, and down in the program that bounds the loss of any mechanism.
 """
 
 from dataclasses import dataclass
@@ -34,31 +34,20 @@ Bound = tuple[int, int, Fraction]
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PolicyOptimum(Display):
-    """The best mechanism along a policy for a consumer.
-
-    Attributes:
-        ptype: Policy and level.
-        consumer: Prior and loss.
-        channel: (n, actions) Fractions, exactly private.
-        loss: Expected loss: exact where all is, else a float rounded up.
-        lower: No private mechanism loses less; else a float rounded down.
-        parts: Optimum of each part of a symmetric policy, with its certificate; else empty.
-    """
+    """The best mechanism for a policy and a consumer."""
 
     _shown = ("loss", "lower", "parts")
 
     ptype: PolicyType
     consumer: Consumer
-    channel: Channel
-    loss: Fraction | float
-    lower: Fraction | float
-    parts: tuple[Optimum, ...]
+    channel: Channel  # (n, actions) Fractions, exactly private
+    loss: Fraction | float  # exact, or rounded up
+    lower: Fraction | float  # lower bound of the loss of any private mechanism: exact, or rounded down
+    parts: tuple[Optimum, ...]  # optimum of each part of a symmetric policy; else empty
 
     def verify(self) -> bool:
-        """Whether the mechanism is private and loses no more than ``loss``, and nothing private less than ``lower``.
-
-        By the certificates of the parts; where there are none, the program that bounds all mechanisms is solved again.
-        """
+        """Check that the mechanism is private and loses at most ``loss``, and that ``lower`` is a lower bound."""
+        # The certificates of the parts prove the bound; without them the program is solved again.
         matrix = as_rationals(self.channel.matrix)
         if self.channel.shape != (self.consumer.secrets, self.consumer.actions) or not self.ptype.contains(
             self.channel
@@ -73,17 +62,17 @@ class PolicyOptimum(Display):
 
 
 def policy_mechanism(ptype: PolicyType, consumer: Consumer) -> PolicyOptimum:
-    """The private channel along a policy with the least expected loss.
+    """Return the channel with the least expected loss in the privacy type of a policy.
 
     Args:
         ptype: Policy and level.
-        consumer: Prior and loss over the policy's secrets.
+        consumer: Prior and loss over the secrets of the policy.
 
     Raises:
-        OutOfRange: for another number of secrets.
-        SolverFailed: when a program is not solved.
+        OutOfRange: for a wrong number of secrets.
+        SolverFailed: if a program is not solved.
 
-    Cost: that of `optimal_mechanism` for each part; of an asymmetric policy an exact program with n m variables.
+    Cost: that of `optimal_mechanism` for each part; for an asymmetric policy, an exact program with n m variables.
 
     >>> from utmost.spaces import Policy
 
@@ -96,7 +85,7 @@ def policy_mechanism(ptype: PolicyType, consumer: Consumer) -> PolicyOptimum:
     instance(ptype, PolicyType, "ptype")
     instance(consumer, Consumer, "consumer")
     if consumer.secrets != ptype.policy.size:
-        raise OutOfRange(f"the consumer must have {ptype.policy.size} secrets, as the policy", came=consumer.secrets)
+        raise OutOfRange(f"the consumer must have {ptype.policy.size} secrets, like the policy", came=consumer.secrets)
     return _by_parts(ptype, consumer) if ptype.policy.is_symmetric else _by_program(ptype, consumer)
 
 
@@ -106,7 +95,7 @@ def _by_parts(ptype: PolicyType, consumer: Consumer) -> PolicyOptimum:
     for part, kind in zip(ptype.policy.parts, ptype.parts, strict=True):
         best = optimal_mechanism(kind, _consumer_of_part(part, consumer)[1])
         optimums.append(best)
-        proved = best.certificate.matrix  # exactly private, where the channel of an inexact consumer is rounded
+        proved = best.certificate.matrix  # exactly private, though the channel of a float consumer is rounded
         matrix = best.channel.matrix if proved is None else proved
         for row, members in zip(matrix, part.classes, strict=True):
             for x in members:
@@ -116,11 +105,9 @@ def _by_parts(ptype: PolicyType, consumer: Consumer) -> PolicyOptimum:
 
 
 def _bounds_from_parts(ptype: PolicyType, consumer: Consumer, parts: tuple[Optimum, ...]) -> tuple[Any, Any]:
-    """Bounds of the whole from the optima of the parts; floats are rounded outward.
-
-    The consumer of a part, with floats, is not quite the consumer on it. In each class every row of a channel sums to
-    1, so that the two losses differ by the largest difference of its entries at most.
-    """
+    """Return bounds for the whole policy from the optima of the parts; floats are rounded outward."""
+    # With floats, the consumer of a part differs slightly from the consumer on it. Rows of a channel sum to 1, so the
+    # two losses differ by at most the largest difference of entries.
     low, high = Fraction(0), Fraction(0)
     for part, best in zip(ptype.policy.parts, parts, strict=True):
         mass, own = _consumer_of_part(part, consumer)
@@ -128,7 +115,7 @@ def _bounds_from_parts(ptype: PolicyType, consumer: Consumer, parts: tuple[Optim
         for c, members in enumerate(part.classes):
             truly = sum(as_rationals(consumer.prior[[x]]) * as_rationals(consumer.loss[x]) for x in members)
             taken = Fraction(mass) * Fraction(own.prior[c]) * as_rationals(own.loss[c])
-            # The average of differences over a row of probabilities is at most the largest.
+            # The average of differences over a row of probabilities is at most the largest difference.
             off += max(abs(truly - taken))
         low, high = low + Fraction(mass) * Fraction(best.lower) - off, high + Fraction(mass) * Fraction(best.loss) + off
     exactly = consumer.is_exact and all(isinstance(end, Fraction) for best in parts for end in (best.lower, best.loss))
@@ -136,13 +123,13 @@ def _bounds_from_parts(ptype: PolicyType, consumer: Consumer, parts: tuple[Optim
 
 
 def _types_and_consumers(optimum: PolicyOptimum) -> list[tuple[PrivacyType, Consumer]]:
-    """The type and the consumer of each part."""
+    """Return the type and the consumer of each part."""
     parts = zip(optimum.ptype.parts, optimum.ptype.policy.parts, strict=True)
     return [(kind, _consumer_of_part(part, optimum.consumer)[1]) for kind, part in parts]
 
 
 def _certifies(best: Optimum, own: tuple[PrivacyType, Consumer]) -> bool:
-    """Whether the certificate of an optimum holds, and is of this type and consumer."""
+    """Return whether the certificate of an optimum verifies, and is for this type and consumer."""
     kind, consumer = own
     proof = best.certificate
     is_alike = proof.ptype.level == kind.level and proof.ptype.space.same_as(kind.space)
@@ -151,7 +138,7 @@ def _certifies(best: Optimum, own: tuple[PrivacyType, Consumer]) -> bool:
 
 
 def _consumer_of_part(part: PolicyPart, consumer: Consumer) -> tuple[Any, Consumer]:
-    """The chance of a part, and the consumer of its classes."""
+    """Return the probability of a part, and the consumer on its classes."""
     masses, losses = [], []
     for members in part.classes:
         weights, table = consumer.prior[list(members)], consumer.loss[list(members)]
@@ -174,7 +161,7 @@ def _by_program(ptype: PolicyType, consumer: Consumer) -> PolicyOptimum:
 
 
 def _rounded_factors(ptype: PolicyType) -> tuple[list[Bound], list[Bound]]:
-    """Each pair of secrets that is bound, with alpha^d rounded down, and rounded up."""
+    """Return (x, z, alpha^d(x, z)) for pairs of secrets at finite distance, rounded down, and rounded up."""
     bounds = [(x, z, ptype.factors(length)) for x, z, length in ptype.bounds()]
     above = [
         (x, z, Fraction(-(-high * _DENOMINATOR // 1), _DENOMINATOR) if low < high else high)
@@ -187,7 +174,7 @@ def _rounded_factors(ptype: PolicyType) -> tuple[list[Bound], list[Bound]]:
 
 
 def _solved(consumer: Consumer, bounds: list[Bound]) -> LinearSolution:
-    """min sum_i p_i sum_r x_ir l(i, r) subject to x_zr - factor x_xr >= 0 for each bound, and rows that sum to 1."""
+    """Solve min sum_i p_i sum_r x_ir l(i, r) subject to x_zr - factor x_xr >= 0 for each bound, and row sums 1."""
     n, k = consumer.secrets, consumer.actions
     actions, count = np.arange(k), len(bounds)
     xs, zs = (np.array([bound[side] for bound in bounds], dtype=np.int64) for side in (0, 1))

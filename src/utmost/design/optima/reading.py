@@ -1,9 +1,9 @@
-"""A consumer meets a channel or reads one release: posteriors, the Bayes remap, the expected loss, the best answer.
+"""Consumers who use a channel or read one release: posteriors, the Bayes remap, the expected loss, the best answer.
 
-Noise on all integers meets a consumer as a finite channel, its tails folded exactly. A staircase law has
+Noise on all integers is equivalent to a finite channel, by folding its tails exactly. A staircase distribution has
 P(k + D) = b P(k) for k >= 0, so all responses z, z + D, z + 2D, ... with z >= n have proportional likelihoods, and no
-consumer can distinguish them: they become one outcome, as do z, z - D, ... with z <= 0. Geometric noise has period 1,
-and its folded channel is the clamped mechanism G.
+consumer can distinguish them. They become one outcome, and so do z, z - D, ... with z <= 0. Geometric noise has period
+1, and its folded channel is the clamped mechanism G.
 """
 
 from dataclasses import dataclass
@@ -52,16 +52,16 @@ def posterior(channel: Channel, prior: Array, outcome: int) -> Array | None:
 
 
 def bayes_remap(channel: Channel, consumer: Consumer, tie: float = TIE) -> Remap:
-    """The action r with the least posterior loss for each outcome y, sum_x p_x C[x, y] l(x, r).
+    """Return the action r with the least posterior loss sum_x p_x C[x, y] l(x, r) for each outcome y.
 
-    Of several best actions the smallest is taken, and the outcome is listed in ``.ties``. To an outcome of probability
-    zero all actions are equal: it takes action 0, and is listed (unless there is one action only).
+    If several actions are best, the smallest is used, and the outcome is listed in ``.ties``. For an outcome of
+    probability zero all actions are equal: action 0 is used, and the outcome is listed if there are several actions.
 
     Args:
         channel: (n, m).
         consumer: n secrets, k actions.
-        tie: Largest relative distance in float64 at which a score still counts as equal to the least: scores are
-            sums of positive terms, so they are good to some units of 2^-53. Exact scores tie when they are equal.
+        tie: Largest relative distance at which a float64 score counts as equal to the least score; rounding errors of
+            scores are some units of 2^-53. Exact scores tie if they are equal.
 
     Source: [ghosh2009], section 2.3. Cost: O(n m k).
 
@@ -77,7 +77,7 @@ def bayes_remap(channel: Channel, consumer: Consumer, tie: float = TIE) -> Remap
 
 
 def expected_loss(channel: Channel, consumer: Consumer) -> Fraction | float:
-    """sum_y min_r sum_x p_x C[x, y] l(x, r): the loss after the optimal remap.
+    """Return sum_y min_r sum_x p_x C[x, y] l(x, r), the loss after the optimal remap.
 
     >>> from utmost.channels import geometric_channel
     >>> from utmost.design.spaces import losses, priors
@@ -90,17 +90,19 @@ def expected_loss(channel: Channel, consumer: Consumer) -> Fraction | float:
 
 
 def face_value_loss(channel: Channel, consumer: Consumer) -> Fraction | float:
-    """sum_x p_x sum_y C[x, y] l(x, y): the loss of a consumer who takes each outcome as its answer.
+    """Return sum_x p_x sum_y C[x, y] l(x, y), the loss of a consumer who uses each outcome as the answer.
 
     Raises:
-        OutOfRange: when there are more outcomes than actions.
+        OutOfRange: if there are more outcomes than actions.
     """
     instance(channel, Channel, "channel")
     instance(consumer, Consumer, "consumer")
     _check_sizes(channel, consumer.secrets)
     if channel.shape[1] > consumer.actions:
         raise OutOfRange(
-            f"each of the {channel.shape[1]} outcomes must be an action", came=f"{consumer.actions} actions"
+            f"each of the {channel.shape[1]} outcomes must be an action",
+            came=f"{consumer.actions} actions",
+            remedy="Use expected_loss, which remaps the outcomes.",
         )
     prior, loss, matrix = same_numbers(consumer.prior, consumer.loss, channel.matrix)
     total = (prior * (matrix * loss[:, : channel.shape[1]]).sum(axis=1)).sum()
@@ -116,43 +118,33 @@ def _check_sizes(channel: Channel, secrets: int) -> None:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Reading(Display):
-    """The best reading of a response for a consumer.
+    """The best answer of a consumer to a response."""
 
-    Attributes:
-        action: Action with the least posterior loss; the smallest of several.
-        ties: All actions with that loss, where there are several.
-        posterior: (n+1,) the belief after the response.
-        interval: Shortest run of counts (first, last) that holds the posterior mass asked for; the leftmost of
-            several.
-        mass: Posterior mass of the interval.
-        loss: Expected loss of the action under the posterior.
-    """
-
-    action: int
-    ties: tuple[int, ...]
-    posterior: Array
-    interval: tuple[int, int]
-    mass: Fraction | float
-    loss: Fraction | float
+    action: int  # the action with the least posterior loss, the smallest of several
+    ties: tuple[int, ...]  # all actions with this loss, if there are several
+    posterior: Array  # (n+1,) the belief after the response
+    interval: tuple[int, int]  # shortest run of counts with the requested mass, the leftmost of several
+    mass: Fraction | float  # posterior mass of the interval
+    loss: Fraction | float  # expected loss of the action for the posterior
 
 
 def read(
     noise: Level | IntegerLaw, consumer: Consumer, response: int, confidence: Number = DEFAULT_CONFIDENCE
 ) -> Reading:
-    """The answer of least posterior loss to a response with geometric noise, clamped or not, for counts 0..n.
+    """Return the answer of least posterior loss to a noisy count, for counts 0..n.
 
-    The posterior of count i is proportional to p_i alpha^|i - z|, where a response z outside 0..n says what the
-    nearest end says. Of another law on the integers, a discrete staircase say, the response must not be clamped; its
-    posterior is proportional to p_i P(X = z - i), and all of it outside 0..n repeats with the law's period.
+    For geometric noise, clamped or not, the posterior of count i is proportional to p_i alpha^|i - z|; a response z
+    outside 0..n is equivalent to the nearest end. For other integer noise, such as the discrete staircase, the response
+    must not be clamped. Its posterior is proportional to p_i P(X = z - i), and is periodic in z outside 0..n.
 
     Args:
-        noise: Level of one unit of the count, for geometric noise; or the law of the noise.
+        noise: Level of one unit of the count, for geometric noise; or the distribution of the noise.
         consumer: Prior over n + 1 counts, and a loss.
         response: Any integer.
-        confidence: Posterior mass that the interval is to hold, strictly between 0 and 1.
+        confidence: Least posterior mass of the interval, strictly between 0 and 1.
 
     Raises:
-        NotAPrior: when the response is impossible under the prior (only in float64, by underflow).
+        NotAPrior: if the response is impossible under the prior (only in float64, by underflow).
         OutOfRange: for a confidence outside (0, 1).
 
     Source: [ghosh2009], section 2.3. Cost: O(n k).
@@ -171,7 +163,7 @@ def read(
     b, l = same_numbers(belief, consumer.loss)
     scores = np.asarray(b @ l)
     least = scores.min()
-    # Actions that rounding alone tells apart are ties.
+    # Actions whose losses differ only by rounding are ties.
     equal = np.flatnonzero(scores <= (least if is_exact(scores) else least * (1 + 2.0**-44)))
     first, last, mass = _shortest_interval(belief, share)
     ties = tuple(int(r) for r in equal) if len(equal) > 1 else ()
@@ -179,10 +171,10 @@ def read(
 
 
 def equivalent_response(noise: Level | IntegerLaw, response: int, size: int) -> int:
-    """The response nearest to the counts that says the same: an end for geometric noise, else within a period.
+    """Return the equivalent response nearest to the counts: an end for geometric noise, else within one period.
 
-    Beyond an end every count is on one side of the response, and one period farther out all likelihoods are alpha times
-    as large. Noise without a period has no other response that says the same.
+    Beyond an end all counts lie on one side of the response, and one period farther out all likelihoods are multiplied
+    by alpha. For noise without a period, only the response itself is equivalent.
 
     Args:
         noise, response: Arguments of `read`.
@@ -217,7 +209,7 @@ def _posterior(noise: Level | IntegerLaw, prior: Array, response: int) -> Array:
 
 
 def _likelihood(noise: Level | IntegerLaw, response: int, size: int) -> Array:
-    """P(response | count i), up to a factor, for each of size counts; exact where alpha is rational."""
+    """Return P(response | count i), up to a factor, for each of ``size`` counts; exact if alpha is rational."""
     if isinstance(noise, Level):
         return GeometricMatrix(size, noise).powers()[abs(np.arange(size) - response)]
     apart = response - np.arange(size)
@@ -225,17 +217,17 @@ def _likelihood(noise: Level | IntegerLaw, response: int, size: int) -> Array:
         return np.asarray(noise.pmf(apart.astype(object)))
     if noise.periodicity is not None:
         return np.asarray(noise.pmf(apart))
-    logs = np.asarray(noise.logpmf(apart))  # the response may be so far out that its probabilities underflow
+    logs = np.asarray(noise.logpmf(apart))  # in logarithms, because probabilities of a far response may underflow
     return np.asarray(np.exp(logs - logs.max()))
 
 
 def _plain(number: Any) -> Fraction | float:
-    """A Fraction as it is, any other number as a Python float."""
+    """Return a Fraction unchanged, and any other number as a float."""
     return number if isinstance(number, Fraction) else float(number)
 
 
 def _shortest_interval(belief: Array, share: Fraction) -> tuple[int, int, Any]:
-    """The shortest run with at least this mass, by two pointers over the sums."""
+    """Return the shortest run with at least this mass, and the mass, by two pointers over cumulative sums."""
     sums = np.concatenate([np.zeros(1, dtype=belief.dtype), np.cumsum(belief)])
     wanted: Any = share if is_exact(belief) else min(float(share), float(to_floats(sums)[-1]))
     best, last = (0, len(belief) - 1), 0
@@ -253,22 +245,22 @@ def _shortest_interval(belief: Array, share: Fraction) -> tuple[int, int, Any]:
 _COST_OF_LOSS = {losses.absolute: costs.absolute, losses.squared: costs.squared}
 
 
-# 1.6 GB of float64, and more of Fractions.
+# This is 1.6 GB of float64, and more for Fractions.
 _MOST_ENTRIES = 10**8
 
 
 @fitting_memory("folded_channel")
 def folded_channel(law: Law, size: int) -> Channel:
-    """The channel from n + 1 counts {0, ..., n} to the classes of equivalent responses to count + noise.
+    """Return the channel from n + 1 counts {0, ..., n} to the classes of equivalent responses to count + noise.
 
-    Outcome y stands for the response ``folded_responses(law, size)[y]`` and those beyond it by whole periods.
+    Outcome y is the response ``folded_responses(law, size)[y]`` with the equivalent responses whole periods beyond it.
 
     Args:
-        law: Law on the integers.
+        law: Noise distribution on the integers.
         size: Number of counts, n + 1.
 
     Raises:
-        Unsupported: for a law on the reals.
+        Unsupported: for noise on the reals.
 
     >>> from utmost.channels import geometric_channel
     >>> from utmost.noise import Geometric
@@ -281,17 +273,18 @@ def folded_channel(law: Law, size: int) -> Channel:
     n = natural(size, "size", least=1) - 1
     z = folded_responses(law, size)
     if len(z) * (n + 1) > _MOST_ENTRIES:
-        raise Unsupported(f"a channel may have {_MOST_ENTRIES} entries", came=len(z) * (n + 1), where="folded_channel")
+        came = len(z) * (n + 1)
+        raise Unsupported(f"a channel must have at most {_MOST_ENTRIES} entries", came=came, where="folded_channel")
     masses = _masses(noise, n + period)[abs(z[None, :] - np.arange(n + 1)[:, None])]
     total = 1 / (1 - b)
     folds = np.array([total if response <= 0 or response >= n else total / total for response in z.tolist()])
-    if n == 0:  # the class of 0 is one class to the right and to the left: twice a tail less the point itself
+    if n == 0:  # all responses are one class: twice a tail minus the point 0
         folds = np.array([2 * total - 1 if response == 0 else total for response in z.tolist()])
     return Channel(masses * folds)
 
 
 def folded_responses(law: Law, size: int) -> Array:
-    """The response nearest to the ``size`` counts 0, ..., n of each class, increasing: 1 - D, ..., n + D - 1.
+    """Return the response of each class that is nearest to the ``size`` counts 0, ..., n: 1 - D, ..., n + D - 1.
 
     >>> from utmost.noise import DiscreteStaircase
     >>> folded_responses(DiscreteStaircase(alpha="1/2", sensitivity=2, step=1), 2).tolist()
@@ -302,10 +295,11 @@ def folded_responses(law: Law, size: int) -> Array:
 
 
 def face_value_of_noise(law: Law, consumer: Consumer) -> Fraction | float:
-    """E l(i, i + Z), the loss of taking count + noise at face value, outside 0..n too.
+    """Return E l(i, i + Z), the loss of using count + noise as the answer, including answers outside 0..n.
 
     Raises:
-        Unsupported: when the loss is not a named function of r - i: it then says nothing about answers outside 0..n.
+        Unsupported: if the loss is not a named function of r - i, because it is then undefined for answers outside
+            0..n.
 
     >>> from utmost.noise import Geometric
     >>> from utmost.design.spaces import priors
@@ -317,9 +311,7 @@ def face_value_of_noise(law: Law, consumer: Consumer) -> Fraction | float:
     rule = consumer.rule
     if rule is None or not rule.of_difference:
         remedy = "Use face_value_loss with the clamped channel."
-        raise Unsupported(
-            "answers outside the counts need a loss that depends on r - i alone", came=rule, remedy=remedy
-        )
+        raise Unsupported("answers outside the counts need a loss that depends only on r - i", came=rule, remedy=remedy)
     if rule == losses.binary and isinstance(law, IntegerLaw):
         wrong: Fraction | float = 1 - law.pmf(0)
         return wrong
@@ -332,14 +324,15 @@ def _loss_of_gap(loss: Any, gap: Any) -> Any:
 
 
 def _period_of(law: Law) -> tuple[IntegerLaw, int, Any]:
-    """The law, its period, and the factor from one period to the next."""
+    """Return the distribution, its period, and the factor from one period to the next."""
     if not isinstance(law, IntegerLaw) or law.periodicity is None:
-        raise Unsupported("only periodic noise on the integers folds into finitely many outcomes", came=law)
+        remedy = "Use Geometric or DiscreteStaircase noise."
+        raise Unsupported("the noise must be on the integers, and periodic", came=law, remedy=remedy)
     return law, law.periodicity.period, law.periodicity.level.alpha
 
 
 def _masses(law: IntegerLaw, most: int) -> Array:
-    """P(Z = k) for k = 0, ..., most: Fractions where alpha is rational."""
+    """Return P(Z = k) for k = 0, ..., most: Fractions if alpha is rational."""
     values = [law.pmf(k) for k in range(most + 1)]
     held = np.empty(len(values), dtype=object if all(isinstance(v, Fraction) for v in values) else np.float64)
     held[:] = values

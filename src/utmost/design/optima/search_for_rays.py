@@ -1,8 +1,8 @@
-"""A search for the extreme rays that a channel is put together of: its state, and what a round does.
+"""A search for the extreme rays whose sum is a channel: the state of the search, and its rounds.
 
-At the prices of the rows each action's best ray is priced by walking over trees (`utmost.design.optima.tree_pricing`);
-where all trees stop they prove a bound. What they found goes into the program of the shares
-(`utmost.core.programs.many_columns`), which gives the next prices. Floats throughout.
+At the prices of the rows, the best ray of each action is found by walking over trees
+(`utmost.design.optima.tree_pricing`); when all trees stop, they prove a bound. New rays go into the program of the
+shares (`utmost.core.programs.many_columns`), which gives the next prices. Everything is in floats.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,27 +24,27 @@ from utmost.design.spaces.consumer import Consumer
 GapProgress = Callable[[int, float], object]
 """A function of the caller, called as ``progress(rounds, gap)``."""
 
-_NOTHING = 1e-12  # of the largest loss expected of an action: a loss below it counts as zero
-_SMOOTH = 0.5  # of the best prices so far, and the rest of the latest
-_PATIENCE = 5  # rounds without a better bound; then the latest prices are taken as they are
-_FLATTER = (1.0, 0.6, 0.3, 0.0)  # the first rays: powers of the columns alpha^d(., y), and the constant one
-_EARLY, _EARLY_PARTED = 12, 10  # rounds in which a tree need not be priced to its end
-_FEW_STEPS = 5  # of a tree: where there are fewer, trees are priced at the latest prices of a round, too
-_FEW_PIVOTS, _MOST_PIVOTS = 150, 3000  # of a tree in a round
-_LATE = 1e-2  # the gap from which trees stop sooner, and rays are sought between prices, too
-_FEW_ACTIONS = 0.05  # of all: so few that rays for them are sought between the best and the latest prices
-_BETWEEN = tuple(share / 10 for share in range(9, -1, -1))  # of the best prices
-_WAVES = (0.04, 0.15, 0.4)  # of the actions: who comes later begins at the trees of who came first
-_RAYS_PER_PLACE = 8  # kept for each place
-_RAYS_HANDED_ON = 2  # rays for each place that the next search begins with
-_LEVEL_SHARES = (0.0, 0.002, 0.02, 0.1, 0.5)  # of the actions, from the worst: levels that are tried for the bound
+_NOTHING = 1e-12  # of the largest expected loss of an action: smaller losses count as zero
+_SMOOTH = 0.5  # weight of the best prices so far; the rest is for the latest prices
+_PATIENCE = 5  # rounds without a better bound; then the latest prices are used without smoothing
+_FLATTER = (1.0, 0.6, 0.3, 0.0)  # the first rays: powers of the columns alpha^d(., y), and the constant ray
+_EARLY, _EARLY_PARTED = 12, 10  # rounds in which the walk of a tree may stop early
+_FEW_STEPS = 5  # of a tree: for fewer steps, trees are also priced at the latest prices of a round
+_FEW_PIVOTS, _MOST_PIVOTS = 150, 3000  # pivots of a tree in a round
+_LATE = 1e-2  # the gap from which trees stop sooner, and rays are also generated between prices
+_FEW_ACTIONS = 0.05  # share of actions: for so few, rays are also generated between the best and the latest prices
+_BETWEEN = tuple(share / 10 for share in range(9, -1, -1))  # weights of the best prices
+_WAVES = (0.04, 0.15, 0.4)  # shares of actions: later actions start from the trees of earlier ones
+_RAYS_PER_PLACE = 8  # rays that are kept for each place
+_RAYS_HANDED_ON = 2  # rays for each place with which the next search starts
+_LEVEL_SHARES = (0.0, 0.002, 0.02, 0.1, 0.5)  # shares of actions, from the worst: levels that are tried for the bound
 _STALLED = 150  # rounds without a better bound
 _LEAST_SLACK = 1e-11
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Bound:
-    """Prices, the level that all trees prove at them, the trees, and the bound that follows."""
+    """Prices, the level that all trees prove at these prices, the trees, and the resulting bound."""
 
     prices: Floats
     level: float
@@ -54,29 +54,19 @@ class _Bound:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RayProgram:
-    """The program of the search: the cheapest sum of rays that is 1 in each place.
+    """The program of the search: the cheapest sum of rays that is 1 in each place."""
 
-    Attributes:
-        factors: (n, n) of all places, see `generic_factors`.
-        costs: (k, n) prior times loss of each action, in units of ``scale``.
-        prior: (n,).
-        epsilon: Level.
-        scale: Largest expected loss of an action.
-        near: (n,) the place that has each one's costs and mass: itself, unless near ones are taken for one.
-        masses: (n,) each place's own.
-    """
-
-    factors: Floats
-    costs: Floats
+    factors: Floats  # (n, n) of all places, see `generic_factors`
+    costs: Floats  # (k, n) prior times loss of each action, in units of `scale`
     prior: Floats
     epsilon: float
-    scale: float
-    near: Indices
-    masses: Floats
+    scale: float  # largest expected loss of an action
+    near: Indices  # (n,) the place into which each place is merged; itself without merging
+    masses: Floats  # (n,) of each place before merging
 
     @classmethod
     def of(cls, ptype: PrivacyType, consumer: Consumer) -> "RayProgram":
-        """The program of all places."""
+        """Return the program of all places."""
         prior, epsilon = np.asarray(consumer.prior, dtype=np.float64), ptype.level.epsilon_float
         costs = np.ascontiguousarray((prior[:, None] * np.asarray(consumer.loss, dtype=np.float64)).T)
         scale = float(costs.sum(axis=1).max()) or 1.0
@@ -84,68 +74,59 @@ class RayProgram:
         return cls(factors, costs / scale, prior, epsilon, scale, np.arange(len(prior)), prior)
 
     def gathered(self, near: Indices) -> "RayProgram":
-        """The same with each place's costs and mass at the one that stands for it."""
+        """Return the program in which the costs and the mass of each place are moved to the place in ``near``."""
         return replace(self, costs=sum_at_centres(self.costs, near), prior=sum_at_centres(self.prior, near), near=near)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SearchResults:
-    """Results of a search with which another search on its space can start.
-
-    Attributes:
-        epsilon: Level.
-        scale: Unit of prices.
-        places: (t,) those that counted: all with mass, and some others.
-        rays: (t, N) those that were worth most.
-        trees: Tree of each action.
-        prices: (t,) of the best bound.
-    """
+    """Results of a search with which another search on the same space can start."""
 
     epsilon: float
-    scale: float
-    places: Indices
-    rays: Floats
+    scale: float  # unit of prices
+    places: Indices  # (t,) all places with mass, and some others
+    rays: Floats  # (t, N) the most active rays
     trees: Forest
-    prices: Floats
+    prices: Floats  # (t,) of the best bound
 
 
 @dataclass(slots=True, eq=False)
 class RaySearch:
-    """The state of a column generation over some places: all that the next round needs."""
+    """The state of a column generation over some places: everything that the next round needs."""
 
     program: RayProgram
-    places: Indices  # (n,) which of the program's places, in order
+    places: Indices  # (n,) numbers of these places in the program, ascending
     costs: Floats
     forest: Forest
     rays: Floats  # (n, N)
-    ray_costs: Floats  # (N,) the least cost of each
+    ray_costs: Floats  # (N,) the least cost of each ray
     waves: list[PlaceNumbers]
     marks: Floats
     upper: float
-    blind_loss: float  # the least loss of a channel that says nothing
+    blind_loss: float  # the least loss of a channel that reveals nothing
     room: float  # 1 - alpha along the shortest edge
     best: _Bound | None = None
     shares: CentralShares | None = None
-    begun_at: Floats = field(default_factory=lambda: np.zeros(0))  # (N,) the last shares of the rays at hand
-    best_rays: tuple[Floats, Floats] | None = None  # rays and their costs, of the least upper bound
-    new: list[Floats] = field(default_factory=list)  # rays (m, n) that the last round found
+    begun_at: Floats = field(default_factory=lambda: np.zeros(0))  # (N,) the latest shares of the current rays
+    best_rays: tuple[Floats, Floats] | None = None  # rays and their costs for the least upper bound
+    new: list[Floats] = field(default_factory=list)  # rays (m, n) found by the last round
     rounds: int = 0
     fruitless: int = 0
-    idle: bool = False  # the last round found no ray that was not there
+    idle: bool = False  # the last round found no new ray
     early: int = _EARLY
-    guess: Floats | None = None  # of the prices, before any bound
-    before: "RaySearch | None" = None  # the search over fewer places that this one began with
+    guess: Floats | None = None  # initial prices, before there is a bound
+    before: "RaySearch | None" = None  # the search over fewer places from which this one started
 
     @classmethod
     def begun(cls, program: RayProgram, places: Indices) -> "RaySearch":
-        """Stars for trees, and the columns alpha^(t d(., y)) for rays."""
+        """Return a search with stars as trees, and the columns alpha^(t d(., y)) as rays."""
         factors = np.ascontiguousarray(program.factors[np.ix_(places, places)])
         costs, prior = np.ascontiguousarray(program.costs[:, places]), program.prior[places]
         weights = prior + prior.mean()
         weights /= weights.sum()
         first = np.concatenate([factors**t for t in _FLATTER[:-1]] + [np.ones((1, len(factors)))])
         rays = np.ascontiguousarray((first / (first @ weights)[:, None]).T)
-        # In which order actions are priced, and how rays are told apart: any numbers would do, and nothing is drawn.
+        # Numbers for the order of actions and for comparing rays: any fixed numbers will do.
         random = np.random.default_rng(0)
         order = random.permutation(len(costs)).astype(np.int32)
         waves = [wave for wave in np.split(order, [int(share * len(costs)) for share in _WAVES]) if len(wave)]
@@ -156,11 +137,9 @@ class RaySearch:
         return cls(program, places, costs, forest, rays, ray_costs, waves, marks, blind_loss, blind_loss, room)
 
     def start_from(self, starts: Sequence[SearchResults]) -> None:
-        """Begin with the rays and trees that other searches on this space have found, and at prices between theirs.
-
-        The logarithm of an extreme ray changes by epsilon d along each arc of its tree. So at another level the ray of
-        the same tree is a power of it, and extreme again: factors that underflow are the exception.
-        """
+        """Start with the rays and trees of other searches on this space, and at prices between theirs."""
+        # The logarithm of an extreme ray changes by epsilon d along each arc of its tree. So at another level the ray
+        # of the same tree is a power of it, and extreme too, unless factors underflow.
         now, levels = self.program.epsilon, [start.epsilon for start in starts]
         powers = [now / at for at in levels]
         prices = [self._at_places(start.prices * (start.scale / self.program.scale), start.places) for start in starts]
@@ -169,14 +148,14 @@ class RaySearch:
             for start, power in zip(starts, powers, strict=True)
             for columns in (start.rays, start.trees.rays.T)
         ]
-        # With a price on either side the error is of the second order in their distance.
+        # With prices at levels on both sides, the error of the interpolation is of second order in their distance.
         share = (now - levels[0]) / (levels[-1] - levels[0]) if levels[-1] != levels[0] else 0.0
         nearest = replace(starts[0].trees, rays=starts[0].trees.rays ** powers[0])
         self._take_up(rays, nearest, starts[0].places, (1 - share) * prices[0] + share * prices[-1])
 
     def wider(self, more: Indices) -> "RaySearch":
-        """The search over further places, too, from what this one has found."""
-        # Where rounding ended the search it will again, and not once for each few places.
+        """Return the search over these and further places, started from this search."""
+        # If rounding ended this search, it will end the next one too, so all further places are added at once.
         everywhere = np.arange(len(self.program.prior))
         search = RaySearch.begun(
             self.program, everywhere if self.fruitless > _STALLED else np.union1d(self.places, more)
@@ -186,22 +165,22 @@ class RaySearch:
         return search
 
     def parted(self, program: RayProgram, places: Indices) -> "RaySearch":
-        """The search in which fewer places are taken for one, from what this one has found."""
+        """Return the search in which fewer places are merged, started from this search."""
         search, results, everywhere = RaySearch.begun(program, places), self.results(), np.zeros(len(program.prior))
         everywhere[results.places] = results.prices
         own = share_by_mass(everywhere, self.program.near, program.masses)
         search._continue_from(self, results, sum_at_centres(own, program.near)[places])
-        # Parted places have prices that are far from right yet, and trees would walk far.
+        # The prices of separated places are still far from optimal, and trees would walk far.
         search.early = search.rounds + _EARLY_PARTED
         return search
 
     def _continue_from(self, before: "RaySearch", results: SearchResults, prices: Floats) -> None:
-        """Begin with what a search over fewer places has left, and at prices (n,)."""
+        """Start with the results of a search over fewer places, at prices (n,)."""
         self._take_up([self._extended(results.rays, results.places)], results.trees, results.places, prices)
         self.rounds, self.before, before.before = before.rounds, before, None
 
     def short_places(self) -> Indices:
-        """Places beyond these that must count, too, since the best channel so far does not go on to them."""
+        """Return further places for the program, to which the best channel so far does not extend."""
         if len(self.places) == len(self.program.prior):
             return self.places[:0]
         rows = self.columns()
@@ -209,20 +188,20 @@ class RaySearch:
         return short if len(short) else filled(rows, self.places, self.program.factors)[1]
 
     def channel(self) -> Floats:
-        """(all places, k): the best channel that the rays at hand make."""
+        """Return (all places, k), the best channel from the current rays."""
         rows = self.columns()
         if len(self.places) == len(self.program.prior):
             return rows
         return filled_at_a_loss(rows, self.places, self.program.factors)
 
     def _at_places(self, prices: Floats, at: Indices) -> Floats:
-        """Prices of some of these places, and nothing for the others."""
+        """Return the prices at some of these places, and 0 at the others."""
         own = np.zeros(len(self.places))
         own[np.searchsorted(self.places, at)] = prices
         return own
 
     def _extended(self, rays: Floats, at: Indices) -> Floats:
-        """Rays (t, N) of some of these places, in the others as high as they may be, and as low."""
+        """Return rays (t, N) of some places, extended to the others with the largest and with the smallest entries."""
         new = np.setdiff1d(self.places, at)
         if not len(new):
             return rays
@@ -233,11 +212,11 @@ class RaySearch:
         return np.concatenate([*spread], axis=1)
 
     def _take_up(self, rays: list[Floats], trees: Forest, at: Indices, prices: Floats) -> None:
-        """Begin with rays (n, N), with each action's best tree of those at some places, and at prices."""
+        """Start with rays (n, N), with the best tree of each action of a forest on some places, and at prices."""
         forest = trees.grown(self.forest, np.searchsorted(self.places, at))
         pool = [np.asarray(some / (self.forest.weights @ some)) for some in (*rays, forest.rays.T)]
         columns = np.concatenate([*pool, self.rays], axis=1)
-        # Rays are told apart by one random combination of their entries: a comparison of numbers in place of vectors.
+        # Rays are compared by one random combination of their entries, in place of all entries.
         _, first = np.unique(np.round(self.marks @ columns, 10), return_index=True)
         self.rays = np.ascontiguousarray(columns[:, np.sort(first)])
         self.ray_costs = (self.costs @ self.rays).min(axis=0)
@@ -246,7 +225,7 @@ class RaySearch:
         self.forest.adopt(forest, best.astype(np.int32))
 
     def results(self) -> SearchResults:
-        """The most active rays, the trees of the best bound and its prices."""
+        """Return the most active rays, the trees of the best bound, and its prices."""
         assert self.best is not None
         assert self.shares is not None
         n, active = len(self.rays), self.shares.shares / self.shares.excess
@@ -256,15 +235,15 @@ class RaySearch:
 
     @property
     def gap(self) -> float:
-        """How far the bounds are apart, at most the upper one."""
+        """The distance of the bounds, at most the upper bound."""
         return min(self.upper, self.upper - self.best.value) if self.best is not None else self.upper
 
     def aim(self, gap: float) -> float:
-        """The gap that is asked for, in units of the loss."""
+        """Return the requested gap, in units of the loss."""
         return gap * abs(self.upper) + _NOTHING
 
     def run(self, gap: float, progress: GapProgress | None) -> None:
-        """Rounds until the bounds are as near as asked, or nothing helps."""
+        """Run rounds until the bounds are within the gap, or nothing improves."""
         widest = 0.0
         while self.best is None or not (self.gap <= self.aim(gap) or self.fruitless > _STALLED):
             self.round()
@@ -274,7 +253,7 @@ class RaySearch:
                 progress(self.rounds, self.gap / max(self.upper, _NOTHING))
 
     def round(self) -> None:
-        """Take in the rays of the round before, share the places out among all, and price the actions."""
+        """Add the rays of the round before, compute shares and prices, and price the actions."""
         if self.best is not None:
             self._add_rays()
         self._solve()
@@ -282,17 +261,17 @@ class RaySearch:
         self.rounds += 1
 
     def with_bound(self) -> "RaySearch | None":
-        """This one, or the one before it, whichever has a bound."""
+        """Return this search, or the search from which it started, if only that has a bound."""
         return self if self.best is not None else self.before
 
     def _solve(self) -> None:
-        """The shares of the rays at hand, and the prices of the places."""
+        """Compute the shares of the current rays, and the prices of the places."""
         wanted = max(0.1 * min(self.gap, 0.1 * abs(self.upper)), 0.1 * _NOTHING)
-        # What the sums may be off is paid for at `blind_loss / room` below, and must stay a hundredth of the gap.
+        # Errors of row sums cost `blind_loss / room` each below, and must stay below a hundredth of the gap.
         exactness = min(max(1e-2 * wanted / self.blind_loss * self.room, 1e-12), 1e-6)
         near = None if self.shares is None else (self.begun_at, self.shares.prices)
         self.shares = central_shares(self.rays, self.ray_costs, self.forest.weights, wanted, exactness, near)
-        # What the sums are off is made up for by a column that says nothing.
+        # Errors of row sums are corrected by a constant column.
         made_up = 2 * self.shares.error / self.room * self.blind_loss
         total_cost = float(self.ray_costs @ self.shares.shares) + made_up
         if self.best_rays is None or total_cost < self.upper:
@@ -300,10 +279,10 @@ class RaySearch:
         self.upper = min(self.upper, total_cost)
 
     def _price(self) -> None:
-        """Find rays and a bound at smoothed prices; at the latest prices, too, where trees have little to walk."""
+        """Find rays and a bound at smoothed prices; also at the latest prices, if trees have few steps."""
         assert self.shares is not None
         prices, best, self.new = self.shares.prices, self.best, []
-        # The best prices so far may be wild ones of an early round, beside which no others prove anything.
+        # The best prices so far may be extreme prices of an early round, near which other prices prove no bound.
         if best is not None and not self.idle and (self.fruitless + 1) % _PATIENCE:
             smooth = _SMOOTH * best.prices + (1 - _SMOOTH) * prices
             if self._price_at(smooth) <= _FEW_STEPS * len(self.costs):
@@ -314,11 +293,9 @@ class RaySearch:
             self._price_between(best.prices, prices)
 
     def _price_between(self, best: Floats, latest: Floats) -> None:
-        """Find rays at many prices for actions that still have one worth its price, where these are few.
-
-        Near the end they are those of a few heavy places, which need dozens of rays each and would get one a round.
-        Earlier, or for many actions, so many rays would drive better ones out.
-        """
+        """Find rays at many prices between the best and the latest, for actions that still have negative ratios."""
+        # Near the end these are the actions of a few heavy places, which need dozens of rays each, and would get one in
+        # each round. Earlier, or for many actions, so many rays would displace better ones.
         which = np.flatnonzero(self.forest.ratios < 0).astype(np.int32)
         if not 0 < len(which) <= _FEW_ACTIONS * len(self.costs) or self.gap > self.aim(_LATE):
             return
@@ -328,7 +305,7 @@ class RaySearch:
             self.new.append(forest.rays[which])
 
     def _price_at(self, prices: Floats) -> int:
-        """Find each action's best ray and a bound at these prices, and return the number of steps of the trees."""
+        """Find the best ray of each action and a bound at these prices, and return the number of steps of the trees."""
         early, steps = self.rounds < self.early, 0
         for which in self.waves if early else [np.arange(len(self.costs), dtype=np.int32)]:
             at = self.costs[which] - prices
@@ -346,23 +323,21 @@ class RaySearch:
 
     @property
     def _effort(self) -> tuple[int, float]:
-        """The largest number of steps of a tree, and the distance from its end at which it may stop."""
-        # Near the end a tree that has far to walk stands at prices that lead astray; the next round finds it again.
+        """The largest number of steps of a tree, and the distance from its optimum at which it may stop."""
+        # Near the end, a long walk of a tree is due to misleading prices; the next round continues it.
         most = _FEW_PIVOTS if self.rounds < self.early or self.gap <= self.aim(_LATE) else _MOST_PIVOTS
-        # A tree needs no more digits than the gap has: early rounds end their walks after a few pivots.
+        # A tree needs no more accuracy than the gap, so early rounds end walks after a few pivots.
         return most, max(1e-2 * min(self.gap, 0.1 * abs(self.upper)), _LEAST_SLACK * abs(self.upper), 1e-2 * _NOTHING)
 
     def _proven(self, prices: Floats) -> tuple[float, float]:
-        """A level, and the bound that it gives where prices are lowered in the places for which trees do not prove it.
-
-        The least level of all actions needs no place lowered, but is that of the worst action; a higher one costs what
-        a few places lack.
-        """
+        """Return a level, and the bound that it gives if prices are lowered where the trees do not prove the level."""
+        # The least level of all actions needs no lower prices, but it is the level of the worst action; a higher level
+        # costs what a few places lack.
         least = float(self.forest.proven.min())
         best = least, float(prices.sum()) + least
         at = self.costs - prices
-        # A few trees that prove little would pull the level down for all: lower their places' prices instead, where
-        # that costs less.
+        # A few trees that prove little would lower the level for all; lower the prices of their places if that costs
+        # less.
         for level in {float(np.quantile(self.forest.ratios, share)) for share in _LEVEL_SHARES}:
             value = float(prices.sum()) + level - float(self.forest.lacks(at, level).sum())
             if value > best[1]:
@@ -370,17 +345,17 @@ class RaySearch:
         return best
 
     def _add_rays(self) -> None:
-        """New rays of negative ratio, each once and for its cheapest action; the least active old ones go."""
+        """Add new rays of negative ratio, each once and for its cheapest action; remove the least active old rays."""
         assert self.shares is not None
         new = np.concatenate(self.new)
         marks, first = np.unique(np.round(new @ self.marks, 12), return_index=True)
-        # A ray that is there already would share the activity with itself, and its copies push others out.
+        # Copies of a ray would share its activity, and displace other rays.
         first = first[~np.isin(marks, np.round(self.marks @ self.rays, 12))]
         self.idle = len(first) == 0
         new = np.ascontiguousarray(new[first].T)
         room, shares = _RAYS_PER_PLACE * len(self.rays), self.shares.shares
         if self.rays.shape[1] > room:
-            # The constant ray stays: with it the shares can always add up.
+            # The constant ray stays, because with it the program is always feasible.
             active = self.shares.shares / self.shares.excess
             active[self.rays.min(axis=0) == self.rays.max(axis=0)] = np.inf
             keep = np.sort(np.argsort(-active)[:room])
@@ -390,9 +365,9 @@ class RaySearch:
         self.begun_at = np.concatenate([shares, np.zeros(new.shape[1])])
 
     def columns(self) -> Floats:
-        """(n, k): the best channel that the rays at hand make."""
+        """Return (n, k), the best channel from the current rays."""
         weights, (rays, ray_costs) = self.forest.weights, self.best_rays or (self.rays, self.ray_costs)
-        # A hundredth of the gap is left to the middle of the face.
+        # Allow a hundredth of the gap for a solution in the middle of the optimal face.
         near = central_shares(rays, ray_costs, weights, 1e-2 * self.gap + 0.1 * _NOTHING)
         shares = exact_sums(rays, weights, near.shares)
         channel = np.zeros((len(rays), len(self.costs)))
@@ -401,7 +376,7 @@ class RaySearch:
 
 
 def _share_done(first: float, now: float, aim: float) -> tuple[float, float]:
-    """How far a gap has come that shrinks by a factor a round, and how far it has to."""
+    """Return the progress of a gap that shrinks by a constant factor each round, and the total, in rounds."""
     if not 0 < aim < now <= first < float("inf"):
         return 0.0, 0.0
     return log(first / now), log(first / aim)

@@ -1,9 +1,9 @@
-"""Whether one private channel can be optimal for several consumers at once, and what it costs when it cannot.
+"""Decide whether one private channel can be optimal for several consumers, and compute the cost if it cannot.
 
-A channel that every consumer u remaps to its own action a_u gives a private channel on tuples of actions (u's remaps
-are drawn independently of each other), and every such channel can be remapped back. So the least total loss of one
-shared channel is the optimum of a single consumer whose actions are tuples, with the losses added up. One channel is
-optimal for all exactly when that total is the sum of their optima.
+A channel whose outcomes every consumer u remaps to an action a_u gives a private channel on tuples of actions (the
+remaps are drawn independently), and every such channel can be remapped back. So the least total loss of one shared
+channel is the optimum of a single consumer whose actions are tuples, with the sum of the losses. One channel is optimal
+for all consumers if and only if this total is the sum of their optima.
 """
 
 import math
@@ -29,48 +29,28 @@ from utmost.errors import OutOfRange
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class SharedOptimum(Display):
-    """The best single channel for several consumers together.
+    """The best single channel for several consumers together."""
 
-    Attributes:
-        alone: Optimum of each consumer by itself.
-        together: Optimum of the consumer whose actions are tuples; its loss is the least total loss.
-        actions: Tuples, in the order of the columns of ``together.channel``.
-    """
-
-    alone: tuple[Optimum, ...]
-    together: Optimum
-    actions: tuple[tuple[int, ...], ...]
+    alone: tuple[Optimum, ...]  # of each consumer separately
+    together: Optimum  # of the consumer whose actions are tuples, with the least total loss
+    actions: tuple[tuple[int, ...], ...]  # the tuples, in the order of the columns of together.channel
 
     @property
     def regret(self) -> Fraction | float:
-        """The least total loss of one channel, less the sum of the optima: never negative."""
+        """The least total loss of one channel minus the sum of the optima; at least 0."""
         return self.together.loss - sum(optimum.loss for optimum in self.alone)
 
     @property
     def exists(self) -> bool:
-        """Whether one channel is optimal for all: decided by the proven bounds, so exact consumers get a proof."""
+        """Whether one channel is optimal for all, by the proven bounds; for exact consumers this is a proof."""
         return bool(self.together.lower <= sum(optimum.loss for optimum in self.alone))
 
 
 def shared_mechanism(ptype: PrivacyType, consumers: Sequence[Consumer]) -> SharedOptimum:
-    """The private channel with the least total loss for several consumers, each remapping it as it likes.
-
-    Args:
-        ptype: Space and level.
-        consumers: Consumers over the space's secrets; the product of their numbers of actions should be some hundreds.
-
-    Raises:
-        OutOfRange: for no consumer.
-
-    >>> from utmost.spaces import counts
-
-    >>> from utmost.design.spaces import losses
-    >>> both = [Consumer(priors.uniform(3), loss) for loss in (losses.binary, losses.absolute)]
-    >>> shared_mechanism(PrivacyType(counts(2), alpha="1/2"), both).regret
-    Fraction(0, 1)
-    """
+    """Return the private channel with the least total loss for several consumers with their own remaps."""
+    # The product of the numbers of actions of the consumers should be at most some hundreds.
     if len(consumers) == 0:
-        raise OutOfRange("a shared channel needs at least one consumer", came=consumers)
+        raise OutOfRange("there must be at least one consumer", came="an empty list")
     actions = tuple(product(*(range(consumer.actions) for consumer in consumers)))
     size = ptype.space.size
     loss = np.sum([_spread(consumer, [a[u] for a in actions]) for u, consumer in enumerate(consumers)], axis=0)
@@ -79,10 +59,8 @@ def shared_mechanism(ptype: PrivacyType, consumers: Sequence[Consumer]) -> Share
 
 
 def sharing_program(ptype: PrivacyType, consumers: Sequence[Consumer], targets: Sequence[Any]) -> LinearProgram:
-    """The program that has a feasible point exactly when one channel gives each consumer u a loss of ``targets[u]``.
-
-    Its rows are those of `user_program` for channels on tuples of actions, then one row per consumer.
-    """
+    """Return the program that is feasible if and only if one channel gives each consumer u a loss of ``targets[u]``."""
+    # Its rows are those of `user_program` for channels on tuples of actions, followed by one row for each consumer.
     actions = tuple(product(*(range(consumer.actions) for consumer in consumers)))
     size = ptype.space.size
     silent = Consumer(priors.uniform(size), np.full((size, len(actions)), Fraction(0), dtype=object))
@@ -104,10 +82,8 @@ def sharing_program(ptype: PrivacyType, consumers: Sequence[Consumer], targets: 
 
 
 def sharing_refutation(ptype: PrivacyType, consumers: Sequence[Consumer]) -> Array | None:
-    """Exact Farkas multipliers that no single channel is optimal for all these consumers, or None when one is.
-
-    They belong to the rows of ``sharing_program(ptype, consumers, optima)``; `farkas_gap` checks them.
-    """
+    """Return exact Farkas multipliers that no single channel is optimal for all these consumers; None if one is."""
+    # They belong to the rows of ``sharing_program(ptype, consumers, optima)``; `farkas_gap` checks them.
     optima = [optimal_mechanism(ptype, consumer).loss for consumer in consumers]
     program = sharing_program(ptype, consumers, optima)
     ray = farkas_ray(program)
@@ -116,5 +92,5 @@ def sharing_refutation(ptype: PrivacyType, consumers: Sequence[Consumer]) -> Arr
 
 
 def _spread(consumer: Consumer, choice: list[int]) -> Array:
-    """p_x l(x, a_u) for every secret and every tuple."""
+    """Return p_x l(x, a_u) for every secret and every tuple."""
     return np.asarray((consumer.prior[:, None] * consumer.loss)[:, choice])

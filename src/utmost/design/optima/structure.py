@@ -1,10 +1,10 @@
-"""Channels on counts: their constraint matrix, which are remaps of geometric noise, and when an optimum is unique.
+"""Channels on counts: the constraint matrix, remaps of geometric noise, and uniqueness of optima.
 
 **The constraint matrix of a channel on counts, and the lemmas that make an optimal vertex a remap of G.**
 
-Source: [ghosh2009], section 5. Lemma 5.5, and with it 5.6 to 5.9 and 5.11, is proved there for every optimal vertex of
-a consumer with full-support prior and strictly increasing loss. For other consumers some optimal vertex has the
-pattern, and others may not (`proofs/theory/ghosh.md`).
+Source: [ghosh2009], section 5, where Lemma 5.5, and with it 5.6 to 5.9 and 5.11, is proved for every optimal vertex of
+a consumer with full-support prior and strictly increasing loss. For other consumers, some optimal vertex has the
+pattern, and other vertices may not (`proofs/theory/ghosh.md`).
 
 **Which channels on counts are remaps of the geometric mechanism: X = G Y with Y row-stochastic.**
 
@@ -12,18 +12,18 @@ Y = G^{-1} X, and G^{-1} is tridiagonal, so Y >= 0 is a condition on three neigh
 
     (1 + alpha^2) x_i - alpha (x_{i-1} + x_{i+1}) >= 0 inside,   x_0 >= alpha x_1 and x_n >= alpha x_{n-1} at the ends.
 
-The rows of Y sum to 1 by themselves.
+The rows of Y always sum to 1.
 
-Source: [gupte2010], Theorem 2; the vertices that are not derivable are those of footnote 4 of [ghosh2009].
+Source: [gupte2010], Theorem 2; the vertices of footnote 4 of [ghosh2009] are not derivable.
 
-**Whether a consumer's optimal channel is the only one.**
+**Uniqueness of a consumer's optimal channel.**
 
-On counts, where the remapped geometric mechanism is optimal, its dual mu is the only one, and the columns r of all
-optimal channels are the private columns v with sum_x (p_x l(x, r) - mu_x) v_x = 0. With the flows f of `exact_flows`,
-such a v is forced to fall by alpha across an edge where f > 0 and to rise by 1/alpha where f < 0, and is free where
-f = 0; and v = 0 unless f_0 = 0. So these columns span a space of dimension 1 + (number of zero flows), and the optimal
-channels form a polytope whose dimension is the sum of these over all actions, less the n + 1 sums of rows. It is 0
-exactly when the optimum is unique.
+If the remapped geometric mechanism on counts is optimal, its dual mu is unique, and the columns r of optimal channels
+are the private columns v with sum_x (p_x l(x, r) - mu_x) v_x = 0. With the flows f of `exact_flows`, such a v must fall
+by a factor alpha across an edge with f > 0, must rise by 1/alpha if f < 0, and is free if f = 0; and v = 0 unless f_0 =
+0. So these columns span a space of dimension 1 + (number of zero flows). The optimal channels form a polytope whose
+dimension is the sum of these dimensions over all actions, minus the n + 1 row sums. The optimum is unique if and only
+if this is 0.
 """
 
 import math
@@ -55,17 +55,18 @@ DOWN, UP, SLACK, ZERO = "down", "up", "slack", "zero"
 
 
 def constraint_matrix(channel: Channel, alpha: Number | Level, tolerance: float = 1e-9) -> NDArray[np.str_]:
-    """The tight privacy constraints: an (n, m) array of "down", "up", "slack" and "zero" for n + 1 counts.
+    """Return the tight privacy constraints: an (n, m) array of "down", "up", "slack" and "zero" for n + 1 counts.
 
-    Entry (i, r) is "down" when alpha x_ir = x_(i+1)r, "up" when x_ir = alpha x_(i+1)r, "zero" when both are 0.
+    Entry (i, r) is "down" if alpha x_ir = x_(i+1)r, "up" if x_ir = alpha x_(i+1)r, "zero" if both entries are 0, and
+    otherwise "slack".
 
     Args:
         channel: (n+1, m), exact or float64.
-        alpha: Level's alpha (or a `Level`).
-        tolerance: Float64 entries may miss a tight constraint by this factor; exact ones by nothing.
+        alpha: Alpha of the level, or a `Level`.
+        tolerance: Largest relative distance of float64 entries from a tight constraint.
 
     Raises:
-        PromiseBroken: when the channel does not keep the level.
+        PromiseBroken: if the channel does not satisfy the level.
 
     >>> from utmost.channels import geometric_channel
     >>> constraint_matrix(geometric_channel(3, alpha="1/2"), "1/2").tolist()
@@ -80,11 +81,11 @@ def constraint_matrix(channel: Channel, alpha: Number | Level, tolerance: float 
     pattern = np.full(here.shape, SLACK, dtype="<U5")
     pattern[_equal(a * here, then, off)] = DOWN
     pattern[_equal(here, a * then, off)] = UP
-    # Last: two zeros are tight on both sides, and neither up nor down.
+    # Last, because two zeros satisfy the equations of "up" and "down".
     pattern[(here == 0) & (then == 0)] = ZERO
     broken = (pattern == SLACK) & ((a * here > then) | (a * then > here))
     for i, r in np.argwhere(broken)[:1]:
-        raise PromiseBroken(f"column {r} must keep the level between counts {i} and {i + 1}", came=str(at))
+        raise PromiseBroken(f"column {r} must satisfy the level between counts {i} and {i + 1}", came=str(at))
     return pattern
 
 
@@ -94,7 +95,7 @@ def _equal(left: Any, right: Any, off: Any) -> Any:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class LemmaCheck(Display):
-    """Whether one lemma's conclusion holds for a mechanism; ``where`` says where it fails."""
+    """Whether the conclusion of a lemma holds for a mechanism; ``where`` tells where it fails."""
 
     lemma: str
     says: str
@@ -103,9 +104,9 @@ class LemmaCheck(Display):
 
 
 def check_lemmas(pattern: NDArray[np.str_]) -> tuple[LemmaCheck, ...]:
-    """The conclusions of Lemmas 5.4 to 5.9 of [ghosh2009] for a constraint matrix.
+    """Check the conclusions of Lemmas 5.4 to 5.9 of [ghosh2009] for a constraint matrix.
 
-    With k actions for n + 1 counts, the number z of zero columns is read as n + 1 less the columns in use.
+    With k actions for n + 1 counts, the number z of zero columns is taken as n + 1 minus the number of columns in use.
 
     >>> from utmost.channels import geometric_channel
     >>> pattern = constraint_matrix(geometric_channel(6, alpha="1/2"), "1/2")
@@ -130,12 +131,13 @@ def check_lemmas(pattern: NDArray[np.str_]) -> tuple[LemmaCheck, ...]:
 
 
 def remap_of_vertex(channel: Channel, alpha: Number | Level, tolerance: float = 1e-9) -> Remap:
-    """The remap of G that gives a vertex with the pattern of Lemma 5.9: responses i + S_(i-1), ..., i + S_i become k_i.
+    """Return the remap of G that gives a vertex with the pattern of Lemma 5.9.
 
-    k_i is the i-th column in use and S_i the number of slacks in the columns k_0, ..., k_i.
+    Responses i + S_(i-1), ..., i + S_i become k_i, where k_i is the i-th column in use and S_i the number of slacks in
+    the columns k_0, ..., k_i.
 
     Raises:
-        PromiseBroken: when the constraint matrix has another pattern.
+        PromiseBroken: if the constraint matrix has another pattern.
 
     Source: [ghosh2009], Lemma 5.11.
     """
@@ -151,24 +153,25 @@ def remap_of_vertex(channel: Channel, alpha: Number | Level, tolerance: float = 
 
 
 def used_columns(pattern: NDArray[np.str_]) -> NDArray[np.intp]:
-    """The columns that are not all zero."""
+    """Return the columns that are not all zero."""
     if not isinstance(pattern, np.ndarray) or not set(pattern.ravel().tolist()) <= {DOWN, SLACK, UP, ZERO}:
         words = ", ".join(sorted((DOWN, SLACK, UP, ZERO)))
-        raise OutOfRange(f"a constraint matrix is an array of {words}", came=type(pattern).__name__)
+        remedy = "Pass the result of constraint_matrix(channel, alpha)."
+        raise OutOfRange(f"the pattern must be an array of {words}", came=type(pattern).__name__, remedy=remedy)
     if pattern.ndim != 2:
-        raise OutOfRange("a constraint matrix has two dimensions", came=f"shape {pattern.shape}")
+        raise OutOfRange("the pattern must have two dimensions", came=f"shape {pattern.shape}")
     return np.flatnonzero((pattern != ZERO).any(axis=0))
 
 
 def _is_ordered(row: NDArray[np.str_]) -> bool:
-    """down..., at most one slack, up..."""
+    """Return whether a row reads down..., at most one slack, up..."""
     order = {DOWN: 0, SLACK: 1, UP: 2}
     ranks = [order[entry] for entry in row.tolist()]
     return ranks == sorted(ranks) and ranks.count(1) <= 1
 
 
 def _expected_pattern(used: NDArray[np.str_]) -> NDArray[np.str_]:
-    """The pattern of Lemma 5.9 with the same slacks in each column."""
+    """Return the pattern of Lemma 5.9 with the same slacks in each column."""
     pattern = np.full(used.shape, DOWN, dtype="<U5")
     start = 0
     for i, slacks in enumerate((used == SLACK).sum(axis=0).tolist()):
@@ -184,15 +187,10 @@ def _lemma_check(lemma: str, says: str, failing: list[int], what: str) -> LemmaC
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Derivation(Display):
-    """Whether X = G Y has a solution with Y row-stochastic, and what Y is.
+    """Whether X = G Y has a row-stochastic solution Y, and Y."""
 
-    Attributes:
-        factor: (n+1, m) the matrix Y = G^{-1} X, whatever its signs.
-        offence: (row i, column r) of the most negative entry of Y, or None where X is derivable: the three entries
-            x_(i-1)r, x_ir, x_(i+1)r break the condition.
-    """
-
-    factor: Array
+    factor: Array  # (n+1, m) Y = G^{-1} X, with entries of any sign
+    # (row i, column r) of the most negative entry of Y; x_(i-1)r, x_ir and x_(i+1)r violate the condition there.
     offence: tuple[int, int] | None
 
     @property
@@ -202,11 +200,7 @@ class Derivation(Display):
 
     @property
     def remap(self) -> Channel:
-        """Y as a randomised remap.
-
-        Raises:
-            PromiseBroken: when X is not derivable.
-        """
+        """Y as a randomised remap; raises PromiseBroken if X is not derivable."""
         if self.offence is not None:
             i, r = self.offence
             came = f"Y[{i}, {r}] = {self.factor[i, r]}"
@@ -215,12 +209,12 @@ class Derivation(Display):
 
 
 def derivation(channel: Channel, alpha: Number | Level, tolerance: float = 1e-9) -> Derivation:
-    """The factor Y of X = G Y, in the kind of number of X and alpha.
+    """Return the factor Y of X = G Y, exact if X and alpha are exact.
 
     Args:
         channel: (n+1, m).
-        alpha: Level's alpha (or a `Level`).
-        tolerance: Largest distance below 0 of an entry of a float Y; exact entries must not be negative.
+        alpha: Alpha of the level, or a `Level`.
+        tolerance: Largest distance of an entry of a float Y below 0; exact entries must be nonnegative.
 
     Cost: O(n m).
 
@@ -232,7 +226,7 @@ def derivation(channel: Channel, alpha: Number | Level, tolerance: float = 1e-9)
     instance(channel, Channel, "channel")
     tolerance = real(tolerance, "tolerance")
     at = alpha if isinstance(alpha, Level) else level(alpha=alpha)
-    # G^-1 has three diagonals, so that no system is solved.
+    # G^-1 is tridiagonal, so no system has to be solved.
     factor = GeometricMatrix(channel.shape[0], at).inverse_product(channel.matrix)
     i, r = divmod(int(np.argmin(factor)), factor.shape[1])
     least: Any = 0 if is_exact(factor) else -tolerance
@@ -240,14 +234,15 @@ def derivation(channel: Channel, alpha: Number | Level, tolerance: float = 1e-9)
 
 
 def between_levels(size: int, strict: Level, loose: Level) -> Channel:
-    """The K with G(strict) = G(loose) K: a stricter geometric release is a looser one, remapped at random.
+    """Return K with G(strict) = G(loose) K: a geometric release at a smaller epsilon is a remap of one at a larger.
 
     Args:
         size: Number of counts.
-        strict, loose: The two levels.
+        strict: Level with the smaller epsilon.
+        loose: Level with the larger epsilon.
 
     Raises:
-        OutOfRange: when ``strict`` is the looser of the two; then K would have negative entries.
+        OutOfRange: if ``strict`` has the larger epsilon, for which K would have negative entries.
 
     Source: [gupte2010], Lemma 3.
 
@@ -258,7 +253,9 @@ def between_levels(size: int, strict: Level, loose: Level) -> Channel:
     instance(strict, Level, "strict")
     instance(loose, Level, "loose")
     if loose < strict:
-        raise OutOfRange("the first level must not be looser than the second", came=(str(strict), str(loose)))
+        remedy = "Exchange the two levels."
+        came = f"{strict} and {loose}"
+        raise OutOfRange("strict must not have a larger epsilon than loose", came=came, remedy=remedy)
     target = GeometricMatrix(size, strict).matrix()
     factor = GeometricMatrix(size, loose).inverse_product(target)
     return Channel(factor if is_exact(factor) else np.maximum(factor, 0.0))
@@ -266,24 +263,17 @@ def between_levels(size: int, strict: Level, loose: Level) -> Channel:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Uniqueness(Display):
-    """The verdict, and what it was read from.
-
-    Attributes:
-        is_unique: Whether all optimal channels are one.
-        freedom: Dimension of the set of optimal channels, or None where a program decided.
-        variables: Number of entries of a channel.
-        tight: Constraints that every optimal channel meets with equality, and a strictly complementary dual prices
-            (sums of rows included), or None where a program decided.
-    """
+    """Whether the optimum is unique, and the numbers that show it."""
 
     is_unique: bool
-    variables: int
-    freedom: int | None = None
+    variables: int  # entries of a channel
+    freedom: int | None = None  # dimension of the set of optimal channels; None if a program decided
+    # Number of constraints, row sums included, that every optimal channel satisfies with equality; None likewise.
     tight: int | None = None
 
 
 def uniqueness(ptype: PrivacyType, consumer: Consumer) -> Uniqueness:
-    """Whether the consumer's optimum is unique, decided exactly; floats are read as the rationals that they are.
+    """Decide exactly whether the optimum of a consumer is unique; floats are converted to rationals.
 
     Raises:
         Unsupported: for an irrational alpha.
@@ -299,7 +289,8 @@ def uniqueness(ptype: PrivacyType, consumer: Consumer) -> Uniqueness:
     instance(ptype, PrivacyType, "ptype")
     instance(consumer, Consumer, "consumer")
     if not ptype.level.is_rational:
-        raise Unsupported("uniqueness is decided in rationals", came=str(ptype.level), remedy='Give alpha="1/2", say.')
+        remedy = 'Give a rational alpha, such as alpha="1/2".'
+        raise Unsupported("uniqueness needs a rational alpha", came=str(ptype.level), remedy=remedy)
     if isinstance(ptype.space.metric, LineMetric):
         design = exact_design(ptype.level, consumer)
         flows = np.array(list(exact_flows(ptype.level, integer_rows(consumer), design.dual)), dtype=object)
@@ -309,7 +300,7 @@ def uniqueness(ptype: PrivacyType, consumer: Consumer) -> Uniqueness:
 
 
 def _uniqueness_on_counts(flows: Array) -> Uniqueness:
-    """The verdict from the flows (n+1, k), f_n first."""
+    """Return the verdict from the flows (n+1, k), f_n first."""
     n, k = len(flows) - 1, flows.shape[1]
     open_columns, zeros = flows[-1] == 0, (flows[:-1] == 0).sum(axis=0)
     freedom = int((1 + zeros)[open_columns].sum()) - (n + 1)
@@ -318,11 +309,9 @@ def _uniqueness_on_counts(flows: Array) -> Uniqueness:
 
 
 def _is_only_vertex(ptype: PrivacyType, consumer: Consumer) -> bool:
-    """Whether no optimal channel leaves a constraint that one optimal vertex meets with equality.
-
-    The constraints tight at a vertex have that vertex as their only common point; so the sum of their slacks is
-    maximised over all optimal channels, and is 0 exactly when there is no other.
-    """
+    """Return whether all constraints that are tight at an optimal vertex are tight at every optimal channel."""
+    # The constraints tight at a vertex have only this vertex in common. So the sum of their slacks is maximised over
+    # all optimal channels; it is 0 if and only if there is no other optimal channel.
     program = user_program(ptype, consumer)
     solution = solve_exactly(program)
     m, n = program.shape

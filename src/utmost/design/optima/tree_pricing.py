@@ -1,15 +1,15 @@
 """Extreme rays of a privacy type as spanning trees of tight rows, and the simplex method that walks over them.
 
 An extreme ray v of K = {v >= 0 : v_i >= a_ij v_j for all i, j} has n - 1 tight rows that join its n places: a tree. An
-arc of it has a sink i and a source j with v_i = a_ij v_j. Let Y be a price of every place and r = <Y, v> / <q, v>. What
-the places have left over, b = v (Y - r q), sums to 0, and the multiplier of an arc, times v_i, is what must flow along
-it from sink to source: a sum over one side of the tree. Where it is negative, scaling the sink's side up until another
-row is tight gives a tree with a smaller r; where no flow is negative, v is the ray of least ratio, and the multipliers
-prove it.
+arc of the tree has a sink i and a source j with v_i = a_ij v_j. Let Y be the prices of the places and
+r = <Y, v> / <q, v>. The surplus of the places, b = v (Y - r q), sums to 0, and the multiplier of an arc, times v_i, is
+the flow along the arc from sink to source: the sum of b over one side of the tree. If a flow is negative, scaling up
+the side of the sink until another row is tight gives a tree with a smaller r. If no flow is negative, v is the ray of
+least ratio, and the multipliers prove it.
 
-A tree is stored as ``parent`` (n,), ``kind`` (n,) and its root: kind[i] is 1 where i is the sink of the arc to its
-parent, and -1 where it is the source. With numba this is machine code once that pays (`compile_if_it_pays`), else the
-same steps in Python, to the same bits: named tuples of arrays are what both can pass, and cost nothing.
+A tree is stored as ``parent`` (n,), ``kind`` (n,) and its root: kind[i] is 1 if i is the sink of the arc to its parent,
+and -1 if it is the source. With numba this is machine code if compiling pays (`compile_if_it_pays`), else the same
+steps in Python, with identical results. Named tuples of arrays can be passed in both cases at no cost.
 """
 
 from collections.abc import Callable
@@ -29,34 +29,28 @@ ArcKinds = NDArray[np.int8]
 COMPILED = find_spec("numba") is not None
 """Whether numba is installed."""
 
-# Cube of the places from which one round takes seconds in Python. Steps of trees times places, some 8 us each there:
-# after how many numba is worth loading, and how many take as long as it takes to compile.
+# Cube of the number of places from which one round takes seconds in Python. Numbers of steps of trees times places, at
+# about 8 us each in Python, after which loading numba pays, and after which compiling pays.
 _LARGE, _FEW, _MANY = 53**3, 60_000, 600_000
 
-_SHORT = 0.1  # of the slack: by how much a place may fall short, times its q v
-_ROUNDING = 1e-14  # of what is summed
-_LIGHT = 1e-2  # of the heaviest place: what a root weighs at least
-_VISIBLE = 1e-17  # flows, of sums that are about 1: nearer to zero a sign is rounding
-_WAYS_IN = ("price_trees", "serve_trees")  # what `Forest` calls; the rest is called by these
+_SHORT = 0.1  # share of the slack: largest shortfall of a place, times its q v
+_ROUNDING = 1e-14  # relative rounding error of sums
+_LIGHT = 1e-2  # share of the mass of the heaviest place: least mass of a root
+_VISIBLE = 1e-17  # smallest flow, of sums near 1, whose sign is not due to rounding
+_WAYS_IN = ("price_trees", "serve_trees")  # the functions that `Forest` calls; they call all others
 _fast: list[Callable[..., Any]] = []
 _worked, _has_looked = 0, False
 
 
 def compiled_later(function: F) -> F:
-    """The function, to be compiled once that pays."""
+    """Mark the function to be compiled once that pays."""
     _fast.append(function)
     return function
 
 
 def compile_if_it_pays(places: int, worked: int = 0) -> None:
-    """Take machine code from here on, if that pays for so many places, or has been left by another process.
-
-    The results are the same to the bit. Compilation is chosen only where it saves more time than it costs.
-
-    Args:
-        places: Number of places of the map.
-        worked: Steps of trees, times places, since the last call.
-    """
+    """Use machine code from here on, if that pays for this many places, or is cached by another process."""
+    # The results are bitwise the same. ``worked`` is the number of steps of trees, times places, since the last call.
     global _worked, _has_looked
     _worked += worked
     pays = places**3 > _LARGE or _worked > _MANY
@@ -72,18 +66,17 @@ def _compiled(function: F) -> F:
 
 
 class Tree(NamedTuple):
-    """A tree, and the room to walk in it: ``order`` (n,) has each place after its parent, and the children of a place
-    are ``head`` (n,) of it and, from each, the ``following`` (n,) one, up to -1: see `write_order`."""
+    """A tree, and arrays to walk in it, see `write_order`."""
 
     parent: PlaceNumbers
     kind: ArcKinds
-    order: PlaceNumbers
-    head: PlaceNumbers
-    following: PlaceNumbers
+    order: PlaceNumbers  # (n,) each place after its parent
+    head: PlaceNumbers  # (n,) the first child of each place, or -1
+    following: PlaceNumbers  # (n,) the next child of the same parent, or -1
 
 
 class Priced(NamedTuple):
-    """A ray with its prices: Y (n,), the weights q (n,), and v (n,)."""
+    """A ray v (n,) with prices Y (n,) and weights q (n,)."""
 
     Y: Floats
     q: Floats
@@ -91,7 +84,7 @@ class Priced(NamedTuple):
 
 
 class Trees(NamedTuple):
-    """The arrays of `Forest`, under their names there; factors (n, n)."""
+    """The arrays of `Forest`, with the same names."""
 
     factors: Floats
     weights: Floats
@@ -105,7 +98,7 @@ class Trees(NamedTuple):
 
 @compiled_later
 def write_order(tree: Tree, root: int) -> None:
-    """Write the places into ``order``, each after its parent, and the lists of children that this takes."""
+    """Write the places into ``order``, each after its parent, and the lists of children."""
     parent, _, order, head, following = tree
     n = len(parent)
     for i in range(n):
@@ -127,7 +120,7 @@ def write_order(tree: Tree, root: int) -> None:
 
 @compiled_later
 def write_ray(a: Floats, q: Floats, tree: Tree, v: Floats) -> None:
-    """Write the ray of a tree into ``v``: every arc tight, and <q, v> = 1."""
+    """Write the ray of a tree into ``v``: every arc is tight, and <q, v> = 1."""
     parent, kind, order, _, _ = tree
     v[order[0]] = 1.0
     total = q[order[0]]
@@ -142,14 +135,12 @@ def write_ray(a: Floats, q: Floats, tree: Tree, v: Floats) -> None:
 
 @compiled_later
 def serves_all(left: Floats, may_lack: Floats, tree: Tree) -> bool:
-    """Whether what sinks have left over, along the arcs, serves what sources lack; the rest is thrown away.
-
-    ``left`` holds v times what each place has left over, and becomes what each passes to its parent: from a sink what
-    is left, from a source what it lacks. Where a sink cannot serve its sources, these go without first, up to
-    ``may_lack``: they are larger than it, so that it costs less.
-    """
+    """Return whether the surplus of sinks covers the deficits of sources along the arcs."""
+    # ``left`` holds v times the surplus of each place, and becomes what each passes to its parent: a sink its surplus,
+    # a source its deficit. If a sink cannot cover its sources, these go short first, up to ``may_lack``: their v is
+    # larger, so this costs less.
     parent, kind, order, head, following = tree
-    # Children before parents: when a place is looked at, all that its subtree passes up has come.
+    # Children come before parents, so everything that a subtree passes up has arrived.
     for e in range(len(left) - 1, -1, -1):
         i = order[e]
         if left[i] < 0.0 and (e == 0 or kind[i] > 0):
@@ -173,7 +164,7 @@ def serves_all(left: Floats, may_lack: Floats, tree: Tree) -> bool:
 
 @compiled_later
 def is_proven(at: Priced, level: float, short: float, tree: Tree, left: Floats, lack: Floats) -> bool:
-    """Whether the tree proves <Y, u> >= (level - short) <q, u> for every u of the type."""
+    """Return whether the tree proves <Y, u> >= (level - short) <q, u> for every u of the type."""
     Y, q, v = at
     for i in range(len(Y)):
         left[i] = v[i] * (Y[i] - level * q[i])
@@ -183,7 +174,7 @@ def is_proven(at: Priced, level: float, short: float, tree: Tree, left: Floats, 
 
 @compiled_later
 def proven_level(at: Priced, r: float, slack: float, tree: Tree, left: Floats, lack: Floats) -> float:
-    """A level that the tree proves, close to the largest and at most r - slack; -inf if it proves none."""
+    """Return a level that the tree proves, close to the largest and at most r - slack; -inf if it proves none."""
     short = _SHORT * slack
     good, bad = r - slack, r
     for step in range(80):
@@ -204,11 +195,9 @@ def proven_level(at: Priced, r: float, slack: float, tree: Tree, left: Floats, l
 
 @compiled_later
 def most_negative_flow(at: Priced, r: float, tree: Tree, sub: Floats, mass: Floats, size: Floats) -> tuple[int, float]:
-    """The place above which the flow from sink to source is most negative, -1 where none is; and the least flow.
-
-    Where no flow is large enough for a float, the most negative one in proportion to the sink's side is taken: that
-    side may be tiny and scale up a long way.
-    """
+    """Return the place above which the flow from sink to source is most negative (-1 if none), and the least flow."""
+    # If no flow is large enough for a float, the most negative flow relative to the mass of the side of the sink is
+    # used, because that side may be tiny and scale up a lot.
     (Y, q, v), (parent, kind, order, _, _) = at, tree
     for i in range(len(Y)):
         sub[i] = v[i] * (Y[i] - r * q[i])
@@ -216,18 +205,18 @@ def most_negative_flow(at: Priced, r: float, tree: Tree, sub: Floats, mass: Floa
         size[i] = abs(sub[i])
     least, cut = -_VISIBLE, -1
     relative, tiny = 0.0, -1
-    # Leaves first: what lies below is added up when its edge is met.
+    # Leaves first, so sums over subtrees are complete when their edge is reached.
     for e in range(len(Y) - 1, 0, -1):
         i = order[e]
         flow = sub[i] * kind[i]
         if flow < least:
             least = flow
             cut = i
-        # Not less than what rounding makes of its terms.
+        # At least the rounding error of its terms.
         if flow < -_ROUNDING * size[i]:
             side = mass[i] if kind[i] > 0 else 1.0 - mass[i]
             if flow < relative * side:
-                relative = flow / max(side, 1e-300)  # a side of no mass has no flow to speak of
+                relative = flow / max(side, 1e-300)  # a side without mass has no relevant flow
                 tiny = i
         sub[parent[i]] += sub[i]
         mass[parent[i]] += mass[i]
@@ -237,7 +226,7 @@ def most_negative_flow(at: Priced, r: float, tree: Tree, sub: Floats, mass: Floa
 
 @compiled_later
 def reroot(root: int, old: int, parent: PlaceNumbers, kind: ArcKinds) -> None:
-    """Hang the tree from another place."""
+    """Make another place the root of the tree."""
     x, y, k = root, parent[root], kind[root]
     while x != old:
         above, its_kind = parent[y], kind[y]
@@ -248,14 +237,14 @@ def reroot(root: int, old: int, parent: PlaceNumbers, kind: ArcKinds) -> None:
 
 @compiled_later
 def mark_sides(cut: int, tree: Tree, inside: NDArray[np.bool_], source: NDArray[np.bool_]) -> None:
-    """Masks of the places below the cut, and of sources of remaining arcs or the sink of the cut one."""
+    """Write masks of the places below the cut, and of the places that are sources of remaining arcs or the cut sink."""
     parent, kind, order, _, _ = tree
     for i in range(len(parent)):
         inside[i] = False
         source[i] = False
     for e in range(1, len(parent)):
         i = order[e]
-        # In this order parents come before their children.
+        # Parents come before their children in this order.
         inside[i] = i == cut or inside[parent[i]]
         if i != cut:
             source[parent[i] if kind[i] > 0 else i] = True
@@ -273,7 +262,7 @@ def _raise_at_once(products: Floats, row: Floats, value: float) -> None:
     np.maximum(products, row * value, out=products)
 
 
-# products = max(products, value row): machine code is quicker entry by entry, and Python by NumPy.
+# products = max(products, value row): faster entry by entry in machine code, and by NumPy in Python.
 raise_to = _raise_at_once
 
 
@@ -281,10 +270,8 @@ raise_to = _raise_at_once
 def first_tight(
     a: Floats, v: Floats, up: bool, inside: NDArray[np.bool_], source: NDArray[np.bool_], products: Floats
 ) -> tuple[int, int]:
-    """The row (sink, source) that is tight first when the side with inside == up is scaled up; (-1, -1) if none is.
-
-    By the triangle inequality only the sources of that side need be looked at: its sinks lie below them.
-    """
+    """Return the row (sink, source) that is tight first when the side with inside == up is scaled up, or (-1, -1)."""
+    # By the triangle inequality only sources of that side matter: its sinks give smaller products.
     n = len(v)
     for l in range(n):
         products[l] = 0.0
@@ -306,7 +293,7 @@ def first_tight(
 
 @compiled_later
 def replace_arc(cut: int, sink: int, giver: int, parent: PlaceNumbers, kind: ArcKinds) -> None:
-    """Replace the arc above ``cut`` by the row (sink, giver): the part below hangs from its end of that row."""
+    """Replace the arc above ``cut`` by the row (sink, giver); the part below hangs from its end of this row."""
     up = kind[cut] > 0
     top = giver if up else sink
     reroot(top, cut, parent, kind)
@@ -316,15 +303,11 @@ def replace_arc(cut: int, sink: int, giver: int, parent: PlaceNumbers, kind: Arc
 
 @compiled_later
 def price_trees(trees: Trees, prices: Floats, which: PlaceNumbers, most: int, slack: float) -> int:
-    """Pivot the tree of each action in ``which`` towards the least r = <Y, v> / <q, v>, Y being its row of ``prices``.
-
-    A flow is what one side of the tree adds up to, and the side below is taken: so the root is among the heavy places,
-    since the sum over a heavy side would be rounding beside the flow to a light one. A tree is left as soon as it
-    proves r - 1.1 slack, or after ``most`` pivots. Cost: O(n s) a pivot for s sources.
-
-    Returns: how many pivots it took in all. Trees, ratios and what is proven are changed in place. This is one function
-    since every one that calls another makes that be compiled once more.
-    """
+    """Pivot the tree of each action in ``which`` towards the least r = <Y, v> / <q, v>; return the number of pivots."""
+    # Y is the row of ``prices`` of the action. A flow is the sum over the side below an arc. The root is a heavy place,
+    # because the rounding error of a sum over a heavy side would exceed the flow to a light one. A tree stops when it
+    # proves r - 1.1 slack, or after ``most`` pivots. Cost: O(n s) a pivot for s sources. Trees, ratios and proven
+    # levels are changed in place. This is one function, because calls between compiled functions cost more compilation.
     n, a, q, steps = len(trees.weights), trees.factors, trees.weights, 0
     head, following, order = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
     left, lack, products = np.empty(n), np.empty(n), np.empty(n)
@@ -347,8 +330,8 @@ def price_trees(trees: Trees, prices: Floats, which: PlaceNumbers, most: int, sl
                 root = heaviest
                 write_order(tree, root)
             cut, least = most_negative_flow(at, r, tree, left, lack, products)
-            # At the level r - slack each side of an arc has slack more at most, and may fall short by ``short``: where
-            # a flow is farther below 0 no proof need be tried.
+            # At the level r - slack each side of an arc has at most slack more, and may lack ``short``. If a flow is
+            # below that, no proof is possible.
             is_done = least >= -2.0 * (slack + short) and is_proven(at, r - slack, short, tree, left, lack)
             if is_done or pivots >= most or cut < 0:
                 break
@@ -366,11 +349,9 @@ def price_trees(trees: Trees, prices: Floats, which: PlaceNumbers, most: int, sl
 
 @compiled_later
 def serve_trees(trees: Trees, prices: Floats, level: float, lacks: Floats, multipliers: Floats) -> None:
-    """Raise ``lacks`` (n,) to what each place lacks at most, of all actions, of what proves the level on their trees.
-
-    With d = ``lacks`` the trees prove <Y + d, u> >= level <q, u> for all u of the type and each row Y of ``prices``.
-    Where ``multipliers`` is (k, n), that of the arc above each place is written into it, which is 0 above a root.
-    """
+    """Raise ``lacks`` (n,) to the largest amount, over all actions, by which each place's price misses the level."""
+    # With d = ``lacks`` the trees prove <Y + d, u> >= level <q, u> for all u of the type and each row Y of ``prices``.
+    # If ``multipliers`` is (k, n), the multiplier of the arc above each place is written into it, and 0 above a root.
     n, q = len(trees.weights), trees.weights
     head, following, order = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
     left, anything, short, v = np.empty(n), np.full(n, np.inf), np.empty(n), np.empty(n)
@@ -381,7 +362,7 @@ def serve_trees(trees: Trees, prices: Floats, level: float, lacks: Floats, multi
         for i in range(n):
             left[i] = short[i] = v[i] * (prices[w, i] - level * q[i])
         serves_all(left, anything, tree)
-        # What a place has, less what it passes on to sources, and with what sinks pass on to it.
+        # The surplus of a place, minus what it passes to sources, plus what it gets from sinks.
         for e in range(1, n):
             i = order[e]
             flow = max(left[i] * tree.kind[i], 0.0)

@@ -1,14 +1,14 @@
-r"""How much accuracy a gradual release of optimal noise must lose where lossless release is impossible.
+r"""The loss of accuracy of a gradual release of optimal noise, if a lossless release is impossible.
 
-**Joint laws of two integer noises with geometric tails, as linear forms in finitely many masses.**
+**Joint distributions of two integer noises with geometric tails, as linear forms in finitely many masses.**
 
-A pair (V_1, V_2) is described by its slices m_w(v) = P(V_1 - V_2 = w, V_2 = v). Beyond ``reach`` the slices fall by
-b_1 from each period D of w to the next, and within a slice the masses fall by b_2 from each period of v to the next, so
-that all of them are multiples of the masses with |w|, |v| <= reach. The pair is symmetric: m_{-w}(-v) = m_w(v).
+A pair (V_1, V_2) is described by its slices m_w(v) = P(V_1 - V_2 = w, V_2 = v). Beyond ``reach`` slices fall by a
+factor b_1 from each period D of w to the next, and within a slice masses fall by b_2 from each period of v to the next,
+so all of them are multiples of the masses with |w|, |v| <= reach. The pair is symmetric: m_{-w}(-v) = m_w(v).
 
 **The program.**
 
-For sensitivity D and levels eps_1 < eps_2, over joint laws m_w(v) = P(V_1 - V_2 = w, V_2 = v),
+For sensitivity D and levels eps_1 < eps_2, over joint distributions m_w(v) = P(V_1 - V_2 = w, V_2 = v),
 
 .. math::
     \min t: \quad m_w(v) \le e^{\epsilon_2} m_w(v + d), \quad
@@ -16,9 +16,9 @@ For sensitivity D and levels eps_1 < eps_2, over joint laws m_w(v) = P(V_1 - V_2
 
 .. math:: E\,c(V_i) \le (1 + t)\, c_i, \quad c_i \text{ the least cost of any law at } \epsilon_i.
 
-The program is solved for the joint laws of `pair_forms`, whose tails are geometric beyond a reach. Each of them is a
-private pair, so the value is a loss that can be had, and an upper bound of the unavoidable one; it falls as the reach
-grows, and settles quickly.
+The program is solved for joint distributions with geometric tails beyond a reach. Each of them is a private pair, so
+the value is an upper bound of the unavoidable loss, which can be attained; it decreases with the reach, and converges
+quickly.
 """
 
 import math
@@ -41,11 +41,7 @@ LinearForm = dict[int, float]
 
 
 def combined(*terms: tuple[LinearForm, float]) -> LinearForm:
-    """The sum of forms times factors.
-
-    >>> combined(({0: 1.0}, 2.0), ({0: 1.0, 1: 1.0}, -1.0))
-    {0: 1.0, 1: -1.0}
-    """
+    """Return the sum of linear forms times factors."""
     total: LinearForm = {}
     for form, factor in terms:
         for place, value in form.items():
@@ -55,18 +51,12 @@ def combined(*terms: tuple[LinearForm, float]) -> LinearForm:
 
 @dataclass(frozen=True, slots=True)
 class PairForms:
-    """The forms of one family of pairs.
+    """The linear forms of one family of pairs."""
 
-    Attributes:
-        period: D.
-        strict, loose: b_1 > b_2, the ratios from period to period.
-        reach: Multiple of D.
-    """
-
-    period: int
-    strict: float
-    loose: float
-    reach: int
+    period: int  # D
+    strict: float  # b_1, the ratio from period to period
+    loose: float  # b_2 < b_1
+    reach: int  # a multiple of D
     _numbers: dict[tuple[int, int], int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -81,36 +71,36 @@ class PairForms:
 
     @property
     def last(self) -> int:
-        """The largest noise whose probability is a variable of its own."""
+        """The largest noise whose probability is a separate variable."""
         return self.settled + 3 * self.period
 
     def mass(self, w: int, v: int) -> tuple[int, float]:
-        """m_w(v) as a multiple of a free mass: (number, factor)."""
+        """Return m_w(v) as a multiple of a free mass: (number, factor)."""
         w, outside = self._inside(w)
         v, beyond = self._inside(v)
         return self._number(w, v), self.strict**outside * self.loose**beyond
 
     def first(self, v: int) -> LinearForm:
-        """P(V_1 = v), as a multiple of its variable, which keeps the rows short."""
+        """Return P(V_1 = v) as a multiple of its variable, which keeps rows short."""
         periods = abs(v) // self.period
         return {len(self._numbers) + abs(v): self.strict**periods}
 
     def sum_of_first(self, v: int) -> LinearForm:
-        """P(V_1 = v) as the sum over the slices."""
+        """Return P(V_1 = v) as the sum over the slices."""
         far = max(self.reach, abs(v) + self.reach) + self.period
         return self._over_slices(lambda w: v - w, far, self.strict * self.loose)
 
     def second(self, v: int) -> LinearForm:
-        """P(V_2 = v)."""
+        """Return P(V_2 = v)."""
         return self._over_slices(lambda _: v, self.reach + self.period, self.strict)
 
     @property
     def settled(self) -> int:
-        """From here on P(V_1 = v + kD) = A b_1^k + B b_2^k."""
+        """The noise from which on P(V_1 = v + kD) = A b_1^k + B b_2^k."""
         return 2 * self.reach + self.period
 
     def tails(self, v: int) -> tuple[LinearForm, LinearForm]:
-        """(A, B) for v >= settled."""
+        """Return (A, B) for v >= settled."""
         here, next_one, gap = self.first(v), self.first(v + self.period), self.strict - self.loose
         slow = combined((next_one, 1 / gap), (here, -self.loose / gap))
         return slow, combined((here, self.strict / gap), (next_one, -1 / gap))
@@ -119,7 +109,7 @@ class PairForms:
         total: LinearForm = {}
         for w in range(-far, far + 1):
             number, factor = self.mass(w, place(w))
-            # The last period stands for all periods beyond.
+            # The last period represents all further periods.
             total[number] = total.get(number, 0.0) + factor / (1 - ratio if abs(w) > far - self.period else 1)
         return total
 
@@ -133,8 +123,8 @@ class PairForms:
 
 
 _SLACK = 1e-9
-_MOST_ROWS = 4_000_000  # minutes, and gigabytes
-_LOOSEST = 700  # beyond, alpha is no float
+_MOST_ROWS = 4_000_000  # this takes minutes and gigabytes
+_LOOSEST = 700  # for a larger epsilon, alpha underflows
 
 
 def gradual_loss(
@@ -146,20 +136,21 @@ def gradual_loss(
     keep: Literal["strict", "loose"] | None = None,
     reach: Number = 4,
 ) -> float:
-    """The least t such that some private pair costs at most 1 + t times the optimum at each of two levels.
+    """Return the least t such that some private pair costs at most 1 + t times the optimum at each of two levels.
 
     Args:
         sensitivity: D, at least 1.
-        strict, loose: Epsilons or levels.
-        cost: Absolute or squared.
-        keep: Hold one of the two at its optimum and let only the other lose.
+        strict: Smaller epsilon, or its level.
+        loose: Larger epsilon, or its level.
+        cost: Absolute or squared cost.
+        keep: Which of the two is held at its optimum, so that only the other loses; by default both may lose.
         reach: Reach of the program, in periods.
 
     Returns:
-        t, to about 1e-8: 0.003 means 0.3 % more cost than the optimum. 0 means lossless.
+        t, with an error of about 1e-8: 0.003 means 0.3 % more cost than the optimum, and 0 means lossless.
 
     Raises:
-        OutOfRange: when the levels are out of order or the sensitivity is below 1.
+        OutOfRange: if the levels are in the wrong order, or the sensitivity is below 1.
         Unsupported: for other costs.
 
     Cost: a linear program of 2 (reach D)^2 masses and 8 reach^2 D^3 rows.
@@ -170,18 +161,23 @@ def gradual_loss(
     D, periods = exact_integer(sensitivity, "sensitivity"), exact_integer(reach, "reach")
     strict_level, loose_level = level(strict), level(loose)
     if D < 1 or periods < 1:
-        raise OutOfRange("sensitivity and reach must be at least 1", came=(sensitivity, reach))
+        came = f"sensitivity={sensitivity} and reach={reach}"
+        raise OutOfRange("sensitivity and reach must be at least 1", came=came)
     if not strict_level < loose_level:
-        raise OutOfRange(f"the second level must be looser than {strict_level}", came=loose_level)
+        remedy = "Pass the smaller epsilon first."
+        raise OutOfRange(
+            f"the second level must have a larger epsilon than {strict_level}", came=loose_level, remedy=remedy
+        )
     if not isinstance(cost, Moment) or cost.order not in (1, 2):
-        raise Unsupported("the joint program takes the absolute or the squared cost", came=cost)
+        remedy = "Pass costs.absolute or costs.squared."
+        raise Unsupported("the cost must be absolute or squared", came=cost, remedy=remedy)
     if 8 * periods**2 * D**3 > _MOST_ROWS:
         remedy = "Take a smaller reach, or a coarser unit."
         raise Unsupported(
-            f"the program may have at most {_MOST_ROWS} rows", came=f"reach {periods}, D = {D}", remedy=remedy
+            f"the program must have at most {_MOST_ROWS} rows", came=f"reach {periods}, D = {D}", remedy=remedy
         )
     if loose_level.epsilon_float > _LOOSEST:
-        raise Unsupported(f"the program takes levels up to {_LOOSEST}", came=loose_level)
+        raise Unsupported(f"epsilon must be at most {_LOOSEST}", came=loose_level, remedy="Pass smaller levels.")
     forms = PairForms(D, math.exp(-strict_level.epsilon_float), math.exp(-loose_level.epsilon_float), periods * D)
     rows = _privacy_forms(forms)
     lower = [0.0] * len(rows)
@@ -194,7 +190,7 @@ def gradual_loss(
 
 
 def _privacy_forms(forms: PairForms) -> list[LinearForm]:
-    """Forms that must not be negative."""
+    """Return forms that must be nonnegative."""
     D, rows = forms.period, []
     shifts = [d for d in range(-D, D + 1) if d]
     for w in range(forms.reach + 1):
@@ -202,7 +198,7 @@ def _privacy_forms(forms: PairForms) -> list[LinearForm]:
             number, factor = forms.mass(w, v)
             for d in shifts:
                 other, weight = forms.mass(w, v + d)
-                # Points of one mass differ by a power of the ratio: that holds already.
+                # Points with the same free mass differ by a power of the ratio, so they satisfy privacy already.
                 if other != number:
                     rows.append({other: weight / forms.loose / factor, number: -1.0})
     first = {v: forms.first(v) for v in range(-2 * D, forms.settled + 2 * D + 1)}
@@ -218,7 +214,7 @@ def _privacy_forms(forms: PairForms) -> list[LinearForm]:
 
 
 def _expected_costs(forms: PairForms, order: int) -> tuple[LinearForm, LinearForm]:
-    """E|V_1|^order and E|V_2|^order."""
+    """Return E|V_1|^order and E|V_2|^order."""
     D, first, second = forms.period, [], []
     for v in range(1, forms.settled):
         first.append((forms.first(v), 2.0 * v**order))
@@ -235,7 +231,7 @@ def _expected_costs(forms: PairForms, order: int) -> tuple[LinearForm, LinearFor
 
 
 def _tail_moment(x: int, D: int, b: float, order: int) -> float:
-    """sum_k (x + kD)^order b^k."""
+    """Return sum_k (x + kD)^order b^k."""
     once, twice = 1 / (1 - b), b / (1 - b) ** 2
     if order == 0:
         return once

@@ -1,1 +1,1 @@
-"""Privacy types, smallest epsilons and trade-off curves: what a mechanism promises."""
+"""Privacy types, smallest epsilons and trade-off curves: which privacy level a mechanism satisfies."""

@@ -1,4 +1,4 @@
-"""Privacy types along a policy: distances that may be zero, infinite or different both ways."""
+"""Privacy types of a policy, whose distances may be zero, infinite or asymmetric."""
 
 import math
 from dataclasses import dataclass
@@ -23,10 +23,10 @@ class PolicyType(Display, PickledByFields):
 
     Args:
         policy: Secrets and distances.
-        epsilon, alpha: Level of one unit of distance, one of them.
+        epsilon, alpha: Level of one unit of distance; give one of the two.
 
     Raises:
-        OutOfRange: for a policy in which no secret is hidden from any other: it would promise nothing.
+        OutOfRange: for a policy whose distances are all infinite, which restricts no channel.
 
     >>> from utmost.channels import randomized_response
     >>> pairs = PolicyType(Policy.of_edges([("a", "b")], ["a", "b", "c"]), alpha="1/2")
@@ -41,14 +41,16 @@ class PolicyType(Display, PickledByFields):
         instance(policy, Policy, "policy")
         if policy.is_public:
             remedy = "Join two secrets by an edge: Policy.of_edges([(x, y)], secrets)."
-            came = f"{policy.size} with no two of them joined"
-            raise OutOfRange("a policy must hide a secret from another", came=came, where="policy", remedy=remedy)
+            came = f"{policy.size} secrets, all infinitely far apart"
+            raise OutOfRange(
+                "a policy must have a finite distance between two secrets", came=came, where="policy", remedy=remedy
+            )
         object.__setattr__(self, "policy", policy)
         object.__setattr__(self, "level", level(epsilon, alpha))
 
     @property
     def parts(self) -> tuple[PrivacyType, ...]:
-        """The privacy types that a symmetric policy is made of, one for each of its `Policy.parts`.
+        """The privacy types of the metric spaces in `Policy.parts`.
 
         Raises:
             Unsupported: for a policy that is not symmetric.
@@ -56,18 +58,18 @@ class PolicyType(Display, PickledByFields):
         return tuple(PrivacyType(part.space, self.level) for part in self.policy.parts)
 
     def breach(self, channel: Channel | object) -> tuple[int, int, int] | None:
-        """Secrets x, z and an outcome y with C[x, y] > exp(epsilon d(x, z)) C[z, y]; None where the promise is kept.
+        """Return secrets x, z and an outcome y with C[x, y] > exp(epsilon d(x, z)) C[z, y]; None if there are none.
 
-        Decided exactly; float64 entries are taken as the rationals that they are.
+        The comparison is exact; float64 entries are converted to rationals exactly.
 
         Raises:
-            NotAChannel: for what is no channel, and for another number of secrets.
+            NotAChannel: for anything but a channel, and for a wrong number of secrets.
 
         Cost: O(m) for each ordered pair of secrets at a finite distance.
         """
         read = channel if isinstance(channel, Channel) else Channel(channel)
         if read.shape[0] != self.policy.size:
-            raise NotAChannel(f"the channel must have {self.policy.size} rows, one a secret", came=read.shape[0])
+            raise NotAChannel(f"the channel must have {self.policy.size} rows, one for each secret", came=read.shape[0])
         rows = as_rationals(read.matrix).tolist()
         for x, z, length in self.bounds():
             allowance = None if length == 0 else allowance_of(self.level, length)
@@ -77,26 +79,25 @@ class PolicyType(Display, PickledByFields):
         return None
 
     def contains(self, channel: Channel | object) -> bool:
-        """Whether the channel keeps the promise: see `breach`."""
+        """Return whether the channel belongs to this type: whether `breach` finds nothing."""
         return self.breach(channel) is None
 
     def bounds(self) -> list[tuple[int, int, Fraction]]:
-        """The ordered pairs (x, z) that are bound, with d(x, z)."""
+        """Return (x, z, d(x, z)) for all ordered pairs of different secrets at a finite distance."""
         n, table = self.policy.size, self.policy.distances
         return [(x, z, table[x, z]) for x in range(n) for z in range(n) if x != z and table[x, z] != math.inf]
 
     def factors(self, length: Any) -> tuple[Fraction, Fraction]:
-        """Rationals around alpha^length from below and above; equal where it is rational.
+        """Return a lower and an upper rational bound of alpha^length; both are equal to it if it is rational.
 
         Raises:
             OutOfRange: for an infinite length.
         """
         if length == math.inf:
-            raise OutOfRange("an infinite distance has no factor", came="infinity")
+            raise OutOfRange("a factor needs a finite distance", came="infinity", remedy="Take a distance of `bounds`.")
         return (Fraction(1), Fraction(1)) if length == 0 else allowance_of(self.level, length).factors
 
 
 @lru_cache(maxsize=4096)
 def allowance_of(at: Level, length: Fraction) -> Allowance:
-    """The allowance of a level over a positive length; cached."""
     return Allowance(at, length)

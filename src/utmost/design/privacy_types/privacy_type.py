@@ -1,4 +1,4 @@
-"""A privacy type: all channels on a space that keep a level along its metric."""
+"""A privacy type: all channels on a metric space that satisfy a privacy level."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -28,16 +28,16 @@ Length = Fraction | Surd
 Triple = tuple[int, int, int]
 """(x, z, y): secret x gives outcome y a probability that is larger than the one secret z gives it."""
 
-# Entries of a block of edges times outcomes: bounds the memory, not the answer.
+# Number of entries (edges times outcomes) of a block: this bounds the memory.
 _BLOCK = 1 << 20
-# Natural logarithms of probabilities are below 10^5 in absolute value; their floats are right to within this.
+# Error of the floats of natural logarithms of probabilities, which are below 10^5 in absolute value.
 _LOG_ERROR = 1e-9
-# Powers of alpha that begin with more zeros are compared by their logarithms.
+# Powers of alpha below 2^-_MOST_BITS are compared by their logarithms.
 _MOST_BITS = 1 << 13
 
 
 def log_probabilities(matrix: Array) -> NDArray[np.float64]:
-    """Natural logarithms of the entries, minus infinity for 0; a Fraction may be smaller than every float."""
+    """Return the natural logarithms of the entries, -inf for 0; Fractions below the smallest float are handled too."""
     if not is_exact(matrix):
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(matrix))
@@ -46,34 +46,25 @@ def log_probabilities(matrix: Array) -> NDArray[np.float64]:
 
 
 def log_gaps(logs: NDArray[np.float64], space: Space) -> Iterator[tuple[NDArray[np.intp], Array, Array]]:
-    """Blocks of essential edges (b, 2), their lengths (b, 1), and log C[x, y] - log C[z, y] along them (b, m).
-
-    The gap of two zeros is 0: neither secret gives the outcome.
-    """
+    """Yield blocks of essential edges (b, 2), their lengths (b, 1), and log C[x, y] - log C[z, y] along them (b, m)."""
     edges = space.edges
     step = max(1, _BLOCK // logs.shape[1])
     for start in range(0, len(edges), step):
         block = edges[start : start + step]
         lengths = np.asarray(space.metric.distance(block[:, 0], block[:, 1]), dtype=np.float64)
         with np.errstate(invalid="ignore"):
-            gaps = logs[block[:, 0]] - logs[block[:, 1]]
+            gaps = logs[block[:, 0]] - logs[block[:, 1]]  # nan where neither secret gives the outcome
         yield block, lengths[:, None], np.where(np.isnan(gaps), 0.0, gaps)
 
 
 def steepest(logs: NDArray[np.float64], space: Space) -> float:
-    """The largest gap per unit of distance, as a float."""
+    """Return the largest difference of log probabilities per unit of distance, as a float."""
     return max((float((abs(gaps) / lengths).max()) for _, lengths, gaps in log_gaps(logs, space)), default=0.0)
 
 
 def candidate_triples(matrix: Array, space: Space, slope: float | None) -> Iterator[Triple]:
-    """Triples (x, z, y), among them all with log C[x, y] - log C[z, y] >= slope d(x, z).
-
-    Args:
-        matrix: (n, m), either kind of number.
-        space: The n secrets.
-        slope: Gap per unit of distance; None for the steepest there is.
-    """
-    if isinstance(space.metric, DiscreteMetric):  # all pairs are edges of one length: the extremes of a column decide
+    """Yield triples (x, z, y), including all with log C[x, y] - log C[z, y] >= slope d(x, z), or the largest slope."""
+    if isinstance(space.metric, DiscreteMetric):  # all edges have length 1: only the extremes of a column matter
         for y, column in enumerate(matrix.T):
             if (column != column[0]).any():
                 yield int(column.argmax()), int(column.argmin()), y
@@ -88,14 +79,14 @@ def candidate_triples(matrix: Array, space: Space, slope: float | None) -> Itera
 
 
 class Allowance:
-    """The bound of a level over one distance: alpha^length p <= q for probabilities p and q, decided exactly."""
+    """The exact test alpha^length p <= q of two probabilities p and q, for one level and one distance."""
 
     def __init__(self, level: Level, length: Length) -> None:
         self.level, self.length = level, length
         self.scaled = None if isinstance(length, Surd) else level.scaled(length)
 
     def covers(self, larger: Fraction, smaller: Fraction) -> bool:
-        """Whether alpha^length larger <= smaller, for larger >= smaller >= 0."""
+        """Return whether alpha^length larger <= smaller, for larger >= smaller >= 0."""
         if smaller == 0 or larger == smaller:
             return larger == smaller
         low, high = self.factors
@@ -109,47 +100,49 @@ class Allowance:
         def allowed(bits: int) -> Interval:
             return self.level.epsilon_interval(bits) * length.interval(bits)
 
-        # It ends: an irrational power of alpha is transcendental, and no ratio of probabilities.
+        # The loop ends: an irrational power of alpha is transcendental, so it equals no ratio of probabilities.
         return bool(is_lower(partial(log_interval, larger / smaller), allowed))
 
     @cached_property
     def factors(self) -> tuple[Fraction, Fraction]:
-        """Rationals around alpha^length, from below and from above; equal where it is rational."""
+        """Return a lower and an upper rational bound of alpha^length; both are equal to it if it is rational."""
         if self.scaled is not None and self.scaled.is_rational:
             return self.scaled.alpha_fraction(), self.scaled.alpha_fraction()
         zeros = 1.5 * self.level.epsilon_float * float(self.length)
-        if zeros > _MOST_BITS:  # which may be infinite
+        if zeros > _MOST_BITS:  # zeros may be infinite
             return Fraction(0), Fraction(1)
         around = power_interval(self.level, self.length, 144 + ceil(zeros))
         return around.lower, around.upper
 
 
 def at_most(factor: Fraction, p: Fraction, q: Fraction) -> bool:
-    """factor p <= q, multiplied out so that no common divisor is looked for."""
+    """Return whether factor p <= q, by integer products without a search for common divisors."""
     return factor.numerator * p.numerator * q.denominator <= q.numerator * p.denominator * factor.denominator
 
 
 def is_steeper(p: Fraction, q: Fraction, r: Fraction, s: Fraction) -> bool:
-    """p / q > r / s for positive q and s, multiplied out likewise."""
+    """Return whether p / q > r / s for positive q and s, by integer products."""
     return p.numerator * s.numerator * q.denominator * r.denominator > (
         r.numerator * q.numerator * p.denominator * s.denominator
     )
 
 
 def power_interval(level: Level, length: Length, bits: int) -> Interval:
-    """An interval around alpha^length, a few units of 2^-bits wide, for a length >= 0."""
+    """Return an interval around alpha^length, a few units of 2^-bits wide, for a length >= 0."""
     return _power_intervals(level, (length,), bits)[0]
 
 
 @lru_cache(maxsize=16)
 def power_intervals(level: Level, lengths: tuple[Length, ...], bits: int) -> tuple[Interval, ...]:
-    """Intervals around alpha^length for each length. Cost: one exponential for each irrational power."""
+    """Return intervals around alpha^length for each length; each irrational power costs one exponential."""
     return _power_intervals(level, lengths, bits)
 
 
 def _power_intervals(level: Level, lengths: tuple[Length, ...], bits: int) -> tuple[Interval, ...]:
     rational = [d for d in lengths if not isinstance(d, Surd)]
-    if level.base is None and len(rational) == len(lengths):  # one exponential, and not those of an interval's ends
+    if level.base is None and len(rational) == len(
+        lengths
+    ):  # one exponential in place of two for the ends of an interval
         return tuple(exp_interval(-level.power * d, bits) for d in rational)
     longest = max((near_length(d) for d in lengths), default=0.0)
     guard = bits + 16 + ceil(level.epsilon_float + longest).bit_length()
@@ -167,13 +160,13 @@ def _power(level: Level, epsilon: Interval, length: Length, bits: int) -> Interv
 
 
 def near_length(length: Length) -> float:
-    """A float next to a distance, without the certainty of its last digit."""
+    """Return a float close to a distance, without a bound of the error."""
     if isinstance(length, Surd):
         return sum(float(coefficient) * sqrt(radicand) for radicand, coefficient in length.terms)
     return float(length)
 
 
-# A float64 zero stands for every probability below the smallest normal float.
+# A float64 zero may stand for any probability below the smallest normal float.
 _LOG_OF_NOTHING = log(np.finfo(np.float64).smallest_normal)
 
 
@@ -181,13 +174,14 @@ _LOG_OF_NOTHING = log(np.finfo(np.float64).smallest_normal)
 class PrivacyType(Display, PickledByFields):
     """The channels C on a space with C[x, y] <= exp(epsilon d(x, z)) C[z, y] for all secrets x, z and outcomes y.
 
-    On `counts(n)` these are the private count mechanisms (the central model); on `discrete(k)` the mechanisms of the
-    local model: see `central` and `local`.
+    On `counts(n)` these are the differentially private mechanisms for a count (the central model, see `central`); on
+    `discrete(k)` they are the mechanisms of the local model (see `local`).
 
     Args:
         space: Secrets and their metric.
-        epsilon, alpha: Level of one unit of distance, one of them; or of the distance ``per``, in plain numbers or
-            with a unit that the space's distances have: ``epsilon=1, per="200 m"``, ``epsilon="ln 2 per 50 km"``.
+        epsilon, alpha: Level of one unit of distance, or of the distance ``per``; give one of the two. Distances are
+            plain numbers, or text with the unit of the space: ``epsilon=1, per="200 m"``,
+            ``epsilon="ln 2 per 50 km"``.
 
     Source: [fernandes2022], section III; for counts, [ghosh2009], section 2.1.
 
@@ -210,16 +204,16 @@ class PrivacyType(Display, PickledByFields):
     ) -> None:
         if not isinstance(space, Space):
             raise OutOfRange(
-                "a privacy type needs a space",
+                "a privacy type needs a Space",
                 came=type(space).__name__,
-                remedy="Write counts(n), say; for a policy make a `PolicyType`.",
+                remedy="Pass a space such as spaces.counts(n); for a policy use `PolicyType`.",
             )
         object.__setattr__(self, "space", space)
         object.__setattr__(self, "level", level_per(epsilon, alpha, per=per, unit=space.unit))
 
     @classmethod
     def central(cls, rows: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> "PrivacyType":
-        """The central model: mechanisms for `counts(rows)`, at the level of one row.
+        """Return the type of the central model: mechanisms on `counts(rows)`, with the level for a change of one row.
 
         >>> PrivacyType.central(10, alpha="1/2").space
         spaces.counts(10)
@@ -229,7 +223,7 @@ class PrivacyType(Display, PickledByFields):
 
     @classmethod
     def local(cls, k: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> "PrivacyType":
-        """The local model: mechanisms by which each individual noises one of k values at home.
+        """Return the type of the local model: mechanisms with which each person randomises one of k values.
 
         >>> PrivacyType.local(4, epsilon=1).space
         spaces.discrete(4)
@@ -239,25 +233,25 @@ class PrivacyType(Display, PickledByFields):
 
     @property
     def epsilon(self) -> Fraction | float:
-        """epsilon of one unit of distance: exact where rational, else rounded up."""
+        """The epsilon of one unit of distance: exact if rational, else rounded up."""
         return self.level.epsilon
 
     @property
     def alpha(self) -> Fraction | float:
-        """alpha = exp(-epsilon): exact where rational, else the nearest float."""
+        """alpha = exp(-epsilon): exact if rational, else the nearest float."""
         return self.level.alpha
 
     def contains(self, channel: Channel | object, tolerance: float = 1e-12) -> bool:
-        """Whether the channel keeps the promise of the type.
+        """Return whether the channel belongs to this type.
 
         Args:
-            channel: n rows. An exact channel is decided exactly, whatever the level and the distances.
-            tolerance: Tolerance of float64 channels: the promise holds up to a factor of exp(tolerance), which is what
-                rounding leaves of an exact one, and a float 0 stands for any probability below the smallest normal
-                float. With tolerance 0 the floats are taken as the rationals that they are, and decided exactly.
+            channel: (n, m). For a channel of Fractions the answer is exact, for every level and every distance.
+            tolerance: For float64 channels: ratios of probabilities may exceed the bound by a factor of
+                exp(tolerance), to allow for rounding, and a float 0 may stand for any probability below the smallest
+                normal float. With tolerance 0 the floats are converted to rationals, and the answer is exact.
 
         Raises:
-            NotAChannel: for what is no channel, and for another number of secrets.
+            NotAChannel: for anything but a channel, and for a wrong number of secrets.
 
         Cost: O(m) for each essential edge of the space.
         """
@@ -268,7 +262,7 @@ class PrivacyType(Display, PickledByFields):
         if tolerance == 0:
             return self._keeps_exactly(as_rationals(matrix))
         if tolerance < 0:
-            raise OutOfRange("the tolerance must not be negative", came=tolerance, where="contains")
+            raise OutOfRange("the tolerance must be at least 0", came=tolerance, where="contains")
         logs, epsilon = log_probabilities(matrix), self.level.epsilon_float
         for edges, lengths, gaps in log_gaps(logs, self.space):
             larger = np.maximum(logs[edges[:, 0]], logs[edges[:, 1]])
@@ -285,7 +279,7 @@ class PrivacyType(Display, PickledByFields):
         )
 
     def restrict(self, secrets: Sequence[int]) -> "PrivacyType":
-        """The type of the same level on some of the secrets only.
+        """Return the type with the same level on some of the secrets, in the given order.
 
         Source: [fernandes2022], section IV-C.
         """
@@ -293,7 +287,7 @@ class PrivacyType(Display, PickledByFields):
         return PrivacyType(self.space.restrict(secrets), self.level)
 
     def same_as(self, other: "PrivacyType") -> bool:
-        """Whether both have the same space and level."""
+        """Whether both types have equal spaces and equal levels."""
         instance(other, PrivacyType, "other")
         return self.level == other.level and self.space.same_as(other.space)
 
@@ -302,7 +296,7 @@ class PrivacyType(Display, PickledByFields):
 
 
 def rows_of(channel: Channel | object, space: Space) -> Array:
-    """The matrix of a channel, or of what can be read as one, that has a row for each secret of a space."""
+    """Return the matrix of a channel, and check that it has a row for each secret of the space."""
     read = channel if isinstance(channel, Channel) else Channel(channel)
     if read.shape[0] != space.size:
         raise NotAChannel(f"the channel must have {space.size} rows, one for each secret", came=read.shape[0])

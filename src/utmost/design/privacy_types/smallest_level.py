@@ -1,4 +1,4 @@
-"""The smallest epsilon that a channel or a law keeps, where it is attained, and whether it is the one promised."""
+"""The smallest epsilon of a channel or a noise distribution, where it is attained, and a check of a claimed epsilon."""
 
 import math
 from dataclasses import dataclass
@@ -23,25 +23,17 @@ from utmost.errors import OutOfRange, PromiseBroken
 
 @dataclass(frozen=True, slots=True, repr=False)
 class SmallestEpsilon(Display):
-    """The least level that contains a channel, with the place that needs it.
+    """The smallest level that a channel satisfies, with the secrets and the outcome that attain it."""
 
-    Attributes:
-        value: Epsilon, rounded up, and so is the decimal that it prints; 0 for a channel that reveals nothing, infinity
-            where an outcome is possible for one secret and impossible for another.
-        level: The same level exactly, where it is positive and finite and the distance of the pair is rational.
-        pair: (x, z) with C[x, y] = exp(epsilon d(x, z)) C[z, y]; None where the value is 0.
-        outcome: y, or None.
-    """
-
-    value: float
-    level: Level | None
-    pair: tuple[int, int] | None
-    outcome: int | None
+    value: float  # epsilon, rounded up; 0 if nothing is revealed, infinity if an outcome excludes a secret
+    level: Level | None  # exact, if 0 < epsilon < infinity and the distance of the pair is rational
+    pair: tuple[int, int] | None  # (x, z) with C[x, y] = exp(epsilon d(x, z)) C[z, y]; None if value is 0
+    outcome: int | None  # y
 
 
 @dataclass(frozen=True, slots=True)
 class _LikelihoodRatio:
-    """Two probabilities of one outcome, larger > smaller, and the distance of their secrets."""
+    """Two probabilities of one outcome, larger > smaller, and the distance of the two secrets."""
 
     larger: Fraction
     smaller: Fraction
@@ -55,7 +47,7 @@ class _LikelihoodRatio:
 
     @property
     def level(self) -> Level | None:
-        """The level that this ratio needs, where it is a power of a rational alpha."""
+        """Return the level that this ratio needs, if the distance is rational; else None."""
         if isinstance(self.length, Surd) or not self.smaller:
             return None
         return Level.of_alpha(1 / self.value).scaled(1 / self.length)
@@ -64,8 +56,8 @@ class _LikelihoodRatio:
 def smallest_epsilon(channel: Channel | object, space: Space) -> SmallestEpsilon:
     """The smallest epsilon with C[x, y] <= exp(epsilon d(x, z)) C[z, y] for all x, z and y.
 
-    It is the largest log(C[x, y] / C[z, y]) / d(x, z), and is attained on an essential edge. Probabilities are taken
-    as exact numbers; float64 entries as the rationals that they are.
+    It is the largest log(C[x, y] / C[z, y]) / d(x, z), which is attained on an essential edge. Float64 entries are
+    converted to rationals exactly.
 
     Args:
         channel: n rows.
@@ -98,19 +90,19 @@ def _level_of_worst(worst: _LikelihoodRatio | None) -> SmallestEpsilon:
         return SmallestEpsilon(0.0, None, None, None)
     if not worst.smaller:
         return SmallestEpsilon(math.inf, None, worst.pair, worst.outcome)
-    bits = 256 + 2 * worst.value.numerator.bit_length()  # a ratio near 1 has a small logarithm
+    bits = 256 + 2 * worst.value.numerator.bit_length()  # more bits, because a ratio near 1 has a small logarithm
     epsilon = log_interval(worst.value, bits) / _interval(worst.length, bits)
     return SmallestEpsilon(_rounded_up_as_printed(epsilon), worst.level, worst.pair, worst.outcome)
 
 
 def _rounded_up_as_printed(epsilon: Interval) -> float:
-    """epsilon rounded up, so that neither the float nor the decimal it prints, as levels read it, is below."""
+    """Return epsilon rounded up, so that neither the float nor its printed decimal is below epsilon."""
     value = round_up(epsilon)
     return value if exact(value) >= epsilon.upper else math.nextafter(value, math.inf)
 
 
 def _is_steeper(first: _LikelihoodRatio, second: _LikelihoodRatio) -> bool:
-    """Whether one needs a larger epsilon than the other: decided exactly, but for ties along different surds."""
+    """Return whether ``first`` needs a larger epsilon: exact, except for ties of distances that are different surds."""
     if not first.smaller or not second.smaller:
         return not first.smaller and bool(second.smaller)
     if first.length == second.length:
@@ -119,7 +111,7 @@ def _is_steeper(first: _LikelihoodRatio, second: _LikelihoodRatio) -> bool:
     if first_level is not None and second_level is not None:
         return first_level > second_level
     first_cross, second_cross = partial(_cross_product, first, second), partial(_cross_product, second, first)
-    # A doubled way has an equal slope, which no number of bits decides: a tie.
+    # Equal slopes of different surds cannot be decided by any number of bits: treat them as a tie.
     return bool(is_lower(second_cross, first_cross, 2048))
 
 
@@ -132,13 +124,14 @@ def _interval(length: Fraction | Surd, bits: int) -> Interval:
 
 
 def kept_level(law: Law, shift: Number | None = None) -> Level:
-    """The smallest level that the law keeps against the shift, and against every smaller one.
+    """Return the smallest level that noise satisfies if neighbouring answers differ by at most |shift|.
 
-    For the sensitivity D it is ceil(|shift| / D) times the law's level for a staircase, on the integers or the reals,
-    and |shift| / D times it for the Laplace and the geometric law. At D itself, the default, it is the law's level.
+    For noise of sensitivity D, multiply the level of the noise by ceil(|shift| / D) for the staircase distributions,
+    and by |shift| / D for the Laplace and the geometric distribution. The default shift is D, which gives the level
+    itself.
 
     Raises:
-        OutOfRange: for the shift 0, where there is nothing to distinguish and every level is kept.
+        OutOfRange: for the shift 0, where nothing is to be distinguished and every level holds.
 
     Source: [geng2012], (24) and (76); shifts beyond the sensitivity: proofs/theory/trade-off.md.
 
@@ -149,27 +142,28 @@ def kept_level(law: Law, shift: Number | None = None) -> Level:
     instance(law, Law, "law")
     strictest = law.worst_level(curve_distance(law, shift))
     if strictest is None:
-        raise OutOfRange("the shift must not be 0: there every level is kept", came=shift, where="kept_level")
+        raise OutOfRange("the shift must not be 0: equal answers satisfy every level", came=shift, where="kept_level")
     return strictest
 
 
 def check_promise(
     law: Law, epsilon: Number | Level | None = None, *, alpha: Number | None = None, shift: Number | None = None
 ) -> None:
-    """Check that a law keeps a level, and no stricter one: the bound on its likelihood ratios holds and is attained.
+    """Check that a level is the smallest one that noise satisfies: likelihood ratios obey the bound and attain it.
 
-    The level of the largest likelihood ratio is compared with the promised one, exactly; and on the integers the law's
-    own probabilities are compared at an outcome where that ratio is attained, as Fractions where they are rational and
-    as intervals where they are not. Of a law of your own, its two formulas are compared with each other, too; the
-    largest ratio is looked for where its probabilities are at least 1e-280.
+    The level of the largest likelihood ratio is compared exactly with the claimed level. For noise on the integers, the
+    probabilities at an outcome that attains the ratio are compared too: as Fractions if they are rational, else as
+    intervals. For your own distribution, its two formulas are compared with each other as well, and the largest ratio
+    is searched where probabilities are at least 1e-280.
 
     Args:
-        law: Law of noise.
-        epsilon, alpha: Level promised; by default the law's own.
-        shift: Largest distance of neighbouring query answers; by default the law's sensitivity.
+        law: Noise distribution.
+        epsilon, alpha: Level to check; the level of the distribution by default.
+        shift: Largest distance of neighbouring query answers; the sensitivity of the distribution by default.
 
     Raises:
-        PromiseBroken: when a likelihood ratio exceeds e^epsilon, or none attains it: then noise is wasted.
+        PromiseBroken: if a likelihood ratio exceeds e^epsilon, or if none attains it, which means more noise than
+            needed.
 
     >>> from utmost.noise import Geometric
     >>> check_promise(Geometric(epsilon=1, sensitivity=3))
@@ -194,14 +188,19 @@ def check_promise(
 
 
 def _check_probabilities(law: IntegerLaw, shift: int, strictest: Level) -> None:
-    """P(X = y) alpha = P(X = y + shift) at the worst place y, by the law's own probabilities."""
+    """Check P(X = y) alpha = P(X = y + shift) at the worst outcome y, with the probabilities of the distribution."""
     y = law.worst_place(shift)
     if strictest.is_rational and law.is_rational:
         attained = law.pmf(y) * strictest.alpha_fraction() == law.pmf(y + shift)
     else:
         near, far, alpha = law.pmf_interval(y), law.pmf_interval(y + shift), strictest.alpha_interval()
-        # A level that no decimal says is rounded up to a float: that much may be wasted.
+        # An irrational level is rounded up to a float, so the bound need not be attained exactly.
         wasted = 0 if isinstance(law, ProfileLaw) else Fraction(strictest.epsilon_float) / (1 << 51)
         attained = not (near * alpha).is_below(far * (1 - wasted)) and not far.is_below(near * alpha)
     if not attained:
-        raise PromiseBroken(f"the probabilities at {y} and {y + shift} must be alpha apart", came=law, where="pmf")
+        raise PromiseBroken(
+            f"the probability at {y + shift} must be alpha times the probability at {y}",
+            came=law,
+            where="pmf",
+            remedy="Correct pmf, or the level that the distribution states.",
+        )

@@ -1,4 +1,4 @@
-"""The power of an adversary's best test, and distances between two hypotheses."""
+"""The best test of an adversary between two hypotheses, and distances between the hypotheses."""
 
 from collections.abc import Callable, Iterable
 from fractions import Fraction
@@ -19,30 +19,30 @@ from utmost.errors import OutOfRange
 
 
 def tradeoff(law: Law | Any, false_alarm: object, shift: Number | None = None) -> Any:
-    r"""The smallest missed-detection probability of any test between X and X + shift.
+    r"""Return the smallest missed-detection probability of any test between X and X + shift.
 
-    A test looks at one release and rejects "no shift" on a set S, or with a probability that depends on the release.
-    Its false-alarm probability is P(X in S), its missed-detection probability P(X + shift not in S), and
+    A test observes one release and rejects "no shift" on a set S, or with a probability that depends on the release.
+    Its false-alarm probability is P(X in S), its missed-detection probability is P(X + shift not in S), and
 
         tradeoff(law, p) = min { P(X + shift not in S) : P(X in S) <= p },    S randomised.
 
-    For the staircase, the geometric and the discrete staircase law it is piecewise linear with slopes -b^-j, and for
-    the Laplace law linear, hyperbolic, linear; both hold at every shift, inside the sensitivity and beyond.
+    For the staircase, the geometric and the discrete staircase distribution the curve is piecewise linear with slopes
+    -b^-j; for the Laplace distribution it is linear, then hyperbolic, then linear. Both hold at every shift.
 
     Args:
-        law: Law of noise; or a pair of rows of a channel, distinguished outcome by outcome.
+        law: Noise distribution, or two rows of a channel, which take no shift.
         false_alarm: p, a number or an array in [0, 1].
-        shift: Distance of the hypotheses; the law's sensitivity by default. An integer for integer laws.
+        shift: Distance of the hypotheses, an integer for integer noise; the sensitivity of the noise by default.
 
     Returns:
-        A number or a read-only array like ``false_alarm``: Fractions where p and the law are rational, else floats.
-        A float is the value at a p within a few units in the last place of the one given.
+        A number or a read-only array like ``false_alarm``: Fractions if p and the distribution are rational, else
+        floats. A float is the exact value for some p within a few units in the last place of the given one.
 
     Raises:
-        OutOfRange: when p lies outside [0, 1], or a shift is given with rows.
-        NotANumber: when p or the shift is no number, or the shift no integer where the noise is.
+        OutOfRange: if p lies outside [0, 1], or a shift is given with rows.
+        NotANumber: if p or the shift is no number, or the shift of integer noise is no integer.
 
-    Cost: a closed form for each p, whatever the sensitivity and the shift; exact ones take a bisection.
+    Cost: a closed form for each p; exact values take a bisection.
     Source: [geng2012], equations (3) to (11) and (15); the other curves are derived in proofs/theory/trade-off.md.
 
     >>> from utmost.noise import DiscreteStaircase, Laplace
@@ -59,12 +59,12 @@ def tradeoff(law: Law | Any, false_alarm: object, shift: Number | None = None) -
 def frontier(false_alarm: object, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> Any:
     """The smallest missed-detection probability that a level allows: max(1 - e^epsilon p, e^-epsilon (1 - p)).
 
-    No epsilon-private mechanism of any kind has a curve below it. The geometric law at its sensitivity attains it, and
-    so does the staircase of gamma = 1/2, but no other staircase and no Laplace law.
+    No epsilon-private mechanism has a trade-off curve below this one. The geometric distribution at its sensitivity and
+    the staircase distribution with gamma = 1/2 attain it; other staircases and Laplace distributions do not.
 
     Args:
         false_alarm: p, a number or an array in [0, 1].
-        epsilon, alpha: Level, one of them.
+        epsilon, alpha: Level; give one of the two.
 
     Source: [geng2012], equations (10) and (11).
 
@@ -75,7 +75,7 @@ def frontier(false_alarm: object, epsilon: Number | Level | None = None, *, alph
 
 
 def on_curve(curve: Curve, false_alarm: object) -> Any:
-    """The curve's height at a number or an array of probabilities, in the kind of number they and the curve share."""
+    """Return the height of the curve at each probability, as Fractions if curve and probabilities are rational."""
     p = as_array(false_alarm, "false_alarm")
     outside = (p < 0) | (p > 1)
     if np.any(outside):
@@ -88,29 +88,29 @@ def on_curve(curve: Curve, false_alarm: object) -> Any:
     return frozen(near.reshape(p.shape)) if p.ndim else float(near[0])
 
 
-# Below half of the smallest float there is nothing left to decide: it rounds up to that float.
+# Any number below half of the smallest float rounds up to the smallest float.
 _MOST_BITS = 2200
 
 
 def delta(
     law: Law | Any, epsilon: Number | Level | None = None, shift: Number | None = None, *, alpha: Number | None = None
 ) -> Fraction | float:
-    """The least delta for which the release is (epsilon, delta)-private against the shift.
+    """Return the smallest delta for which a release is (epsilon, delta)-private for answers that differ by ``shift``.
 
-    delta = max over events S of P(X + shift in S) - e^epsilon P(X in S), the hockey-stick divergence. It never grows
-    when the shift shrinks inside the sensitivity, so that the default, the sensitivity itself, is the worst of all
-    shifts that one individual can cause; there it is 0 exactly from the law's own epsilon on.
+    delta = max over events S of P(X + shift in S) - e^epsilon P(X in S), the hockey-stick divergence. Within the
+    sensitivity delta does not decrease with |shift|, so the default, the sensitivity, is the worst shift that one
+    person can cause. At the default shift, delta is 0 if and only if epsilon is at least the epsilon of the noise.
 
     Args:
-        law: Law of noise, or a pair of rows of a channel (in this order: X has the first).
-        epsilon, alpha: Level, one of them; here epsilon may be 0 and alpha may be 1.
-        shift: Any shift that `tradeoff` takes.
+        law: Noise distribution, or two rows of a channel, the first for X.
+        epsilon, alpha: Level; give one of the two. Here epsilon may be 0, and alpha may be 1.
+        shift: As for `tradeoff`.
 
     Returns:
-        A Fraction where law, level and answer are rational, else the float just above: a reported delta is rounded up.
+        A Fraction if noise, level and delta are rational, else a float, rounded up.
 
     Raises:
-        NotALevel: for a negative epsilon and for what is no level.
+        NotALevel: for a negative epsilon, and for an invalid level.
 
     >>> from utmost.noise import Geometric, Laplace
     >>> delta(Geometric(alpha="1/2"), 0), delta(Geometric(alpha="1/2"), alpha="3/4"), delta(Geometric(alpha="1/2"), 1)
@@ -127,7 +127,7 @@ def delta(
 
 
 def profile(law: Law | Any, epsilons: Iterable[Number | Level], shift: Number | None = None) -> NDArray[np.float64]:
-    """`delta` at each of several epsilons, as floats rounded up.
+    """Return `delta` at each of several epsilons, as floats rounded up.
 
     >>> from utmost.noise import Laplace
     >>> profile(Laplace(epsilon=1), [0, 0.5, 1]).round(4).tolist()
@@ -139,10 +139,11 @@ def profile(law: Law | Any, epsilons: Iterable[Number | Level], shift: Number | 
 
 
 def total_variation(law: Law | Any, shift: Number | None = None) -> Fraction | float:
-    """The total variation between X and X + shift: the best test's lead over guessing, max of 1 - p - tradeoff(p).
+    """Return the total variation distance of X and X + shift, the maximum over p of 1 - p - tradeoff(p).
 
-    It is `delta` at epsilon 0. For a staircase law at its sensitivity it is (1 - mu) tanh(epsilon/2), where mu is the
-    mass of the outcomes that reveal nothing; for the Laplace law at the shift s it is 1 - exp(-epsilon s / (2 D)).
+    It equals `delta` at epsilon 0. For a staircase distribution at its sensitivity it is (1 - mu) tanh(epsilon/2),
+    where mu is the probability of the outcomes with likelihood ratio 1; for the Laplace distribution at shift s it is
+    1 - exp(-epsilon s / (2 D)).
 
     >>> from utmost.noise import Geometric
     >>> total_variation(Geometric(alpha="1/2")), total_variation(Geometric(alpha="1/2"), shift=0)
@@ -152,7 +153,7 @@ def total_variation(law: Law | Any, shift: Number | None = None) -> Fraction | f
 
 
 def _level_or_zero(epsilon: Number | Level | None, alpha: Number | None) -> Level | None:
-    """The level, or None for epsilon 0."""
+    """Return the level, or None for epsilon 0."""
     if alpha is None and epsilon is not None and not isinstance(epsilon, Level) and _equals(epsilon, 0):
         return None
     if epsilon is None and alpha is not None and _equals(alpha, 1):
@@ -168,7 +169,7 @@ def _equals(value: Number, number: int) -> bool:
 
 
 def _rounded_up(enclosed: Callable[[int], Interval]) -> float:
-    """The float just above a number in [0, 1], from intervals fine enough to leave one or two candidates."""
+    """Return the float just above a number in [0, 1], from intervals so narrow that at most two floats remain."""
     bits = 160
     while (interval := _within_unit(enclosed, bits)).high - interval.low > interval.low >> 60 and bits < _MOST_BITS:
         bits *= 2
@@ -176,7 +177,7 @@ def _rounded_up(enclosed: Callable[[int], Interval]) -> float:
 
 
 def _within_unit(enclosed: Callable[[int], Interval], bits: int) -> Interval:
-    """The interval; all of [0, 1] where a divisor is too small for so many bits."""
+    """Return the interval, or [0, 1] if a divisor is too small for this number of bits."""
     try:
         return enclosed(bits)
     except OutOfRange:

@@ -25,15 +25,16 @@ class Consumer(Display):
 
     Args:
         prior: (n,), see `priors.prior`.
-        loss: Named loss (`losses.absolute`), a function l(i, r), or an (n, k) matrix.
-        actions: Number k of actions of a named loss or function; as many as secrets when left out.
+        loss: Named loss (`losses.absolute`), function l(i, r) of secret i and action r, or (n, k) matrix.
+        actions: Number k of actions of a named loss or function; n when left out.
 
     Attributes:
         prior: (n,), read-only.
         rule: Loss as a named loss, or None for a matrix.
 
     Raises:
-        NotAPrior, NotALoss: see `priors.prior` and `losses.loss_matrix`; and for sizes that differ.
+        NotAPrior, NotALoss: see `priors.prior` and `losses.loss_matrix`.
+        NotALoss: if the loss has other than n rows, or other than k columns.
 
     >>> from utmost.design.spaces import losses, priors
     >>> Consumer(priors.uniform(2), losses.binary).loss.tolist()
@@ -121,7 +122,6 @@ class Consumer(Display):
 
 @unpickler
 def _rebuilt(prior: Array, rule: Loss | None, actions: int, table: Array | None) -> Consumer:
-    """A consumer from parts that were checked before."""
     consumer = object.__new__(Consumer)
     consumer._set_fields(frozen(prior), rule, actions, None if table is None else frozen(table))
     return consumer

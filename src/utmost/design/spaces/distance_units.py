@@ -1,4 +1,4 @@
-"""Distances with their unit, and levels stated for one: 200 m, 10 min, "1 per 200 m", "ln 2 per 50 km"."""
+"""Distances with a unit ("200 m", "10 min"), and privacy levels per distance ("1 per 200 m", "ln 2 per 50 km")."""
 
 import re
 from fractions import Fraction
@@ -40,15 +40,11 @@ _LOGARITHM = re.compile(r"\s*([0-9][0-9./]*)?\s*\*?\s*(?:ln|log)\s*\(?\s*([0-9][
 
 
 def unit_named(text: str) -> str:
-    """The short name of a unit; a word that is no length and no time, such as cells, is its own.
-
-    >>> unit_named("Kilometres"), unit_named("min"), unit_named("cells")
-    ('km', 'min', 'cells')
-    """
+    """Return the short name of a unit, km for "Kilometres"; other words, such as cells, are returned unchanged."""
     word = text.strip().lower()
     if not word:
-        raise OutOfRange("a unit must have a name, such as m, km or min", came="none")
-    # A unit stands in the sentence of a guarantee, which must not say anything else.
+        raise OutOfRange("a unit must have a name, such as m, km or min", came="an empty text")
+    # The unit is printed inside the sentence of a guarantee, so it must not be able to change that sentence.
     if not _UNIT.fullmatch(word):
         raise OutOfRange("a unit must be one word of at most 20 letters, such as m, km or min", came=text, where="unit")
     singular = word.removesuffix("s") if word != "s" else word
@@ -56,31 +52,27 @@ def unit_named(text: str) -> str:
 
 
 def is_unit(text: str) -> bool:
-    """Whether text names a unit of length or of time.
-
-    >>> is_unit("minutes"), is_unit("cells")
-    (True, False)
-    """
+    """Check whether text names a unit of length or of time: "minutes" does, "cells" does not."""
     word = text.strip().lower()
     return bool(_UNIT.fullmatch(word)) and any(unit_named(word) in scale for scale in _SCALES.values())
 
 
 def distance_in(distance: Number, unit: str | None) -> Fraction:
-    """A distance as a number of units, exactly.
+    """Return a distance as an exact number of ``unit``.
 
     Args:
-        distance: Number of these units, or text with a unit of its own: "200 m", "1/2 km", "10 min".
-        unit: Unit of the distances; None for plain numbers.
+        distance: Number of ``unit``, or text with its own unit: "200 m", "1/2 km", "10 min".
+        unit: Unit of the result; None for a space whose distances have no unit.
 
     Raises:
-        OutOfRange: for text that is no distance, a distance that is not positive, and a unit of another kind.
+        OutOfRange: for text that is no distance, a distance that is not positive, and a length in place of a time.
 
     >>> distance_in("1/2 km", "m"), distance_in(3, "min"), distance_in("90 s", "min")
     (Fraction(500, 1), Fraction(3, 1), Fraction(3, 2))
     """
     parts = _DISTANCE.fullmatch(distance) if isinstance(distance, str) else None
     if isinstance(distance, str) and (parts is None or not distance.strip()):
-        raise OutOfRange("a distance is written as a number and its unit, such as 200 m", came=distance)
+        raise OutOfRange("a distance must be a number and a unit, such as 200 m", came=distance)
     number, own = parts.groups() if parts is not None else (distance, None)
     try:
         length = Fraction(1) if number is None else exact(number, "the distance")
@@ -92,7 +84,7 @@ def distance_in(distance: Number, unit: str | None) -> Fraction:
 
 
 def _ratio(own: str, unit: str | None) -> Fraction:
-    """The number of ``unit`` in one ``own``."""
+    """Return how many ``unit`` make one ``own``: 1000 for km in m."""
     wanted = None if unit is None else unit_named(unit)
     if own == wanted:
         return Fraction(1)
@@ -102,7 +94,8 @@ def _ratio(own: str, unit: str | None) -> Fraction:
     if wanted is None:
         remedy = "Give the distance as a plain number, or the secrets as `places`, whose distances have a unit."
         raise OutOfRange("the distances of this space have no unit", came=own, remedy=remedy)
-    raise OutOfRange(f"the distance must be in {wanted}, or in what measures the same", came=own)
+    known = ", ".join(next((scale for scale in _SCALES.values() if wanted in scale), [wanted]))
+    raise OutOfRange(f"the distance must be in {wanted}", came=own, remedy=f"Give it in one of these units: {known}.")
 
 
 def level_per(
@@ -112,25 +105,29 @@ def level_per(
     per: Number | None = None,
     unit: str | None = None,
 ) -> Level:
-    """The level of one unit of distance, stated for any distance.
+    """Return the level of one unit of distance, from the level of any distance.
 
     Args:
-        epsilon: Number; "ln 2" or "1/2 ln 3", for which alpha is an exact power of a rational; or with its distance,
-            "1 per 200 m".
-        alpha: exp(-epsilon), in place of epsilon.
-        per: Distance of that level, see `distance_in`; one unit by default.
+        epsilon: Number; or text such as "ln 2" or "1/2 ln 3", for which alpha is an exact power of a rational; or text
+            with a distance, such as "1 per 200 m".
+        alpha: exp(-epsilon), instead of epsilon.
+        per: Distance at which this level holds, see `distance_in`; one unit by default.
         unit: Unit of the distances.
 
     Raises:
-        NotALevel: for what is no level, and for two distances.
-        OutOfRange: for what is no distance.
+        NotALevel: for an invalid level, and for a distance in both ``epsilon`` and ``per``.
+        OutOfRange: for an invalid distance.
 
     >>> level_per("ln 2 per 50 km", unit="m").scaled(50_000), level_per(1, per="200 m", unit="m")
     (level(alpha='1/2'), level(epsilon='1/200'))
     """
     if isinstance(epsilon, str) and re.search(r"\bper\b", epsilon):
         if per is not None:
-            raise NotALevel("a level is for one distance", came="two")
+            raise NotALevel(
+                "a level must have one distance",
+                came=f"{epsilon!r} and per={per!r}",
+                remedy="Write the distance in the text, or pass per=; not both.",
+            )
         epsilon, _, per = (part.strip() for part in re.split(r"\b(per)\b", epsilon, maxsplit=1))
     logarithm = _logarithm(epsilon) if isinstance(epsilon, str) and alpha is None else None
     stated = level(epsilon, alpha) if logarithm is None else logarithm
@@ -138,7 +135,7 @@ def level_per(
 
 
 def _logarithm(text: str) -> Level | None:
-    """The level whose epsilon is a multiple of a logarithm, or None for other text."""
+    """Return the level whose epsilon is written as a logarithm, such as "1/2 ln 3"; None for other text."""
     parts = _LOGARITHM.fullmatch(text)
     if parts is None:
         return None

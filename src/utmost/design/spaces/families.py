@@ -1,4 +1,4 @@
-"""Families of metrics with a formula: counts, discrete, Hamming, cycles and lattices."""
+"""Spaces whose metric is a formula: counts, discrete, Hamming, cycles and lattices."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from utmost.design.spaces.space import Metric, Space
 
 @dataclass(frozen=True, slots=True)
 class LineMetric(Metric):
-    """d(i, j) = |i - j| on {0, ..., n}; nothing is stored but n."""
+    """d(i, j) = |i - j| on {0, ..., n}."""
 
     written: ClassVar[str] = "spaces.counts({0.n})"
 
@@ -36,8 +36,8 @@ class LineMetric(Metric):
 def counts(n: int) -> Space:
     """The possible results {0, ..., n} of a count over n >= 0 rows, with d(i, j) = |i - j|.
 
-    Two databases that differ in one row have results at distance at most 1, so a channel on this space keeps a level
-    exactly when the count is released at that level.
+    Two databases that differ in one row have counts at distance at most 1. A channel on this space therefore satisfies
+    a level if and only if releasing the count through the channel does.
 
     Source: [ghosh2009], section 2.1.
 
@@ -67,7 +67,7 @@ class DiscreteMetric(Metric):
 
 
 def discrete(k: int) -> Space:
-    """k >= 1 secrets at distance 1 from each other: the local model, and sum queries.
+    """k >= 1 secrets, any two at distance 1: used in the local model, and for sum queries.
 
     Source: [fernandes2022], section VI-B (the metric d_D).
 
@@ -103,9 +103,9 @@ class HammingMetric(Metric):
 
 
 def hamming(bits: int) -> Space:
-    """All 2^bits strings of bits >= 1 binary digits, at the number of places in which they differ.
+    """All 2^bits strings of bits >= 1 binary digits; the distance is the number of digits in which two strings differ.
 
-    Secret x has the label of its binary digits, first digit first.
+    The label of secret x is the tuple of its binary digits, most significant digit first.
 
     Source: [fernandes2022], section VI-D.
 
@@ -150,10 +150,7 @@ def cycle(n: int) -> Space:
 
 @dataclass(frozen=True, slots=True)
 class EuclideanGridMetric(Metric):
-    """d = sqrt(dr^2 + dc^2) between the points (r, c) of a rows x cols lattice; point (r, c) is number r cols + c.
-
-    Squared distances are integers, so every distance is known exactly, as a `Surd` where it is irrational.
-    """
+    """d = sqrt(dr^2 + dc^2) between the points (r, c) of a rows x cols lattice; point (r, c) has number r cols + c."""
 
     written: ClassVar[str] = "spaces.grid({0.rows}, {0.cols})"
 
@@ -165,18 +162,19 @@ class EuclideanGridMetric(Metric):
         return self.rows * self.cols
 
     def squares(self, x: Any, y: Any) -> Any:
-        """The integers d(x, y)^2, elementwise."""
+        """Return d(x, y)^2 elementwise, as integers."""
         dr, dc = _row_and_column_steps(self.cols, x, y)
         return dr * dr + dc * dc
 
     def distance(self, x: Any, y: Any) -> Any:
         return np.sqrt(self.squares(x, y))
 
+    # A distance is irrational unless its square is a square of integers; `lengths` gives irrational ones as `Surd`.
     def lengths(self, x: Any, y: Any) -> Any:
         return _exact_roots(self.squares(x, y))
 
     def edges(self) -> NDArray[np.intp]:
-        """Pairs with no lattice point on the segment between them: dr and dc have no common divisor."""
+        """Return the pairs with no lattice point on the segment between them: dr and dc have no common divisor."""
         x, y = np.triu_indices(self.size, k=1)
         essential = np.gcd(*_row_and_column_steps(self.cols, x, y)) == 1
         return np.column_stack([x[essential], y[essential]])
@@ -202,7 +200,7 @@ class ManhattanGridMetric(Metric):
         return np.add(*_row_and_column_steps(self.cols, x, y))
 
     def edges(self) -> NDArray[np.intp]:
-        """The neighbours in a row or in a column."""
+        """Return the pairs of neighbours in a row or in a column."""
         numbers = np.arange(self.size).reshape(self.rows, self.cols)
         across = np.column_stack([numbers[:, :-1].ravel(), numbers[:, 1:].ravel()])
         down = np.column_stack([numbers[:-1].ravel(), numbers[1:].ravel()])
@@ -220,7 +218,7 @@ GridMetric = Literal["euclidean", "manhattan"]
 def grid(rows: int, cols: int, metric: GridMetric = "euclidean") -> Space:
     """The rows x cols points of a lattice with step 1, labelled (row, column).
 
-    For another step, scale the level: a step of 100 m at epsilon per metre is step 1 at 100 epsilon.
+    For a lattice with another step, scale the level: with a step of 100 m, epsilon per metre is 100 epsilon per step.
 
     Source: [fernandes2022], section VI-C.
 

@@ -1,4 +1,4 @@
-"""Places as people have them: labels and coordinates, with distances in metres or minutes that never overstate."""
+"""Spaces of places with labels and coordinates; distances in metres or minutes never exceed the true ones."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
@@ -36,34 +36,24 @@ from utmost.design.spaces.space import Space, TableMetric, distance_table
 from utmost.errors import BadTable, NotAMetric, OutOfRange, Unsupported
 
 _EARTH_RADIUS = 6_371_008.8  # the mean radius, in metres
-_CENTRE_TOLERANCE = Fraction(1, 10**9)  # degrees by which two versions of h3 may round the centre of a cell apart
+_CENTRE_TOLERANCE = Fraction(1, 10**9)  # degrees by which two versions of h3 may round the centre of a cell differently
 
 Way = Literal["great-circle", "geodesic", "metres", "roads", "cells"]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Geography(Display, PickledByFields):
-    """The positions of places, and how their distances were made.
+    """The positions of places, and how their distances were measured."""
 
-    Attributes:
-        unit: Unit of the distances: "m", "km", "min", "cells".
-        way: Way in which distances were measured.
-        positions: Latitude and longitude in degrees, or northing and easting, exact; None for nodes without any.
-        in_degrees: Whether positions are latitudes and longitudes.
-        table: Table that the places came in, a row each; None for a dict, for cells and for networks.
-        crs: Reference system of the table, if it had one.
-        rounded: Step to which distances were rounded down, in their unit.
-        metres: Number of metres of one unit of a plane's coordinates; 1 elsewhere.
-    """
-
-    unit: str
-    way: str
+    unit: str  # of the distances: "m", "km", "min", "cells"
+    way: str  # of measuring: "great-circle", "geodesic", "metres", "roads" or "cells"
+    # Exact latitudes and longitudes in degrees, or northings and eastings; None for network nodes without coordinates.
     positions: tuple[Coordinates, ...] | None
     in_degrees: bool | None = None
-    table: Any = None
-    crs: Any = None
-    rounded: Fraction = Fraction(1)
-    metres: Fraction = Fraction(1)
+    table: Any = None  # the user's table of places, one row each; None for a dict, cells and networks
+    crs: Any = None  # the reference system of the table
+    rounded: Fraction = Fraction(1)  # the step, in `unit`, to which distances were rounded down
+    metres: Fraction = Fraction(1)  # in one unit of the coordinates of a plane; 1 otherwise
 
     def part(self, rows: Sequence[int]) -> "Geography":
         """The geography of some of the places, in this order."""
@@ -76,9 +66,9 @@ class Geography(Display, PickledByFields):
 class Places(Space):
     """A space whose secrets are places with labels, made by `places`.
 
-    The promise is about places: the probabilities at two places at distance d differ by a factor of at most
-    e^(epsilon d). A position is first replaced by its nearest place (`nearest`), so that two positions are protected
-    from each other as their places are.
+    The guarantee is for places: the probabilities of an answer at two places at distance d differ by a factor of at
+    most e^(epsilon d). `nearest` replaces a position by its nearest place, so two positions are protected from each
+    other as much as their nearest places are.
 
     Attributes:
         geography: Positions of the places, and the unit of their distances.
@@ -100,7 +90,7 @@ class Places(Space):
 
     @property
     def crs(self) -> Any:
-        """The reference system that the places came with, or None."""
+        """The coordinate reference system of the table of places; None where the table had none."""
         return self.geography.crs
 
     @property
@@ -111,27 +101,33 @@ class Places(Space):
             Unsupported: for places without coordinates.
         """
         if self.geography.positions is None:
-            raise Unsupported("these places have no coordinates", came="nodes of a network without y and x")
+            raise Unsupported(
+                "places must have coordinates",
+                came="nodes of a network without y and x",
+                remedy="Give each node of the graph the attributes y (latitude) and x (longitude).",
+            )
         return np.array([[float(north), float(east)] for north, east in self.geography.positions])
 
     def nearest(self, latitude: Any, longitude: Any = None, *, reach: float | None = None) -> Any:
-        """The label of the place that a position is nearest to, or an array of them for arrays of positions.
+        """Return the label of the place nearest to a position; an array of labels for arrays of positions.
 
-        This happens to the secret before any noise: it costs no privacy, and the promise is then of the places. For
-        positions r apart that lie within h of their places, the places are at most r + 2 h apart. Near the border of
-        two places rounding may decide; what is promised does not depend on it.
+        The position is replaced before any noise is added, which costs no privacy; the guarantee is then for places.
+        If two positions at distance r lie within h of their places, these places are at most r + 2 h apart. For a
+        position at nearly the same distance from two places, rounding may decide; the guarantee does not depend on
+        that choice.
 
         Args:
-            latitude, longitude: Degrees, or northing and easting for a plane; or a GeoSeries or GeoDataFrame of
-                points alone, brought to the places' reference system.
+            latitude, longitude: Degrees; northing and easting for a plane; or one GeoSeries or GeoDataFrame of points;
+                it is converted to the reference system of the places.
             reach: Largest distance of a position from its place, in metres along a straight line, or in the unit of a
                 plane. If left out, ten times the distance from the middle of the map to its farthest place, and on the
-                earth at least 10 km: whatever is farther is of another map, or has its coordinates exchanged.
-                `math.inf` takes all to their nearest.
+                earth at least 10 km: a position farther away belongs to another map, or has latitude and longitude
+                exchanged. `math.inf` accepts every position.
 
         Raises:
-            BadTable: for coordinates that are missing or no numbers, and for a position out of reach; none is quoted,
-                nor counted. A refusal depends on the secret, and is for whoever holds it.
+            BadTable: for missing coordinates, coordinates that are no numbers, and a position out of reach. The message
+                neither quotes nor counts positions, but whether it appears depends on the secret: show it only to
+                people who may see the positions.
 
         Cost: O(n) for each position.
 
@@ -154,26 +150,26 @@ class Places(Space):
             if (squares.min(axis=1) > farthest * farthest).any():
                 raise BadTable(
                     "every position must lie within reach of the map",
-                    came="one that is farther away",
+                    came="a position that is farther away",
                     where="nearest",
-                    remedy="Latitude comes first, or northing. Pass reach=math.inf to take all to their nearest place.",
+                    remedy="Pass latitude (or northing) first. Pass reach=math.inf to accept every position.",
                 )
         labels = np.empty(self.size, dtype=object)
         labels[:] = self.labels
         return labels[nearest_rows[0]] if north.ndim == 0 else labels[nearest_rows].reshape(north.shape)
 
     def locate(self, labels: Any) -> Any:
-        """Answers as places again: the rows of the table that these labels came in, repeated as asked.
+        """Return the rows of the table of places that these labels name, one row for each label.
 
         Args:
             labels: Label, or list of labels.
 
         Returns:
-            Rows of the same kind of table, a GeoDataFrame with its crs; a list of (latitude, longitude) for places
-            that came in no table.
+            Rows in the same kind of table, a GeoDataFrame with its crs; a list of (latitude, longitude) for places that
+            were not given as a table.
 
         Raises:
-            OutOfRange: for what is no place.
+            OutOfRange: for a label that is none of the places.
 
         >>> places({"Oslo": (59.91, 10.75), "Bergen": (60.39, 5.32)}).locate(["Bergen"])
         [(60.39, 5.32)]
@@ -186,14 +182,19 @@ class Places(Space):
         )
         for at, label in enumerate(listed):
             if label not in number:
-                raise OutOfRange("an answer must be one of the places", came="another", where=f"answer {at}")
+                raise OutOfRange(
+                    "an answer must be the label of one of the places",
+                    came="another label",
+                    where=f"answer {at}",
+                    remedy="The labels are in `labels` of the space.",
+                )
         rows = [number[label] for label in listed]
         if self.geography.table is not None:
             return _rows(self.geography.table, rows)
         return [tuple(pair) for pair in self.coordinates[rows].tolist()]
 
     def column(self, name: str) -> list[Any]:
-        """A column of the table that the places came in, such as how many people live in each.
+        """Return a column of the table of places, such as the population of each place.
 
         Raises:
             OutOfRange: where there is no such column.
@@ -201,15 +202,19 @@ class Places(Space):
         name = text(name, "name")
         table = self.geography.table
         if name not in _column_names(table):
-            raise OutOfRange("the places' table must have this column", came=repr(name), where="column")
+            known = ", ".join(map(str, _column_names(table)))
+            remedy = f"Name one of its columns: {known}." if known else "These places were not given as a table."
+            raise OutOfRange(
+                "the table of places must have this column", came=repr(name), where="column", remedy=remedy
+            )
         values = table[name]
         return list(values.to_pylist() if hasattr(values, "to_pylist") else values)
 
     def restrict(self, secrets: Sequence[int]) -> "Places":
-        """The same positions for some of the places, in the order given.
+        """Return the space of some of the places, in the given order.
 
-        Distances are measured again among these alone, as `places` does with ``among``: never below those of the whole.
-        Distances along roads stay, whose paths go through every node.
+        Distances are computed again from the positions of these places, as `places` does with ``among``, so none gets
+        smaller. Distances along roads stay the same: their paths may go through any node.
         """
         restricted = Space.restrict(self, secrets)
         labels, part = tuple(restricted.labels), self.geography.part([int(k) for k in secrets])
@@ -219,36 +224,58 @@ class Places(Space):
     def _read_positions(self, latitude: Any, longitude: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         if longitude is None:
             if not hasattr(latitude, "geometry"):
-                raise BadTable("a position must be a latitude and a longitude", came="one of them")
-            # Northings and eastings of a GeoSeries in the reference system of the places.
+                raise BadTable(
+                    "a position must be a latitude and a longitude",
+                    came="a latitude only",
+                    remedy="Pass both, or one GeoSeries of points.",
+                )
+            # Convert a GeoSeries to the reference system of the places.
             points = latitude
             mine, theirs = self.crs, points.crs
             if (mine is None) != (theirs is None) and not (mine is None and self.geography.in_degrees):
-                raise BadTable("places and positions must both have a reference system", came="one of them")
+                lacking = "places" if mine is None else "positions"
+                raise BadTable(
+                    "places and positions must both have a reference system",
+                    came=f"{lacking} without one",
+                    remedy="Call set_crs(...) on the GeoSeries or GeoDataFrame that lacks it.",
+                )
             if theirs is not None and theirs != mine:
                 points = points.to_crs(mine if mine is not None else "EPSG:4326")
             latitude, longitude = np.asarray(points.geometry.y), np.asarray(points.geometry.x)
+        incomplete = BadTable(
+            "every position must have a latitude and a longitude",
+            came="a missing or infinite coordinate",
+            remedy="Remove the positions whose coordinates are missing.",
+        )
         if np.ma.is_masked(latitude) or np.ma.is_masked(longitude):
-            raise BadTable("every position must have a latitude and a longitude", came="one without")
+            raise incomplete
         try:
             north, east = np.broadcast_arrays(np.asarray(latitude, np.float64), np.asarray(longitude, np.float64))
         except (TypeError, ValueError, OverflowError):
-            raise BadTable("positions must be numbers, as many latitudes as longitudes", came="others") from None
+            raise BadTable(
+                "positions must be numbers, as many latitudes as longitudes",
+                came="something that is no number, or two lengths",
+                remedy="Pass two arrays of numbers of one length.",
+            ) from None
         if not (np.isfinite(north).all() and np.isfinite(east).all()):
-            raise BadTable("every position must have a latitude and a longitude", came="one without")
+            raise incomplete
         if self.geography.in_degrees and (abs(north).max(initial=0) > 90 or abs(east).max(initial=0) > 360):
-            raise BadTable("positions must be latitudes and longitudes in degrees", came="others")
+            raise BadTable(
+                "a latitude must lie in -90..90 degrees, and a longitude in -360..360",
+                came="a number outside",
+                remedy="Pass the latitude first; convert coordinates in metres to degrees.",
+            )
         return north, east
 
     @property
     def _least_reach(self) -> float:
-        """10 km on the earth; in a plane, whose unit nobody says, a map of one place has no size."""
+        """Return the smallest default reach: 10 km on the earth; in a plane 0, or infinity for a single place."""
         if self.geography.in_degrees:
             return 10_000 / _EARTH_RADIUS
         return 0.0 if self.size > 1 else float("inf")
 
     def _reach(self, reach: float) -> float:
-        """A reach in the unit of `_vectors`."""
+        """Return a reach in the unit of `_vectors`: radians on the earth, the unit of the coordinates in a plane."""
         try:
             metres = float("nan") if isinstance(reach, bool | str) else float(reach)
         except (TypeError, ValueError, OverflowError):
@@ -258,7 +285,7 @@ class Places(Space):
         return metres / _EARTH_RADIUS if self.geography.in_degrees else metres
 
     def _vectors(self, positions: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Points among which the nearest in space is the nearest place: on the sphere, or in the plane."""
+        """Return vectors whose straight-line distances order the places as their true distances do."""
         if not self.geography.in_degrees:
             return positions
         north, east = np.radians(positions).T
@@ -281,21 +308,21 @@ def places(
     among: Sequence[Hashable] | None = None,
     both_ways: bool = False,
 ) -> Places:
-    """A space of labelled places, from what people have.
+    """Return the space of places in a table, a file, a dict, a graph or a list of cells.
 
-    Distances are rational numbers of ``unit`` that keep every triangle inequality exactly and are never above the
-    distances they stand for: rounded down to whole ``rounded``, and then to the shortest path through other places. So
-    a level along them is a level along the true ones.
+    Distances are rational numbers of ``unit``. Each is rounded down to a multiple of ``rounded``, and then reduced to
+    the shortest path through other places: the triangle inequality holds exactly, and no distance exceeds the true
+    one. A channel that satisfies a level for these distances therefore satisfies it for the true distances.
 
     Args:
         table: CSV or Parquet file, or any dataframe, with a column of names, of latitudes and of longitudes; a file
             of points that ends in .geojson, whose properties are its columns; a dict from names to (latitude,
             longitude); a GeoSeries (labels from its index) or a GeoDataFrame (from its column ``name``, or its index);
             a list of H3 cells; a graph of networkx or osmnx.
-        name, latitude, longitude: Columns, called so if left out. With metric="metres" the last two are northing
-            and easting.
-        metric: "great-circle": along the earth, at most the distance on the ellipsoid WGS84 and at least 98.9 % of it.
-            "geodesic": the same, and nearer to it: short by two millionths at 300 km, two hundred-thousandths at 1 000.
+        name, latitude, longitude: Names of the three columns. With metric="metres" the last two are northing and
+            easting.
+        metric: "great-circle": along the earth, between 98.9 % and 100 % of the distance on the ellipsoid WGS84.
+            "geodesic": the same, but shorter by only two millionths at 300 km, two hundred-thousandths at 1 000 km.
             "metres": in the plane of the coordinates. "roads": the shortest paths of a graph. "cells": of H3. If left
             out: "metres" for a projected reference system, "roads" for a graph, "cells" for cells, else "great-circle".
         unit: Unit of the distances: by default "m" ("cells" for cells); for roads, the unit of ``weight``.
@@ -303,17 +330,17 @@ def places(
             unit for roads and for other units than metres.
         weight: Attribute of a graph's edges that holds their lengths; "length" if left out, which osmnx writes, in
             metres.
-        among: Places to keep, by label; for a graph, paths go through the others all the same.
-        both_ways: Whether one-way streets of a directed graph are taken both ways.
+        among: Labels of the places to keep. The paths of a graph may still go through the other nodes.
+        both_ways: Whether paths may use the one-way streets of a directed graph in both directions.
 
     Raises:
         BadTable: for columns, rows or coordinates that are missing or no numbers.
-        NotAMetric: for labels that come twice, two places at one point or nearer than ``rounded``, and graphs that are
-            not connected or not symmetric.
-        OutOfRange: for coordinates that lie nowhere, and for a unit or a metric that does not go with the table.
+        NotAMetric: for repeated labels, two places at one point or nearer than ``rounded``, and graphs that are not
+            connected or not symmetric.
+        OutOfRange: for coordinates that are not on the earth, and for a unit or a metric that does not fit the table.
         Unsupported: for cells where h3 is not installed.
 
-    Cost: n^2 certified arcs and n^3 additions: 400 places a second, 1 000 about ten.
+    Cost: n^2 certified arcs and n^3 additions: one second for 400 places, about ten for 1 000.
 
     >>> towns = places({"Oslo": (59.91, 10.75), "Bergen": (60.39, 5.32), "Hamar": (60.79, 11.07)})
     >>> towns.labels, towns.unit, towns.distances[0].tolist()
@@ -327,11 +354,20 @@ def places(
         one_of(metric, Way, "metric", "places")
     network, cells = is_network(table), is_cells(table)
     if (metric == "roads") != network and (metric == "roads" or metric is not None):
-        raise OutOfRange("roads are measured along a graph, and nothing else is", came=metric, where="places")
+        remedy = "Leave metric out." if network else "Pass a graph of networkx or osmnx, or another metric."
+        raise OutOfRange(
+            'metric "roads" needs a graph, and a graph needs "roads"', came=metric, where="places", remedy=remedy
+        )
     if metric == "cells" and not cells:
-        raise OutOfRange("cells are counted between H3 cells", came=type(table).__name__, where="places")
+        remedy = "Pass a list of H3 cells, or another metric."
+        raise OutOfRange('metric "cells" needs H3 cells', came=type(table).__name__, where="places", remedy=remedy)
     if cells and metric == "metres":
-        raise OutOfRange("cells lie on the earth", came=metric, where="places")
+        raise OutOfRange(
+            "H3 cells lie on the earth, not in a plane",
+            came=f"metric={metric!r}",
+            where="places",
+            remedy='Leave metric out, or pass "great-circle" or "geodesic".',
+        )
     way: Way | None = metric or ("roads" if network else "cells" if cells else None)
     counted = unit_named(unit if unit is not None else "cells" if way == "cells" else "m")
     step = _step(rounded, counted)
@@ -356,12 +392,7 @@ def places(
 
 
 def check_geography(where: Geography) -> None:
-    """Check that words are from their lists, and that degrees and metres go with the metric and the reference system.
-
-    Raises:
-        OutOfRange: for another metric, and for a unit that is not written by its short name.
-        BadTable: for what does not go together.
-    """
+    """Check that unit, metric and reference system are known and agree: degrees on the earth, lengths in a plane."""
     one_of(where.way, Way, "metric", "places")
     if unit_named(where.unit) != where.unit:
         remedy = f"Write {unit_named(where.unit)}."
@@ -369,26 +400,33 @@ def check_geography(where: Geography) -> None:
     degrees, metres = system(where.crs)
     if where.crs is not None and degrees is None and (where.way != "roads" or where.in_degrees is not None):
         remedy = "Where pyproj is not installed, only EPSG:4326 is known: pip install pyproj."
-        raise BadTable("the reference system must be known", came="another", where="crs", remedy=remedy)
+        raise BadTable("the reference system must be known", came=where.crs, where="crs", remedy=remedy)
     in_degrees = degrees if where.way == "roads" else where.way != "metres"
-    # A network's nodes may carry latitudes without saying in which system.
+    # Nodes of a road network may have coordinates without a reference system.
     is_stated = where.way != "roads" or where.crs is not None
     if is_stated and (where.in_degrees is not in_degrees or degrees not in (None, in_degrees)):
         required = "positions must be in degrees on the earth, and in lengths in a plane"
-        raise BadTable(required, came="others", where="in_degrees")
+        came = f"in_degrees={where.in_degrees} with metric {where.way!r} and crs {where.crs!r}"
+        raise BadTable(required, came=came, where="in_degrees", remedy=f"Write in_degrees={bool(in_degrees)}.")
     if where.metres != (metres if where.way == "metres" else 1):
-        raise BadTable("the metres of a plane must be those of its reference system", came="others", where="metres")
+        required = "metres must be the length of one unit of the plane's reference system, and 1 on the earth"
+        raise BadTable(
+            required,
+            came=str(where.metres),
+            where="metres",
+            remedy=f"Write {metres if where.way == 'metres' else 1}.",
+        )
 
 
 def measured(labels: Sequence[Hashable], where: Geography) -> TableMetric:
-    """The distances of places, from their positions alone (from their labels for cells).
-
-    Raises:
-        BadTable: for roads, whose lengths no position shows, and for positions that are not those of the cells.
-        NotAMetric, OutOfRange: as `places`.
-    """
+    """Compute the distances of places from their positions; for H3 cells, from their labels."""
     if where.positions is None or where.way == "roads":
-        raise BadTable("distances are measured between positions", came=where.way, where="places")
+        raise BadTable(
+            "distances must be computable from positions",
+            came=f"metric {where.way!r}",
+            where="places",
+            remedy="Read the places again from the road network: lengths of roads do not follow from positions.",
+        )
     known = PlaceTable(labels, list(where.positions), None, where.crs, where.in_degrees, where.metres)
     if where.way == "cells":
         at_centres = places_of_cells(labels).positions or []
@@ -398,12 +436,17 @@ def measured(labels: Sequence[Hashable], where: Geography) -> TableMetric:
             for a, b in zip(pair, own, strict=True)
         ]
         if max(apart) > _CENTRE_TOLERANCE:
-            raise BadTable("positions must be the centres of their cells", came="others", where="places")
+            raise BadTable(
+                "positions must be the centres of their H3 cells",
+                came=f"one that differs by {float(max(apart)):.3g} degrees",
+                where="places",
+                remedy="Pass the cells alone: their centres follow.",
+            )
     return _as_metric(labels, _distance_steps(known, where.way, where.rounded, where.unit), where)
 
 
 def _step(rounded: Number | None, unit: str) -> Fraction:
-    """The step to which distances are rounded down, in their unit."""
+    """Return the step, in ``unit``, to which distances are rounded down; by default 1 for m and cells, else 1/1000."""
     if rounded is not None:
         return distance_in(rounded, unit)
     return Fraction(1) if unit in ("m", "cells") else Fraction(1, 1000)
@@ -414,24 +457,34 @@ def _distance_steps(known: PlaceTable, way: str, step: Fraction, unit: str) -> A
     assert positions is not None, "what is no network has positions"
     if way == "cells":
         if unit != "cells" or step != 1:
-            raise OutOfRange("cells are counted one by one", came=f"{step} {unit}", where="places")
+            raise OutOfRange(
+                "distances between cells must be counted in steps of 1 cell",
+                came=f"{step} {unit}",
+                where="places",
+                remedy='Leave out unit and rounded, or pass metric="great-circle".',
+            )
         return np.asarray(cell_steps(known.labels), dtype=np.int64)
     metres = step * distance_in(f"1 {unit}", "m")
     if way in ("great-circle", "geodesic"):
         if known.in_degrees is False:
-            remedy = "Bring them to degrees first: to_crs(4326)."
-            raise OutOfRange("great circles need latitudes and longitudes", came="a projected system", remedy=remedy)
+            remedy = "Convert the table to degrees first: to_crs(4326)."
+            raise OutOfRange(f"metric {way!r} needs latitudes and longitudes", came="a projected system", remedy=remedy)
         check_on_earth(known.labels, positions)
         _check_apart(known.labels, list(map(_unique_coordinates, positions)))
         return (geodesic_steps if way == "geodesic" else great_circle_steps)(positions, metres)
     if known.in_degrees:
-        raise OutOfRange("distances in the plane need a projected system", came="degrees", where="places")
+        raise OutOfRange(
+            'metric "metres" needs a projected reference system',
+            came="degrees",
+            where="places",
+            remedy="Leave metric out, or convert the table with to_crs(...) to a projected system.",
+        )
     _check_apart(known.labels, positions)
     return plane_steps(positions, metres / known.metres)
 
 
 def _unique_coordinates(position: Coordinates) -> Coordinates:
-    """One spelling for each point of the earth: longitudes once around, and none at the poles."""
+    """Return equal coordinates for equal points: longitudes lie in 0..360, and are 0 at a pole."""
     latitude, longitude = position
     return latitude, Fraction(0) if abs(latitude) == 90 else longitude % 360
 
@@ -442,19 +495,19 @@ def _check_apart(labels: Sequence[Hashable], positions: Sequence[Coordinates]) -
         if position in first:
             raise NotAMetric(
                 "places must lie at different points",
-                came=f"{first[position]!r} and {label!r} at one",
-                remedy="Keep one of them: nothing tells them apart.",
+                came=f"{first[position]!r} and {label!r} at the same point",
+                remedy="Keep one of the two.",
             )
         first[position] = label
 
 
 def _as_metric(labels: Sequence[Hashable], steps: NDArray[np.int64], where: Geography) -> TableMetric:
-    """Distances in whole steps, made a metric by the paths through other places."""
+    """Return the metric of shortest paths through other places, from distances in whole steps."""
     for x, y in np.argwhere((steps == 0) & ~np.eye(len(steps), dtype=bool))[:1]:
         raise NotAMetric(
             "places must be at least as far apart as distances are rounded to",
             came=f"{labels[x]!r} and {labels[y]!r} nearer than {where.rounded} {where.unit}",
-            remedy='Join them, or round to less: rounded="1 cm", say.',
+            remedy='Merge the two places, or pass a smaller step, such as rounded="1 cm".',
         )
     least = closure(steps)
     table: Array = least if where.rounded == 1 else distance_table(np.asarray(fractions(least) * where.rounded))
@@ -462,29 +515,33 @@ def _as_metric(labels: Sequence[Hashable], steps: NDArray[np.int64], where: Geog
 
 
 def _chosen_places(known: PlaceTable, among: Sequence[Hashable]) -> PlaceTable:
-    """Some of the places, in this order."""
     number = {label: k for k, label in enumerate(known.labels)}
     for label in among:
         if label not in number:
-            raise OutOfRange("every place to keep must be in the table", came=str(label), where="among")
+            raise OutOfRange(
+                "every place to keep must be in the table",
+                came=str(label),
+                where="among",
+                remedy="Remove it from among=, or check its spelling.",
+            )
     rows = [number[label] for label in among]
     if not rows:
-        raise BadTable("places must be at least one", came="none", where="among")
+        raise BadTable(
+            "at least one place must be kept", came="none", where="among", remedy="Leave among= out to keep all."
+        )
     assert known.positions is not None, "what is no network has positions"
     positions, table = [known.positions[k] for k in rows], known.table
     return replace(known, labels=list(among), positions=positions, table=None if table is None else _rows(table, rows))
 
 
 def _column_names(table: Any) -> list[Any]:
-    """The columns of a table of any kind; a GeoSeries has none."""
-    for attribute in ("column_names", "columns"):  # Arrow's columns have no names of their own
+    for attribute in ("column_names", "columns"):  # `columns` of an Arrow table holds arrays, not names
         if hasattr(table, attribute):
             return list(getattr(table, attribute))
     return list(table) if isinstance(table, dict) else []
 
 
 def _rows(table: Any, rows: Sequence[int]) -> Any:
-    """Rows of a table of any kind, in this order."""
     if hasattr(table, "iloc"):
         return table.iloc[list(rows)]
     if isinstance(table, dict):

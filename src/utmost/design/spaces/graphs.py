@@ -1,4 +1,4 @@
-"""Places joined by roads, at the length of the shortest path; trees among them."""
+"""Spaces whose metric is the length of the shortest path in a graph or a tree."""
 
 from collections.abc import Hashable, Iterable
 from math import lcm
@@ -15,24 +15,24 @@ EdgeEnds = list[tuple[int, int]]
 
 
 def graph(edges: Any, weight: str | None = None) -> Space:
-    """The nodes of a connected graph, with the length of the shortest path between them.
+    """Return the nodes of a connected graph; the distance of two nodes is the length of the shortest path between them.
 
     Args:
         edges: Pairs (u, v), of length 1, or triples (u, v, length) with positive lengths (integers, Fractions and text
-            stay exact); or an undirected networkx graph, whose edge attribute "weight" is read where it is present. Of
-            several edges between two nodes the shortest counts.
-        weight: Attribute that holds the lengths of a networkx graph, "length" in those of osmnx; every edge must
-            have it then, and loops, which lead nowhere, are passed over.
+            stay exact); or an undirected networkx graph, whose edge attribute "weight" gives the length, 1 where it is
+            missing. If several edges join two nodes, the shortest counts.
+        weight: Edge attribute of a networkx graph that holds the lengths ("length" in graphs of osmnx). Every edge must
+            have it; loops are ignored.
 
     Returns:
-        A space whose labels are the nodes: 0, 1, ..., n-1 in this order if these are the nodes, else in the order in
-        which they first appear.
+        A space whose labels are the nodes, in increasing order if they are 0, 1, ..., n-1, else in the order of their
+        first appearance.
 
     Raises:
         NotAMetric: for an unconnected or directed graph, a loop, an edge without positive length, and no edges at all.
-        OutOfRange: for a weight where the edges are a list.
+        OutOfRange: if ``weight`` is given and the edges are a list.
 
-    Cost: O(n m) for n nodes and m edges in each of a few sweeps.
+    Cost: a few sweeps of O(n m) for n nodes and m edges.
 
     >>> star = graph([("hub", "a"), ("hub", "b"), ("hub", "c", "1/2")])
     >>> star.labels, star.length(1, 3)
@@ -46,7 +46,7 @@ def graph(edges: Any, weight: str | None = None) -> Space:
 
 
 def _read_edges(edges: Any, weight: str | None = None) -> tuple[list[Hashable], EdgeEnds, Array]:
-    """The nodes, the edges as pairs of their numbers, and the lengths in one kind of number."""
+    """Return the nodes, the edges as pairs of node numbers, and the lengths, all Fractions or all floats."""
     number: dict[Any, int] = {}
     if hasattr(edges, "is_directed"):
         if edges.is_directed():
@@ -55,20 +55,22 @@ def _read_edges(edges: Any, weight: str | None = None) -> tuple[list[Hashable], 
         number = {node: k for k, node in enumerate(edges.nodes)}
         edges = _network_edges(edges, weight)
     elif weight is not None:
-        raise OutOfRange("only a networkx graph has a weight by name", came=weight, where="weight")
+        remedy = "Leave weight out: write each length as the third part of its edge."
+        raise OutOfRange("only a networkx graph has edge attributes", came=weight, where="weight", remedy=remedy)
     ends, lengths = [], []
     for edge in edge_list(edges):
         if not isinstance(edge, tuple | list) or len(edge) not in (2, 3):
             raise NotAMetric("an edge must be a pair (u, v) or a triple (u, v, length)", came=quoted(edge))
         u, v, length = (*edge, 1)[:3]
         if not isinstance(u, Hashable) or not isinstance(v, Hashable):
-            raise NotAMetric("a node must be a label: a number or text, say", came=type(u).__name__)
+            remedy = "Name the nodes by numbers, text or tuples."
+            raise NotAMetric("a node must be hashable", came=type(u).__name__, remedy=remedy)
         if u == v:
             raise NotAMetric("an edge must join two different nodes", came=f"a loop at {u!r}")
         ends.append((number.setdefault(u, len(number)), number.setdefault(v, len(number))))
         lengths.append(length)
     if not number:
-        raise NotAMetric("a graph needs at least one edge", came="none")
+        raise NotAMetric("a graph needs at least one edge", came="none", remedy="Pass pairs (u, v).")
     nodes, lengths_read = list(number), _positive_lengths(lengths, ends, list(number))
     if all(type(node) is int for node in nodes) and set(nodes) == set(range(len(nodes))):
         nodes, ends = sorted(nodes), [(nodes[u], nodes[v]) for u, v in ends]
@@ -76,7 +78,7 @@ def _read_edges(edges: Any, weight: str | None = None) -> tuple[list[Hashable], 
 
 
 def _network_edges(network: Any, weight: str | None) -> list[tuple[Hashable, Hashable, Any]]:
-    """The edges of a networkx graph with their lengths; without a named attribute a missing length is 1."""
+    """Return the edges (u, v, length) of a networkx graph; without ``weight`` a missing length is 1."""
     if weight is None:
         return list(network.edges(data="weight", default=1))
     edges = [edge for edge in network.edges(data=weight) if edge[0] != edge[1]]
@@ -87,11 +89,7 @@ def _network_edges(network: Any, weight: str | None) -> list[tuple[Hashable, Has
 
 
 def edge_list(edges: Any) -> list[Any]:
-    """Edges as a list, whatever holds them.
-
-    Raises:
-        NotAMetric: for what holds none.
-    """
+    """Return the edges as a list; raise NotAMetric if ``edges`` cannot be iterated."""
     if not isinstance(edges, Iterable) or isinstance(edges, type | range) or getattr(edges, "ndim", 1) == 0:
         raise NotAMetric("an edge must be a pair (u, v) or a triple (u, v, length)", came=type(edges).__name__)
     return list(edges)
@@ -107,7 +105,7 @@ def _positive_lengths(lengths: list[Any], ends: EdgeEnds, nodes: list[Hashable])
 
 
 def _breadth_first_order(nodes: list[Hashable], ends: EdgeEnds) -> list[int]:
-    """The edges in the order in which a breadth-first search from the first node meets them."""
+    """Return the numbers of the edges in the order in which a breadth-first search from the first node finds them."""
     touching: list[list[int]] = [[] for _ in nodes]
     for k, (u, v) in enumerate(ends):
         touching[u].append(k)
@@ -127,10 +125,8 @@ def _breadth_first_order(nodes: list[Hashable], ends: EdgeEnds) -> list[int]:
 
 
 def _shortest_paths(n: int, ends: EdgeEnds, lengths: Array) -> Array:
-    """All shortest paths: every edge is used to shorten the rows of its two ends until nothing changes.
-
-    Sweeping the edges outward and back settles a tree in one round, and graphs near a tree or a lattice in a few.
-    """
+    """Return all shortest paths: every edge shortens the paths from its two ends, until no path gets shorter."""
+    # Sweeping the edges outward and back needs one round for a tree, and few rounds for graphs near a tree or lattice.
     scale = lcm(*(length.denominator for length in lengths)) if is_exact(lengths) else 1
     steps = [int(length * scale) for length in lengths] if is_exact(lengths) else lengths.tolist()
     far = sum(steps) + 1
@@ -145,7 +141,7 @@ def _shortest_paths(n: int, ends: EdgeEnds, lengths: Array) -> Array:
             np.minimum(paths[v], paths[u] + step, out=paths[v])
             np.minimum(paths[u], paths[v] + step, out=paths[u])
     if not is_exact(lengths):
-        return distance_table(np.minimum(paths, paths.T))  # the two directions may differ in the last place
+        return distance_table(np.minimum(paths, paths.T))  # rounding may make the two directions differ
     return paths if scale == 1 and number_kind is np.int64 else distance_table(np.asarray(fractions(paths) / scale))
 
 
@@ -154,11 +150,11 @@ _MOST_NODES = 100_000
 
 
 def tree(edges: Any) -> Space:
-    """The nodes of a tree, with the length of the path between them.
+    """Return the nodes of a tree; the distance of two nodes is the length of the path between them.
 
     Args:
-        edges: Edges as for `graph`: pairs (u, v), triples (u, v, length), or a networkx graph; or a dict that names
-            each node's parent, None for the root.
+        edges: Edges as for `graph`: pairs (u, v), triples (u, v, length), or a networkx graph; or a dict from each
+            node to its parent, None for the root.
 
     Raises:
         NotAMetric: for edges that close a cycle, and see `graph`.
@@ -170,7 +166,8 @@ def tree(edges: Any) -> Space:
     if isinstance(edges, dict):
         roots = [node for node, parent in edges.items() if parent is None]
         if len(roots) != 1:
-            raise NotAMetric("a tree has one root, whose parent is None", came=f"{len(roots)} roots")
+            remedy = "Give every node but one a parent."
+            raise NotAMetric("a tree has one root, whose parent is None", came=f"{len(roots)} roots", remedy=remedy)
         for node, parent in edges.items():
             if parent is not None and parent not in edges:
                 raise NotAMetric("every parent must be a node", came=f"{parent!r}, the parent of {node!r}")

@@ -1,4 +1,4 @@
-"""The algebra of losses: sums, multiples, fewer and more secrets; and whether a loss on counts is monotone.
+"""Sum, scale, restrict and extend losses; check whether a loss on counts is monotone.
 
 Functions take and return matrices; ``losses.binary.matrix(n)`` is the matrix of a named loss.
 """
@@ -18,10 +18,10 @@ from utmost.errors import NotALoss, NotMonotone, OutOfRange, quoted
 
 
 def joint_loss(one: object, two: object) -> Array:
-    """The sum of two losses with an action for each: l((v, w), x) = l1(v, x) + l2(w, x).
+    """Return the sum of two losses, with one action for each: l((v, w), x) = l1(v, x) + l2(w, x).
 
-    The two actions are chosen apart, so the uncertainties add up: U_l = U_l1 + U_l2, for every prior and channel. And a
-    mechanism that is universally optimal for both is so for their sum.
+    The two actions are chosen independently, so the uncertainties add up for every prior and channel:
+    U_l = U_l1 + U_l2. A mechanism that is universally optimal for both losses is universally optimal for their sum.
 
     Args:
         one: (n, k).
@@ -42,9 +42,10 @@ def joint_loss(one: object, two: object) -> Array:
 
 
 def scaled_loss(weights: object, loss: object) -> Array:
-    """(v l)(w, x) = v(x) l(w, x): errors about secret x weigh v(x) times as much.
+    """(v l)(w, x) = v(x) l(w, x): errors about secret x cost v(x) times as much.
 
-    It amounts to another prior: U_vl[p, C] = s U_l[q, C] with q_x = p_x v(x) / s and s = sum_x p_x v(x).
+    Scaling the loss has the same effect as changing the prior: U_vl[p, C] = s U_l[q, C] with q_x = p_x v(x) / s and
+    s = sum_x p_x v(x).
 
     Args:
         weights: (n,), nonnegative; or one number for all secrets.
@@ -67,7 +68,7 @@ def scaled_loss(weights: object, loss: object) -> Array:
 
 
 def restricted_loss(loss: object, secrets: Sequence[int]) -> Array:
-    """A loss on some of its secrets only, in the order given: (n, k) to (len(secrets), k).
+    """Return the rows of a loss that belong to some secrets, in the given order: (n, k) becomes (len(secrets), k).
 
     Source: [fernandes2022], section IV-C (the loss l restricted to X').
 
@@ -83,10 +84,11 @@ def restricted_loss(loss: object, secrets: Sequence[int]) -> Array:
 
 
 def lifted_loss(loss: object, secrets: Sequence[int], size: int) -> Array:
-    """A loss on some secrets as one on all, 0 beyond them.
+    """Extend a loss on some secrets to all secrets; the loss is 0 for the other secrets.
 
-    If a mechanism restricted to the secrets is universally optimal among the mechanisms on them, then it is so
-    for the lifted loss among all; the converse fails.
+    If a mechanism restricted to ``secrets`` is universally optimal for the loss among the mechanisms on ``secrets``,
+    then the mechanism is universally optimal for the extended loss among the mechanisms on all secrets. The converse
+    fails.
 
     Args:
         loss: (k, actions).
@@ -110,13 +112,13 @@ def lifted_loss(loss: object, secrets: Sequence[int], size: int) -> Array:
     return frozen(lifted)
 
 
-# Rows are checked this many entries at a time, so that a consumer on 10 000 counts needs no full matrix.
+# Rows are checked in blocks of this many entries, so that a consumer on 10 000 counts needs no full matrix.
 _ENTRIES = 1 << 18
 
 
 @dataclass(frozen=True, slots=True)
 class Breach:
-    """A violation of monotonicity: for this secret the farther action costs too little beside the nearer one."""
+    """A violation of monotonicity: for this secret the farther action costs too little compared with the nearer one."""
 
     secret: int
     nearer: int
@@ -130,16 +132,17 @@ class Breach:
 
 
 def check_monotone(loss: object, strict: bool = False, *, each_side: bool = False) -> None:
-    """Refuse a loss that does not grow with the distance |i - r| of the answer r from the result i.
+    """Check that a loss grows with the distance |i - r| of the answer r from the true result i.
 
     Args:
         loss: `Consumer`, or a loss matrix (results 0..n, answers 0, 1, ...).
-        strict: Farther answer must cost more, not only as much.
-        each_side: Compare answers on the same side of i only. Ghosh et al. ask that l(i, r) be nondecreasing in
-            |i - r|, so that answers equally far above and below i cost the same; with ``each_side`` they need not.
+        strict: Whether a farther answer must cost strictly more than a nearer one.
+        each_side: Whether to compare only answers on the same side of i. Ghosh et al. require l(i, r) to be
+            nondecreasing in |i - r|, so answers equally far above and below i cost the same; with ``each_side`` their
+            costs may differ.
 
     Raises:
-        NotMonotone: naming the entry, the first one in reading order.
+        NotMonotone: with the first entry, row by row, that breaks the condition.
 
     Cost: O(n k).
 
@@ -166,7 +169,7 @@ def is_monotone(loss: object, strict: bool = False, *, each_side: bool = False) 
 
 
 def first_breach(loss: object, strict: bool = False, *, each_side: bool = False) -> Breach | None:
-    """The first entry, in reading order, that breaks monotonicity; None where there is none."""
+    """Return the first entry, row by row, that breaks monotonicity; None where there is none."""
     strict, each_side = truth(strict, "strict"), truth(each_side, "each_side")
     if not isinstance(loss, Consumer):
         return _first_breach_of_rows(loss_matrix(loss), 0, strict, each_side)
@@ -186,10 +189,8 @@ def first_breach(loss: object, strict: bool = False, *, each_side: bool = False)
 
 
 def _first_breach_of_rows(rows: Array, first: int, strict: bool, each_side: bool) -> Breach | None:
-    """The first breach in some rows of a loss matrix, which belong to the secrets first, first + 1, ...
-
-    Answers side by side are compared, and answers equally far above and below: the rest follows.
-    """
+    """Return the first breach in the rows of a loss matrix for the secrets first, first + 1, ...; else None."""
+    # Comparing neighbours on each side, and answers equally far above and below, is enough: other comparisons follow.
     candidates = _first_breach_on_a_side(rows, first, strict) + (
         [] if each_side else _first_breach_of_mirrors(rows, first)
     )
@@ -201,7 +202,7 @@ def _first_breach_of_rows(rows: Array, first: int, strict: bool, each_side: bool
 
 
 def _first_breach_on_a_side(rows: Array, first: int, strict: bool) -> list[tuple[int, int, int]]:
-    """The first (row, farther, nearer) with neighbouring answers on one side of i."""
+    """Return the first (row, farther, nearer), for neighbouring answers on one side of i, that is a breach; else []."""
     growth = rows[:, 1:] - rows[:, :-1]
     i, r = np.indices(growth.shape)
     away: Array = np.asarray(r >= i + first)  # the step from r to r + 1 leads away from i
@@ -211,7 +212,7 @@ def _first_breach_on_a_side(rows: Array, first: int, strict: bool) -> list[tuple
 
 
 def _first_breach_of_mirrors(rows: Array, first: int) -> list[tuple[int, int, int]]:
-    """The first (row, farther, nearer) with answers equally far above and below i."""
+    """Return the first (row, farther, nearer), for answers equally far above and below i, that is a breach; else []."""
     i, r = np.indices(rows.shape)
     opposite: Array = np.asarray(2 * (i + first) - r)
     inside = (opposite >= 0) & (opposite < rows.shape[1])

@@ -18,7 +18,7 @@ from utmost.core.exact.own_names import own_names
 from utmost.design.spaces.space import Metric, Space
 from utmost.errors import NotALoss, NotANumber, OutOfRange
 
-# Python prints integers of up to 4300 digits, and a loss has its numbers in its name.
+# The name of a loss contains its numbers, and Python prints no integer of more than 4300 digits.
 _MOST_PRICE_DIGITS = 4000
 _FIRST_TOO_LONG = 10**_MOST_PRICE_DIGITS
 
@@ -28,9 +28,9 @@ class Loss(Display):
     """A loss as a rule l(i, r) of secret i and action r, both numbered from 0.
 
     Attributes:
-        rule: Takes two integer arrays and broadcasts over them.
+        rule: Function of two integer arrays that broadcasts over them.
         name: Name of the loss in displays.
-        exact: Whether its values are rational, or None if only the values decide.
+        exact: Whether its values are rational; None if that must be seen from the values.
         of_difference: Whether l(i, r) depends on r - i alone.
     """
 
@@ -40,26 +40,26 @@ class Loss(Display):
     of_difference: bool = False
 
     def __call__(self, secret: Any, action: Any) -> Any:
-        """l(secret, action), elementwise over arrays."""
+        """Return l(secret, action), elementwise over arrays."""
         check_numbers(secret, "secret")
         check_numbers(action, "action")
         try:
             np.broadcast_shapes(np.shape(secret), np.shape(action))
         except ValueError:
             came = f"{np.shape(secret)} and {np.shape(action)}"
-            raise OutOfRange("secrets and actions must have shapes that fit each other", came=came) from None
+            raise OutOfRange("secrets and actions must have shapes that broadcast together", came=came) from None
         try:
             return self.rule(secret, action)
         except OverflowError:
             raise OutOfRange("secret and action must be numbers that a float can hold", came="larger ones") from None
 
     def block(self, secrets: Array, actions: Array, floats: bool = False) -> Array:
-        """The matrix of l(i, r) for some secrets i and some actions r, checked, in its kind of number.
+        """Return the matrix of l(i, r) for some secrets i and actions r, with its entries checked.
 
         Args:
             secrets: Integers, in any order.
             actions: Integers, in any order.
-            floats: Give the nearest float64 instead of Fractions.
+            floats: Whether to give the nearest float64 in place of Fractions.
         """
         floats = truth(floats, "floats")
         i = np.ravel(indices(secrets, sys.maxsize, "secrets"))[:, None]
@@ -91,10 +91,10 @@ class Loss(Display):
 
 
 def loss_matrix(values: object) -> Array:
-    """Any nonnegative (secrets, actions) array as a loss, read-only, in its kind of number.
+    """Return a nonnegative (secrets, actions) array as a read-only loss matrix, of Fractions if exact, else of float64.
 
     Raises:
-        NotALoss: for a negative entry, no entry, and what is no matrix of numbers.
+        NotALoss: for a negative entry, a matrix without entries, and anything but a matrix of numbers.
 
     >>> loss_matrix([[0, "1/2"], [1, 0]]).shape
     (2, 2)
@@ -108,7 +108,7 @@ def loss_matrix(values: object) -> Array:
     return matrix
 
 
-# A larger power is nobody's loss, and the work of an exact one grows with it without end.
+# Exact powers cost time that grows with p without bound, and nobody needs larger ones.
 _LARGEST_POWER, _MOST_POWER_DIGITS = 1000, 100
 
 
@@ -153,7 +153,7 @@ def thresholded(t: Number) -> Loss:
 
 
 def capped(limit: Number, loss: Loss | None = None) -> Loss:
-    """min(l(i, r), limit): beyond the limit nothing gets worse. l is |i - r| when left out.
+    """min(l(i, r), limit): larger errors cost no more than the limit. The loss l is |i - r| when left out.
 
     >>> capped(2).matrix(5)[0].tolist()
     [Fraction(0, 1), Fraction(1, 1), Fraction(2, 1), Fraction(2, 1), Fraction(2, 1)]
@@ -170,7 +170,7 @@ def capped(limit: Number, loss: Loss | None = None) -> Loss:
 
 
 def distance(space: Space) -> Loss:
-    """d(i, r), the distance of the answer from the secret in any space.
+    """d(i, r), the distance in ``space`` of the answer r from the secret i.
 
     Source: [fernandes2022], equation 12 (the loss Avg).
 
@@ -184,14 +184,16 @@ def distance(space: Space) -> Loss:
 
 
 def from_function(function: Callable[[int, int], Any], name: str = "from_function") -> Loss:
-    """Any function l(i, r) of one secret and one action, both plain integers.
+    """Return the loss given by a function l(i, r) of one secret and one action, both plain integers.
 
     >>> from_function(lambda i, r: 0 if r >= i else i - r).matrix(2).tolist()
     [[Fraction(0, 1), Fraction(0, 1)], [Fraction(1, 1), Fraction(0, 1)]]
     """
     name = text(name, "name")
     if not callable(function):
-        raise NotALoss("a loss must be a function of secret and action", came=function)
+        raise NotALoss(
+            "a loss must be a function of secret and action", came=function, remedy="Pass lambda i, r: abs(i - r)."
+        )
     return Loss(partial(_by_elements, function), name)
 
 
@@ -236,7 +238,11 @@ def _distance(metric: Metric, i: Any, r: Any) -> Any:
             return metric.distance(i, r)
     except IndexError:
         pass
-    raise OutOfRange("secret and action must be numbers of elements of the space", came="others", where="distance")
+    raise OutOfRange(
+        f"secret and action must be integers in 0..{metric.size - 1}, the numbers of the secrets of the space",
+        came="other numbers",
+        where="distance",
+    )
 
 
 def _by_elements(function: Callable[[int, int], Any], i: Any, r: Any) -> Any:
@@ -247,7 +253,7 @@ def _by_elements(function: Callable[[int, int], Any], i: Any, r: Any) -> Any:
 
 
 def _written(number: Any) -> str:
-    """A number as it is typed back: a fraction in quotes, for 1/3 without them is a float."""
+    """Return a number as Python source, with quotes around a fraction: 1/3 without quotes would be a float."""
     if isinstance(number, float):
         return repr(number)
     return str(number) if number.denominator == 1 else repr(str(number))
@@ -282,21 +288,13 @@ nib = Loss(_nib, "nib", exact=True, of_difference=True)
 
 @dataclass(frozen=True, slots=True)
 class NamedLoss:
-    """A row of the table of named losses, from which menus, refusals and the tests of help texts and pages are made.
+    """A row of the table of named losses, from which menus, refusals, help texts and pages are made."""
 
-    Attributes:
-        make: The loss, or a function that makes it from its numbers.
-        form: How it is written: the name, and what its numbers stand for.
-        example: One such loss.
-        meaning: What an answer costs, in a few words.
-        for_readers: Whether it is offered to readers of answers; nib rewards mistakes.
-    """
-
-    make: Loss | Callable[..., Loss]
-    form: str
+    make: Loss | Callable[..., Loss]  # the loss, or a function that makes the loss from its numbers
+    form: str  # the name, with placeholders for the numbers
     example: str
-    meaning: str
-    for_readers: bool
+    meaning: str  # the cost of an answer, in a few words
+    for_readers: bool  # False for nib, which rewards mistakes
 
 
 LOSSES = {
@@ -318,7 +316,7 @@ LOSSES = {
 
 
 def loss_named(name: str) -> Loss:
-    """The loss with this name: "absolute", "squared", "binary", "nib", or one with its numbers behind a colon.
+    """Return the loss with this name: "absolute", "squared", "binary", "nib", or a name with numbers after a colon.
 
     Raises:
         OutOfRange: for any other name, and for numbers that the loss does not take.

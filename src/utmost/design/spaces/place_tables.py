@@ -1,4 +1,4 @@
-"""Places read from what people have: files and tables, dicts, GeoSeries and GeoDataFrames, H3 cells, road networks."""
+"""Read places from files, tables, dicts, GeoSeries, GeoDataFrames, lists of H3 cells, and road networks."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,41 +27,25 @@ _OTHER_NAMES_IN_METRES = {
 
 @dataclass(frozen=True, slots=True)
 class PlaceTable:
-    """Labels and positions, before any distance is taken.
-
-    Attributes:
-        labels: Label of each place.
-        positions: Latitude and longitude, or northing and easting; None where a network's nodes have none.
-        table: Table of the places, from which rows can be selected; None if there is none.
-        crs: Reference system of a GeoDataFrame or a network, if any.
-        in_degrees: Whether positions are latitudes and longitudes; None where nothing says so.
-        metres: Number of metres of one unit of a projected system.
-    """
+    """Labels and positions of places, before distances are computed."""
 
     labels: Sequence[Hashable]
+    # Latitudes and longitudes, or northings and eastings; None for nodes of a network without coordinates.
     positions: list[Coordinates] | None
-    table: Any = None
+    table: Any = None  # the user's table of places, one row each
     crs: Any = None
-    in_degrees: bool | None = None
-    metres: Fraction = Fraction(1)
+    in_degrees: bool | None = None  # None if unknown
+    metres: Fraction = Fraction(1)  # in one unit of a projected reference system
 
 
 def places_of_table(table: Any, name: str, latitude: str, longitude: str, *, in_metres: bool = False) -> PlaceTable:
-    """The places of a table of any kind but a network.
-
-    Args:
-        table: Table of places; its columns may have other names.
-        name, latitude, longitude: Columns.
-        in_metres: Whether the two columns are northing and easting.
-
-    Raises:
-        BadTable: for a missing column, no place at all, and coordinates that are missing or no numbers.
-    """
+    """Read the places of a file, a table, a dict, a GeoSeries or a GeoDataFrame."""
     if isinstance(table, str | Path):
         table = _file_columns(table if isinstance(table, Path) else Path(table))
     for column in (name, latitude, longitude):
         if not isinstance(column, Hashable):
-            raise WrongKind("a column must have a name", came=type(column).__name__, where="places")
+            remedy = "Pass the names of columns as text."
+            raise WrongKind("a column must have a name", came=type(column).__name__, where="places", remedy=remedy)
     if hasattr(table, "crs") and hasattr(table, "geometry"):
         return _places_of_geometry(table, name)
     other_names = _OTHER_NAMES_IN_METRES if in_metres else _OTHER_NAMES
@@ -69,9 +53,11 @@ def places_of_table(table: Any, name: str, latitude: str, longitude: str, *, in_
         # A dict from each name to its latitude and longitude.
         for label, pair in table.items():
             if isinstance(pair, str | bytes | Mapping) or not hasattr(pair, "__len__") or len(pair) != 2:
-                remedy = "Pass {name: (latitude, longitude)}; or columns, which name=, latitude= and longitude= name."
+                remedy = (
+                    "Pass {name: (latitude, longitude)}, or a dict of columns with name=, latitude= and longitude=."
+                )
                 required = "a dict of places must have a latitude and a longitude for each name"
-                raise BadTable(required, came=f"something else under {str(label)!r}", remedy=remedy)
+                raise BadTable(required, came=f"{type(pair).__name__} for {str(label)!r}", remedy=remedy)
         return PlaceTable(list(table), _exact_positions(list(table), [tuple(pair) for pair in table.values()]))
     adapter = adapter_of(table)
     names = adapter.names(table)
@@ -82,7 +68,7 @@ def places_of_table(table: Any, name: str, latitude: str, longitude: str, *, in_
 
 
 def _are_columns(table: Mapping[Any, Any], other_names: Mapping[str, Sequence[str]]) -> bool:
-    """Whether a dict holds columns that people call name, latitude and longitude, rather than a pair for each name."""
+    """Check whether a dict holds columns for label, latitude and longitude under usual names, not one pair a place."""
     named = {str(key).strip().casefold() for key in table}
     return all(not named.isdisjoint({what, *other_names[what]}) for what in other_names) and not all(
         map(_is_pair, table.values())
@@ -90,7 +76,7 @@ def _are_columns(table: Mapping[Any, Any], other_names: Mapping[str, Sequence[st
 
 
 def _is_pair(value: Any) -> bool:
-    """Whether this can be a latitude and a longitude."""
+    """Check whether a value can be a pair of latitude and longitude."""
     if isinstance(value, str | bytes | Mapping) or not hasattr(value, "__len__") or len(value) != 2:
         return False
     try:
@@ -100,46 +86,42 @@ def _is_pair(value: Any) -> bool:
 
 
 def _column(what: str, column: str, names: Sequence[str], others: Sequence[str]) -> str:
-    """The column that was asked for, or one that people call so; by its name, whatever its case.
-
-    Raises:
-        BadTable: where there is none, saying which argument names it.
-    """
+    """Return the column ``column``; if it is missing, the only column whose name is a usual one, in any case."""
     if column in names:
         return column
     matches = [known for known in names if known.strip().casefold() in (what, *others)] if column == what else []
     if len(matches) == 1:
         return matches[0]
-    came = f"{' and '.join(map(repr, matches))}" if matches else f"none of {len(names)} columns named so"
-    raise BadTable(f"places need a column {column!r}", came=came, where="places", remedy=f"Pass {what}=, its name.")
+    came = f"{' and '.join(map(repr, matches))}" if matches else f"{len(names)} columns with other names"
+    raise BadTable(f"places need a column {column!r}", came=came, where="places", remedy=f"Pass {what}= with its name.")
 
 
 def is_cells(table: Any) -> bool:
-    """Whether something is a list of H3 cells: text or integers."""
+    """Check whether the table is a list of H3 cells: text or integers."""
     if not isinstance(table, Sequence) or isinstance(table, str | bytes) or not table:
         return False
     return all(isinstance(cell, str) or (isinstance(cell, int) and not isinstance(cell, bool)) for cell in table)
 
 
 def places_of_cells(cells: Sequence[Any]) -> PlaceTable:
-    """H3 cells at their centres, see `cell_steps` for the distances along the cells."""
+    """Return the places of H3 cells, each at the centre of its cell."""
     h3 = h3_package()
+    remedy = "Check the cell's spelling; h3.latlng_to_cell(latitude, longitude, resolution) makes cells."
     try:
         texts = [cell if isinstance(cell, str) else h3.int_to_str(cell) for cell in cells]
-        if not all(map(h3.is_valid_cell, texts)):
-            raise BadTable("every cell must be an H3 cell", came="another")
+        for cell, text in zip(cells, texts, strict=True):
+            if not h3.is_valid_cell(text):
+                raise BadTable("every place in a list must be an H3 cell", came=cell, remedy=remedy)
         centres = [h3.cell_to_latlng(cell) for cell in texts]
     except (ValueError, OverflowError):
-        raise BadTable("every cell must be an H3 cell", came="another") from None
+        raise BadTable(
+            "every place in a list must be an H3 cell", came="other text or numbers", remedy=remedy
+        ) from None
     return PlaceTable(list(cells), _exact_positions(cells, centres), None, None, True)
 
 
 def cell_steps(cells: Sequence[Any]) -> list[list[int]]:
-    """The distances of H3 cells of one resolution, in cells.
-
-    Raises:
-        NotAMetric: where H3 cannot say: cells of two resolutions, too far apart, or around a pentagon.
-    """
+    """Return the (n, n) distances of H3 cells of one resolution, in cells."""
     h3 = h3_package()
     texts = [cell if isinstance(cell, str) else h3.int_to_str(cell) for cell in cells]
     table = [[0] * len(texts) for _ in texts]
@@ -157,11 +139,7 @@ def cell_steps(cells: Sequence[Any]) -> list[list[int]]:
 
 
 def h3_package() -> Any:
-    """The package h3, version 4.
-
-    Raises:
-        Unsupported: where it is not installed.
-    """
+    """Return the package h3, version 4."""
     try:
         return import_module("h3")
     except ModuleNotFoundError:
@@ -170,7 +148,7 @@ def h3_package() -> Any:
 
 
 def places_of_network(network: Any, places: Sequence[Hashable], latitude: str, longitude: str) -> PlaceTable:
-    """The nodes of a road network; with the positions that they carry, by these attributes or as y and x."""
+    """Return the nodes of a road network, with coordinates from the two attributes, or else from x and y."""
     crs = getattr(network, "graph", {}).get("crs")
     for north, east in ((latitude, longitude), ("y", "x")):
         attributes = [network.nodes[node] for node in places]
@@ -183,29 +161,26 @@ def places_of_network(network: Any, places: Sequence[Hashable], latitude: str, l
 
 
 def is_geometry(table: Any) -> bool:
-    """Whether something is a GeoSeries or a GeoDataFrame."""
+    """Check whether the table is a GeoSeries or a GeoDataFrame."""
     return hasattr(table, "geom_type") and hasattr(table, "crs")
 
 
 def planar_points(table: Any) -> tuple[list[Hashable], list[tuple[float, float]]]:
-    """The index and the coordinates (x, y) of points in a plane, in the unit of their reference system.
-
-    Raises:
-        Unsupported: for coordinates in degrees.
-        BadTable: for a place without geometry.
-    """
+    """Return the index and the coordinates (x, y) of points in a plane, in the unit of their reference system."""
     points = _places_of_geometry(table, "")
     if points.in_degrees:
-        remedy = "Take spaces.places, or table.to_crs(...) to a projected system."
-        raise Unsupported("points in a plane need lengths", came="degrees", where="points", remedy=remedy)
+        remedy = "Use spaces.places, or convert with table.to_crs(...) to a projected system."
+        raise Unsupported("points need coordinates that are lengths", came="degrees", where="points", remedy=remedy)
     return list(points.labels), [(float(east), float(north)) for north, east in points.positions or ()]
 
 
 def _places_of_geometry(table: Any, name: str) -> PlaceTable:
-    """A GeoSeries by its index, a GeoDataFrame by a column of names if it has it; areas stand at a point in them."""
+    """Return the places of a GeoSeries or GeoDataFrame, labelled by ``name`` or the index; an area becomes a point."""
     geometry = table.geometry
     if bool((geometry.isna() | geometry.is_empty).any()):
-        raise BadTable("every place must have a geometry", came="one without")
+        lacking = int((geometry.isna() | geometry.is_empty).sum())
+        remedy = "Remove these rows: table[~table.geometry.isna() & ~table.geometry.is_empty]."
+        raise BadTable("every place must have a geometry", came=f"{lacking} without one", remedy=remedy)
     spots = geometry if set(geometry.geom_type) <= {"Point"} else geometry.representative_point()
     labels = list(table[name]) if name in getattr(table, "columns", ()) else list(table.index)
     in_degrees, metres = system(table.crs)
@@ -214,7 +189,7 @@ def _places_of_geometry(table: Any, name: str) -> PlaceTable:
 
 
 def system(crs: Any, projected_is_known: bool = True) -> tuple[bool | None, Fraction]:
-    """Whether a reference system is in degrees, and how many metres its unit is otherwise."""
+    """Return whether a reference system is in degrees (None if unknown), and the length of its unit in metres."""
     if crs is None:
         return None, Fraction(1)
     if isinstance(crs, str):
@@ -222,13 +197,16 @@ def system(crs: Any, projected_is_known: bool = True) -> tuple[bool | None, Frac
             return True, Fraction(1)
         try:
             crs = import_module("pyproj").CRS.from_user_input(crs)
-        except Exception:  # no such package, or no such system: the positions stay without meaning
+        except Exception:  # pyproj or the reference system is missing: the unit of the coordinates stays unknown
             return None, Fraction(1)
     if crs.is_geographic:
         return True, Fraction(1)
     if not crs.is_projected:
         if projected_is_known:
-            raise Unsupported("a reference system must be geographic or projected", came=str(crs.type_name))
+            remedy = "Convert the table with to_crs(4326), or to a projected system."
+            raise Unsupported(
+                "a reference system must be geographic or projected", came=str(crs.type_name), remedy=remedy
+            )
         return None, Fraction(1)
     return False, exact(crs.axis_info[0].unit_conversion_factor)
 
@@ -240,45 +218,51 @@ def _exact_positions(labels: Any, pairs: Any) -> list[Coordinates]:
             positions.append((exact(north, "latitude"), exact(east, "longitude")))
         except NotANumber:
             raise BadTable(
-                "every place must have a latitude and a longitude", came="none", where=f"place {label!r}"
+                "every place must have a latitude and a longitude, both numbers",
+                came=f"({north!r}, {east!r})",
+                where=f"place {label!r}",
+                remedy="Correct the coordinates, or remove the place.",
             ) from None
     if not positions:
-        raise BadTable("places must be at least one", came="none")
+        raise BadTable("places need at least one place", came="none", remedy="Pass a table with at least one row.")
     return positions
 
 
 def check_on_earth(labels: Sequence[Hashable], positions: Sequence[Coordinates]) -> None:
-    """Check latitudes and longitudes.
-
-    Raises:
-        OutOfRange: for a latitude beyond a pole, and a longitude beyond once around.
-    """
+    """Check that latitudes lie between the poles and that longitudes lie in -180..360."""
     for label, (north, east) in zip(labels, positions, strict=True):
         if not (-90 <= north <= 90 and -180 <= east <= 360):
             raise OutOfRange(
                 "a latitude must lie in -90..90 and a longitude in -180..360",
                 came=f"({float(north)}, {float(east)})",
                 where=f"place {label!r}",
-                remedy='Latitude comes first. Coordinates in metres need metric="metres".',
+                remedy='Put the latitude first. For coordinates in metres pass metric="metres".',
             )
 
 
 def _file_columns(path: Path) -> Any:
-    """The columns of a file: text as it stands in CSV, so that a postal code keeps its zeros."""
+    """Return the columns of a file; columns of CSV stay text, so that a postal code keeps its leading zeros."""
     if path.suffix.lower() == ".geojson":
-        # The points of a GeoJSON file as columns: the members of their properties, ``id``, latitude and
-        # longitude.
+        # Columns of a GeoJSON file of points: the properties, id, latitude and longitude.
         collection = read_json(path, "a file of places must")
         features = collection.get("features") if isinstance(collection, dict) else None
         if not isinstance(features, list) or not features or "crs" in collection:
-            came = "another" if isinstance(features, list) else "no FeatureCollection"
+            came = "no FeatureCollection"
+            if isinstance(features, list):
+                came = "no feature" if not features else 'a member "crs"'
             raise BadTable(
-                "GeoJSON must be a collection of features, in degrees and without a crs", came=came, where=str(path)
+                "GeoJSON must be a FeatureCollection of at least one feature, in degrees and without a crs",
+                came=came,
+                where=str(path),
+                remedy="Write it with geopandas: table.to_crs(4326).to_file(path), and remove an old crs member.",
             )
         rows = [_feature(feature, f"{path}, feature {at}") for at, feature in enumerate(features)]
         columns = dict.fromkeys(column for row in rows for column in row)
         return {column: [row.get(column) for row in rows] for column in columns}
-    from utmost.tables.files import files, small_tables  # which load much, and few spaces come from files
+    from utmost.tables.files import (
+        files,
+        small_tables,
+    )  # imported here: they load slowly, and few spaces are read from files
 
     if path.suffix.lower() not in (".csv", ".tsv", ".txt"):
         return files.read(path)
@@ -289,12 +273,16 @@ def _feature(feature: Any, where: str) -> dict[str, Any]:
     geometry = feature.get("geometry") if isinstance(feature, dict) else None
     position = geometry.get("coordinates") if isinstance(geometry, dict) and geometry.get("type") == "Point" else None
     if not isinstance(position, list) or not all(isinstance(number, int | float) for number in position[:2]):
-        remedy = "For areas, pass places(geopandas.read_file(...)): it takes a point in each."
-        raise BadTable("every feature must be a point", came="another", where=where, remedy=remedy)
+        came = geometry.get("type", "no type") if isinstance(geometry, dict) else "no geometry"
+        remedy = "For areas, pass places(geopandas.read_file(...)), which takes a point inside each area."
+        raise BadTable("every feature must be a point with coordinates", came=came, where=where, remedy=remedy)
     if len(position) < 2:
-        raise BadTable("a point must have a longitude and a latitude", came=len(position), where=where)
+        came = f"{len(position)} coordinates"
+        remedy = 'Write "coordinates": [longitude, latitude].'
+        raise BadTable("a point must have a longitude and a latitude", came=came, where=where, remedy=remedy)
     properties = feature.get("properties") or {}
     if not isinstance(properties, dict):
-        raise BadTable("properties must have names", came=type(properties).__name__, where=where)
+        remedy = 'Write "properties": {"name": ...}.'
+        raise BadTable("properties must be an object", came=type(properties).__name__, where=where, remedy=remedy)
     own = {"id": feature["id"]} if "id" in feature else {}
     return {**own, **properties, "latitude": position[1], "longitude": position[0]}

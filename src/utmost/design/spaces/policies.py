@@ -1,10 +1,11 @@
-"""Policies: distances that may be zero, infinite or different both ways, and the metric spaces that they are made of.
+"""Policies: distances that may be zero, infinite or asymmetric, and the metric spaces that a policy consists of.
 
-A policy says for every ordered pair of secrets by how much the first may stand out against the second. Promises chain:
-from d(x, y) and d(y, z) follows d(x, y) + d(y, z), so that what binds are the shortest paths. Where d(x, y) = 0 every
-outcome is at most as likely at x as at y, and since both rows sum to 1 they are equal: d(y, x) = 0 follows. Secrets at
-distance 0 are one secret of a smaller space; secrets at infinite distance are bound by nothing. A symmetric policy is
-therefore a disjoint union of metric spaces, each with its secrets repeated, and theory carries part by part.
+A policy bounds, for every ordered pair of secrets, how much likelier an outcome may be at the first than at the second.
+Bounds add up along paths: d(x, y) and d(y, z) imply the bound d(x, y) + d(y, z) for (x, z), so the shortest paths
+decide. If d(x, y) = 0, every outcome is at most as likely at x as at y; both rows sum to 1, so they are equal, and
+d(y, x) = 0. Secrets at distance 0 are one secret of a smaller space; secrets at infinite distance do not constrain
+each other. A symmetric policy is therefore a disjoint union of metric spaces with repeated secrets, and theorems about
+metric spaces hold for each part.
 """
 
 import math
@@ -21,20 +22,15 @@ from utmost.core.exact.display import Display
 from utmost.core.exact.memory import fitting_memory
 from utmost.core.exact.numbers import exact, natural
 from utmost.design.spaces.space import Space, TableMetric
-from utmost.errors import NotAMetric, NotANumber, Unsupported
+from utmost.errors import NotAMetric, NotANumber, Unsupported, quoted
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PolicyPart(Display):
-    """Secrets of a policy at finite distances of each other.
+    """Secrets of a policy at finite distance from each other."""
 
-    Attributes:
-        classes: Secrets, those at distance 0 together.
-        space: Space with one secret for each class, with the metric between them.
-    """
-
-    classes: tuple[tuple[int, ...], ...]
-    space: Space
+    classes: tuple[tuple[int, ...], ...]  # the secrets; secrets at distance 0 form one class
+    space: Space  # one secret for each class, with the metric between classes
 
 
 @dataclass(frozen=True, slots=True, eq=False, init=False, repr=False)
@@ -42,15 +38,16 @@ class Policy(Display, PickledByFields):
     """Secrets with distances that need not be a metric: zero, infinite, or different both ways.
 
     Args:
-        distances: (n, n) numbers >= 0, ``math.inf`` where nothing is promised; zero on the diagonal. Entry [x, y]
-            bounds how much likelier an outcome may be at x than at y. Shortest paths are taken, so any numbers will do.
+        distances: (n, n) numbers >= 0, ``math.inf`` for pairs without a bound; 0 on the diagonal. Entry [x, y] bounds
+            how much likelier an outcome may be at x than at y. The numbers need not satisfy the triangle inequality:
+            they are replaced by shortest paths.
         labels: Label of each secret; 0, 1, ... when left out.
 
     Attributes:
         distances: (n, n) objects, the shortest paths: Fractions and ``math.inf``.
 
     Raises:
-        NotAMetric: for negative distances, a diagonal that is not 0, and what is no square matrix of numbers.
+        NotAMetric: for negative distances, a diagonal that is not 0, and anything but a square matrix of numbers.
 
     Cost: O(n^3) additions.
 
@@ -76,12 +73,13 @@ class Policy(Display, PickledByFields):
 
     @classmethod
     def of_edges(cls, edges: Iterable[Any], secrets: Sequence[Hashable], *, directed: bool = False) -> "Policy":
-        """A policy graph: edges (x, y) or (x, y, length) bind, and pairs that no path joins are not bound.
+        """Return the policy of a graph: the distance of two secrets is the shortest path, infinite if there is none.
 
         Args:
-            edges: Pairs of labels, with a length or 1; 0 for secrets that must not be distinguished.
-            secrets: All labels, those without an edge too.
-            directed: Edge binds x against y only.
+            edges: Pairs (x, y) of labels, of length 1, or triples (x, y, length); length 0 for secrets that must not be
+                distinguished.
+            secrets: Labels of all secrets, with and without edges.
+            directed: Whether an edge (x, y) bounds only how much likelier an outcome is at x than at y.
 
         >>> Policy.of_edges([("flu", "cold")], ["flu", "cold", "none"]).components
         ((0, 1), (2,))
@@ -94,7 +92,8 @@ class Policy(Display, PickledByFields):
         np.fill_diagonal(table, Fraction(0))
         for at, edge in enumerate(edges):
             if not isinstance(edge, tuple | list) or len(edge) not in (2, 3) or not {*edge[:2]} <= {*number}:
-                raise NotAMetric("an edge must be two of the secrets and perhaps a length", where=f"edge {at + 1}")
+                required = "an edge must be (x, y) or (x, y, length) with x and y among the secrets"
+                raise NotAMetric(required, came=quoted(edge), where=f"edge {at + 1}")
             x, y = number[edge[0]], number[edge[1]]
             length = _checked_distance(edge[2]) if len(edge) == 3 else Fraction(1)
             for start, end in ((x, y),) if directed else ((x, y), (y, x)):
@@ -104,7 +103,7 @@ class Policy(Display, PickledByFields):
     @classmethod
     @fitting_memory("public")
     def public(cls, size: int) -> "Policy":
-        """Secrets that need no protection of each other: all infinitely far apart."""
+        """Return the policy of ``size`` secrets that need no protection: all distances are infinite."""
         table = np.full((natural(size, "size", least=1),) * 2, math.inf, dtype=object)
         np.fill_diagonal(table, Fraction(0))
         return cls._of_shortest_paths(table)
@@ -112,12 +111,12 @@ class Policy(Display, PickledByFields):
     @classmethod
     @fitting_memory("hidden")
     def hidden(cls, size: int) -> "Policy":
-        """Secrets of which nothing may be told: all at distance 0."""
+        """Return the policy of ``size`` secrets about which nothing may be revealed: all distances are 0."""
         return cls._of_shortest_paths(np.full((natural(size, "size", least=1),) * 2, Fraction(0), dtype=object))
 
     @classmethod
     def _of_shortest_paths(cls, table: Array) -> "Policy":
-        """The policy of a table that already holds shortest paths."""
+        """Return the policy of a table that already holds shortest paths."""
         policy = object.__new__(cls)
         object.__setattr__(policy, "distances", frozen(table))
         object.__setattr__(policy, "labels", tuple(range(len(table))))
@@ -125,7 +124,7 @@ class Policy(Display, PickledByFields):
 
     @classmethod
     def product(cls, *attributes: "Policy | Space") -> "Policy":
-        """Tuples of secrets, at the sum of the distances of their attributes: metric, public and hidden ones.
+        """Return the policy of tuples of secrets, whose distances are the sums of the distances of their attributes.
 
         >>> from utmost.spaces import counts
         >>> policy = Policy.product(Policy.public(2), counts(2), Policy.hidden(3))
@@ -133,7 +132,7 @@ class Policy(Display, PickledByFields):
         (18, [3, 3])
         """
         for attribute in attributes:
-            instance(attribute, (Policy, Space), "every one of attributes")
+            instance(attribute, (Policy, Space), "every attribute")
         table = objects([Fraction(0)], (1, 1))
         labels: list[tuple[Hashable, ...]] = [()]
         for attribute in attributes:
@@ -145,7 +144,7 @@ class Policy(Display, PickledByFields):
 
     @classmethod
     def of_space(cls, space: Space) -> "Policy":
-        """The policy of a metric.
+        """Return the policy with the distances of a metric space.
 
         Raises:
             Unsupported: for irrational distances.
@@ -154,7 +153,8 @@ class Policy(Display, PickledByFields):
         n = space.size
         lengths = [space.length(x, y) for x in range(n) for y in range(n)]
         if not all(isinstance(length, Fraction) for length in lengths):
-            raise Unsupported("the distances of a policy must be rational", came=repr(space))
+            remedy = "Round the distances to Fractions: Policy([[...], ...])."
+            raise Unsupported("the distances of a policy must be rational", came=repr(space), remedy=remedy)
         return cls(objects(lengths, (n, n)), list(space.labels))
 
     @property
@@ -164,23 +164,23 @@ class Policy(Display, PickledByFields):
 
     @property
     def is_symmetric(self) -> bool:
-        """Whether every distance is the same both ways."""
+        """Whether d(x, y) = d(y, x) for all secrets."""
         return bool((self.distances == self.distances.T).all())
 
     @property
     def is_public(self) -> bool:
-        """Whether no secret is hidden from any other."""
+        """Whether all distances between different secrets are infinite."""
         return int((self.distances != math.inf).sum()) == self.size
 
     @property
     def classes(self) -> tuple[tuple[int, ...], ...]:
-        """Secrets at distance 0 of each other together: a mechanism must treat them alike."""
+        """The classes of secrets at distance 0 from each other; secrets of a class have equal rows in a mechanism."""
         return _equivalence_classes(self.distances == 0)
 
     @property
     def components(self) -> tuple[tuple[int, ...], ...]:
-        """Secrets that a finite distance joins, one way or the other, together: nothing binds two of these sets."""
-        # The transitive closure of a symmetric relation.
+        """The sets of secrets joined by finite distances, in either direction; two sets do not constrain each other."""
+        # Compute the transitive closure of a symmetric relation.
         joined = (self.distances != math.inf) | (self.distances != math.inf).T
         for k in range(len(joined)):
             joined = joined | (joined[:, k, None] & joined[None, k, :])
@@ -188,13 +188,18 @@ class Policy(Display, PickledByFields):
 
     @property
     def parts(self) -> tuple[PolicyPart, ...]:
-        """The metric spaces that a symmetric policy is made of.
+        """The metric spaces that a symmetric policy consists of.
 
         Raises:
             Unsupported: for a policy that is not symmetric.
         """
         if not self.is_symmetric:
-            raise Unsupported("only a symmetric policy is made of metric spaces", came="one that differs both ways")
+            x, y = np.argwhere(self.distances != self.distances.T)[0].tolist()
+            raise Unsupported(
+                "only a symmetric policy consists of metric spaces",
+                came=f"d({x}, {y}) = {self.distances[x, y]} and d({y}, {x}) = {self.distances[y, x]}",
+                remedy="Use an undirected policy: leave directed out of Policy.of_edges.",
+            )
         classes, parts = self.classes, []
         for component in self.components:
             inside = tuple(some for some in classes if some[0] in component)
@@ -221,14 +226,14 @@ def _checked_distance(value: Any) -> Any:
     try:
         read = exact(value, "a distance")
     except NotANumber as error:
-        raise NotAMetric(error.required, came=error.came, remedy="Write math.inf where nothing is promised.") from None
+        raise NotAMetric(error.required, came=error.came, remedy="Write math.inf for pairs without a bound.") from None
     if read < 0:
         raise NotAMetric("a distance must not be negative", came=read)
     return read
 
 
 def _shortest_paths(table: Array) -> Array:
-    """Shortest paths; a distance that is 0 one way becomes 0 both ways, which shortens further ones."""
+    """Return shortest paths; d(x, y) = 0 also makes d(y, x) = 0, which shortens further paths."""
     while True:
         for k in range(len(table)):
             table = np.minimum(table, table[:, k, None] + table[None, k, :])
@@ -239,6 +244,6 @@ def _shortest_paths(table: Array) -> Array:
 
 
 def _equivalence_classes(alike: Any) -> tuple[tuple[int, ...], ...]:
-    """The classes of an equivalence, in the order of their first members."""
+    """Return the classes of an equivalence relation (n, n), in the order of their first members."""
     groups = {int(row.argmax()): tuple(np.flatnonzero(row).tolist()) for row in np.asarray(alike, dtype=bool)}
     return tuple(groups[first] for first in sorted(groups))

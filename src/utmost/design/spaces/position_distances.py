@@ -1,29 +1,30 @@
 r"""Distances of places on the earth or in the plane as whole numbers of a step, never above the true ones.
 
-A promise at distance d covers all the better the smaller d is taken to be, so every distance here is rounded down, and
-the shortest path through the rounded ones makes them a metric again:
+A guarantee for smaller distances implies the guarantee for larger ones, so every distance is rounded down; shortest
+paths along the rounded distances are a metric again:
 
     d = closure(floor(D / step)) step,    D - k step < d <= D,
 
-with k the number of legs of the path: 1 for most pairs, more along a chain of places in a row. On the earth D is
-the length of the great circle on the sphere of radius 6 335 439 m. That is b^2/a of the ellipsoid WGS84, its smallest
-radius of curvature: with M, N the radii along and across the meridian, both are at least b^2/a, so that
+where k is the number of edges of the path: 1 for most pairs, more along a chain of places in a row. On the earth D is
+the length of the great circle on the sphere of radius b^2/a = 6 335 439 m, the smallest radius of curvature of the
+ellipsoid WGS84. The radii M along and N across the meridian are at least b^2/a, so
 
     ds^2 = M^2 dphi^2 + N^2 cos^2(phi) dlambda^2 >= (b^2/a)^2 (dphi^2 + cos^2(phi) dlambda^2),
 
-and no geodesic between two latitudes and longitudes is shorter than the great circle here, nor longer by more than
-1.013 %.
+and a geodesic between two latitudes and longitudes is never shorter than the great circle on this sphere, and at most
+1.013 % longer.
 
-The chord through the ellipsoid comes nearer. Let R = a^2/b be its largest radius of curvature. By Blaschke's rolling
-theorem it lies in the ball of radius R that touches it from within at any of its points, so that a point at the chord c
-from the point of touch lies below the tangent plane there by h >= c^2/(2R). Along a geodesic of unit speed from that
-point f = c^2 has f'' = 2 - 2 k h, k >= 1/R the normal curvature, hence f'' + f/R^2 <= 2, f(0) = f'(0) = 0; and by
-Sturm f <= 4 R^2 sin^2(s/2R) as far as s = pi R, which no shortest way exceeds. So
+The chord through the ellipsoid gives a closer bound. Let R = a^2/b be the largest radius of curvature. By Blaschke's
+rolling theorem the ellipsoid lies in the ball of radius R that touches it from outside at a given point, so a point of
+the ellipsoid at chord length c from the given point lies below its tangent plane by h >= c^2/(2R). Along a
+geodesic of unit speed from the given point, f = c^2 satisfies f'' = 2 - 2 k h with the normal curvature k >= 1/R. Hence
+f'' + f/R^2 <= 2 and f(0) = f'(0) = 0, and by Sturm's comparison theorem f <= 4 R^2 sin^2(s/2R) for s <= pi R, which no
+shortest path exceeds. So
 
     s >= 2R arcsin(c/2R),
 
-short of s by s^2/24 (k^2 - 1/R^2) in the first order, at most s^2/24R^2 2 %: 10 km by two billionths, 300 km by two
-millionths, 1 000 km by two hundred-thousandths, 5 000 km by less than a thousandth.
+and the bound is below s by a relative error of s^2/24 (k^2 - 1/R^2) to first order: two billionths at 10 km, two
+millionths at 300 km, two hundred-thousandths at 1 000 km, less than a thousandth at 5 000 km.
 """
 
 from collections.abc import Callable, Sequence
@@ -45,27 +46,14 @@ _EQUATOR, _INVERSE_FLATTENING = 6_378_137, 298_257_223_563
 Coordinates = tuple[Fraction, Fraction]
 """Latitude and longitude in degrees, or northing and easting."""
 
-# A millimetre on the earth is 2^-33 of a radian; what is left bounds the arcs of points nearly opposite each other.
+# A millimetre on the earth is 2^-33 of a radian; the other bits are for arcs between nearly opposite points.
 _BITS = 128
 
 BallVector = tuple[arb, arb, arb]
 
 
 def great_circle_steps(positions: Sequence[Coordinates], step: Fraction) -> NDArray[np.int64]:
-    """Great-circle distances in whole steps, rounded down.
-
-    Args:
-        positions: (n) latitude and longitude in degrees, exact.
-        step: Step in metres.
-
-    Returns:
-        (n, n), before closure: some triangles may be broken by up to two steps.
-
-    Cost: one certified arc tangent for each pair: 400 places take about a second.
-
-    >>> great_circle_steps([(Fraction(0), Fraction(0)), (Fraction(90), Fraction(0))], Fraction(1000)).tolist()
-    [[0, 9951], [9951, 0]]
-    """
+    """Return (n, n) great-circle distances in whole steps of ``step`` metres, rounded down, before `closure`."""
     with working_precision(_BITS):
         vectors = [_on_sphere(*position) for position in positions]
         scale = arb(fmpq(2 * SMALLEST_RADIUS * step.denominator, step.numerator))
@@ -73,21 +61,7 @@ def great_circle_steps(positions: Sequence[Coordinates], step: Fraction) -> NDAr
 
 
 def geodesic_steps(positions: Sequence[Coordinates], step: Fraction) -> NDArray[np.int64]:
-    """Distances along the ellipsoid WGS84 in whole steps, rounded down, by the arc over the chord.
-
-    Args:
-        positions: (n) latitude and longitude in degrees, exact.
-        step: Step in metres.
-
-    Returns:
-        (n, n), before closure.
-
-    Cost: one certified arc sine and one root for each pair.
-
-    >>> paris_and_london = [(Fraction("48.8566"), Fraction("2.3522")), (Fraction("51.5074"), Fraction("-0.1278"))]
-    >>> int(geodesic_steps(paris_and_london, Fraction(1))[0, 1])      # 343 923 m along the ellipsoid
-    343922
-    """
+    """Return (n, n) distances on the ellipsoid WGS84 in steps of ``step`` metres, rounded down, before `closure`."""
     with working_precision(_BITS):
         points = [_on_ellipsoid(*position) for position in positions]
         diameter = arb(2 * _EQUATOR) / (1 - arb(fmpq(1000000000, _INVERSE_FLATTENING)))
@@ -97,7 +71,7 @@ def geodesic_steps(positions: Sequence[Coordinates], step: Fraction) -> NDArray[
 
 
 def _on_ellipsoid(latitude: Fraction, longitude: Fraction) -> BallVector:
-    """Cartesian coordinates in metres from the centre of the earth."""
+    """Return the Cartesian coordinates, in metres from the centre of the earth, of a point on the ellipsoid WGS84."""
     north, east = (arb(fmpq(d.numerator, 180 * d.denominator)) for d in (latitude, longitude))
     up, around = north.sin_pi(), north.cos_pi()
     flat = arb(fmpq(1000000000, _INVERSE_FLATTENING))
@@ -111,7 +85,7 @@ def _chord(u: BallVector, v: BallVector) -> arb:
 
 
 def _arc(u: BallVector, v: BallVector, diameter: arb) -> arb:
-    """arcsin(chord / diameter): times the diameter of the circle it is the length of the arc over the chord."""
+    """Return arcsin(chord / diameter): the arc over the chord of a circle, divided by the diameter."""
     return (_chord(u, v) / diameter).asin()
 
 
@@ -122,7 +96,7 @@ def _on_sphere(latitude: Fraction, longitude: Fraction) -> BallVector:
 
 
 def _half_angle(u: BallVector, v: BallVector) -> arb:
-    """Half the angle between two unit vectors: atan2(|u - v|, |u + v|), which cancels at no angle."""
+    """Return half the angle between two unit vectors as atan2(|u - v|, |u + v|), which is accurate for every angle."""
     apart, along = arb(0), arb(0)
     for a, b in zip(u, v, strict=True):
         apart, along = apart + (a - b) * (a - b), along + (a + b) * (a + b)
@@ -130,18 +104,14 @@ def _half_angle(u: BallVector, v: BallVector) -> arb:
 
 
 def _floor(ball: arb) -> int:
-    """The largest integer that is certainly not above any number of the ball, and 0 at least."""
+    """Return the floor of the lower end of the ball, at least 0."""
     whole = ball.lower().floor().unique_fmpz()
     assert whole is not None, "the floor of a number is one integer"
     return max(0, int(whole))
 
 
 def plane_steps(positions: Sequence[Coordinates], step: Fraction) -> NDArray[np.int64]:
-    """Euclidean distances in whole steps, rounded down, from exact coordinates: integer square roots.
-
-    >>> plane_steps([(Fraction(0), Fraction(0)), (Fraction(1), Fraction(1))], Fraction(1, 100)).tolist()
-    [[0, 141], [141, 0]]
-    """
+    """Return (n, n) Euclidean distances in whole steps, rounded down by integer square roots."""
     scale = lcm(*(c.denominator for position in positions for c in position))
     whole = [(int(north * scale), int(east * scale)) for north, east in positions]
     below = (scale * step) ** 2
@@ -162,13 +132,7 @@ def _symmetric(n: int, steps: Callable[[int, int], int]) -> NDArray[np.int64]:
 
 
 def closure(steps: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The largest distances below these that keep the triangle inequality: shortest paths through all places.
-
-    Cost: n^3 additions of int64: 0.1 seconds for 400 places, 2 for 1 000.
-
-    >>> closure(np.array([[0, 1, 3], [1, 0, 1], [3, 1, 0]]))[0].tolist()
-    [0, 1, 2]
-    """
+    """Return the shortest paths through all places: the largest metric that is nowhere above ``steps``."""
     least = steps.copy()
     for z in range(len(least)):
         np.minimum(least, least[:, z, None] + least[None, z, :], out=least)

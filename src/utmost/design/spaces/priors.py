@@ -1,4 +1,4 @@
-"""Priors: what a consumer believes about the secret before the release. Every prior is a read-only (n,) array."""
+"""Priors: a consumer's beliefs about the secret before the release. Every prior is a read-only (n,) array."""
 
 from fractions import Fraction
 from typing import Any
@@ -15,15 +15,15 @@ from utmost.errors import NotANumber, NotAPrior, OutOfRange
 
 
 def prior(probabilities: object, tolerance: float = 1e-9) -> Array:
-    """Any array as a prior; nothing is normalised (see `from_counts`).
+    """Return an array of probabilities as a prior, without normalising (`from_counts` normalises).
 
     Args:
         probabilities: (n,) nonnegative, summing to 1; zeros are allowed.
-        tolerance: Largest distance of the sum of a float64 prior from 1: enough for decimals with ten digits. The sum
-            of an exact prior is exactly 1.
+        tolerance: Largest distance of the sum of a float64 prior from 1; the default suits decimals with ten digits. An
+            exact prior must sum to exactly 1.
 
     Raises:
-        NotAPrior: for a negative entry, an empty array, and a sum that is off, saying by how much.
+        NotAPrior: for a negative entry, an empty array, and a sum other than 1.
 
     >>> prior(["1/2", "1/2", 0]).tolist()
     [Fraction(1, 2), Fraction(1, 2), Fraction(0, 1)]
@@ -36,13 +36,13 @@ def prior(probabilities: object, tolerance: float = 1e-9) -> Array:
         raise NotAPrior(
             f"the prior must sum to 1{within}",
             came=f"{brief(total)}, which is {brief(abs(total - 1))} {'above' if total > 1 else 'below'}",
-            remedy="priors.from_counts turns weights into a prior.",
+            remedy="To normalise weights, pass priors.from_counts(weights).",
         )
     return array
 
 
 def from_counts(weights: object) -> Array:
-    """The prior proportional to nonnegative weights: exact unless a weight is a float.
+    """Return the prior proportional to nonnegative weights: exact unless a weight is a float.
 
     Raises:
         NotAPrior: for a negative weight, and for weights that are all zero.
@@ -53,21 +53,23 @@ def from_counts(weights: object) -> Array:
     array = _nonnegative(weights, "weights")
     total = array.sum()
     if total == 0 or not (is_exact(array) or np.isfinite(float(total))):
-        raise NotAPrior("the weights must have a positive finite sum", came=str(total))
+        raise NotAPrior(
+            "the weights must have a positive finite sum", came=str(total), remedy="Give a positive weight."
+        )
     return frozen(array / total)
 
 
 @fitting_memory("from_samples")
 def from_samples(samples: object, n: int, pseudocount: Number = 0) -> Array:
-    """The frequencies of secrets seen before: (count of x + pseudocount) / (their sum), for x = 0, ..., n-1.
+    """Return the frequencies of secrets observed before: (count of x + pseudocount) / sum, for x = 0, ..., n-1.
 
     Args:
         samples: Integers in 0..n-1.
         n: Number of secrets.
-        pseudocount: Number that is added to every count, so that a secret not seen yet is not excluded.
+        pseudocount: Number added to every count, so that secrets without a sample get a positive probability.
 
     Raises:
-        NotAPrior: for a sample that is no secret, and for no sample at all without a pseudocount.
+        NotAPrior: for a sample outside 0..n-1, and for an empty list of samples with pseudocount 0.
 
     >>> from_samples([2, 0, 2], n=3, pseudocount=1).tolist()
     [Fraction(1, 3), Fraction(1, 6), Fraction(1, 2)]
@@ -93,7 +95,7 @@ def uniform(n: int) -> Array:
 
 
 def binomial(trials: int, p: Number) -> Array:
-    """C(trials, k) p^k (1-p)^(trials-k) for k in {0, ..., trials}: each row counts with probability p by itself.
+    """C(trials, k) p^k (1-p)^(trials-k) for k in {0, ..., trials}: each row counts independently with probability p.
 
     Args:
         trials: Number of rows; the prior is for `counts(trials)` and has trials + 1 entries.
@@ -112,10 +114,10 @@ def binomial(trials: int, p: Number) -> Array:
 
 
 def truncated_poisson(rate: Number, size: int) -> Array:
-    """rate^k / k! on {0, ..., n}, divided by its sum: a Poisson count that is known to be at most n.
+    """rate^k / k! on {0, ..., n}, divided by the sum: a Poisson count, given that it is at most n.
 
     Args:
-        rate: Parameter of the Poisson law, nonnegative. A float makes a float64 prior, any other number an exact
+        rate: Mean of the Poisson distribution, nonnegative. A float makes a float64 prior, any other number an exact
             one.
         size: Number of counts, n + 1; the prior is for `counts(n)`.
 
@@ -129,10 +131,8 @@ def truncated_poisson(rate: Number, size: int) -> Array:
 
 
 def _prior_of_ratios(ratios: list[Any], like: Any) -> Array:
-    """The prior whose neighbouring entries have these ratios, all finite, built outward from its largest entry.
-
-    Ratios of these laws decrease, so the largest entry comes after the last ratio above 1, and no product overflows.
-    """
+    """Return the prior whose neighbouring entries have these finite ratios, built outward from its largest entry."""
+    # The ratios decrease, so the largest entry follows the last ratio above 1, and no product overflows.
     peak = sum(ratio > 1 for ratio in ratios)
     unit = like * 0 + 1
     weights = [unit] * (len(ratios) + 1)
@@ -144,7 +144,7 @@ def _prior_of_ratios(ratios: list[Any], like: Any) -> Array:
 
 
 def _number(value: object, name: str) -> Any:
-    """A parameter in its kind of number: a float is a float, everything else a Fraction."""
+    """Return a float as it is, and any other number as a Fraction."""
     try:
         return as_array(value, name, ndim=0).item()
     except NotANumber as error:
@@ -169,13 +169,13 @@ PRIOR_NAMES = "uniform, binomial:0.3 or poisson:4"
 
 
 def prior_named(name: str, size: int, exactly: bool = True) -> Array:
-    """The prior with this name on the n + 1 counts {0, ..., n}.
+    """Return the prior with this name on the n + 1 counts {0, ..., n}.
 
     Args:
-        name: "uniform"; "binomial:p" for n rows that count with probability p each; "poisson:rate" for a Poisson count
-            that is known to be at most n.
+        name: "uniform"; "binomial:p" for n rows, each counted with probability p; "poisson:rate" for a Poisson count,
+            given that it is at most n.
         size: Number of counts, n + 1.
-        exactly: Give Fractions; else float64, which takes far less time where there are many.
+        exactly: Whether to give Fractions; float64 is much faster for many counts.
 
     Raises:
         OutOfRange: for any other name, and for a number outside its range.

@@ -1,4 +1,4 @@
-"""Secrets made of parts: the product of two or more spaces, and points given by their coordinates."""
+"""Products of two or more spaces, and spaces of points given by coordinates."""
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from utmost.errors import NotAMetric, OutOfRange, quoted
 
 @dataclass(frozen=True, slots=True)
 class SumMetric(Metric):
-    """d((a, b), (a', b')) = d(a, a') + d(b, b'); the secret (a, b) is number a m + b for m secrets b."""
+    """d((a, b), (a', b')) = d(a, a') + d(b, b'); the secret (a, b) has number a m + b, with m = second.size."""
 
     first: Metric
     second: Metric
@@ -38,7 +38,7 @@ class SumMetric(Metric):
         return _elementwise_sum(self.first.lengths(a, c), self.second.lengths(b, d))
 
     def edges(self) -> NDArray[np.intp]:
-        """The essential edges of one factor with the other part fixed; where both differ, one may be changed first."""
+        """Return the essential edges of each factor with the other part fixed; no essential edge changes both parts."""
         n, m = self.first.size, self.second.size
         across = self.first.edges()[:, None, :] * m + np.arange(m)[None, :, None]
         along = self.second.edges()[None, :, :] + np.arange(n)[:, None, None] * m
@@ -55,17 +55,19 @@ ProductMetric = Literal["sum", "max", "euclidean"]
 
 
 def product(*spaces: Space, metric: ProductMetric = "sum") -> Space:
-    """Secrets with one part from each space, such as a place and a time, labelled by the tuple of their parts' labels.
+    """Return the product space: each secret has one part from each space, such as a place and a time.
+
+    The label of a secret is the tuple of the labels of its parts.
 
     Args:
-        spaces: Spaces, one or more; scale one against another by its distances.
-        metric: Combination of the distances of the parts. "sum": a secret may be changed part by part (a product of
-            lines is a Manhattan grid, a product of `discrete(2)` a Hamming cube). "max": the largest alone counts.
-            "euclidean": the root of the sum of squares, exact where the distances are rational.
+        spaces: One or more spaces. To weigh one space more than another, multiply its distances.
+        metric: Combination of the distances of the parts. "sum": their sum (a product of lines is a Manhattan grid, a
+            product of `discrete(2)` a Hamming cube). "max": the largest. "euclidean": the root of the sum of squares,
+            exact if the distances are rational.
 
     Raises:
-        NotAMetric: for no space.
-        OutOfRange: for another metric.
+        NotAMetric: if no space is given.
+        OutOfRange: for an unknown metric.
 
     >>> from utmost.spaces import counts, cycle
     >>> both = product(counts(2), cycle(4))
@@ -76,7 +78,9 @@ def product(*spaces: Space, metric: ProductMetric = "sum") -> Space:
         instance(space, Space, "every one of spaces")
     one_of(metric, ProductMetric, "metric", "product")
     if not spaces:
-        raise NotAMetric("a product needs at least one space", came="none")
+        raise NotAMetric(
+            "a product needs at least one space", came="none", remedy="Pass spaces: product(counts(2), cycle(4))."
+        )
     ways = {"sum": SumMetric, "max": _max_metric, "euclidean": _euclidean_metric}
     joined = spaces[0].metric
     for space in spaces[1:]:
@@ -85,7 +89,7 @@ def product(*spaces: Space, metric: ProductMetric = "sum") -> Space:
 
 
 def _factor_tables(first: Metric, second: Metric) -> tuple[Array, Array]:
-    """The distances of both factors, each over all pairs of secrets of the product."""
+    """Return the distances of both factors, each over all pairs of secrets of the product."""
     a, b = (metric.length_table() for metric in (first, second))
     n, m = len(a), len(b)
     return _same_kind(np.repeat(np.repeat(a, m, axis=0), m, axis=1), np.tile(b, (n, n)))
@@ -102,7 +106,7 @@ def _euclidean_metric(first: Metric, second: Metric) -> TableMetric:
 
 
 def _squares(table: Array) -> Array:
-    """d^2, exactly where it is rational: integers and Fractions, single roots, but no sum of several roots."""
+    """Return d^2 for each distance, exact if every distance is rational or a single root, but not for sums of roots."""
     if table.dtype == np.float64:
         return np.asarray(table * table)
     return np.asarray(np.frompyfunc(_square, 1, 1)(table))
@@ -115,14 +119,14 @@ def _square(d: Any) -> Fraction:
         raise NotAMetric(
             "a Euclidean product needs distances whose squares are rational",
             came=repr(d),
-            remedy="Give that factor its distances as floats.",
+            remedy="Give the distances of that factor as floats.",
         )
     ((radicand, coefficient),) = d.terms
     return coefficient**2 * radicand
 
 
 def roots(squares: Array) -> Array:
-    """The exact square roots of rationals: int64 where all are whole, else Fractions and `Surd`."""
+    """Return the exact square roots of rationals: int64 if all roots are integers, else Fractions and `Surd`."""
     known: dict[Any, Any] = {square: Surd.sqrt(square).simplified() for square in set(squares.flat)}
     if all(isinstance(root, Fraction) and root.denominator == 1 and root < 2**60 for root in known.values()):
         known = {square: int(root) for square, root in known.items()}
@@ -131,7 +135,7 @@ def roots(squares: Array) -> Array:
 
 
 def _elementwise_sum(a: Any, b: Any) -> Any:
-    """Elementwise sums of lengths, as float64 where either is; a sum of surds that is rational becomes a Fraction."""
+    """Return the elementwise sum of lengths, as float64 if either is; rational sums of surds become Fractions."""
     first, second = _same_kind(np.asarray(a), np.asarray(b))
     total = np.asarray(first + second)
     return _simplified(total) if total.dtype == object else total[()]
@@ -153,24 +157,24 @@ def points(
     metric: str | Callable[[Point, Point], Any] = "euclidean",
     labels: Sequence[Hashable] | None = None,
 ) -> Space:
-    """A finite set of points: shops on a map, embedded words, anything with a distance.
+    """Return a space of finitely many points, such as shops on a map or embedded words.
 
     Args:
         places: (n, d) coordinates, or (n,) on a line; integers, Fractions and text stay exact, a float makes all
-            float64. Or a GeoSeries or GeoDataFrame in a projected reference system, in its unit: labels are its index,
-            and areas stand at a point in them. For a metric that is a function: a list of anything.
+            float64. Or a GeoSeries or GeoDataFrame in a projected reference system: the labels are its index, distances
+            have its unit, and a point inside each area stands for the area. Or any list, if the metric is a function.
         metric: "euclidean", "manhattan", "chebyshev" (the largest coordinate difference), or a function d(p, q), which
-            is asked for every pair and checked to be a metric.
-        labels: Label of each point; the points themselves (as tuples, or as numbers on a line) when left out,
-            if they can be.
+            is called for every pair and checked to be a metric.
+        labels: Label of each point. When left out, the points themselves (tuples, or numbers on a line) if they are
+            hashable and distinct, else 0, 1, ...
 
     Raises:
-        NotAMetric: for two points at one place, for coordinates that are no numbers, and for a function that is no
-            metric, naming the pair or the triple.
-        OutOfRange: for a metric by another name.
-        Unsupported: for geometry in degrees, which are no lengths; `places` measures along the earth.
+        NotAMetric: for two equal points, for coordinates that are no numbers, and for a function that is no metric; the
+            message names the pair or the triple.
+        OutOfRange: for an unknown name of a metric.
+        Unsupported: for geometry in degrees, for which `places` measures distances along the earth.
 
-    Cost: O(n^2 d); O(n^3) for a function. Exact Euclidean distances also cost the factors of each squared distance.
+    Cost: O(n^2 d); O(n^3) for a function. Exact Euclidean distances also need the factors of each squared distance.
 
     >>> triangle = points([(0, 0), (1, 1), (3, 4)])
     >>> triangle.length(0, 2), triangle.length(0, 1), triangle.labels[1]
@@ -220,7 +224,7 @@ def _chebyshev(apart: Array) -> Array:
 
 
 def _labels_of_points(listed: list[Any], labels: Sequence[Hashable] | None) -> Sequence[Hashable] | None:
-    """The labels asked for; else the points, where they can serve as names."""
+    """Return the given labels; else the points, if they are hashable and distinct; else None."""
     if labels is not None:
         return labels
     names = [

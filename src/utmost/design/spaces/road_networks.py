@@ -1,4 +1,4 @@
-"""Shortest paths along roads between some of the nodes of a network, in exact whole steps: Dijkstra's algorithm."""
+"""Shortest paths between nodes of a road network, in exact whole steps, by Dijkstra's algorithm."""
 
 from collections.abc import Hashable, Sequence
 from fractions import Fraction
@@ -11,44 +11,32 @@ from numpy.typing import NDArray
 from utmost.core.exact.numbers import exact
 from utmost.errors import NotAMetric, NotANumber, OutOfRange
 
-# Roads are rounded down to this part of a step, and their sums to whole steps.
+# Lengths of roads are rounded down to 1 / _PARTS_OF_A_STEP of a step, and sums of lengths to whole steps.
 _PARTS_OF_A_STEP = 1 << 10
 
 Roads = list[list[tuple[int, int]]]
-"""For each node the nodes that a road joins it to, and the length of that road."""
+"""For each node, its neighbours and the length of the road to each."""
 
 
 def is_network(table: Any) -> bool:
-    """Whether something is a graph as networkx and osmnx make them."""
+    """Check whether the table is a graph of networkx or osmnx."""
     return all(hasattr(table, name) for name in ("is_directed", "nodes", "edges"))
 
 
 def network_steps(
     network: Any, weight: str, step: Fraction, among: Sequence[Hashable] | None, both_ways: bool
 ) -> tuple[list[Hashable], NDArray[np.int64]]:
-    """The places of a network and the shortest paths between them in whole steps, rounded down.
-
-    Args:
-        network: Graph, directed or not, of networkx or with its methods; of several edges the shortest counts.
-        weight: Edges' attribute that holds their lengths.
-        step: Step in the unit of the lengths.
-        among: Nodes that are places; all if left out. Paths go through every node.
-        both_ways: Take one-way streets both ways, so that no distance is above the one that is driven either way.
-
-    Raises:
-        NotAMetric: for a street of different lengths to and fro, a length that is missing or no number, and places
-            that no path joins.
-        OutOfRange: for a place that is no node.
-
-    Cost: O(m log m) for each place and m edges.
-    """
+    """Return the nodes that are places and the (n, n) shortest paths between them in whole steps, rounded down."""
     number = {node: k for k, node in enumerate(network.nodes)}
     chosen = list(number) if among is None else list(among)
     for node in chosen:
         if node not in number:
-            raise OutOfRange("every place must be a node of the network", came=str(node), where="among")
+            remedy = "Remove it from among=, or check its spelling."
+            raise OutOfRange("every place must be a node of the network", came=str(node), where="among", remedy=remedy)
     if not chosen:
-        raise NotAMetric("a network needs at least one place", came="none")
+        raise NotAMetric(
+            "a network needs at least one place", came="none", remedy="Pass a graph with nodes, or another among=."
+        )
     lengths = _street_lengths(network, weight, step / _PARTS_OF_A_STEP)
     if network.is_directed() and not both_ways:
         _check_both_ways(lengths)
@@ -61,23 +49,28 @@ def network_steps(
     for x, row in enumerate(rows):
         for y, end in enumerate(ends):
             if row[end] is None:
-                raise NotAMetric("a network must be connected", came=f"no path from {chosen[x]!r} to {chosen[y]!r}")
+                raise NotAMetric(
+                    "a network must be connected",
+                    came=f"no path from {chosen[x]!r} to {chosen[y]!r}",
+                    remedy="Keep the nodes of one component, in among=.",
+                )
     return chosen, np.array(
         [[min((row[end] or 0) // _PARTS_OF_A_STEP, 2**60) for end in ends] for row in rows], dtype=np.int64
     )
 
 
 def _street_lengths(network: Any, weight: str, step: Fraction) -> dict[tuple[Hashable, Hashable], int]:
-    """The length of the shortest edge from each node to each neighbour, in whole steps; loops are passed over."""
+    """Return the length, in whole steps, of the shortest edge from each node to each neighbour; loops are ignored."""
     shortest: dict[tuple[Hashable, Hashable], int] = {}
     for u, v, length in network.edges(data=weight):
         try:
             steps = exact(length, "length") / step
         except NotANumber:
-            came = f"another from {u!r} to {v!r}"
-            raise NotAMetric(f"every edge must have a number {weight!r}", came=came) from None
+            came = f"{length!r} from {u!r} to {v!r}"
+            remedy = "Pass weight, the name of the edge attribute that holds the lengths."
+            raise NotAMetric(f"every edge must have a number {weight!r}", came=came, remedy=remedy) from None
         if steps < 0:
-            raise NotAMetric("no edge may have a negative length", came=f"one from {u!r} to {v!r}")
+            raise NotAMetric("lengths must not be negative", came=f"{length!r} from {u!r} to {v!r}")
         if u != v:
             shortest[u, v] = min(shortest.get((u, v), int(steps)), int(steps))
     return shortest
@@ -88,18 +81,18 @@ def _check_both_ways(lengths: dict[tuple[Hashable, Hashable], int]) -> None:
         if lengths.get((v, u)) != there:
             raise NotAMetric(
                 "distances are symmetric, so every street must be as long in both directions",
-                came=f"the one from {u!r} to {v!r}",
-                remedy="Pass both_ways=True to take one-way streets both ways: no distance is then above the true one.",
+                came=f"different lengths from {u!r} to {v!r} and back",
+                remedy="Pass both_ways=True to allow both directions: no distance is then above the true one.",
             )
 
 
 def _shortest_paths_from(roads: Roads, start: int) -> list[int | None]:
-    """The shortest paths from one node: None where there is none."""
+    """Return the shortest paths from one node; None for nodes that no path reaches."""
     settled: list[int | None] = [None] * len(roads)
     waiting = [(0, start)]
     while waiting:
         length, node = heappop(waiting)
-        # The heap keeps older, longer ways to a node that has been settled by a shorter one.
+        # The heap may still hold longer paths to a node whose shortest path is known.
         if settled[node] is not None:
             continue
         settled[node] = length

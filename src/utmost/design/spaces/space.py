@@ -1,4 +1,4 @@
-"""A finite set of secrets and the metric between them, with the check that a table of distances is one."""
+"""A finite set of secrets and the metric between them; the check that a table of distances is a metric."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Sequence
@@ -30,77 +30,68 @@ from utmost.errors import NotAMetric, OutOfRange
 
 
 class Metric(ABC):
-    """Distances between the secrets 0, 1, ..., n-1, by formula or by table."""
+    """Distances between the secrets 0, 1, ..., n-1, given by a formula or a table."""
 
     __slots__ = ()
 
     written: ClassVar[str] = ""
-    """How the space of this metric is typed, with places for its fields; empty where no call makes it."""
+    """Format string of the call that makes the space of this metric; empty if there is none."""
 
     @property
     @abstractmethod
     def size(self) -> int:
-        """The number n of secrets."""
+        """Return the number n of secrets."""
 
     @abstractmethod
     def distance(self, x: Any, y: Any) -> Any:
-        """d(x, y), elementwise over arrays of secrets: integers or Fractions where d is rational, else float64."""
+        """Return d(x, y) elementwise over arrays of secrets: integers or Fractions if d is rational, else float64."""
 
     @abstractmethod
     def edges(self) -> NDArray[np.intp]:
-        """The essential edges, as an (m, 2) array of pairs x < y in lexicographic order."""
+        """Return the essential edges, as an (m, 2) array of pairs x < y in lexicographic order."""
 
     def lengths(self, x: Any, y: Any) -> Any:
-        """d(x, y), elementwise, with `Surd` in the place of irrational distances that are known exactly."""
+        """Return d(x, y) elementwise, with `Surd` for irrational distances that are known exactly."""
         return self.distance(x, y)
 
     def length_table(self, among: NDArray[np.intp] | None = None) -> Array:
-        """The `lengths` between all secrets, or some of them; (n, n)."""
+        """Return the (n, n) table of `lengths` between all secrets, or between some."""
         secrets = np.arange(self.size) if among is None else among
         return np.asarray(self.lengths(secrets[:, None], secrets[None, :]))
 
     def length(self, x: int, y: int) -> Fraction | Surd:
-        """d(x, y) as an exact number; a float64 distance is the rational that the float is."""
+        """Return d(x, y) as an exact number; a float64 distance is converted exactly."""
         value = self.lengths(x, y)
         if isinstance(value, Surd):
             return value.simplified()
         return Fraction(int(value)) if isinstance(value, int | np.integer) else Fraction(value)
 
     def labels(self) -> Sequence[Hashable]:
-        """The names that the secrets have by themselves."""
+        """Return the default labels of the secrets."""
         return range(self.size)
 
     def table(self) -> Array:
-        """d as an (n, n) read-only array."""
+        """Return d as an (n, n) read-only array."""
         secrets = np.arange(self.size)
         return frozen(np.asarray(self.distance(secrets[:, None], secrets[None, :])))
 
 
-# Sums are taken this many at a time, so that they stay in the processor's cache.
+# Number of sums computed at a time, so that they fit into the processor's cache.
 _BLOCK = 1 << 17
-# Beyond this relative distance of two sums, their floats decide which is larger.
+# If the floats of two sums differ by more than this relative distance, the floats decide which is larger.
 _FLOATS_DECIDE = 1e-12
-# Floats compare sums first, so that a sum of two distances must be a float.
+# Sums of two distances are compared as floats first, so they must not overflow.
 _LARGEST_DISTANCE = 10**300
 
 
 def has_intermediate(
     values: Array, pairs: NDArray[np.intp], strictly: bool = False, tolerance: float = 0.0
 ) -> NDArray[np.bool_]:
-    """Whether each pair x < y has a third secret z with d(x, z) + d(z, y) <= d(x, y), or strictly below it: (m,).
-
-    Args:
-        values: (n, n) symmetric distances: int64, float64, or objects (Fraction or Surd).
-        pairs: (m, 2), sorted by x.
-        strictly: Ask for a sum that is below d(x, y).
-        tolerance: Relative distance for float64: strictly shorter means by this much, relative.
-
-    Float64 distances are taken as the rationals that they are: no rounding of a sum decides.
-
-    Cost: O(n m) additions; exact surds are added only where their floats are too near to decide.
-    """
+    """Return (m,) whether each pair x < y has a secret z not in {x, y} with d(x, z) + d(z, y) <= d(x, y)."""
+    # ``values`` is (n, n) int64, float64, Fractions or Surds; ``pairs`` is (m, 2), sorted by x. Sums of floats are
+    # compared without rounding; ``strictly`` asks for a sum below d(x, y) by more than the relative ``tolerance``.
     if values.dtype == object:
-        # Fractions become integers over a common denominator where these fit; the rest is compared pair by pair.
+        # Fractions become integers over a common denominator if these fit; otherwise pairs are compared one by one.
         if not any(isinstance(d, Surd) for d in values.flat):
             scale = lcm(*(d.denominator for d in values.flat))
             if scale * max(values.flat) < 2**60:
@@ -108,7 +99,7 @@ def has_intermediate(
         floats = values.astype(np.float64)
         return np.array([_one_intermediate(values, floats, int(x), int(y), strictly) for x, y in pairs], dtype=bool)
     if values.dtype == np.int64 and values.size and 4 * int(values.max()) < 2**31:
-        # Half the memory, twice as fast; sums fit.
+        # Int32 takes half the memory and time; sums of two distances fit.
         values = values.astype(np.int32)
     shortest = _shortest_sums(values, pairs)
     direct = values[pairs[:, 0], pairs[:, 1]]
@@ -122,10 +113,10 @@ def has_intermediate(
 
 
 def _shortest_sums(values: Array, pairs: NDArray[np.intp]) -> Array:
-    """min over z not in {x, y} of d(x, z) + d(z, y) for each pair; above every distance if there is no z."""
+    """Return min over z not in {x, y} of d(x, z) + d(z, y) for each pair; above every distance if there is no z."""
     n = len(values)
     direct = values.copy()
-    np.fill_diagonal(direct, direct.max() + 1)  # so that z = x and z = y are longer than the direct way
+    np.fill_diagonal(direct, direct.max() + 1)  # so that z = x and z = y never give the minimum
     if len(pairs) * n <= _BLOCK:
         return np.asarray((direct[pairs[:, 0]] + direct[pairs[:, 1]]).min(axis=1))
     best = np.empty(len(pairs), dtype=values.dtype)
@@ -139,13 +130,13 @@ def _shortest_sums(values: Array, pairs: NDArray[np.intp]) -> Array:
 
 
 def _tied_sums(values: Array, pairs: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Whether some z has d(x, z) + d(z, y) <= d(x, y) before rounding, for pairs whose float sum equals d(x, y)."""
+    """Return whether some z has d(x, z) + d(z, y) <= d(x, y) exactly, for pairs whose rounded sum equals d(x, y)."""
     answer = np.zeros(len(pairs), dtype=bool)
     for k, (x, y) in enumerate(pairs):
         first, second = values[x], values[y]
         total = first + second
         part = total - first
-        # Knuth's two-sum: the error of a sum of floats is a float.
+        # Knuth's two-sum: the rounding error of a sum of two floats is itself a float.
         error = (first - (total - part)) + (second - part)
         tied = (total == values[x, y]) & (error <= 0)
         tied[[x, y]] = False
@@ -156,7 +147,7 @@ def _tied_sums(values: Array, pairs: NDArray[np.intp]) -> NDArray[np.bool_]:
 def _one_intermediate(values: Array, floats: Array, x: int, y: int, strictly: bool) -> bool:
     sums = floats[x] + floats[y]
     sums[[x, y]] = np.inf
-    # Floats decide where they differ clearly; only the rest is added exactly.
+    # Only sums whose floats are close are added exactly.
     slack = _FLOATS_DECIDE * floats[x, y]
     if (sums < floats[x, y] - slack).any():
         return True
@@ -169,22 +160,7 @@ def _one_intermediate(values: Array, floats: Array, x: int, y: int, strictly: bo
 
 @dataclass(frozen=True, slots=True, eq=False, init=False, weakref_slot=True)
 class TableMetric(Metric):
-    """A metric on {0, ..., n-1} as an (n, n) table, checked.
-
-    Args:
-        distances: (n, n); integers, Fractions and `Surd` stay exact.
-        tolerance: Largest relative violation of the triangle inequality by rounding, for float64 distances only.
-
-    Attributes:
-        exact: Distances as they are known: int64, float64, or objects (Fraction or Surd).
-        numbers: `exact`, or the nearest float64 of all where one is a Surd.
-        edge_candidates: Pairs among which the essential edges are, or None for all pairs.
-
-    Raises:
-        NotAMetric: naming the pair or triple that breaks an axiom.
-
-    Cost: O(n^3).
-    """
+    """A metric on {0, ..., n-1} as an (n, n) table; the constructor raises NotAMetric if an axiom fails, in O(n^3)."""
 
     exact: Array
     numbers: Array
@@ -213,7 +189,7 @@ class TableMetric(Metric):
 
     @classmethod
     def trusted(cls, values: Array, edge_candidates: NDArray[np.intp] | None = None) -> "TableMetric":
-        """A table that is a metric by construction: shortest paths along edges, or part of another metric's table."""
+        """Return a table without checks: shortest paths along edges, or a part of the table of another metric."""
         check_array(values, "distances", 2)
         metric = object.__new__(cls)
         metric._set_fields(values, edge_candidates)
@@ -259,25 +235,23 @@ _kept_edges: WeakKeyDictionary[TableMetric, NDArray[np.intp]] = WeakKeyDictionar
 
 
 def distance_table(distances: object) -> Array:
-    """Distances as they are known: int64, objects (Fraction or Surd), or float64.
-
-    Raises:
-        NotAMetric: for what is no matrix of numbers, and for a distance above 10^300.
-    """
+    """Return distances as int64, as objects (Fraction or Surd) or as float64; raise NotAMetric above 10^300."""
     if isinstance(distances, np.ndarray) and _fit_int64(distances):
         return distances.astype(np.int64)
     with refused_as(NotAMetric):
         surds = _table_of_surds(distances)
         array = as_array(distances, "distance matrix", ndim=2) if surds is None else surds
     if (array > _LARGEST_DISTANCE).any():
-        raise NotAMetric("a distance must be at most 10^300", came="more", remedy="Count distances in a larger unit.")
+        raise NotAMetric(
+            "a distance must be at most 10^300", came="a larger one", remedy="Use a larger unit of distance."
+        )
     if surds is None and is_exact(array) and all(d.denominator == 1 and abs(d) < 2**60 for d in array.flat):
         return array.astype(np.int64)
     return array
 
 
 def _fit_int64(array: Array) -> bool:
-    """Whether these are integers in a table, so short that int64 holds sums of them."""
+    """Check whether the array is a matrix of integers so small that int64 holds sums of two."""
     is_table = array.dtype.kind in "iu" and array.ndim == 2 and array.size > 0
     return is_table and -(2**60) < int(array.min()) <= int(array.max()) < 2**60
 
@@ -299,25 +273,25 @@ def _check_triangles(values: Array, tolerance: float) -> None:
         raise NotAMetric(
             "the triangle inequality d(x, y) <= d(x, z) + d(z, y) must hold",
             came=f"d({x}, {y}) = {values[x, y]} > d({x}, {z}) + d({z}, {y}) = {values[x, z] + values[z, y]}",
-            remedy="If these are lengths of roads between places, use their shortest paths (`graph`).",
+            remedy="For lengths of roads between places, pass the roads to `graph`, which computes shortest paths.",
         )
 
 
 @dataclass(frozen=True, slots=True, eq=False, init=False)
 class Space(Display, PickledByFields):
-    """Secrets 0, 1, ..., n-1 with a metric d, and a label for each.
+    """Secrets 0, 1, ..., n-1 with a metric d and a label for each secret.
 
-    A metric is symmetric, zero exactly on the diagonal, and has d(x, y) <= d(x, z) + d(z, y). The named spaces
-    (`counts`, `discrete`, `hamming`, `grid`, `graph`) know their structure; this constructor takes any matrix and
-    checks it.
+    A metric is symmetric, zero exactly on the diagonal, and satisfies d(x, y) <= d(x, z) + d(z, y). This constructor
+    takes any matrix and checks these axioms; `counts`, `discrete`, `hamming`, `grid` and `graph` make spaces whose
+    structure is known.
 
     Args:
         distances: (n, n), n >= 1. Integers, Fractions and `Surd` stay exact; a float makes the matrix float64.
-        labels: Label of each secret, distinct; 0, 1, ..., n-1 when left out.
+        labels: Distinct labels of the secrets; 0, 1, ..., n-1 when left out.
         tolerance: Largest relative violation of the triangle inequality by rounding, for float64 distances only.
 
     Raises:
-        NotAMetric: naming the pair or the triple that breaks an axiom.
+        NotAMetric: with the pair or the triple that breaks an axiom.
 
     Cost: O(n^3) for the triangle inequality.
 
@@ -348,7 +322,7 @@ class Space(Display, PickledByFields):
 
     @property
     def labels(self) -> Sequence[Hashable]:
-        """The names of the secrets, in order."""
+        """The labels of the secrets, in order."""
         return self.metric.labels() if self.names is None else self.names
 
     @property
@@ -360,9 +334,9 @@ class Space(Display, PickledByFields):
     def edges(self) -> NDArray[np.intp]:
         """The essential edges: pairs x < y with no third secret strictly between them, as an (m, 2) array.
 
-        z is strictly between x and y when d(x, z) + d(z, y) = d(x, y). A promise kept along the essential edges is kept
-        for all pairs. Float64 distances are taken as the rationals that they are, so rounding may make a pair essential
-        that is none in the metric that was rounded.
+        A secret z is strictly between x and y if d(x, z) + d(z, y) = d(x, y). A level that holds along the essential
+        edges holds for all pairs. Float64 distances are compared as exact rationals, so rounding of distances may make
+        a pair essential.
         """
         return self.metric.edges()
 
@@ -372,7 +346,7 @@ class Space(Display, PickledByFields):
         return self.metric.length(natural(x, "x", 0, last), natural(y, "y", 0, last))
 
     def restrict(self, secrets: Sequence[int]) -> "Space":
-        """The same metric on some of the secrets, in the order given.
+        """Return the space of some of the secrets, in the given order, with the same distances.
 
         >>> from utmost.spaces import counts
         >>> counts(9).restrict([0, 4, 9]).distances.tolist()
@@ -380,13 +354,16 @@ class Space(Display, PickledByFields):
         """
         rows = plain_array(secrets, "list of secrets")
         if rows.dtype.kind not in "iu" or rows.ndim != 1 or len(set(rows.tolist())) != rows.size or rows.size == 0:
-            raise OutOfRange("a restriction needs a list of distinct secrets", came=secrets, where="restrict")
+            remedy = "Pass at least one secret, and none twice."
+            raise OutOfRange(
+                "secrets must be a list of distinct secrets", came=secrets, where="restrict", remedy=remedy
+            )
         if rows.min() < 0 or rows.max() >= self.size:
             raise OutOfRange(f"secrets must lie in 0..{self.size - 1}", came=secrets, where="restrict")
         return Space(TableMetric.trusted(self.metric.length_table(rows)), [self.labels[x] for x in rows.tolist()])
 
     def same_as(self, other: "Space") -> bool:
-        """Whether both have the same labels and the same distances, and no two units."""
+        """Whether both spaces have equal labels and distances, and the same unit if both have one."""
         instance(other, Space, "other")
         if None not in (self.unit, other.unit) and self.unit != other.unit:
             return False

@@ -1,1 +1,1 @@
-"""Events counted into tables over a declared domain, which proves what one person can change."""
+"""Events counted into tables over a declared domain, with a proof of what one person can change."""

@@ -1,4 +1,4 @@
-"""The sums of cells over all persons where they are too many for an array: only of the cells that hold something."""
+"""Sums of cells over all persons where the cells are too many for an array: only cells with events."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -18,24 +18,14 @@ _COMPACT, _FITS = 1 << 22, 1 << 62
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AddedCells:
-    """Sums of cells of which nearly all hold 0.
+    """The sums of the cells with events; all other cells are 0."""
 
-    Attributes:
-        cells: the numbers of the cells, ascending, each once.
-        sums: Sum of each, int64 or Python integers.
-    """
-
-    cells: NDArray[np.int64]
-    sums: NDArray[Any]
+    cells: NDArray[np.int64]  # numbers of the cells, ascending, each once
+    sums: NDArray[Any]  # int64 or Python integers
 
     @classmethod
     def of(cls, parts: Iterable[tuple[NDArray[np.int64], NDArray[Any]]]) -> "AddedCells":
-        """The sums over parts, in each of which no cell comes twice; memory goes with the cells, not with the domain.
-
-        >>> added = AddedCells.of([(np.array([7, 1]), np.array([2, 1])), (np.array([7]), np.array([3]))])
-        >>> added.cells.tolist(), added.sums.tolist()
-        ([1, 7], [1, 5])
-        """
+        """Add up parts, in each of which every cell occurs at most once; memory grows with cells, not domain."""
         nothing = np.zeros(0, dtype=np.int64)
         known, waiting, rows, limit = cls(nothing, nothing), list[tuple[Any, Any]](), 0, _COMPACT
         for cells, sums in parts:
@@ -47,12 +37,12 @@ class AddedCells:
         return known._and(waiting)
 
     def between(self, low: int, high: int) -> "AddedCells":
-        """The cells from one number to another, counted from the first."""
+        """The cells with numbers low..high - 1, renumbered from 0."""
         first, last = np.searchsorted(self.cells, [low, high])
         return AddedCells(self.cells[first:last] - low, self.sums[first:last])
 
     def laid(self, size: int) -> NDArray[Any]:
-        """All of so many cells in an array."""
+        """An array of ``size`` cells."""
         whole = np.zeros(size, dtype=self.sums.dtype)
         whole[self.cells] = self.sums
         return whole
@@ -60,14 +50,9 @@ class AddedCells:
     def by_part(
         self, shape: tuple[int, ...], parts: int, tables: int, numbered: NumberedCells | None = None
     ) -> list[NDArray[Any] | FewCells]:
-        """The cells of each part, in an array where they can be laid out.
-
-        Args:
-            shape: Shape of the cells of a part.
-            parts: Number of parts; a cell is numbered by its table, then its part, then its cell.
-            tables: 1, or 2 for sums and counts together, which stand side by side.
-            numbered: Order of the cells, where they are more than numbers.
-        """
+        """The cells of each part, as an array of ``shape`` if it fits."""
+        # A cell is numbered by its table, then its part, then its cell. `tables` is 2 for sums and counts, side by
+        # side.
         if numbered is not None:
             part, number = np.divmod(self.cells, 1 << numbered.bits)
             return [numbered.few(number[part == at], self.sums[part == at]) for at in range(parts)]

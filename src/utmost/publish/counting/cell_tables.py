@@ -1,4 +1,4 @@
-"""Tables that were counted elsewhere: a row for each cell, or nested columns such as applicants, of them admitted."""
+"""Tables that were counted elsewhere: one row for each cell, or nested columns such as applicants and admitted."""
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
@@ -31,28 +31,29 @@ def cells_table(
     spelling: Spelling = PLAIN,
     individual: str | None = None,
 ) -> CountedTable:
-    """The counts of a table that has a row for each cell of a declared domain.
+    """Read a table of counts with one row for each cell of a declared domain.
 
-    Such a table proves nothing of how it was counted: the unit is taken as it is said.
+    The table does not prove how it was counted: ``unit`` is taken as declared.
 
     Args:
-        table: a dict of columns, a dataframe, or a table read from a file: a column for each axis, and one of counts.
-        domain: the declared domain, or a mapping that `Domain.of_facts` reads.
+        table: A dict of columns, a dataframe, or a table read from a file, with a column for each axis and a column of
+            counts.
+        domain: Declared domain, or a mapping that `Domain.of_facts` reads.
         unit: Unit of privacy, over all cells.
-        counts: the column of counts; or, instead of it,
-        nested: an axis of the domain and the columns that count its values: the first column counts the first value,
-            each later one its value and all before it. ``{"outcome": ["admitted", "applicants"]}`` with
-            ``outcome=["admitted", "rejected"]`` reads applicants >= admitted.
-        spelling: Marks of the table, see `count_table`.
-        individual: Who one individual is: "one household".
+        counts: Name of the column of counts. Pass ``counts`` or ``nested``.
+        nested: An axis of the domain, and the columns that count its values cumulatively: the first column counts the
+            first value, each later column its value and all values before it. ``{"outcome": ["admitted",
+            "applicants"]}`` with ``outcome=["admitted", "rejected"]`` reads applicants >= admitted.
+        spelling: Spelling of numbers and missing cells, see `count_table`.
+        individual: Who one individual is, such as "one household".
 
     Returns:
-        The table; cells without a row hold 0.
+        The counted table; cells without a row are 0.
 
     Raises:
-        BadTable: for a column that is not there, a cell that is no integer, a row outside the domain (an axis's
-            ``other`` takes it in), two rows for one cell, and nested columns that decrease.
-        NotDeclared: for a nested axis that the domain has not.
+        BadTable: for a missing column, a count that is no integer, a row outside the domain (unless an axis has
+            ``other``), two rows for one cell, and nested columns that decrease.
+        NotDeclared: for a nested axis that the domain does not have.
         OutOfRange: for both or none of ``counts`` and ``nested``, and for another number of columns than of values.
 
     >>> domain = Domain(department=["A", "B"], outcome=["admitted", "rejected"])
@@ -96,14 +97,14 @@ def _nested_axis(nested: Mapping[str, Sequence[str]], domain: Domain) -> tuple[i
             remedy='Pass {"outcome": ["admitted", "applicants"]}.',
         )
     if name not in domain.columns:
-        remedy = f'Declare it: ut.Domain(..., {name}=["admitted", "rejected"]), say.'
+        remedy = f'Declare the axis, as in ut.Domain(..., {name}=["admitted", "rejected"]).'
         raise NotDeclared("nested must name an axis of the domain", came=repr(name), remedy=remedy)
     place = domain.columns.index(name)
     if len(columns) != domain.shape[place] or len(set(columns)) < len(columns):
         raise OutOfRange(
             f"nested must list {domain.shape[place]} different columns, one for each value of {name!r}",
             came=len(set(columns)),
-            remedy="Each column counts those of the one before it and more; the last one counts all.",
+            remedy="Each column counts the events of the column before it and more; the last column counts all.",
         )
     return place, list(columns)
 
@@ -120,7 +121,7 @@ def _integers(adapter: TableAdapter, table: Any, name: str, spelling: Spelling) 
 def _differences(
     numbers: list[NDArray[Any]], columns: list[str], adapter: TableAdapter, table: Any
 ) -> list[NDArray[Any]]:
-    """The events that each nested column counts beyond the one before it."""
+    """The events that each nested column counts beyond the column before it."""
     differences = [numbers[0], *(after - before for before, after in pairwise(numbers))]
     for place, difference in enumerate(differences):
         short = np.flatnonzero(difference < 0)
@@ -128,9 +129,9 @@ def _differences(
             inner = "0" if place == 0 else columns[place - 1]
             raise BadTable(
                 f"{columns[place]} must be at least {inner} in every row",
-                came="less",
+                came="a smaller number",
                 where=adapter.place(table, int(short[0])),
-                remedy="Correct the row: of nested columns each counts those of the one before, and more.",
+                remedy="Correct the row: each nested column counts the events of the column before it, and more.",
             )
     return differences
 
@@ -138,7 +139,7 @@ def _differences(
 def _rows(
     adapter: TableAdapter, table: Any, domain: Domain, nested: int | None, spelling: Spelling
 ) -> NDArray[np.int64]:
-    """The cell of each row, over all axes but a nested one."""
+    """The cell of each row, over all axes but the nested one."""
     cells: Any = 0
     for place, axis in enumerate(domain.axes):
         if place == nested:
@@ -149,18 +150,20 @@ def _rows(
                 "every row must lie in the domain",
                 came="another value",
                 where=f"{adapter.place(table, int(rows.argmin()))}, column {axis.columns[-1]!r}",
-                remedy="Declare the value, or an other= on the axis, which takes in what is not declared.",
+                remedy="Declare the value, or other= on the axis for all values that are not declared.",
             )
         cells = cells * axis.size + rows
     rows = np.atleast_1d(np.asarray(cells, dtype=np.int64))
     ordered = np.sort(rows)
     if not any(axis.extras for axis in domain.axes) and (ordered[1:] == ordered[:-1]).any():
-        raise BadTable("every cell must have one row", came="two rows for one cell", remedy="Add them up first.")
+        raise BadTable(
+            "every cell must have one row", came="two rows for one cell", remedy="Add the two rows up first."
+        )
     return rows
 
 
 def _laid(values: NDArray[Any], places: NDArray[np.int64], domain: Domain, nested: int | None) -> NDArray[Any]:
-    """The numbers in their cells, the nested axis moved from the last place to its own."""
+    """The numbers as an array of the domain's shape; ``values`` have the nested axis last."""
     place = len(domain.axes) if nested is None else nested
     outer = [size for at, size in enumerate(domain.shape) if at != place]
     sums = np.full((int(np.prod(outer, dtype=object)) if outer else 1, values.shape[-1]), 0, dtype=object)

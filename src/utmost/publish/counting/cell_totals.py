@@ -1,4 +1,4 @@
-"""Kept parts of persons, added up by cell, as engines add them: in Arrow batches, each with a cell at most once."""
+"""Sums of cells as engines compute them: Arrow batches, in each of which a cell occurs at most once."""
 
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
@@ -16,7 +16,7 @@ CELL, TOTAL = "cell", "total"
 _FITS = 1 << 62
 
 CellTotals = tuple[NDArray[np.int64], NDArray[Any]]
-"""Cells, none twice, and the sum of each over some persons."""
+"""Distinct cells, and the sum of each over some persons."""
 
 
 def cell_totals(pairs: Pairs) -> Any:
@@ -27,7 +27,7 @@ def cell_totals(pairs: Pairs) -> Any:
 
 
 def wide_integers(numbers: NDArray[Any]) -> Any:
-    """Integers as an Arrow array of the type in which engines add them up: decimals of 38 digits."""
+    """Integers as an Arrow array of 38-digit decimals, the type in which engines add up."""
     arrow = extra("pyarrow", "tables")
     whole = arrow.decimal128(38, 0)
     if numbers.dtype != object:
@@ -36,22 +36,17 @@ def wide_integers(numbers: NDArray[Any]) -> Any:
         return arrow.array([Decimal(int(number)) for number in numbers], whole)
     except arrow.ArrowInvalid:
         remedy = "Lower per_cell=, or collect the frame first."
-        raise Unsupported("sums in an engine must have at most 38 digits", came="more", remedy=remedy) from None
+        raise Unsupported("sums in an engine must have at most 38 digits", came="a larger sum", remedy=remedy) from None
 
 
 def totals_schema(keys: str, text: bool = False) -> Any:
-    """The Arrow schema of totals by cells, or by texts."""
+    """The Arrow schema of totals by cells, or with ``text`` by texts."""
     arrow = extra("pyarrow", "tables")
     return arrow.schema([(keys, arrow.string() if text else arrow.int64()), (TOTAL, arrow.decimal128(38, 0))])
 
 
 def gathered_totals(parts: Iterable[CellTotals], size: int) -> NDArray[Any]:
-    """The sum of each cell over all parts: int64, or Python integers where that could overflow.
-
-    Args:
-        parts: Cells and totals, in each part no cell twice.
-        size: Number of cells.
-    """
+    """An array of the sum of each cell over all parts: int64, or Python integers where that could overflow."""
     sums: NDArray[Any] = np.zeros(size, dtype=np.int64)
     largest = 0
     for cells, totals in parts:
@@ -63,7 +58,6 @@ def gathered_totals(parts: Iterable[CellTotals], size: int) -> NDArray[Any]:
 
 
 def read_totals(batches: Iterable[Any]) -> Iterator[CellTotals]:
-    """The cells and the totals of each batch."""
     for batch in batches:
         yield np.asarray(batch.column(CELL).to_numpy()), _narrowed(batch.column(TOTAL))
 

@@ -1,4 +1,4 @@
-"""Which pairs of person and cell are kept where they are chosen together: in one part, or by rows of a few columns."""
+"""Choose the (person, cell) pairs to keep where several are kept together: one part, or complete rows of columns."""
 
 from collections.abc import Sequence
 from math import prod
@@ -13,15 +13,8 @@ from utmost.publish.workloads.row_unit import WholeRows
 
 
 def by_cell(pairs: Pairs, size: int) -> tuple[Pairs, NDArray[np.int64]]:
-    """The pairs of person and cell of several tables as those of one, and of each pair the number of its cell's.
-
-    Args:
-        pairs: Pairs in which cell number m * size + a is cell a of table m.
-        size: Number of cells of a table.
-
-    Returns:
-        Distinct pairs whose sums are their own numbers, and so a mark of which of them are chosen.
-    """
+    """The distinct (person, cell) pairs of several tables, and the index of each given pair in these."""
+    # Cell number m * size + a is cell a of table m. The sums of the distinct pairs are their indices.
     cells = pairs.cells % size
     order = np.lexsort((cells, pairs.persons))
     who, which = pairs.persons[order], cells[order]
@@ -32,29 +25,23 @@ def by_cell(pairs: Pairs, size: int) -> tuple[Pairs, NDArray[np.int64]]:
 
 
 def joined_pairs(parts: Sequence[Pairs]) -> Pairs:
-    """All pairs of several lists, one list behind the other."""
     columns = ([getattr(part, name) for part in parts] for name in ("persons", "cells", "sums"))
     return Pairs(*map(np.concatenate, columns))
 
 
 def least_in_all(pairs: Pairs, most: int, persons: Sequence[str], *, key: bytes) -> NDArray[Any]:
-    """The part of the sizes of a person's pairs that is kept where they may add up to no more than ``most``.
-
-    The sizes v_1, v_2, ... of a person stand in a row in the order of the cells, C_i of them up to the i-th and T in
-    all. Of T > most a comb of ``most`` teeth at equal distances keeps those that it falls on; where it begins, u/most,
-    is a hash of key and person: v'_i = floor((most C_i + u)/T) - floor((most C_(i-1) + u)/T), 0 <= u < T.
-
-    Returns:
-        Of each pair what is left, between 0 and its size; for a person with T > most exactly ``most`` together. Over
-        all u it is most/T of the size in the mean.
-    """
+    """The kept part of the size of each pair, such that each person's sizes add up to at most ``most``."""
+    # A person's sizes v_1, v_2, ... lie in a row in order of the cells: C_i is the sum up to the i-th, T the sum of
+    # all. For T > most, a comb of `most` teeth at equal distances keeps the units that it hits; it begins at u/most,
+    # where 0 <= u < T is a hash of key and person: v'_i = floor((most C_i + u)/T) - floor((most C_(i-1) + u)/T).
+    # Exactly `most` units are kept, and over all u the mean of v'_i is v_i most/T.
     left = pairs.sums
     starts = np.flatnonzero(begins(pairs.persons))
     kind = np.dtype(np.int64) if most < 1 << 62 else left.dtype
     if not len(starts):
         return left.astype(kind)
     counts = np.diff(starts, append=len(left))
-    wide = int(left.max()) * len(left)  # no sum over pairs is larger, and no product over most of them
+    wide = int(left.max()) * len(left)  # an upper bound on every sum of sizes
     sizes = left.astype(object) if wide * max(most, 1) >= 1 << 62 else left.astype(np.int64)
     totals = np.add.reduceat(sizes, starts)
     many = totals > most
@@ -74,7 +61,7 @@ def least_in_all(pairs: Pairs, most: int, persons: Sequence[str], *, key: bytes)
 
 
 def in_one_part(pairs: Pairs, cells: int, persons: Sequence[str], key: bytes) -> Pairs:
-    """The pairs of each person in the one of that person's parts that has the least hash."""
+    """Keep each person's pairs in one part: the part with the least hash."""
     parts = pairs.cells // cells
     first = np.flatnonzero(begins(parts, pairs.persons))
     runs = Pairs(pairs.persons[first], parts[first], pairs.sums[first])
@@ -83,13 +70,13 @@ def in_one_part(pairs: Pairs, cells: int, persons: Sequence[str], key: bytes) ->
 
 
 def in_rows(pairs: Pairs, whole: WholeRows, rows: int, persons: Sequence[str], key: bytes) -> NDArray[np.bool_]:
-    """Which pairs of person and cell are kept: those in the so many rows of a person that have the least hashes."""
+    """Whether each pair is in one of its person's ``rows`` rows with the least hash."""
     after = prod(whole.domain.shape[whole.place + 1 :])
     row = pairs.cells // (whole.values * after) * after + pairs.cells % after
     order = np.lexsort((row, pairs.persons))
     who, which = pairs.persons[order], row[order]
     first = np.flatnonzero(begins(who, which))
-    # A row has one hash, however many cells of it a person has.
+    # A row has one hash, for any number of its cells with events of the person.
     taken = least_hashed(
         Pairs(who[first], which[first], pairs.sums[order][first]), rows, persons, key=key, purpose=b"row"
     )

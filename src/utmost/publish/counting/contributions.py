@@ -1,7 +1,7 @@
-"""How many persons each bound would leave whole: what `at_most` and `per_cell` are chosen by, counted like any table.
+"""Tables of the number of persons whom each bound would leave unchanged, to choose `at_most` and `per_cell`.
 
-Each person falls into one cell, that of the least bound which cuts nothing of that person. The cell is a function of
-the person's own rows, so one person changes one cell by 1: proofs/theory/counting.md.
+Each person is in one cell: that of the least bound that removes nothing of this person. The cell depends on the
+person's own rows only, so that one person changes one cell by 1: proofs/theory/counting.md.
 """
 
 from collections.abc import Mapping, Sequence
@@ -35,10 +35,10 @@ from utmost.tables.cells.spelling import PLAIN, Spelling
 _FITS = 1 << 62
 
 MORE = "more"
-"""The label of the persons whom even the largest bound cuts."""
+"""The label of persons whom even the largest bound would change."""
 
 AT_MOST, PER_CELL, IN_ALL = "at_most", "per_cell", "in_all"
-"""Which bound is to be chosen, as `count_table` calls it: the only axis of a table of contributions."""
+"""The bounds that can be chosen; the bound is the name of the table's axis."""
 
 
 @progress_bar("Counting contributions")
@@ -55,29 +55,27 @@ def count_contributions(
     outside: str | None = None,
     progress: Progress | None = None,
 ) -> CountedTable:
-    """Count the persons for whom each of some limits is the least that cuts nothing: to choose a bound.
+    """Count persons by the least limit that would remove nothing of them, to choose a bound on contributions.
 
     Args:
-        events, domain, by: Arguments of `count_table`; the domain is that of the table which is to be published.
-        counting: Owner of each event, by ``person`` or ``each_row``, and the neighbouring relation; the bound is left
-            out.
-        bound: The bound that is to be chosen: "at_most", by the number of cells in which a person has events;
-            "per_cell", by the largest size of a person's sum in a cell; or "in_all", by the sizes of a person's sums in
-            all cells together.
-        limits: Limits to compare, ascending, >= 1, such as ``range(1, 21)`` or [1, 2, 5, 10]; of amounts in their own
+        events, domain, by: Arguments of `count_table`; the domain is that of the table to be published.
+        counting: Owner of each event, by ``person`` or ``each_row``, and the neighbouring relation; without bounds.
+        bound: Bound to choose. "at_most": the number of cells in which a person has events. "per_cell": the largest
+            absolute value of a person's sum in a cell. "in_all": the sum of the absolute values over all cells.
+        limits: Limits to compare, ascending, >= 1, such as ``range(1, 21)`` or [1, 2, 5, 10]; for amounts in their own
             unit.
-        measure: Quantity that "per_cell" and "in_all" bound: events, or the `sum` of amounts, with step and ends.
+        measure: Quantity bounded by "per_cell" and "in_all": events, or the `sum` of amounts, with ``step`` and
+            ``each``.
         spelling, outside, progress: Arguments of `count_table`.
 
     Returns:
-        A table over one axis, called as the bound, whose labels are the limits and "more", with ``Unit(1, 1)``. It
-        holds
+        A table over one axis, named by the bound, whose labels are the limits and "more", with ``Unit(1, 1)``. It has
         true counts: release it like any other table, see `bound_costs`. Persons without events in the domain, or whose
         sums are all 0, are in no cell.
 
     Raises:
-        OutOfRange: for another bound, limits that do not ascend from above 0, amounts beside "at_most", bounds in the
-            measure, and rows that are persons but for the size of their amount.
+        OutOfRange: for another bound, limits that do not ascend or are not positive, amounts with "at_most", bounds in
+            the measure, and ``each_row`` unless "per_cell" of an amount is chosen.
         NotDeclared, BadTable, Unsupported: as `count_table`.
 
     Warns:
@@ -95,10 +93,10 @@ def count_contributions(
     spec, counting = instance(measure, MeasureSpec, "measure"), instance(counting, Counting, "counting")
     one_of(bound, Literal["at_most", "per_cell", "in_all"], "bound")
     if counting != Counting(counting.person, counting.each_row, neighbours=counting.neighbours):
-        remedy = "Pass ut.Counting(person=...) alone: the limits stand in place of a bound."
-        raise OutOfRange("counting must say who one person is, and bound nothing", came="a bound", remedy=remedy)
+        remedy = "Pass ut.Counting(person=...): limits= takes the place of a bound."
+        raise OutOfRange("counting must have no bounds, only the owner of events", came="a bound", remedy=remedy)
     if counting.each_row and (bound != PER_CELL or spec.values is None):
-        remedy = 'Pass bound="per_cell" and measure=ut.sum("income"): the limits are those of one amount.'
+        remedy = 'Pass bound="per_cell" and measure=ut.sum("income"): the limits then bound one amount.'
         raise OutOfRange(
             'bound must be "per_cell" with an amount where each row is a person', came=bound, remedy=remedy
         )
@@ -108,7 +106,7 @@ def count_contributions(
             "measure must be ut.count(), or ut.sum() without bounds", came="a bound, or distinct values", remedy=remedy
         )
     if bound == AT_MOST and spec != EVENTS:
-        remedy = "Leave measure= out: at_most is chosen by where a person has events."
+        remedy = "Leave measure= out: at_most is the number of cells in which a person has events."
         raise OutOfRange('bound="at_most" counts events, not amounts', came="a measure of amounts", remedy=remedy)
     if isinstance(limits, str) or not isinstance(limits, Sequence):
         raise wrong_kind("limits", "a list of bounds", limits)
@@ -127,12 +125,12 @@ def count_contributions(
 
 
 def _bounds(listed: Sequence[Number], name: str, amount: Amount | None) -> tuple[int, ...]:
-    """The bounds, of amounts in steps."""
+    """The limits as integers, for amounts in steps."""
     read = tuple(exact_integer(bound, name) if amount is None else amount.steps(bound, name) for bound in listed)
     if not read or read[0] < 1 or any(low >= high for low, high in pairwise(read)):
         remedy = "Pass limits=[1, 2, 5, 10], say."
         raise OutOfRange(
-            f"the limits of {name} must be positive and each larger than the one before",
+            f"the limits of {name} must be positive and ascending",
             came=list(listed),
             remedy=remedy,
         )
@@ -140,34 +138,34 @@ def _bounds(listed: Sequence[Number], name: str, amount: Amount | None) -> tuple
 
 
 def _label(bound: int, amount: Amount | None) -> Label:
-    """A bound as it is written, of amounts in their own unit."""
+    """A limit as a label, for amounts in their own unit."""
     number = Fraction(bound) if amount is None else bound * amount.step
     return int(number) if number.denominator == 1 or amount is None else amount.text(bound)
 
 
 @dataclass(slots=True, eq=False, repr=False)
 class _Sized(CountingRule):
-    """How events are read, and into which cell a person falls: that of the least bound which is not passed."""
+    """The rule by which a person falls into the cell of the least limit that the person does not exceed."""
 
     bounds: tuple[int, ...] = field(kw_only=True)
     of: str = field(kw_only=True)
 
     def __post_init__(self) -> None:
         CountingRule.__post_init__(self)
-        self.size = len(self.bounds) + 1  # one for those who pass them all
+        self.size = len(self.bounds) + 1  # one cell for persons who exceed all limits
 
     def __reduce__(self) -> tuple[Any, ...]:
         return partial(_Sized, bounds=self.bounds, of=self.of), CountingRule.__reduce__(self)[1]
 
     @property
     def kept_of(self) -> None:
-        """Nothing: no bound cuts."""
+        """None: nothing is removed."""
 
     def chosen(self, pairs: Pairs, texts: Sequence[str]) -> Pairs:
-        """The cell of each of these persons, all of whose pairs these are."""
+        """The cell of each person; ``pairs`` are all pairs of these persons."""
         changed = pairs.where(pairs.sums != 0)
         self.tally.bound(pairs, clipped=0, removed=0)
-        # Pairs are sorted by person: a person begins where the number changes.
+        # Pairs are sorted by person: the next person begins where the code changes.
         starts = np.flatnonzero(begins(changed.persons))
         sizes: NDArray[Any] = np.diff(starts, append=len(changed.persons))
         if self.of != AT_MOST and len(starts):

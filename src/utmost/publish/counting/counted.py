@@ -1,4 +1,4 @@
-"""A table that was counted from people: its cells, and the unit of privacy that the counting proved."""
+"""A table of true counts of people, with the unit of privacy that the counting proved."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -28,39 +28,39 @@ from utmost.tables.frames.adapters import LabelledTable
 from utmost.tables.frames.any_table import labelled
 from utmost.version import __version__
 
-if TYPE_CHECKING:  # a table knows no plan until one comes
+if TYPE_CHECKING:  # plans import this module
     from utmost.publish.workloads.planning.plan import Plan
 
 DOCUMENT_KIND = "counted"
-"""The kind in the document of a counted table."""
+"""The kind of a counted table's document."""
 
-_PLAIN = None, None, False  # neither parts of sums, nor distinct values, nor missing amounts
+_PLAIN = None, None, False  # a unit without parts of an amount, distinct values and missing amounts
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CountedTable(CountedFacts, Display):
-    """The true counts, or sums, of every cell of a declared domain; made by `count_table`.
+    """The true counts, or sums, of every cell of a declared domain; `count_table` makes one.
 
-    It holds true values: it is released and never published.
+    The values are confidential: release the table, and never publish it.
 
     Args:
-        domain: the declared domain.
-        cells: an integer for each cell, of the domain's shape; of amounts in steps. Of a domain of more than 2^28
-            cells, the cells that do not hold 0.
-        unit: Unit of privacy, proven by how the table was counted.
-        kind: Kind of the tables made of it, as an adapter names it.
-        report: Counting report: the fate of the events. It is confidential: it is shown, and nothing that is
-            written has it, nor a pickle or a copy of the table.
-        part: Partition and this part of it, where individuals were split into parts that share nobody.
-        together: an axis of k = 2 to 5 values, where the cells that one individual changes are those of
-            ``unit.cells / k`` rows along it.
-        measure: the name of what was counted, where several measures were counted in one pass.
-        individual: who one individual is, in words; None where nobody said it.
-        proved: whether utmost counted it, and so kept of each individual no more than the unit says.
+        domain: Declared domain.
+        cells: An integer for each cell, of the domain's shape; for amounts in steps. For a domain of more than 2^28
+            cells, the nonzero cells.
+        unit: Unit of privacy: the largest change of the table by one individual.
+        kind: Kind of dataframe for tables made from the counts, as an adapter names it.
+        report: Counting report: how many events were counted, clipped, removed and left out. It is confidential: no
+            file, pickle or copy of the table has it.
+        part: Name of a partition of the individuals into disjoint parts, and name of this table's part.
+        together: Axis of k = 2 to 5 values, where one individual changes the cells of ``unit.cells / k`` rows along
+            this axis, and no other cells.
+        measure: Name of the measure, where several measures were counted in one pass.
+        individual: Who one individual is, in words; None if unknown.
+        proved: True if utmost counted the table, and so bounded each individual's contribution by the unit.
 
     Raises:
         BadTable: for cells of another shape, or that are no integers.
-        OutOfRange: for ``together`` that is no axis of two to five values.
+        OutOfRange: for a ``together`` that is no axis of two to five values.
     """
 
     domain: Domain
@@ -98,21 +98,21 @@ class CountedTable(CountedFacts, Display):
 
     @property
     def summable(self) -> NDArray[Any] | FewCells:
-        """The cells in a type that holds every sum of them."""
+        """The cells in a type that can hold every sum of cells."""
         if isinstance(self.cells, FewCells) or self.cells.dtype == object:
             return self.cells
         return with_room_for(self.cells, max(1, self.cells.size))
 
     def check_fits(self, plan: "Plan") -> None:
-        """Check that a plan is for this domain, and for no smaller an individual than was counted.
+        """Check that a plan is for this domain, and that its unit allows at least the changes of this table's unit.
 
         Raises:
-            OutOfRange: where it is not.
+            OutOfRange: for another domain, and for a smaller unit.
         """
         if not self.domain.same_as(plan.domain if plan.narrowed_from is None else plan.narrowed_from):
             wanted, came = ", ".join(plan.domain.columns), ", ".join(self.domain.columns)
-            came = f"others on the axes {came}" if came == wanted else f"the axes {came}"
-            remedy = "Count the table over the plan's domain, or make a plan for the table's."
+            came = f"other values on the axes {came}" if came == wanted else f"the axes {came}"
+            remedy = "Count the table over the plan's domain, or make a plan for the table's domain."
             raise OutOfRange(
                 f"the table must have the plan's domain, with its values on {wanted}", came=came, remedy=remedy
             )
@@ -124,20 +124,20 @@ class CountedTable(CountedFacts, Display):
             remedy = (
                 f'Count with together="{plan.together}" and without negative amounts; or plan with method="marginals".'
             )
-            required = "a plan of listed rows needs a table of which it is proved that nobody lowers a cell"
+            required = "a plan of listed rows needs a table for which it is proved that no individual lowers a cell"
             raise OutOfRange(required, came="a table without that proof", remedy=remedy)
-        # Who may change every cell changes whole rows, along whatever axis.
+        # An individual who may change every cell changes whole rows along every axis.
         if plan.together != self.together and plan.unit.cells < size:
             raise OutOfRange(
-                f"this plan needs a table of which one person changes whole rows along {plan.together!r}",
-                came="a table of which one person may change any cells"
+                f"this plan needs a table where one person changes whole rows along {plan.together!r}",
+                came="a table where one person may change any cells"
                 if self.together is None
                 else f"rows along {self.together!r}",
                 remedy=f'Count with together="{plan.together}", or plan with method="marginals".',
             )
 
     def read_by(self, plan: "Plan") -> NDArray[Any] | FewCells:
-        """The cells that a plan reads, in a type that holds every sum of them."""
+        """The cells that a plan reads, in a type that can hold every sum of cells."""
         if plan.narrowed_from is None:
             return self.summable
         places = self.domain.places_of(plan.domain)
@@ -152,18 +152,18 @@ class CountedTable(CountedFacts, Display):
         return read
 
     def in_unit(self, sensitivity: Number) -> Number:
-        """A sensitivity that is said of this table, of amounts in their own unit, as the one of `Unit`."""
+        """A sensitivity in the amount's own unit, converted to steps; unchanged for counts."""
         return sensitivity if self.unit.amount is None else self.unit.amount.steps(sensitivity, "sensitivity")
 
     def check_covered(self, unit: Unit, cells: int | None = None) -> None:
-        """Check that a unit of privacy is no smaller than the one that was proved.
+        """Check that a unit of privacy allows at least the changes of this table's unit.
 
         Args:
             unit: Unit of privacy.
             cells: Number of cells that are read; None for all.
 
         Raises:
-            OutOfRange: for a smaller one.
+            OutOfRange: for a unit that allows less.
         """
         proved = self.unit.on_cells(self.domain.size if cells is None else cells)
         kinds = [
@@ -172,23 +172,21 @@ class CountedTable(CountedFacts, Display):
         ]
         if (kinds[0] or _PLAIN) != (kinds[1] or _PLAIN):
             remedy = "Pass the table's own unit."
-            required = "a plan and a table must be of the same kind: counts, sums, both together, or distinct values"
+            required = "a plan and a table must both be of counts, of sums, of sums and counts, or of distinct values"
             if kinds[0] is not None and kinds[1] is not None and kinds[0][2] != kinds[1][2]:
                 required = "a plan and a table must treat missing amounts alike"
             raise OutOfRange(required, came="another unit", remedy=remedy)
         if unit.step != proved.step:
-            remedy = "Pass the table's own unit, or leave it out."
+            remedy = "Pass the table's own unit, or leave unit= out."
             raise OutOfRange(
                 f"amounts that were counted in steps of {proved.step} must be released in these steps",
                 came=f"steps of {unit.step}",
                 remedy=remedy,
             )
         if unit.exactly and not proved.exactly:
-            remedy = (
-                "Pass the table's own unit; or, if you know that nobody is left out, dataclasses.replace(table, unit=)."
-            )
+            remedy = "Pass the table's own unit; or, if nobody is left out, dataclasses.replace(table, unit=)."
             raise OutOfRange(
-                "exactly=True needs your word that nobody is left out: counting cannot prove that",
+                "exactly=True assumes that no individual is left out, which counting cannot prove",
                 came="exactly=True",
                 remedy=remedy,
             )
@@ -197,7 +195,7 @@ class CountedTable(CountedFacts, Display):
             proved.cells,
             proved.reach,
         ):
-            # In more of the cells fewer are left to be entered: a larger unit may protect less.
+            # With more cells, fewer are left for a replaced record to enter: a larger unit may protect less.
             required = f"with exactly=True the unit must be the one that was proved, {_in_words(proved)}"
             raise OutOfRange(required, came=_in_words(unit), remedy="Plan for the table's own unit.")
         replaced = proved.neighbours == "change-one" and unit.neighbours != "change-one"
@@ -207,22 +205,22 @@ class CountedTable(CountedFacts, Display):
             raise OutOfRange(
                 f"the unit of a counted table must not be smaller than the one that was proved, {_in_words(proved)}",
                 came=_in_words(unit),
-                remedy="Leave it out; or count again with a smaller at_most=, per_cell= or in_all=.",
+                remedy="Leave the unit out; or count again with a smaller at_most=, per_cell= or in_all=.",
             )
 
     @property
     def column(self) -> str:
-        """The name of the column: that of the amounts, or distinct values, "sum" where an axis has it, or "count"."""
+        """Default name of the column of values: "count", the name of the amount or distinct values, or "sum"."""
         return value_column(self.unit)
 
     def table(self, family: str | Sequence[str] | Family = (), column: str | None = None) -> LabelledTable:
-        """The true sums over one family as a table: its labels, and the sums in one column; by default the total.
+        """The true sums of one marginal as a table: columns of labels, and a column of sums.
 
-        Where events were counted beside their amounts there are "count" and the sum of the amounts, as "paid_sum".
+        Where sums and counts have one noise, there are two columns of values: "count", and for example "paid_sum".
 
         Args:
-            family: the levels; none for the total.
-            column: its name, in place of `column`.
+            family: Levels of the marginal; () for the total.
+            column: Name of the column of sums, in place of `column`.
 
         Raises:
             NotDetermined: for sums of distinct counts.
@@ -236,12 +234,12 @@ class CountedTable(CountedFacts, Display):
         sums = dict[str, NDArray[Any]]()
         for answer in amounts.columns:
             factors = np.array([int(weight * (high - low)) for weight in answer.weights], dtype=object)
-            exact = narrowed(factors @ parts // (high - low))  # each event adds high - low to all parts together
+            exact = narrowed(factors @ parts // (high - low))  # each event adds high - low to the sum of all parts
             sums[answer.name] = exact if answer.amount is None else answer.amount.numbers(exact)
         return labelled(self.kind, self.domain.group_labels(amounts.seen(both)), sums)
 
     def in_steps(self, column: str | None = None) -> LabelledTable:
-        """The cells as a table of integers, as they are noised: of amounts the steps."""
+        """The cells as a table of integers, as noise is added to them; for amounts in steps."""
         return self._laid(self.domain.finest, column, lambda steps: steps)
 
     def _laid(
@@ -263,20 +261,20 @@ class CountedTable(CountedFacts, Display):
         format: str | None = None,
         overwrite: bool = False,
     ) -> dict[str, Any]:
-        """Write the true counts into a file that nobody but its owner may read; they are not to be published.
+        """Write the true counts to a file that only its owner can read. Never publish this file.
 
         Args:
-            path: ends in .json for a document that keeps the unit, for `utmost release`; else of a table, beside which
-                ``path`` and ".json" say the unit.
-            family: Levels of a table; those of the cells if left out.
-            format, overwrite: Arguments of `saved`. Nothing is signed: a signature is for readers.
+            path: Path of the file. If it ends in .json: a document with the unit, for `utmost release`. Otherwise: a
+                table; its unit is written to a second file, whose path is ``path`` plus ".json".
+            family: Levels of the marginal; None for the cells.
+            format, overwrite: Arguments of `saved`.
 
         Returns:
-            The document, or what stands beside the table.
+            The contents of the JSON file.
 
         Raises:
-            Unsupported: where one of the files exists, and for another ending.
-            OutOfRange: for standard output, which is no file of its owner, and a family that the domain has not.
+            Unsupported: for a file that exists, and for an unknown ending.
+            OutOfRange: for standard output, which others may read, and for a marginal that the domain does not have.
         """
 
         overwrite = truth(overwrite, "overwrite")
@@ -285,15 +283,15 @@ class CountedTable(CountedFacts, Display):
         return saved(publication, path, format=format, overwrite=overwrite)
 
     def facts(self) -> dict[str, Any]:
-        """The unit, the domain and the true number of each cell, as JSON values."""
+        """JSON values of the unit, the domain and the true value of each cell."""
         return {**self._about(), **self._numbers()}
 
     def _about(self) -> dict[str, Any]:
-        """Everything but the numbers, as JSON values."""
+        """JSON values of everything but the cells."""
         return {"unit": self.unit.facts(), **facts_of(self), "domain": self.domain.facts()}
 
     def _numbers(self) -> dict[str, Any]:
-        """The number of each cell in order; of a domain that is not laid out the places and numbers of its cells."""
+        """JSON values of the cells; in a vast domain indices and values of nonzero cells."""
         if not isinstance(self.cells, FewCells):
             return {"cells": self.cells.ravel().tolist()}
         return {"places": self.cells.places.tolist(), "numbers": self.cells.numbers.tolist()}

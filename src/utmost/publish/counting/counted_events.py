@@ -1,8 +1,8 @@
-"""Counting people: from events of persons to the table of a declared domain, and the unit of privacy that is proved.
+"""Counting people: from events of persons to a table over a declared domain, with the unit of privacy that this proves.
 
-Of each person at most so many cells are kept, each changed by at most so much. What is kept is a function of the key
-and of that person's own rows, so that without the person all others stand as they stood: the proof is in
-proofs/theory/counting.md.
+At most a fixed number of cells of each person are kept, each changed by at most a fixed amount. The kept part of a
+person depends on the key and on the person's own rows only, so that removing the person changes nobody else's part: the
+proof is in proofs/theory/counting.md.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -45,7 +45,7 @@ from utmost.tables.frames.adapters import check_columns_exist
 EVENTS = count()
 
 Parts = str | Mapping[str, Sequence[Label]]
-"""The axis whose labels are parts that share nobody, or a column with its labels."""
+"""An axis whose labels split the persons into disjoint parts, or a column with its labels."""
 
 
 @overload
@@ -91,57 +91,56 @@ def count_table(
     outside: str | None = None,
     progress: Progress | None = None,
 ) -> CountedTable | dict[Label, CountedTable]:
-    """Count the events of persons over a declared domain, so that one person changes no more than declared.
+    """Count the events of persons over a declared domain, so that the contribution of each person is bounded.
 
-    First the events of each person in each cell are counted, or their values summed, and the number is clipped to
-    ``per_cell`` of the measure. Then at most ``at_most`` cells of each person are kept, those with the least hash of
-    key, person and cell. Last the numbers of all persons are added up; a cell with nobody in it holds 0.
+    1. The events of each person in each cell are counted, or their amounts added up, and the number is clipped to
+       ``per_cell`` of the measure.
+    2. At most ``at_most`` cells of each person are kept: those with the least hash of key, person and cell.
+    3. The numbers of all persons are added up. A cell without persons is 0.
 
     Args:
-        events: One row an event: a dict of columns, a list of dicts, a NumPy array with named fields, a frame of any
-            library that narwhals reads (pandas, Polars, Arrow; those of an engine, lazy ones of Polars, DuckDB and
-            Spark, are counted where they are, and only the sums of cells come here), or the pathlib.Path of a CSV or
-            Parquet file, or of a directory of Parquet files, which is read batch by batch; folders such as
-            ``year=2020`` are columns, too.
-        domain: The declared domain, or a mapping that `Domain.of_facts` reads. Events outside it are left out, or put
-            to an axis's ``other``, and are never published.
-        counting: Owner of each event, and how many cells one person may change.
-        measure: Counted quantity: `count` with a bound by cell, `sum` of amounts, or `distinct` values; events, each
-            person once a cell, if left out. See `count_measures` for several in one pass.
-        by: Names of the axes of the domain by which to count, in the order of the table; all if left out.
-        part: An axis of the domain, or {column: list of labels}, that splits the table into parts. Each person is in
-            one part; a person with events in several parts is kept in the one with the least hash.
-        spelling: Marks of decimals, thousands, dates and missing values in text, in files and frames alike.
-        outside: "leave out" to leave out events outside the domain, or without a value, without a warning. The
-            ``other`` of an axis counts such events instead.
+        events: One row for each event: a dict of columns, a list of dicts, a NumPy array with named fields, a dataframe
+            that narwhals reads (pandas, Polars, Arrow), or the pathlib.Path of a CSV file, a Parquet file or a
+            directory of Parquet files, where folders such as ``year=2020`` are columns. Files are read batch by batch.
+            A lazy frame (Polars, DuckDB, Spark) is counted in its engine, and only sums of cells are transferred.
+        domain: Declared domain, or a mapping that `Domain.of_facts` reads. Events outside the domain are left out, or
+            counted under an axis' ``other``.
+        counting: Owner of each event, and bound on the number of cells of one person.
+        measure: Counted quantity: `count` with a bound for each cell, `sum` of amounts, or `distinct` values. By
+            default each person counts once in a cell. See `count_measures` for several measures in one pass.
+        by: Names of the axes of the domain by which to count, in the order of the table; None for all.
+        part: Axis of the domain, or {column: list of labels}, that splits the persons into disjoint parts. A person
+            with events in several parts is kept in the part with the least hash.
+        spelling: Spelling of decimals, thousands, dates and missing values in text, for files and frames.
+        outside: "leave out" turns off the warning of events outside the domain, or without a value.
         progress: Function that is called as ``progress(done, rows)`` after every batch.
 
     Returns:
-        The table with the unit that this counting proves: sensitivity max(|lowest|, |highest|) of ``per_cell``, of
-        amounts in steps, ``at_most`` cells, or as many as there are cells, and ``in_all``; under "change-one" also that
-        nothing is negative, where no sum is below 0. With ``part`` a dict of such tables by the label of the part, each
-        over the other axes, with ``CountedTable.part`` saying that they share nobody. Their ``report`` says what became
-        of the events; it has true numbers, for the curator alone.
+        The table with the unit that the counting proves: sensitivity max(|lowest|, |highest|) of ``per_cell`` (for
+        amounts in steps), ``at_most`` cells (at most all cells), and ``in_all``; under "change-one" also
+        ``nonnegative`` if no sum is below 0. With ``part`` a dict of tables by the label of the part, over the other
+        axes. The table's ``report`` has the true numbers of events counted and removed, for the curator only.
 
     Raises:
-        NotDeclared: without a domain, or for a column that is no axis of it.
-        BadTable: for an event without a person, persons or values of listed axes that are neither text nor integers,
-            values of bins that are no numbers, amounts that are missing or no finite numbers, or without a step no
-            integers, and columns that are not there.
-        OutOfRange: for bounds that leave nothing. WrongKind: for an argument of another type.
-        Unsupported: where a frame needs a package that is missing.
+        NotDeclared: without a domain, or for a column that is no axis of the domain.
+        BadTable: for an event without a person; for persons, or values of listed axes, that are neither text nor
+            integers; for values of bins that are no numbers; for amounts that are missing, not finite, or without
+            ``step`` not integers; and for missing columns.
+        OutOfRange: for bounds that remove everything. WrongKind: for an argument of another type.
+        Unsupported: where a frame needs a package that is not installed.
 
     Warns:
-        RowsLeftOut: where some events lie outside the domain or have no value there, and ``outside`` does not say that
-            they are meant to go; it names the axes, and no number.
-        NothingCounted: where every event lies outside the domain.
-        LeadingZerosRead: where values begin with a zero that is not read, as codes do.
-        FewEventsKept: where ``at_most``, ``per_cell`` or ``in_all`` keep fewer than half of the events in the domain,
-            of amounts less than half of the sizes of persons' sums; where a person counts once, of the cells they have.
+        RowsLeftOut: if some events lie outside the domain or have no value, unless ``outside="leave out"``. The warning
+            names axes, and no number.
+        NothingCounted: if all events lie outside the domain.
+        LeadingZerosRead: if values begin with a zero, as codes do, and are read as integers.
+        FewEventsKept: if the bounds keep less than half of the events in the domain; for amounts, less than half of the
+            absolute values of persons' sums; where a person counts once in a cell, less than half of the pairs of
+            person and cell.
 
-    Cost: below 1 s for a million events, 4 to 7 s for ten million in a file. Memory goes with the distinct pairs of
-        person and cell; of files and engines' frames with the domain, and those pairs of a 256th of the persons, while
-        more than a million events wait on the disk, in a file without a name.
+    Cost: below 1 s for a million events, 4 to 7 s for ten million in a file. Memory grows with the distinct pairs of
+        person and cell. For files and engines it grows with the domain and with the pairs of a 256th of the persons;
+        more than a million events are spilled to an unnamed file on the disk.
 
     >>> events = {"user": ["ann", "ann", "bob", "ann"], "page": ["A", "B", "A", "A"]}
     >>> counted = count_table(events, Domain(page=["A", "B", "C"]), Counting("user", at_most=2))
@@ -198,14 +197,15 @@ def count_measures(
     outside: str | None = None,
     progress: Progress | None = None,
 ) -> dict[str, CountedTable] | dict[Label, dict[str, CountedTable]]:
-    """Count several things of the same persons in one pass, each over the same cells of each person.
+    """Count several measures of the same persons in one pass, each over the same cells of each person.
 
     Args:
         events, domain, counting, by, part, spelling, outside, progress: Arguments of `count_table`.
-        measures: Counted quantities, by name: `count`, `sum` and `distinct`, each with bounds of its own.
+        measures: Counted quantities by name: `count`, `sum` and `distinct`, each with its own bounds.
 
     Returns:
-        A table for each measure, with its own unit; for each part such tables. Releases of several measures add up.
+        A table for each measure, with its own unit; with ``part`` such tables for each part. The levels of releases of
+        several measures add up.
 
     Raises:
         As `count_table`.
@@ -238,7 +238,7 @@ def _counted(
     outside: str | None,
     progress: Progress | None,
 ) -> dict[Label | None, dict[MeasureName, CountedTable]]:
-    """The tables of each part, None for the whole, by the names of the measures."""
+    """For each part (None without parts), the tables by the name of the measure."""
     counting, outside = instance(counting, Counting, "counting"), read_outside(outside)
     spelling = spelling_of_table(events, spelling)
     read = {name: CountedMeasure.of(spec, each_row=counting.each_row, name=name) for name, spec in measures.items()}
@@ -250,7 +250,7 @@ def _counted(
     key = counting.key_of_hashes()
     rule = CountingRule(counting.person, tuple(read.values()), axes, of_parts, spelling, most, rows, key)
     flat, kind, report = counted_cells(events, rule, progress, outside)
-    # The tables of one call share an identity that no other call has: parts of two calls may share persons.
+    # A random name of the partition for each call: parts of two calls may have persons in common.
     identity, tables = token_hex(16), dict[Label | None, dict[MeasureName, CountedTable]]()
     for (name, measure), first in zip(read.items(), rule.first_tables, strict=True):
         named_axes, sums = rule.axes_of(measure), rule.cells_of(measure, first, flat)
@@ -258,7 +258,7 @@ def _counted(
         if isinstance(sums, AddedCells):
             cells = sums.by_part(rule.shape, rule.parts, measure.tables, rule.numbered)
         else:
-            # By part; the parts of sums and counts together side by side.
+            # By part; the two parts of an amount become the last axis.
             shaped = (sums if name is not None else narrowed(sums)).reshape(-1, rule.parts, *rule.shape)
             cells = list(shaped[0] if measure.most_events is None else np.moveaxis(shaped, 0, -1))
         raised = rows is not None and rows.values > 2
@@ -280,9 +280,9 @@ def _counted(
 
 
 def read_outside(outside: str | None) -> str | None:
-    """How events outside the domain are dealt with: "leave out", or None where nothing was said of it."""
+    """Check the argument ``outside``: "leave out" or None."""
     if outside not in (None, LEAVE_OUT):
-        remedy = f'Pass outside="{LEAVE_OUT}", or leave it out; an axis of the domain takes them in with other=.'
+        remedy = f'Pass outside="{LEAVE_OUT}", or leave outside= out; other= of an axis counts events outside.'
         raise OutOfRange(f"outside must be {LEAVE_OUT!r}", came=repr(outside), where="outside", remedy=remedy)
     return outside
 
@@ -290,11 +290,7 @@ def read_outside(outside: str | None) -> str | None:
 def counted_cells(
     events: Any, rule: CountingRule, progress: Progress | None, outside: str | None
 ) -> tuple[CountedCells, str, CountingReport]:
-    """The sum of each cell, of what kind tables made of it are, and the report.
-
-    Warns:
-        NothingCounted, RowsLeftOut, LeadingZerosRead, FewEventsKept: as `count_table`.
-    """
+    """The sum of each cell, the kind of dataframe, and the counting report; warns as `count_table`."""
     try:
         if is_engine_frame(events):
             totals, kind = _added_by_engine(events, rule)
@@ -303,14 +299,14 @@ def counted_cells(
         flat = AddedCells.of(totals) if rule.size > MOST_LAID else gathered_totals(totals, rule.size)
     except MemoryError:
         remedy = "Count over fewer axes, or events in a file, which is read batch by batch."
-        raise Unsupported("the counts must fit the memory", came="more", remedy=remedy) from None
+        raise Unsupported("the counts must fit the memory", came="too many cells", remedy=remedy) from None
     report = rule.tally.report()
     _warn_of_losses(report, rule, outside)
     return flat, kind, report
 
 
 def _warn_of_losses(report: CountingReport, rule: CountingRule, outside: str | None) -> None:
-    """Warn of events that are not counted, by the names of axes and bounds: no number of the data is told."""
+    """Warn of events that are not counted, by the names of axes and bounds, without numbers of the data."""
     undeclared, missing = report.lost
     if report.outside_domain == report.events > 0:
         axes = ", ".join(repr(name) for name in report.outside if name in (*undeclared, *missing))
@@ -335,7 +331,7 @@ def _warn_of_losses(report: CountingReport, rule: CountingRule, outside: str | N
         warn(text, LeadingZerosRead)
     measure, counted, kept = rule.measures[rule.reported], report.counted, report.kept
     if measure.ends == (0, 1) and measure.amount is None and measure.in_all is None:
-        # A person counts once in a cell, however many events: what is lost are cells.
+        # A person counts once in a cell, for any number of events: losses are pairs of person and cell.
         counted, kept = report.pairs, report.pairs - report.removed
     if 2 * kept < counted:
         remedy = "print(counted.report) says how much; count_contributions (utmost bounds) weighs larger bounds."
@@ -343,7 +339,7 @@ def _warn_of_losses(report: CountingReport, rule: CountingRule, outside: str | N
 
 
 def _added_here(events: Any, rule: CountingRule, progress: Progress | None) -> tuple[Iterator[CellTotals], str]:
-    """The sums of cells over some persons at a time, and of what kind tables made of them are."""
+    """The sums of cells over a few persons at a time, and the kind of dataframe."""
     read = read_events(events, rule.columns, rule.amount_columns)
     if read.folders is not None:
         read.folders.check_labels((*rule.read, *rule.valued))
@@ -352,10 +348,10 @@ def _added_here(events: Any, rule: CountingRule, progress: Progress | None) -> t
 
 
 def _added_by_engine(events: Any, rule: CountingRule) -> tuple[Iterator[CellTotals], str]:
-    """The same of a frame whose rows stay with the engine: persons come in order, and only sums of cells here."""
+    """The sums of cells of a frame in an engine: only sums are transferred; and the kind of dataframe."""
     frame = engine_frame(events)
     if rule.numbered is not None:
-        remedy = "Write it to Parquet files and pass their pathlib.Path; or count over fewer axes."
+        remedy = "Write the frame to Parquet files and pass their pathlib.Path; or count over fewer axes."
         required = "an engine counts over fewer than 2^62 cells"
         raise Unsupported(required, came=frame.kind, where="domain", remedy=remedy)
     schema = frame.schema()
@@ -377,7 +373,7 @@ def _added_by_engine(events: Any, rule: CountingRule) -> tuple[Iterator[CellTota
 def _split(
     part: Axis, cells_of_parts: Sequence[NDArray[Any] | FewCells], whole: CountedTable, identity: str
 ) -> dict[Label, CountedTable]:
-    """A table for each part; those of one call share an identity that no other call has."""
+    """A table for each part; ``identity`` names the partition."""
     name, tables = part.levels[0], dict[Label, CountedTable]()
     for label, cells in zip(part.labels[0], cells_of_parts, strict=True):
         domain = whole.domain if whole.domain.axes else Domain({name: [label]})

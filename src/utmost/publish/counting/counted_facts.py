@@ -1,4 +1,4 @@
-"""The record of what a counted table says of itself, known before the file of counted tables is loaded."""
+"""The facts about a counted table beside its unit, in a module that loads fast."""
 
 from dataclasses import dataclass, field, fields
 from typing import Any
@@ -10,34 +10,26 @@ from utmost.errors import OutOfRange, WrongKind
 _LONGEST_INDIVIDUAL = 200
 
 Part = tuple[str, str]
-"""A partition of individuals into parts that share nobody, and one part of it."""
+"""The name of a partition of individuals into disjoint parts, and the name of a part."""
 
 BY_COUNTING = "by counting"
-"""The word in JSON for a unit that is proved, since utmost counted the table."""
+"""The JSON value for a unit that is proved because utmost counted the table."""
 
 
 def read_proved(fact: object, name: str) -> bool:
-    """Whether a unit is proved, from JSON.
-
-    Raises:
-        OutOfRange: for another word.
-    """
+    """Read from JSON that a unit is proved."""
     if fact != BY_COUNTING:
         raise OutOfRange(f'{name} must be "{BY_COUNTING}", or left out', came=repr(fact), remedy="Leave it out.")
     return True
 
 
 def written_proved(proved: bool) -> str | None:
-    """The same as JSON; None, which is left out, where the unit is declared."""
+    """The JSON value of `read_proved`; None, which is left out, for a declared unit."""
     return BY_COUNTING if proved else None
 
 
 def read_individual(individual: str | None) -> str | None:
-    """Who one individual is, in a few words that a sentence can hold.
-
-    Raises:
-        WrongKind, OutOfRange: for what is no text of one line, or a long one.
-    """
+    """Check a description of one individual: a short text of one line without a full stop."""
     optional(individual, text, "individual")
     if individual is None:
         return None
@@ -45,16 +37,16 @@ def read_individual(individual: str | None) -> str | None:
     if is_plain and 0 < len(individual) <= _LONGEST_INDIVIDUAL:
         return individual
     required = f"individual must be 1 to {_LONGEST_INDIVIDUAL} printable characters without a full stop"
-    remedy = 'Write individual="one household", say.'
+    remedy = 'Write, for example, individual="one household".'
     raise OutOfRange(required, came=repr(individual), remedy=remedy)
 
 
 def read_part(part: object) -> Part | None:
-    """A partition, and one part of it."""
+    """Check a pair of names: of the partition, and of the part."""
     if part is None:
         return None
     if not isinstance(part, list | tuple) or len(part) != 2 or not all(isinstance(name, str) for name in part):
-        raise WrongKind("a part must be two names: of the partition, and of the part", where="part")
+        raise WrongKind("a part must be two names: the partition's and the part's", where="part")
     return part[0], part[1]
 
 
@@ -66,23 +58,14 @@ _PROVED: dict[str | bool, str] = {
 PART_FORM = form("partition and part", write=list)
 INDIVIDUAL_FORM = form("one individual is", hint="For example one household. A counted table says it itself.")
 PROVED_FORM = form("what one individual changes is", words=_PROVED, write=written_proved, read=read_proved)
-"""The forms of the fields that a promise has, too."""
+"""Forms of fields that a promise has, too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class CountedFacts:
-    """The facts that a counted table says of itself beside its unit; every `CountedTable` is such a record.
+    """The facts about a counted table beside its unit, as every file of the table has them."""
 
-    A file of the table has each field. A promise takes over each field that it has, too: see `Promise.of_table`.
-
-    Attributes:
-        part: Partition and this part of it, where individuals were split into parts that share nobody.
-        together: Axis along which the cells that one individual changes are whole rows; None where they are any cells.
-        measure: Name of what was counted, where several measures were counted in one pass.
-        individual: Who one individual is, in words; None where nobody said it.
-        proved: Whether utmost counted the table, and so kept of each individual no more than the unit says.
-    """
-
+    # The fields are explained at `CountedTable`. `Promise.of_table` copies each field that a promise has, too.
     part: Part | None = field(default=None, metadata=PART_FORM)
     together: str | None = field(default=None, metadata=form("cells kept together along"))
     measure: str | None = field(default=None, metadata=form("measure"))
@@ -97,5 +80,5 @@ class CountedFacts:
         truth(self.proved, "proved")
 
     def said(self) -> dict[str, Any]:
-        """The fields of this record by name."""
+        """The fields of `CountedFacts` by name."""
         return {each.name: getattr(self, each.name) for each in fields(CountedFacts)}

@@ -1,4 +1,4 @@
-"""Quantities that are counted of each person and cell: events, the sum of an amount, distinct values; within bounds."""
+"""Measures of each person and cell within bounds: events, the sum of an amount, distinct values."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,10 +22,10 @@ from utmost.tables.cells.odd_cells import MISSING_KIND, declare_mark
 from utmost.tables.cells.spelling import Spelling
 
 AmountBounds = Number | Sequence[Number]
-"""Bounds on what one person adds to one cell: at most so much from 0 on, or between two ends."""
+"""Bounds on one person's contribution to one cell: an upper bound from 0, or (lowest, highest)."""
 
 AmountEnds = tuple[int, int]
-"""The lowest and the highest of what is allowed, in steps."""
+"""The lowest and the highest allowed number, in steps."""
 
 
 LARGEST_DOMAIN = 1 << 62
@@ -36,11 +36,11 @@ _KINDS = "a mapping from names to ut.count(), ut.sum(...) and ut.distinct(...)"
 
 @dataclass(frozen=True, slots=True)
 class MeasureSpec:
-    """The measure of each cell: events, the sum of amounts, or distinct values; made by `count`, `sum`, `distinct`.
+    """The measure of each cell: events, the sum of amounts, or distinct values; `count`, `sum`, `distinct` make one.
 
     Attributes:
-        values, step, each, per_cell, most_events, in_all, missing: Arguments of `sum`; without ``values`` see `count`.
-        distinct, of, at_most: the column, the values and the bound of `distinct`.
+        values, step, each, per_cell, most_events, in_all, missing: Arguments of `sum`; without ``values`` of `count`.
+        distinct, of, at_most: Column, declared values and bound of `distinct`.
     """
 
     values: str | None = None
@@ -56,13 +56,13 @@ class MeasureSpec:
 
 
 def count(per_cell: AmountBounds | None = None, *, in_all: int | None = None) -> MeasureSpec:
-    """Count events, as the measure of `count_table`, or as one of `count_measures`.
+    """Count events: a measure of `count_table` or `count_measures`.
 
     Args:
-        per_cell: Number of events of a person that count in a cell; 1 if left out, or as many as ``in_all``.
-        in_all: Number of events of a person that count in the whole table. If a person has more events, some are kept,
-            spread evenly, so that each cell loses in proportion. If persons differ much in their numbers of events,
-            ``in_all`` removes far less than ``per_cell`` for the same noise. Such a table is released by a plan, see
+        per_cell: Largest number of events of a person that count in a cell; by default 1, or ``in_all`` if given.
+        in_all: Largest number of events of a person that count in the whole table. If a person has more events, they
+            are reduced evenly, each cell in proportion. If persons differ much in their numbers of events, ``in_all``
+            removes far fewer events than ``per_cell`` for the same noise. Such a table is released by a plan, see
             `release`.
 
     >>> events = {"user": ["ann", "ann", "bob"], "shop": ["A", "A", "B"], "paid": [3, 5, 2]}
@@ -85,24 +85,22 @@ def sum(
     in_all: Number | None = None,
     missing: str | None = None,
 ) -> MeasureSpec:
-    """Sum a column of amounts, as the measure of `count_table`, or as one of `count_measures`.
+    """Sum a column of amounts: a measure of `count_table` or `count_measures`.
 
     Args:
-        column: The column of amounts, integers unless a step is given.
-        step: Amounts are rounded to its multiples, half to even, as exactly what they are: a float is its binary value,
-            a Decimal and text in a file the decimal. Bounds and tables are in the amounts' own unit.
-        each: Range into which the amount of each event is moved first: a number s for [0, s], or the pair of the lowest
-            and the highest amount.
-        per_cell: Range into which the sum of one person in one cell is moved, likewise; where each row is a person, as
-            ``each`` if left out.
-        most_events: Number of events of a person in a cell that count, in place of ``per_cell``. Events are then
-            counted beside the sums at no cost, the domain has one more axis, and the release gives means, see
-            `Answer.with_means`.
-        in_all: The most to which the sizes of a person's sums may add up over all cells; with ``most_events`` the
-            number of events of a person that count, see `count`.
-        missing: "leave out" to leave events without an amount out of sums and means; with ``most_events`` they are
-            still counted among all events. The counting report says how many there were. Without this word a missing
-            amount is refused.
+        column: Column of amounts; integers unless ``step`` is given.
+        step: Step of the amounts: each amount is rounded to a multiple, half to even. A float counts as its exact
+            binary value, a Decimal or text as its exact decimal value. Bounds and tables are in the amounts' own unit.
+        each: Range to which the amount of each event is clipped first: a number s for [0, s], or (lowest, highest).
+        per_cell: Range to which the sum of one person in one cell is clipped: as ``each``. If each row is a person,
+            the default is ``each``.
+        most_events: Largest number of events of a person that count in a cell; takes the place of ``per_cell``. The
+            events are then counted, too, without further noise: the domain has one more axis, and the release has
+            means, see `Answer.with_means`.
+        in_all: Upper bound on the sum of the absolute values of a person's sums over all cells; with ``most_events``,
+            the largest number of events of a person that count, see `count`.
+        missing: "leave out" leaves events without an amount out of sums and means; with ``most_events`` they still
+            count as events. The counting report has their number. None refuses missing amounts.
 
     >>> sum("paid", step="0.01", each=(0, 1000), per_cell=(0, 5000)).values
     'paid'
@@ -119,7 +117,7 @@ def mean(
     in_all: Number | None = None,
     missing: str | None = None,
 ) -> MeasureSpec:
-    """Count events, sum a column of amounts and give its mean, in one release: `sum` with ``most_events``.
+    """Measure the number of events, the sum and the mean of a column in one release: `sum` with ``most_events``.
 
     Args:
         column, each, step, most_events, in_all, missing: Arguments of `sum`.
@@ -131,19 +129,18 @@ def mean(
 
 
 def distinct(column: str, *, of: Any, at_most: int = 1) -> MeasureSpec:
-    """Count the distinct values in each cell, as the measure of `count_table`, or as one of `count_measures`.
+    """Count the distinct values in each cell: a measure of `count_table` or `count_measures`.
 
-    Of the values of one person in a cell at most ``at_most`` count, those with the least hash of key, person and value.
-    The number of a cell is the number of different values that count for anybody there, so one person changes it by at
-    most ``at_most``. Two cells
-    may have values in common, so such numbers do not add up: totals and coarser tables are counted anew, each at a
-    level of its own. How many *persons* there are is what `count` says.
+    At most ``at_most`` values of one person count in a cell: those with the least hash of key, person and value. The
+    number of a cell is the number of different values that count for some person there, so that one person changes it
+    by at most ``at_most``. Two cells may have values in common, so that these numbers do not add up: count totals and
+    coarser tables separately, each at its own privacy level. Use `count` for the number of *persons*.
 
     Args:
-        column: Column of values, which is neither the persons' column nor an axis.
-        of: the declared values: a list, or what `Domain` or `Domain.of_facts` takes for an axis. Others count in
-            nothing, and are told to the curator; ``other`` of an axis takes them in, as one value.
-        at_most: Most values of one person that count in a cell, >= 1; where rows are persons 1.
+        column: Column of values; neither the column of persons nor an axis.
+        of: Declared values: a list, or an axis as `Domain` or `Domain.of_facts` takes it. Other values are not
+            counted, except as one value under ``other`` of the axis; the counting report has their number.
+        at_most: Largest number of values of one person that count in a cell, >= 1; 1 if each row is a person.
 
     Source: COUNT(DISTINCT) with bounded contributions, proofs/theory/counting.md.
 
@@ -158,15 +155,10 @@ def distinct(column: str, *, of: Any, at_most: int = 1) -> MeasureSpec:
 
 
 def read_measures(measures: Mapping[str, MeasureSpec]) -> Mapping[str, MeasureSpec]:
-    """Measures by name, found to be such.
-
-    Raises:
-        OutOfRange: for no measure. WrongKind: for anything but measures.
-    """
     if not isinstance(measures, Mapping):
         raise wrong_kind("measures", _KINDS, measures)
     if not measures:
-        raise OutOfRange("there must be a measure", came="none", where="measures")
+        raise OutOfRange("measures must have at least one measure", came="none", where="measures")
     for name, measure in measures.items():
         if not isinstance(measure, MeasureSpec) or not isinstance(name, str) or not name:
             raise wrong_kind("measures", _KINDS, measure)
@@ -175,79 +167,63 @@ def read_measures(measures: Mapping[str, MeasureSpec]) -> Mapping[str, MeasureSp
 
 @dataclass(frozen=True, slots=True)
 class CountedMeasure:
-    """A counted quantity: events, the sum of a column in steps of an amount, or its distinct values; within bounds.
+    """A measure within bounds, as it is computed from events."""
 
-    Attributes:
-        column: the column of amounts; None, and events are counted.
-        amount: Summed amount with its steps; None for events.
-        is_rounded: whether amounts are rounded to the step; else they must be integers.
-        each: the ends between which the amount of each event is moved; None where it stays.
-        ends: the ends between which a person's sum in a cell lies.
-        is_moved: whether it is moved there; else it lies there once all sums are cut by ``in_all``.
-        most_events: Most events of one person in a cell, where events are counted beside their amounts; None elsewhere.
-        in_all: the most to which the sizes of a person's sums may add up, of counted events their number; or None.
-        distinct: the values of which the distinct ones are counted; None elsewhere.
-    """
-
-    column: str | None
-    amount: Amount | None
-    is_rounded: bool
-    each: AmountEnds | None
-    ends: AmountEnds
+    column: str | None  # column of amounts; None where events are counted
+    amount: Amount | None  # the amount with its step; None for events
+    is_rounded: bool  # whether amounts are rounded to the step; else they must be integers
+    each: AmountEnds | None  # range to which each event's amount is clipped
+    ends: AmountEnds  # range of a person's sum in a cell
+    # largest number of one person's events in a cell, where sums and counts have one noise
     most_events: int | None = None
-    distinct: Axis | None = None
+    distinct: Axis | None = None  # axis of the values whose distinct ones are counted
+    # upper bound on the total size of a person's sums; of events for counts, or with most_events
     in_all: int | None = None
-    is_moved: bool = True
+    is_moved: bool = True  # whether sums are clipped to `ends`; else `in_all` already keeps them there
 
     @classmethod
     def of(cls, words: MeasureSpec, *, each_row: bool, name: str | None) -> "CountedMeasure":
-        """The measure as it is read of events.
-
-        Args:
-            name: Name of the amounts; the column's when left out.
-
-        Raises:
-            OutOfRange: for bounds that leave nothing or are no multiples of the step, amounts without a bound on a
-                person's sum, and a step or a bound on values where there are none.
-        """
+        """Check a measure, and complete its bounds."""
         values, step, each, per_cell = words.values, words.step, words.each, words.per_cell
         if words.missing not in (None, LEAVE_OUT):
-            remedy = 'Pass missing="leave out", or leave it out: then a missing amount is refused.'
+            remedy = 'Pass missing="leave out", or leave missing= out: then a missing amount is refused.'
             raise OutOfRange(f"missing must be {LEAVE_OUT!r}", came=repr(words.missing), where="missing", remedy=remedy)
         if words.distinct is not None or words.of is not None or words.at_most is not None:
             return cls._distinct(words, each_row=each_row, name=name)
         if values is None and not (step is None and each is None and words.missing is None):
             came = "step" if step is not None else "each" if each is not None else "missing"
             raise OutOfRange(
-                f"{came}= needs values=, the column of amounts", came="none", remedy='Pass values="amount", say.'
+                f"{came}= needs values=, the column of amounts",
+                came="none",
+                remedy='Pass, for example, values="amount".',
             )
         if words.most_events is not None:
             return cls._shared(words, each_row=each_row, name=name)
         left_out = words.missing is not None
         amount = None if values is None else Amount(name or values, 1 if step is None else step, missing=left_out)
         event = None if each is None else _ends(each, "each", amount)
-        # The only row of a person is the person's sum.
+        # A person's only row is the person's sum.
         if per_cell is None and event is not None and each_row:
             return cls(values, amount, step is not None, event, event)
         in_all = None if words.in_all is None else _ends(words.in_all, "in_all", amount)[1]
         if in_all is not None and per_cell is None:
-            # What sizes add up to in all bounds each; and none is negative where no event is.
+            # The bound on the total size bounds each sum; no sum is negative where no event is.
             least = 0 if values is None or (event is not None and event[0] >= 0) else -in_all
             return cls(values, amount, step is not None, event, (least, in_all), in_all=in_all, is_moved=False)
         if per_cell is None and not (step is None and each is None):
-            remedy = "Add per_cell=5000, say, for sums from 0 to 5000 in the unit of the amounts."
-            raise OutOfRange("per_cell must say by how much one person may change a cell", came="none", remedy=remedy)
+            remedy = "Pass, for example, per_cell=5000 for sums from 0 to 5000 in the unit of the amounts."
+            raise OutOfRange("per_cell must bound the change of a cell by one person", came="none", remedy=remedy)
         ends = _ends(1 if per_cell is None else per_cell, "per_cell", amount)
         return cls(values, amount, step is not None, event, ends, in_all=in_all)
 
     @classmethod
     def _shared(cls, words: MeasureSpec, *, each_row: bool, name: str | None) -> "CountedMeasure":
-        """The measure of sums and counts together."""
+        """The measure of sums and counts with one noise."""
         most = natural(words.most_events, "most_events", least=1)
         if words.values is None or words.each is None or words.per_cell is not None or (each_row and most > 1):
             came = "no values=" if words.values is None else "no each=" if words.each is None else "per_cell="
             came = "more than one event of a row" if each_row and most > 1 else came
-            remedy = 'Pass values="amount", each=(0, 1000), most_events=5, say; what a person may change follows.'
+            remedy = 'Pass, for example, values="amount", each=(0, 1000), most_events=5.'
             raise OutOfRange(
                 "most_events= needs values= and each=, the lowest and the highest amount", came=came, remedy=remedy
             )
@@ -262,13 +238,12 @@ class CountedMeasure:
 
     @classmethod
     def _distinct(cls, words: MeasureSpec, *, each_row: bool, name: str | None) -> "CountedMeasure":
-        """The measure of distinct values."""
         most = natural(1 if words.at_most is None else words.at_most, "at_most", least=1)
         if words != MeasureSpec(distinct=words.distinct, of=words.of, at_most=words.at_most) or words.of is None:
             came = "no declared values" if words.of is None else "values=, step=, each=, per_cell= or most_events="
-            remedy = 'Pass ut.distinct("product", of=["tea", "milk"], at_most=3), say.'
+            remedy = 'Pass, for example, ut.distinct("product", of=["tea", "milk"], at_most=3).'
             raise OutOfRange(
-                "distinct= needs of=, the list of values, and no other words than at_most=", came=came, remedy=remedy
+                "distinct= needs of=, the list of values, and allows only at_most= beside it", came=came, remedy=remedy
             )
         if not isinstance(words.distinct, str) or not words.distinct:
             raise wrong_kind("distinct", "the name of a column", words.distinct)
@@ -288,28 +263,26 @@ class CountedMeasure:
 
     @property
     def tables(self) -> int:
-        """The number of tables that are added up: for sums and counts one for each part, for distinct values each."""
+        """The number of tables to add up: one for each part of an amount, or for each distinct value; else 1."""
         if self.distinct is not None:
             return self.distinct.size
         return 1 if self.most_events is None or self.amount is None else len(self.amount.labels)
 
     @property
     def leaves_missing(self) -> bool:
-        """Whether events without an amount are left out of the sums."""
         return self.column is not None and self.amount is not None and self.amount.missing
 
     @property
     def bound(self) -> int:
-        """The largest size of what one person changes in a cell."""
+        """The largest change of a cell by one person, in size."""
         return max(abs(self.ends[0]), abs(self.ends[1]))
 
     @property
     def counts_events(self) -> bool:
-        """Whether events are counted, with their amounts or without."""
         return self.distinct is None and (self.column is None or self.most_events is not None)
 
     def moved(self, pairs: Pairs) -> tuple[Pairs, int]:
-        """The pairs with their sums between the ends, without those that change nothing, and how many were moved."""
+        """The pairs with clipped sums, without sums of 0, and the number of clipped sums."""
         low, high = self.ends if self.most_events is None else (0, self.most_events)
         if not self.is_moved:
             return pairs.where(pairs.sums != 0), 0
@@ -317,11 +290,11 @@ class CountedMeasure:
 
     @property
     def events_in_steps(self) -> int:
-        """The number of steps of both parts of an event, for sums and counts together; else 1."""
+        """The number that an event adds to all parts together, for sums and counts with one noise; else 1."""
         return 1 if self.most_events is None or self.each is None else self.each[1] - self.each[0]
 
     def unit(self, cells: int, neighbours: str, *, in_parts: bool, raised: bool = False) -> Unit:
-        """The change by one person, in at most so many cells; ``raised`` where it matters that none falls."""
+        """The unit that is proved; ``raised`` if a plan needs that no cell is lowered."""
         matters = not in_parts if neighbours == "change-one" else raised
         promised = matters and self.ends[0] >= 0 and self.most_events is None
         if self.in_all is None:
@@ -331,18 +304,10 @@ class CountedMeasure:
         return Unit(most, changed, neighbours, self.amount, nonnegative=promised, in_all=in_all)
 
     def parts(self, counts: Pairs, sums: Pairs, missing: Pairs | None = None) -> list[Pairs]:
-        """The parts of `AmountPair`, of no more events than are counted.
-
-        Of more events each part is that of all in proportion, rounded down, so that their mean stays as it is.
-
-        Args:
-            counts, sums, missing: Number of events, sum of their amounts above the low end, and number of those without
-                an amount, for the same pairs of person and cell.
-
-        Returns:
-            A table's pairs for each part, as `Pairs.clipped`; numbers of a pair are >= 0, and together at most the
-            bound.
-        """
+        """The pairs of each part of `AmountPair`, of at most ``most_events`` events."""
+        # With more events, each part is reduced in proportion and rounded down, which keeps the mean. For each pair of
+        # person and cell: `counts` has the number of events, `sums` their amounts above the low end, `missing` the
+        # number of events without an amount. The results are >= 0, and together at most the bound.
         assert self.most_events is not None, "events are counted"
         assert self.each is not None, "between two ends"
         wide, most = self.each[1] - self.each[0], int(counts.sums.max(initial=0))
@@ -358,13 +323,7 @@ class CountedMeasure:
         return [part.where(part.sums != 0) for part in parts]
 
     def sizes_in_cells(self, pairs: Pairs, numbers: NDArray[np.int64], cells: int) -> NDArray[Any]:
-        """The quantity of each person and cell that ``in_all`` bounds: the size of the sum, or how many events count.
-
-        Args:
-            pairs: Pairs of this measure; of sums and counts together both parts.
-            numbers: Number of the person and cell of each.
-            cells: Number of such numbers.
-        """
+        """For each of ``cells`` (person, cell) pairs, the size that `in_all` bounds; ``numbers`` index these."""
         sizes = np.zeros(cells, dtype=pairs.sums.dtype)
         np.add.at(sizes, numbers, np.abs(pairs.sums))
         return np.asarray(sizes // self.events_in_steps)
@@ -377,18 +336,12 @@ class CountedMeasure:
         left: NDArray[Any],
         part: NDArray[np.int64],
     ) -> Pairs:
-        """The pairs once their sizes are cut; of sums and counts in proportion, and below the high end what is left.
-
-        Args:
-            pairs, numbers: Arguments of `sizes_in_cells`, which gave ``sizes``.
-            left: Rest of each size, from 0 to the size.
-            part: Place of the part of each pair of sums and counts together.
-        """
+        """Cut pairs to the sizes ``left``; sums and counts in proportion, the rest of rounding in the second part."""
         if self.most_events is None:
             sums = np.where(pairs.sums < 0, -left[numbers], left[numbers])
         else:
             largest = int(pairs.sums.max(initial=0)) * int(left.max(initial=0))
-            # Sizes are multiplied by what is left before they are divided: products may leave int64.
+            # Multiply before the division; products may exceed int64.
             kind = object if largest >= 1 << 62 else pairs.sums.dtype
             cut = np.zeros((self.tables, len(sizes)), dtype=kind)
             cut[part, numbers] = pairs.sums
@@ -399,13 +352,7 @@ class CountedMeasure:
         return Pairs(pairs.persons, pairs.cells, sums).where(sums != 0)
 
     def amounts(self, batch: Batch, before: int, spelling: Spelling) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
-        """The amounts of the events of a batch in steps, as they came, and which are missing.
-
-        Where missing amounts are left out they are 0.
-
-        Raises:
-            BadTable: for an amount that is no number, and a missing one that is not left out.
-        """
+        """The amounts of a batch in steps, and whether each is missing; missing amounts that are left out are 0."""
         assert self.column is not None, "amounts are summed"
         column, gone = batch[self.column], None
         if self.leaves_missing:
@@ -426,14 +373,14 @@ class CountedMeasure:
                 if error.where is not None and error.where.startswith(f"row {row},"):
                     raise BadTable(
                         "every event must have an amount",
-                        came="a missing one",
+                        came="a missing amount",
                         where=error.where,
-                        remedy='Pass missing="leave out" in ut.mean or ut.sum: the report then counts it.',
+                        remedy='Pass missing="leave out" in ut.mean or ut.sum; the report then counts it.',
                     ) from None
             raise
 
     def within(self, amounts: NDArray[Any]) -> NDArray[Any]:
-        """Amounts of events, moved between the ends for each."""
+        """Amounts of events, clipped to `each`."""
         if self.each is None:
             return amounts
         low, high = self.each
@@ -444,10 +391,10 @@ class CountedMeasure:
 
 
 def _ends(bounds: Any, where: str, amount: Amount | None) -> AmountEnds:
-    """The lowest and the highest, in steps; of a number alone, from 0 on."""
+    """The lowest and the highest number, in steps; a single number s means (0, s)."""
     ends = tuple(bounds) if isinstance(bounds, tuple | list) else (0, bounds)
     if len(ends) != 2:
-        remedy = f"Pass {where}=(0, 1000), say."
+        remedy = f"Pass, for example, {where}=(0, 1000)."
         raise OutOfRange(
             f"{where} must be one number, or a lowest and a highest", came=f"{len(ends)} numbers", remedy=remedy
         )
@@ -456,6 +403,6 @@ def _ends(bounds: Any, where: str, amount: Amount | None) -> AmountEnds:
         raise OutOfRange(
             f"{where} must allow a change: the lowest below the highest",
             came=bounds,
-            remedy="Give the most by which a person may change a cell, 1 or more, or the pair of both ends.",
+            remedy="Pass the largest change of a cell by one person, 1 or more, or the pair (lowest, highest).",
         )
     return low, high

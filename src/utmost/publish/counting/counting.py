@@ -1,4 +1,4 @@
-"""The rule by which persons are counted, and how much of each is kept: it proves the unit of a counted table."""
+"""The rule by which persons are counted, with the bound on each person's contribution."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -16,24 +16,24 @@ _LONGEST_NAME = 100
 
 @dataclass(frozen=True, slots=True)
 class Counting:
-    """The persons whose events are counted, and how many cells of a table one of them may change.
+    """The owner of each event, and the bound on the number of cells that one person may change.
 
     Args:
-        person: Column that says whose event each row is: text or integers, in every row.
-        each_row: Whether each row is another person instead, as in a survey or a register. One person then changes one
-            cell; that nobody has two rows is your word.
-        at_most: Number of cells that one person may change, >= 1; 1 if each row is a person. It may be left out if the
-            measure bounds all of a person's cells with ``in_all``.
-        together: An axis of two to five values. Of each row of cells along this axis, all or none are kept of a person,
-            so that a plan can measure sums and differences of the values, see `Plan`.
-        neighbours: The neighbouring relation, "add-remove" or "change-one", see `Unit`.
-        key: Key of the hashes, as bytes or the path of a file that has it, such as a recipe's secret file: with the
-            same key and events the same cells are kept. New random bytes if left out. The proof needs neither a secret
-            key nor a good hash; who knows the key can choose names whose cells are kept.
+        person: Column of the events' owners: text or integers, in every row.
+        each_row: True if each row is another person, as in a survey or a register. One person then changes one cell.
+            You assume that nobody has two rows; counting cannot check it.
+        at_most: Largest number of cells that one person may change, >= 1; 1 if each row is a person. None is allowed
+            if every measure has ``in_all``.
+        together: Axis of two to five values. For each person, all cells of a row along this axis are kept, or none, so
+            that a plan can measure sums and differences of the values, see `Plan`.
+        neighbours: Neighbouring relation, "add-remove" or "change-one", see `Unit`.
+        key: Key of the hashes: bytes, or the path of a file with the key, such as a recipe's secret file. The same key
+            and events keep the same cells. None for new random bytes. The proof needs neither a secret key nor a good
+            hash; someone who knows the key can choose names whose cells are kept.
 
     Raises:
-        OutOfRange: where not exactly one of ``person`` and ``each_row`` is given, for ``at_most`` below 1, and for
-            ``at_most`` and ``together`` beside ``each_row``.
+        OutOfRange: unless exactly one of ``person`` and ``each_row`` is given; for ``at_most`` below 1; and for
+            ``at_most`` or ``together`` with ``each_row``.
         WrongKind: for a value of another type.
 
     Source: bounded contributions, proofs/theory/counting.md.
@@ -59,35 +59,34 @@ class Counting:
             raise wrong_kind("key", "bytes, or the path of a key file", self.key)
         if person is None and not each_row:
             remedy = (
-                'Pass person="user", the column that tells persons apart; or each_row=True if each row is one person.'
+                'Pass person="user", the column of the events\' owners; or each_row=True if each row is one person.'
             )
             raise OutOfRange("exactly one of person= and each_row=True must be given", came="neither", remedy=remedy)
         if each_row and (person is not None or together is not None or at_most not in (None, 1)):
             came = "a person" if person is not None else "together" if together is not None else f"at_most={at_most}"
-            remedy = "Leave out each_row=; or leave out person=, together= and at_most=."
-            raise OutOfRange(
-                "each_row=True must stand alone: each row is a person, who changes one cell", came=came, remedy=remedy
-            )
+            remedy = "Leave each_row= out; or leave person=, together= and at_most= out."
+            raise OutOfRange("each_row=True allows neither person=, together= nor at_most=", came=came, remedy=remedy)
         if at_most is not None and at_most < 1:
-            remedy = "Pass at_most=1, say."
+            remedy = "Pass, for example, at_most=1."
             raise OutOfRange("at_most must be at least 1", came=at_most, remedy=remedy)
         object.__setattr__(self, "each_row", each_row)
         object.__setattr__(self, "at_most", 1 if each_row else at_most)
 
     def key_of_hashes(self) -> bytes:
-        """The bytes of the key; new random ones at each call where none was passed.
+        """The bytes of the key; without a key, new random bytes at each call.
 
         Raises:
-            KeyRefused: for a file that is not there, and a secret file without a counting key.
+            KeyRefused: for a missing file, and for a secret file without a counting key.
         """
         if self.key is None:
-            # Nobody can make the choice again, nor tell from the table whom it kept.
+            # With a key that is thrown away, nobody can repeat the choice, nor infer from a table which cells were
+            # kept.
             return token_bytes(KEY_BYTES)
         return counting_key(Path(self.key)) if isinstance(self.key, str | Path) else self.key
 
     @property
     def individual(self) -> str:
-        """Who one individual is, in words that a statement can have."""
+        """Who one individual is, in words for statements."""
         if self.person is None:
             return "one person, with one row"
         name = "".join(sign if sign.isprintable() else "?" for sign in self.person)
@@ -95,11 +94,11 @@ class Counting:
         return f"one value of the column {name}, with all its rows"
 
     def most_cells(self, measures: Iterable[MeasureSpec]) -> int:
-        """The number of cells that one person may change, where these are measured.
+        """The largest number of cells that one person may change, with these measures.
 
         Raises:
-            OutOfRange: where neither ``at_most`` nor ``in_all`` of every measure bounds it, and for ``in_all`` of rows
-                and of cells that are kept together.
+            OutOfRange: if neither ``at_most`` nor ``in_all`` of every measure bounds it, and for ``in_all`` with
+                ``each_row`` or ``together``.
         """
         in_all = [measure.in_all for measure in measures]
         if any(bound is not None for bound in in_all) and (self.each_row or self.together is not None):
@@ -110,8 +109,8 @@ class Counting:
             raise OutOfRange("in_all= needs person=, without together=", came=came, remedy=remedy)
         if self.at_most is not None:
             return self.at_most
-        # A bound in all of every measure needs no bound of cells: who is in many has less in each.
+        # If in_all bounds every measure, no bound on the number of cells is needed.
         if all(bound is not None for bound in in_all):
             return LARGEST_DOMAIN
-        remedy = "Pass at_most=1, say; or bound the measure by in_all=."
-        raise OutOfRange("at_most must say how many cells one person may change", came="none", remedy=remedy)
+        remedy = "Pass, for example, at_most=1; or bound every measure by in_all=."
+        raise OutOfRange("at_most must bound the number of cells of one person", came="none", remedy=remedy)

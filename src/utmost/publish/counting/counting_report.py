@@ -1,7 +1,7 @@
-"""The counting report: how many events were read, and what became of them, for the curator's eyes alone.
+"""The counting report for the curator: how many events were read, clipped, removed and left out.
 
-Its numbers are gathered here, or by the workers of an engine: an engine adds up sums by cell, and the numbers of the
-report travel with them, in cells below 0. Nothing else is asked of the engine, and the events are read once.
+Its numbers are collected here, or by the workers of an engine: an engine adds up sums by cell, and the report's numbers
+travel with them in cells with negative numbers. So the engine does nothing else, and reads the events once.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,73 +19,45 @@ from utmost.tables.optional_imports import extra
 
 
 def percent_lost(count: int, events: int) -> str:
-    """A share in per cent, rounded up so that no loss is 0 %, with one decimal below 10 %.
-
-    >>> percent_lost(71, 10000), percent_lost(1, 10**7), percent_lost(179, 1000)
-    ('0.8 %', '0.1 %', '18 %')
-    """
+    """A fraction as text in per cent, rounded up so that no loss is "0 %", with one decimal below 10 %."""
     tenths = -(-1000 * count // events)
     return f"{tenths / 10:g} %" if tenths < 100 else f"{-(-100 * count // events)} %"
 
 
 @dataclass(frozen=True, slots=True)
 class CountingReport:
-    """The fate of the events that were counted: true numbers, which nothing that is published contains.
-
-    Attributes:
-        events: Number of events that were read.
-        outside_domain: Number of those that lie outside the domain, on any axis, have no value there, or count in
-            nothing.
-        outside: Number of events on each axis with a value that is not declared; an ``other`` takes these in, and
-            none is outside. Beside the axes, the same of the columns whose distinct values are counted.
-        missing: Number of events on each axis without a value there; an ``other`` takes these in, too.
-        leading_zeros: Number of events on each axis whose value begins with a zero that is not read: 01005 among
-            numbers, or where 1005 is declared.
-        persons: Number of persons with an event inside the domain.
-        clipped_sums: Number of cells of persons whose sum was clipped by ``per_cell`` or ``in_all``, or in which
-            distinct values were left out.
-        removed: Number of cells of persons that ``at_most``, or the choice of one part, removed.
-        clipped_amounts: Number of events inside the domain whose amount was clipped by ``each``, or by the ends of a
-            `mean`, by the name of the amount.
-        pairs: Number of cells of persons before any was removed.
-        kept_of: Quantity kept by the bounds on one person: "events", "amount of paid", "distinct values of page"; None
-            where they cut nothing because they are being chosen.
-        counted, kept: Quantity inside the domain, and quantity that is left: events, or the sizes of the
-            sums of persons in cells.
-        without_amount: Number of events inside the domain that have no amount, and were left out of its sums, by the
-            name of the amount.
-    """
+    """True numbers of events that were counted, clipped, removed and left out; nothing published has them."""
 
     notice: ClassVar[str] = "Confidential, for the curator's eyes: true counts, which nothing published contains."
 
-    events: int
-    outside_domain: int
+    events: int  # events that were read
+    outside_domain: int  # events that have an undeclared value or no value on some axis, or that no measure counts
+    # By axis, or column of distinct values: events with an undeclared value, and without a value; 0 with `other`.
     outside: Mapping[str, int]
     missing: Mapping[str, int]
-    persons: int
-    clipped_sums: int
-    removed: int
+    persons: int  # persons with an event inside the domain
+    clipped_sums: int  # pairs of person and cell clipped by per_cell or in_all, or with distinct values left out
+    removed: int  # pairs of person and cell removed by at_most, or by the choice of one part
+    # by amount: events inside the domain whose amount was clipped
     clipped_amounts: Mapping[str, int] = field(default_factory=dict)
-    pairs: int = 0
+    pairs: int = 0  # pairs of person and cell before any was removed
+    # The quantity of `counted` and `kept`: "events", "amount of paid", "distinct values of page"; None without bounds.
     kept_of: str | None = None
-    counted: int = 0
-    kept: int = 0
-    without_amount: Mapping[str, int] = field(default_factory=dict)
+    counted: int = 0  # events, or sizes of persons' sums, inside the domain
+    kept: int = 0  # the same within the bounds on one person
+    without_amount: Mapping[str, int] = field(default_factory=dict)  # by amount: events without it, inside the domain
+    # By axis: events whose value begins with a zero that was not read: 01005 among numbers, or where 1005 is declared.
     leading_zeros: Mapping[str, int] = field(default_factory=dict)
 
     def __reduce__(self) -> Any:
         raise Unsupported(
-            "a counting report is shown, and no table carries it",
-            came="a pickle or a copy of it",
-            remedy="Count again where it is to be seen, or write report.facts().",
+            "a counting report can only be shown",
+            came="a pickle or a copy",
+            remedy="Count again where the report is needed, or write report.facts().",
         )
 
     def of_measure(self, amount: str | None) -> "CountingReport":
-        """The report of one measure of several: without the missing and clipped amounts of the others.
-
-        Args:
-            amount: Name of the measure's amount; None where it counts events.
-        """
+        """The report of one measure among several: without the missing and clipped amounts of the others."""
         own = (
             {name: n for name, n in each.items() if name == amount}
             for each in (self.clipped_amounts, self.without_amount)
@@ -95,20 +67,20 @@ class CountingReport:
 
     @property
     def lost(self) -> tuple[list[str], list[str]]:
-        """The axes on which events lie outside the domain, and those on which they have no value."""
+        """The axes with events outside the domain, and the axes with events without a value."""
         return [name for name, events in self.outside.items() if events], [
             name for name, events in self.missing.items() if events
         ]
 
     @property
     def percent_kept(self) -> int:
-        """How much is kept of all that was read, in per cent rounded down."""
+        """The kept share of all events read, or for sums of all inside the domain, in percent, rounded down."""
         whole = self.events if self.kept_of == "events" else self.counted
         return 100 * self.kept // whole if whole else 100
 
     @property
     def share_kept(self) -> str:
-        """How much is kept of all that was read: of events their number, too, of amounts the per cent alone."""
+        """`percent_kept` as text; for events with their number, and with advice if it is below half."""
         percent, whole = self.percent_kept, self.events if self.kept_of == "events" else self.counted
         tenths = 1000 * self.kept // whole if whole else 1000
         shown = "less than 0.1 %" if tenths == 0 and self.kept else f"{tenths / 10:g} %"
@@ -121,7 +93,7 @@ class CountingReport:
 
     @property
     def rows(self) -> dict[str, str]:
-        """The numbers that are shown, by name."""
+        """The numbers to show, by name."""
         gone = self.without_amount
         return {
             "events read": str(self.events),
@@ -139,11 +111,7 @@ class CountingReport:
         }
 
     def losses(self, amount_bound: str = "--each") -> list[str]:
-        """Bounds and columns that took something from the counts, as the command line names them, without a number.
-
-        Args:
-            amount_bound: The option that clips each amount.
-        """
+        """The options and columns that removed something from the counts, without numbers."""
         outside, missing = self.lost
         return [
             *(["--at-most"] if self.removed else []),
@@ -155,11 +123,11 @@ class CountingReport:
         ]
 
     def _shared(self, count: int) -> str:
-        """A number of events, and its share of all that were read, rounded up so that no loss is 0 %."""
+        """A number of events, and its percentage of all events read, rounded up."""
         return f"{count} events" + (f" ({percent_lost(count, self.events)})" if count else "")
 
     def facts(self) -> dict[str, Any]:
-        """The report as JSON values, for a job that decides by it; they are as confidential as the data."""
+        """JSON values of the report, as confidential as the data."""
         return {
             "kind": "utmost counting report",
             "warning": self.notice,
@@ -188,15 +156,10 @@ _EVENTS, _LEFT_OUT, _PERSONS, _MOVED, _DROPPED, _PAIRS, _COUNTED, _KEPT, _FIRST_
 
 
 class ReportTally:
-    """The numbers that were gathered since the last sums were given away.
+    """The numbers of the report since they were last given away."""
 
-    Args:
-        axes: the names of the axes whose values are read; each has a tally of zeros among ``zeros``.
-        kept_of: Quantity kept by the bounds, see `CountingReport`.
-        clipped: the names of the amounts that are clipped event by event.
-        amounts: the names of the amounts whose missing ones are left out.
-    """
-
+    # Each axis has a counter in `zeros`. `clipped`: names of amounts that are clipped. `amounts`: names of amounts
+    # whose missing ones are left out.
     def __init__(
         self,
         axes: Sequence[str],
@@ -213,12 +176,7 @@ class ReportTally:
         self.zeros = [LeadingZeros() for _ in self._axes]
 
     def read(self, inside: NDArray[np.bool_], places: Sequence[NDArray[np.int64]]) -> None:
-        """Take a batch of events in.
-
-        Args:
-            inside: whether each lies in the domain, and counts in something.
-            places: Place of each by axis.
-        """
+        """Add a batch of events: whether each is counted, and its index on each axis."""
         self._numbers[_EVENTS] += len(inside)
         self._numbers[_LEFT_OUT] += int(np.count_nonzero(~inside))
         for axis, (place, zeros) in enumerate(zip(places, self.zeros, strict=True)):
@@ -230,17 +188,17 @@ class ReportTally:
             self._numbers[_FIRST_AXIS + 3 * axis + 1] += int(np.count_nonzero(place == MISSING))
 
     def clipped(self, amount: str, events: int) -> None:
-        """Take in how many events inside the domain had their amount of this name clipped."""
+        """Add a number of events with a clipped amount."""
         self._numbers[self._of_clipped + self._clipped.index(amount)] += events
 
     def without_amount(self, amount: str, events: int) -> None:
-        """Take in how many events inside the domain have no amount of this name."""
+        """Add a number of events without an amount."""
         self._numbers[self._of_amounts + self._amounts.index(amount)] += events
 
     def bound(
         self, pairs: Pairs, clipped: int, removed: int, *, cells: int = 0, counted: int = 0, kept: int = 0
     ) -> None:
-        """Take in what was kept of some persons, all of whose pairs these are; see `CountingReport`."""
+        """Add the effect of the bounds on some persons; ``pairs`` are all pairs of these persons."""
         self._numbers[_PERSONS] += int(np.count_nonzero(pairs.persons[1:] != pairs.persons[:-1])) + bool(
             len(pairs.persons)
         )
@@ -251,7 +209,7 @@ class ReportTally:
         self._numbers[_KEPT] += kept
 
     def given_to(self, totals: Any) -> Any:
-        """Arrow totals by cell with these numbers in cells below 0; they are gathered anew from here on."""
+        """Add the report's numbers to Arrow totals, in cells with negative numbers, and start from 0."""
         arrow = extra("pyarrow", "tables")
         cells = arrow.array(-1 - np.arange(len(self._numbers), dtype=np.int64))
         mine = arrow.record_batch({CELL: cells, TOTAL: wide_integers(np.array(self._numbers, dtype=object))})
@@ -259,7 +217,7 @@ class ReportTally:
         return arrow.Table.from_batches([mine, totals]).combine_chunks().to_batches()[0]
 
     def taken_from(self, batches: Iterable[Any]) -> Iterator[Any]:
-        """The totals of cells alone; what stands in cells below 0 is taken in."""
+        """The totals without cells with negative numbers, whose numbers are added to the report."""
         for batch in batches:
             cells = np.asarray(batch.column(CELL).to_numpy())
             mine = np.flatnonzero(cells < 0)
@@ -269,7 +227,6 @@ class ReportTally:
             yield batch.filter(arrow.array(cells >= 0))
 
     def report(self) -> CountingReport:
-        """The report of all that was taken in."""
         numbers, of_clipped, of_amounts = self._numbers, self._of_clipped, self._of_amounts
         return CountingReport(
             events=numbers[_EVENTS],

@@ -1,4 +1,4 @@
-"""The rule of one counting: which columns are read, in which cell an event falls, and what of a person is kept."""
+"""The rule of one counting: the columns that are read, the cell of each event, and the kept part of each person."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -25,74 +25,42 @@ from utmost.tables.cells.event_batches import Batch
 from utmost.tables.cells.spelling import Spelling
 
 CountedCells = NDArray[Any] | AddedCells
-"""The sum of each cell; or, where they are more than can be laid out, of those that hold one."""
+"""The sum of each cell, or in a vast domain of each cell with events."""
 
 
 @dataclass(slots=True, eq=False, repr=False)
 class CountingRule:
-    """How events are read, and what is kept of a person: pure functions of the key and the person's own events.
+    """How events are read, and which part of a person is kept: a function of the key and the person's own events."""
 
-    A cell is numbered by its table, then its part, then its place in the table.
-
-    Args:
-        person: Column of persons; None where each row is one.
-        measures: What is counted of each cell, each in one table or several.
-        axes: Axes of the table.
-        part: Axis of the parts; None where the table is whole.
-        spelling: Marks that are declared for the cells of all columns.
-        at_most: Number of cells that are kept of a person.
-        whole: Rows of cells that are kept of a person, all or none; None where each cell is kept alone.
-        key: Key of the hashes.
-
-    Attributes:
-        read: Axes whose values are read, the part's first.
-        valued: Axis of the values of each measure of distinct values.
-        amount_columns: Columns of amounts, each once.
-        columns: Columns that are read, each once; none where rows alone are counted, which any column does.
-        shape: Number of values of each axis.
-        cells: Number of cells of one part.
-        parts: Number of parts; 1 where the table is whole.
-        numbered: Numbers of the cells where there are more cells than numbers; else None.
-        numbers: Number of numbers that cells of a part have: one each, or fewer where there are too many.
-        each_size: Number of cells of one table, in all parts.
-        size: Number of cells of sums, of all measures and in all parts.
-        first_tables: Number of each measure's first table; those of values come behind all sums.
-        reported: Place of the measure that the report regards: the first that counts events, else the first.
-        tally: Numbers of the report so far.
-        seen: Distinct values so far; None where none are counted.
-
-    Raises:
-        OutOfRange: for one column twice, an axis with the name of an amount, and too many cells.
-    """
-
-    person: str | None
+    person: str | None  # column of persons; None where each row is a person
     measures: tuple[CountedMeasure, ...]
     axes: tuple[Axis, ...]
-    part: Axis | None
+    part: Axis | None  # axis of the parts
     spelling: Spelling
-    at_most: int
-    whole: WholeRows | None
+    at_most: int  # the largest number of cells kept of a person
+    whole: WholeRows | None  # rows of cells of which all or none are kept
     key: bytes
-    read: tuple[Axis, ...] = field(init=False)
-    valued: tuple[Axis, ...] = field(init=False)
-    amount_columns: list[str] = field(init=False)
-    columns: list[str] = field(init=False)
-    shape: tuple[int, ...] = field(init=False)
-    cells: int = field(init=False)
-    parts: int = field(init=False)
-    numbered: NumberedCells | None = field(init=False)
-    numbers: int = field(init=False)
-    each_size: int = field(init=False)
-    size: int = field(init=False)
-    first_tables: list[int] = field(init=False)
-    reported: int = field(init=False)
+    # A cell is numbered by its table, then its part, then its index in the table.
+    read: tuple[Axis, ...] = field(init=False)  # axes whose values are read, the part's first
+    valued: tuple[Axis, ...] = field(init=False)  # axis of the values of each measure of distinct values
+    amount_columns: list[str] = field(init=False)  # distinct columns of amounts
+    columns: list[str] = field(init=False)  # distinct columns to read; [] where only rows are counted
+    shape: tuple[int, ...] = field(init=False)  # number of values of each axis
+    cells: int = field(init=False)  # number of cells of one part
+    parts: int = field(init=False)  # number of parts; 1 without parts
+    numbered: NumberedCells | None = field(init=False)  # hashed numbers of cells, in a vast domain
+    numbers: int = field(init=False)  # number of possible numbers of a part's cells; `cells` unless `numbered`
+    each_size: int = field(init=False)  # number of cell numbers of one table, with all parts
+    size: int = field(init=False)  # number of cell numbers of all tables of sums; those of distinct values follow
+    first_tables: list[int] = field(init=False)  # number of each measure's first table
+    reported: int = field(init=False)  # index of the reported measure: the first that counts events, else 0
     tally: ReportTally = field(init=False)
-    seen: ValuesSeen | None = field(init=False)
+    seen: ValuesSeen | None = field(init=False)  # distinct values so far
     _readers: list[Callable[[Batch], NDArray[np.int64]]] = field(init=False, default_factory=list)
 
     def __post_init__(self) -> None:
         measures = self.measures
-        # Which columns are read.
+        # The columns to read.
         self.read = self.axes if self.part is None else (self.part, *self.axes)
         self.valued = tuple(measure.distinct for measure in measures if measure.distinct is not None)
         if self.person is not None and any(self.person == values.levels[0] for values in self.valued):
@@ -109,16 +77,16 @@ class CountingRule:
                 "persons, amounts and axes must be different columns",
                 came="one column twice",
                 where=", ".join(self.columns),
-                remedy="Name another column for one of them: the values of an axis are published, and persons are not.",
+                remedy="Name different columns: the values of an axis are published, and persons are not.",
             )
-        # How cells are numbered: by table, part and place; the tables of distinct values come behind those of sums.
+        # The numbers of cells: by table, part and index; the tables of distinct values follow those of sums.
         self.shape, self.parts = tuple(axis.size for axis in self.axes), 1 if self.part is None else self.part.size
         self.cells, tables = prod(self.shape), sum(measure.tables for measure in measures)
         self.numbered, self.numbers = None, self.cells
         if tables * self.parts * self.cells >= LARGEST_DOMAIN:
             if any(measure.distinct is not None or measure.tables > 1 for measure in measures):
                 remedy = "Count over fewer axes, or plain counts and sums."
-                came = f"{self.cells:.3g}" if self.cells < 10**300 else "more"
+                came = f"{self.cells:.3g}" if self.cells < 10**300 else "more cells"
                 raise OutOfRange(
                     "means and distinct values need a domain of fewer than 2^62 cells", came=came, remedy=remedy
                 )
@@ -131,18 +99,18 @@ class CountingRule:
         self.first_tables, start = [0] * len(measures), 0
         for at in (*sums, *distinct):
             self.first_tables[at], start = start, start + measures[at].tables
-        # What does not go together.
+        # Combinations that are refused.
         for measure in measures:
             self.axes_of(measure)  # refuses a name that an axis has
-        if self.whole is not None and self.numbered is not None:  # numbers do not say in which row a cell lies
+        if self.whole is not None and self.numbered is not None:  # hashed numbers do not show a cell's row
             remedy = "Count over fewer axes, or leave together= out."
             raise OutOfRange(
-                "whole rows are kept in fewer than 2^62 cells", came="more", where="together", remedy=remedy
+                "together= needs a domain of fewer than 2^62 cells", came="more cells", where="together", remedy=remedy
             )
         if self.whole is not None and any(measure.most_events is not None for measure in measures):
-            required = "sums and counts together are kept cell by cell"
-            raise OutOfRange(required, came="together=", remedy="Leave one of them out.")
-        # What is gathered while events are read.
+            required = "together= and most_events= cannot be combined"
+            raise OutOfRange(required, came="both", remedy="Leave together= or most_events= out.")
+        # Collected while events are read.
         self.reported = next((at for at, measure in enumerate(measures) if measure.counts_events), 0)
         named = [(measure, measure.amount.name) for measure in measures if measure.amount is not None]
         values_read = [f"{one.distinct.levels[0]} as {name}" for one, name in named if one.distinct is not None]
@@ -155,22 +123,17 @@ class CountingRule:
         self.seen = ValuesSeen(self.size) if self.valued else None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Workers of an engine get the rule without what it has tallied here; they send their tallies back in cells
-        # below 0.
+        # Workers of an engine get the rule with an empty tally; they return theirs in cells with negative numbers.
         arguments = self.person, self.measures, self.axes, self.part, self.spelling, self.at_most, self.whole, self.key
         return CountingRule, arguments
 
     def axes_of(self, measure: CountedMeasure) -> dict[str, Any]:
-        """The axes of what a measure counts, by the columns that hold their values: of sums and counts one more.
-
-        Raises:
-            OutOfRange: where an axis has its name.
-        """
+        """The axes of a measure's table, by column; for sums and counts with the axis of parts."""
         named: dict[str, Any] = {axis.levels[0]: axis for axis in self.axes}
         if measure.amount is None or measure.most_events is None:
             return named
         if measure.amount.name in named:
-            remedy = "Count by other axes, or name the measure otherwise."
+            remedy = "Count by other axes, or give the measure another name."
             raise OutOfRange(
                 "an amount must not have the name of an axis", came=repr(measure.amount.name), remedy=remedy
             )
@@ -178,14 +141,14 @@ class CountingRule:
 
     @property
     def kept_of(self) -> str | None:
-        """The quantity of which the report says how much is kept, see `CountingReport`."""
+        """The quantity of `CountingReport.kept`."""
         measure = self.measures[self.reported]
         if measure.counts_events or measure.amount is None:
             return "events"
         return f"{'amount' if measure.distinct is None else 'distinct values'} of {measure.amount.name}"
 
     def placed(self, batch: Batch, before: int) -> tuple[NDArray[np.int64], NDArray[Any] | None]:
-        """The cell of each event of a batch, -1 outside the domain, and its amount."""
+        """The cell number of each event (-1: outside the domain) and its amount, one measure after another."""
         if not self._readers:
             axes = zip((*self.read, *self.valued), self.tally.zeros, strict=True)
             self._readers.extend(reader_of(axis, self.spelling, zeros) for axis, zeros in axes)
@@ -200,8 +163,7 @@ class CountingRule:
             if first:
                 cells += np.maximum(places[0], 0) * self.numbers
         else:
-            # One number for each cell, in row-major order; what lies outside is put to -1 below, and 0 here keeps it
-            # small.
+            # One number for each cell, in row-major order; events outside get 0 here, and -1 below.
             for axis, place in zip(self.read, places, strict=False):
                 cells = cells * axis.size + np.maximum(place, 0)
         values = places[len(self.read) :]
@@ -226,7 +188,7 @@ class CountingRule:
     def _amounts(
         self, measure: CountedMeasure, batch: Batch, before: int, inside: NDArray[np.bool_]
     ) -> list[NDArray[Any] | None]:
-        """The amount of each event; for sums and counts together first None, as each counts as one."""
+        """The amount of each event; for sums and counts a list for the parts, first None: each event counts as 1."""
         amounts, missing = measure.amounts(batch, before, self.spelling)
         moved, is_moved = measure.within(amounts), inside
         if missing is not None:
@@ -241,11 +203,8 @@ class CountingRule:
         return [None, above] if missing is None else [None, np.where(missing, 0, above), missing.astype(np.int64)]
 
     def chosen(self, pairs: Pairs, texts: Sequence[str]) -> Pairs:
-        """The part of these persons that is kept, all of whose pairs these are: here each person's bounds are applied.
-
-        First each sum is moved into ``per_cell``, then ``at_most`` cells are kept, then what is left is cut by
-        ``in_all``.
-        """
+        """The kept part of these persons; ``pairs`` are all pairs of these persons."""
+        # First each sum is clipped to per_cell, then at_most cells are kept, then the rest is reduced by in_all.
         if len(self.measures) == 1 and self.size == self.each_size:
             moved, count_moved = self.measures[0].moved(pairs)
             kept = self._few_cells(moved, texts)
@@ -262,7 +221,7 @@ class CountingRule:
                 within, of_cells = measure.moved(own[0])
                 count_moved += of_cells
                 parts += [within] if measure.most_events is None else measure.parts(*own)
-            # Which cells are kept is decided once for all measures: they are counts and sums of the same people.
+            # The kept cells are the same for all measures.
             joined = joined_pairs(parts)
             by_cells, numbers = by_cell(joined, self.each_size)
             is_kept = np.zeros(len(by_cells.cells), dtype=bool)
@@ -275,11 +234,10 @@ class CountingRule:
         return left
 
     def _few_cells(self, pairs: Pairs, texts: Sequence[str]) -> Pairs:
-        """The pairs of one part for each person, and of these no more than ``at_most``."""
+        """For each person, the pairs of one part, and at most ``at_most`` of these."""
         if self.part is not None:
             pairs = in_one_part(pairs, self.numbers, texts, self.key)
-        # By the place within the part: the same choice whichever part a person is in, so that parts share no
-        # information.
+        # The choice depends on the cell's index within the part, and not on the part, which it would reveal.
         inner = Pairs(pairs.persons, pairs.cells % self.numbers, pairs.sums)
         if self.whole is not None:
             rows = self.at_most // self.whole.values
@@ -287,7 +245,7 @@ class CountingRule:
         return pairs.where(least_hashed(inner, self.at_most, texts, key=self.key, purpose=b"atom"))
 
     def _left_in_all(self, pairs: Pairs, texts: Sequence[str]) -> tuple[Pairs, int]:
-        """The kept pairs of these persons within the bounds in all, and how many sums these bounds changed."""
+        """The pairs within the bounds in_all, and the number of sums that these bounds changed."""
         parts, cut, tables = list[Pairs](), 0, pairs.cells // self.each_size
         for measure, first in zip(self.measures, self.first_tables, strict=True):
             own = pairs.where((tables >= first) & (tables < first + measure.tables))
@@ -302,7 +260,7 @@ class CountingRule:
         return joined_pairs(parts), cut
 
     def _tally_bounds(self, pairs: Pairs, left: Pairs, *, clipped: int, removed: int) -> None:
-        """Tell the report what the bounds did, and how much of the measure that it regards there was and is left."""
+        """Report the effect of the bounds, and the quantity of the reported measure before and after."""
         at = self.reported
         measure, first = self.measures[at], self.first_tables[at]
 
@@ -314,7 +272,7 @@ class CountingRule:
             wide = sums.dtype == object or int(np.abs(sums).max(initial=0)) * len(sums) >= LARGEST_DOMAIN
             return int(np.abs(sums.astype(object) if wide else sums).sum())
 
-        # Of sums and counts together, events came in the first table, and are left in steps of both.
+        # For sums and counts, the first table of `pairs` has events, and all tables of `left` have steps of the parts.
         together = measure.most_events is not None
         counted, kept = size(pairs, 1 if together else measure.tables), size(left, measure.tables)
         cells = pairs if self.size == self.each_size else by_cell(pairs, self.each_size)[0]
@@ -322,18 +280,14 @@ class CountingRule:
         self.tally.bound(pairs, clipped, removed, cells=len(cells.cells), counted=counted, kept=kept)
 
     def summed(self, pairs: Pairs, texts: Sequence[str]) -> Any:
-        """The kept part of these persons, added up by cell; and the report's numbers, in cells below 0."""
+        """The kept part of these persons as Arrow totals by cell, with the report's numbers."""
         return self.tally.given_to(cell_totals(self.chosen(pairs, texts)))
 
     def cells_of(self, measure: CountedMeasure, first: int, sums: CountedCells) -> CountedCells:
-        """The counted cells of a measure, from all that was added up.
-
-        Raises:
-            Unsupported: for distinct values in more cells than can be laid out.
-        """
+        """The counted cells of a measure, from the sums of all cells."""
         if measure.distinct is not None and self.each_size > MOST_LAID:
-            remedy = "Count over fewer axes: distinct values do not add up, so that every cell would be released."
-            raise Unsupported(f"distinct values are counted in {MOST_LAID} cells at most", came="more", remedy=remedy)
+            remedy = "Count over fewer axes."
+            raise Unsupported(f"distinct values need at most {MOST_LAID} cells", came="more cells", remedy=remedy)
         low, high = first * self.each_size, (first + measure.tables) * self.each_size
         if isinstance(sums, AddedCells) and measure.distinct is None:
             return sums.between(low, high)
@@ -345,5 +299,5 @@ class CountingRule:
 
 
 def number_bits(tables: int) -> int:
-    """The bits of the numbers of cells of so many tables, in each of which there are more cells than numbers."""
+    """The number of bits of a cell's number, if all tables together have at most 2^62 numbers."""
     return (LARGEST_DOMAIN // tables).bit_length() - 1

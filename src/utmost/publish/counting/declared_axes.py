@@ -1,4 +1,4 @@
-"""The axes of a declared domain by which events are counted, and the parts into which their persons are put."""
+"""The axes of a declared domain by which events are counted, and the axis of parts."""
 
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
@@ -12,18 +12,13 @@ from utmost.tables.axes.domain import Domain
 
 
 def declared_domain(domain: Any, by: Any) -> Domain:
-    """The domain as it was declared.
-
-    Raises:
-        NotDeclared: where there is none.
-        WrongKind: for neither a domain nor a mapping.
-    """
+    """Read a declared domain: a `Domain`, or a mapping for `Domain.of_facts`."""
     if domain is None:
         raise NotDeclared(
             "domain must list the possible values of each column",
             came="none",
-            remedy='Pass domain=ut.Domain(page=["A", "B"]), say: values found in the data would themselves tell of '
-            "people. Where nobody can list them, use ut.counting.count_keys.",
+            remedy='Pass, for example, domain=ut.Domain(page=["A", "B"]). A list of values from the data would reveal '
+            "data of persons; if you cannot list them, use ut.counting.count_keys.",
         )
     if isinstance(domain, Domain):
         return domain
@@ -33,19 +28,14 @@ def declared_domain(domain: Any, by: Any) -> Domain:
 
 
 def chosen_axes(domain: Domain, by: Any) -> list[Axis]:
-    """The axes of a domain that are counted by, in their order.
-
-    Raises:
-        OutOfRange: for none, and one that comes twice.
-        NotDeclared: for one that the domain has not.
-    """
+    """The axes named by ``by``, in this order; all axes if None."""
     if by is None:
         return list(domain.axes)
     known = dict(zip(domain.columns, domain.axes, strict=True))
     names = (by,) if isinstance(by, str) else tuple(sequence_of(by, text, "by"))
     if not names or len(set(names)) < len(names):
         raise OutOfRange(
-            "by must name at least one axis, and none twice",
+            "by must name at least one axis, and each axis once",
             came=names,
             remedy=f"The domain declares {', '.join(map(repr, domain.columns))}.",
         )
@@ -60,10 +50,10 @@ def chosen_axes(domain: Domain, by: Any) -> list[Axis]:
 
 
 def _axis_remedy(domain: Domain, name: str) -> str:
-    """Which axes there are; of a coarser level, which axis it is a level of."""
+    """The remedy for a name that is no axis: the axis of a coarser level, or a similar name."""
     finest = next((axis.levels[0] for axis in domain.axes if name in axis.levels), None)
     if finest is not None:
-        return f"It is a level of {finest!r}: count by that, and its sums can be asked for afterwards."
+        return f"{name!r} is a level of {finest!r}: count by {finest!r}, and ask for sums by {name!r} afterwards."
     if name in domain.period_names:
         return f"Count by {domain.period_names[name].partition('/')[0]!r}, which has {name}s."
     near = get_close_matches(name, domain.columns, 1)
@@ -73,11 +63,7 @@ def _axis_remedy(domain: Domain, name: str) -> str:
 
 
 def part_axis(domain: Domain, part: Any) -> Axis:
-    """The axis whose labels are the parts.
-
-    Raises:
-        NotDeclared, WrongKind, OutOfRange: for anything but declared axes.
-    """
+    """The axis whose labels are the parts."""
     if isinstance(part, str):
         if part not in domain.columns:
             raise NotDeclared(
@@ -92,19 +78,15 @@ def part_axis(domain: Domain, part: Any) -> Axis:
         raise OutOfRange(
             "part must name one column",
             came=f"{len(part)} columns",
-            remedy='Pass part={"town": ["Bern", "Basel"]}, say.',
+            remedy='Pass, for example, part={"town": ["Bern", "Basel"]}.',
         )
     return Domain(part).axes[0]
 
 
 def whole_rows(axes: Sequence[Axis], together: str, at_most: int) -> WholeRows:
-    """The rows of cells, along an axis of the table, that are kept of a person.
-
-    Raises:
-        OutOfRange: for other than two to five values, and cells that are no whole rows.
-    """
+    """The rows of cells along an axis of which all or none are kept of a person."""
     if not axes:
-        raise OutOfRange("together must name an axis of the table", came=repr(together), remedy="Leave it out.")
+        raise OutOfRange("together must name an axis of the table", came=repr(together), remedy="Leave together= out.")
     rows = WholeRows.of(Domain({axis.levels[0]: axis for axis in axes}), together)
     rows.check_whole(at_most, "at_most")
     return rows

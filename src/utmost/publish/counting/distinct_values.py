@@ -1,7 +1,7 @@
-"""How many distinct values occur in a cell: of each person few of them, and of all persons each once.
+"""The number of distinct values in each cell: few values of each person count, and each value once.
 
-A value in a cell is noted as a cell of its own, in which persons are counted; a cell's number is how many of its
-values somebody has. So every engine adds up what it always does. See proofs/theory/counting.md.
+A value in a cell is counted as a cell of its own, in which persons are counted; a cell's number is the number of its
+values with at least one person. So engines add up as for other measures. See proofs/theory/counting.md.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,20 +18,13 @@ _COMPACT = 1 << 22
 
 
 def few_values(pairs: Pairs, first: int, size: int, most: int, persons: Sequence[str], key: bytes) -> tuple[Pairs, int]:
-    """The ``most`` values of each person and cell with the least hash of key, person and value, each once.
-
-    Args:
-        pairs: Pairs in which cell number (first + v) * size + a is value v in cell a.
-        size: Number of cells.
-
-    Returns:
-        The pairs that are kept, each with the sum 1; and of how many cells of persons values were left out.
-    """
+    """The ``most`` values of each person and cell with the least hash; and the number of cells that lost values."""
+    # Cell number (first + v) * size + a is value v in cell a. Each kept pair has the sum 1.
     values, cells = np.divmod(pairs.cells - first * size, size)
     order = np.lexsort((values, cells, pairs.persons))
     who, cells = pairs.persons[order], cells[order]
     runs = np.cumsum(begins(who, cells)) - 1
-    # Values stand in place of cells: a value has one hash in all cells of a person.
+    # The hash is of person and value: a value has the same hash in all cells of a person.
     by_value = Pairs(who, values[order], np.ones(len(order), dtype=np.int64))
     is_chosen = least_hashed(by_value, most, persons, key=key, purpose=b"value", runs=runs)
     chosen = by_value.where(is_chosen)
@@ -41,24 +34,20 @@ def few_values(pairs: Pairs, first: int, size: int, most: int, persons: Sequence
 
 
 class ValuesSeen:
-    """Which values somebody has in which cells; memory goes with these, and not with all that are declared.
+    """The (value, cell) pairs with at least one person; memory grows with these, not with all declared values."""
 
-    Args:
-        first: the number of the first cell that is of a value; the cells before are sums of their own.
-    """
-
-    def __init__(self, first: int) -> None:
+    def __init__(self, first: int) -> None:  # cell numbers from `first` on are of values
         self._first, self._rows, self._limit = first, 0, _COMPACT
         self._parts: list[NDArray[np.int64]] = []
 
     def taken(self, pairs: Pairs) -> Pairs:
-        """The pairs that are no values; the cells of the others are taken in."""
+        """Store the pairs of values; return the others."""
         is_sum = pairs.cells < self._first
         self._add(pairs.cells[~is_sum])
         return pairs.where(is_sum)
 
     def taken_from(self, batches: Iterable[Any]) -> Iterator[Any]:
-        """The pairs of an engine's batches of cells and totals."""
+        """Store the cells of values in an engine's batches; return the batches without them."""
         arrow = extra("pyarrow", "tables")
         for batch in batches:
             cells = np.asarray(batch.column(CELL).to_numpy())
@@ -66,12 +55,7 @@ class ValuesSeen:
             yield batch.filter(arrow.array(cells < self._first))
 
     def counts(self, first: int, tables: int, size: int) -> NDArray[np.int64]:
-        """The number of values of some tables that somebody has in each cell.
-
-        Args:
-            first, tables: the number of the first table, and how many there are.
-            size: Number of cells of a table.
-        """
+        """For each cell, the number of values with at least one person, over the tables first..first + tables - 1."""
         seen = self._seen()
         own = seen[(seen >= first * size) & (seen < (first + tables) * size)]
         return np.bincount(own % size, minlength=size).astype(np.int64)
@@ -86,7 +70,7 @@ class ValuesSeen:
             self._limit = 2 * self._rows + _COMPACT
 
     def _seen(self) -> NDArray[np.int64]:
-        """The cells so far, each once."""
+        """The distinct cells of values so far."""
         if len(self._parts) != 1:
             self._parts = [np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *self._parts]))]
         return self._parts[0]

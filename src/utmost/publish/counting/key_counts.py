@@ -1,7 +1,7 @@
-"""Counting the persons of each key where nobody can list the keys beforehand, so that each person is in few of them.
+"""Counting the persons of each key where the keys cannot be listed beforehand; each person is counted in few keys.
 
-The keys are found in the data, so no cell has a number that others' events cannot change: a person's keys are chosen by
-the hash of their texts, which is a function of that person's own rows alone.
+The keys come from the data, so that a number of a key would depend on other persons' events. A person's keys are chosen
+by the hash of their texts, which depends on the person's own rows only.
 """
 
 from collections import defaultdict
@@ -38,24 +38,14 @@ _MOST_SHARES = 10**6
 
 @dataclass(frozen=True, slots=True, order=True)
 class KeyShares:
-    """How many shares persons gave to a key: no number, so that nobody's table of them is read as one of persons.
+    """Shares that persons gave to a key; a type of its own, so that they are not taken for a number of persons."""
 
-    Attributes:
-        shares: Shares of all persons together.
-        of: so many one person divides among all of their keys.
-    """
-
-    shares: int
-    of: int
+    shares: int  # shares of all persons together
+    of: int  # shares that one person divides among all keys of the person
 
 
 def counts_in_shares(column: Any, shares: int | None) -> Any:
-    """A column of counts in shares as integers, for a promise of so many; any other column as it is.
-
-    Raises:
-        OutOfRange: for counts in more shares of one person than the promise is for.
-        BadTable: for shares beside numbers.
-    """
+    """A column of counts in shares as integers, if the promise has at least as many shares; other columns unchanged."""
     if not isinstance(column, list | tuple) and getattr(getattr(column, "dtype", None), "kind", None) != "O":
         return column
     cells = list(column)
@@ -64,15 +54,15 @@ def counts_in_shares(column: Any, shares: int | None) -> Any:
         return column
     if len(counted) < len(cells):
         raise BadTable(
-            "counts must all be in shares, or none",
+            "counts must all be in shares, or none of them",
             came="both",
             where="counts",
-            remedy="Take all counts from one count_keys.",
+            remedy="Take all counts from one call of count_keys.",
         )
     most = max(cell.of for cell in counted)
     if most > (shares or 0):
         required = f"shares must be at least {most} for these counts"
-        came, remedy = "none" if shares is None else str(shares), f"Say shares={most}, as for count_keys."
+        came, remedy = "none" if shares is None else str(shares), f"Pass shares={most}, as to count_keys."
         raise OutOfRange(required, came=came, where="shares", remedy=remedy)
     return [cell.shares for cell in cells]
 
@@ -90,28 +80,31 @@ def count_keys(
     spelling: Spelling = PLAIN,
     progress: Progress | None = None,
 ) -> Table:
-    """The table of keys that events name, and of how many persons have each: for `key_noise`, never to be published.
+    """Count the persons of each key in a column of events, for noise by `key_noise`. Never publish the counts.
 
-    Of each person the ``at_most`` keys with the least hash of key, person and text are kept, exactly so many where
-    there are as many, and each is counted once. Without the person, what is kept of all others stays as it is.
+    The ``at_most`` keys of each person with the least hash of key, person and text are kept (all, if there are fewer),
+    and each is counted once. Removing a person does not change which keys of the others are kept.
 
     Args:
-        events: one row an event, as for `count_table`.
-        person: the column that says whose event it is: text or integers, in every row.
-        column: the keys, text or integers; events without one are left out, and so are nan and NaN.
-        at_most: Most keys in which one person is counted, >= 1: ``keys=`` of `key_noise`.
-        shares: Number of shares that each person divides evenly among the keys that are kept of them, a whole number
-            for each and what is left over for none: ``shares=`` of `key_noise`. Few are left over of 60 or 2520.
-            Each key counts once when None.
-        counts: Name of the column of counts in the table; that of keys is ``column``.
-        key: Key of the hashes; new random bytes when None.
-        spelling: Missing marks of the table, see `count_table`.
-        progress: called as ``progress(done, rows)`` after every batch.
+        events: One row for each event, as for `count_table`.
+        person: Column of the events' owners: text or integers, in every row.
+        column: Column of keys: text or integers. Events without a key, with nan or with NaN are left out.
+        at_most: Largest number of keys in which one person is counted, >= 1: ``keys=`` of `key_noise`.
+        shares: Number of shares that each person divides evenly among the person's kept keys, in whole shares; the
+            rest is lost: ``shares=`` of `key_noise`. With 60 or 2520 shares little is lost. None: each key counts
+            once.
+        counts: Name of the table's column of counts; the column of keys has the name ``column``.
+        key: Key of the hashes; None for new random bytes.
+        spelling: Spelling of missing values, see `count_table`.
+        progress: Function that is called as ``progress(done, rows)`` after every batch.
+
+    Returns:
+        A table of the keys, in order, and their counts.
 
     Raises:
-        BadTable: for an event without a person, persons or keys that are neither text nor integers, and columns that
-            are not there.
-        OutOfRange: for no keys a person, fewer shares than keys, and one name for two columns.
+        BadTable: for an event without a person, persons or keys that are neither text nor integers, and missing
+            columns.
+        OutOfRange: for ``at_most`` below 1, fewer shares than ``at_most``, and one name for two columns.
 
     >>> events = {"user": ["ann", "ann", "bob", "ann"], "page": ["home", "shop", "home", "home"]}
     >>> count_keys(events, person="user", column="page", at_most=2)
@@ -121,9 +114,11 @@ def count_keys(
     """
     person, column, most = text(person, "person"), text(column, "column"), integer(at_most, "at_most")
     if most < 1:
-        raise OutOfRange("at_most must be at least 1", came=at_most, remedy="Give how many keys a person may have.")
+        raise OutOfRange(
+            "at_most must be at least 1", came=at_most, remedy="Pass the largest number of keys of a person."
+        )
     if person == column:
-        remedy = "Pass column=, the column that holds the keys."
+        remedy = "Pass the column of the keys as column=."
         raise OutOfRange("person and column must be different columns", came=repr(column), remedy=remedy)
     if text(counts, "counts") == column:
         remedy = "Pass counts=, another name for the column of counts."
@@ -143,7 +138,7 @@ def count_keys(
 
 
 def _counted_by_engine(events: Any, keys: "_Keys") -> dict[str, int]:
-    """The counts of a frame whose rows stay with the engine: only the keys and their counts come here."""
+    """The counts of a frame in an engine: only the keys and their counts are transferred."""
     frame, wanted = engine_frame(events), [keys.person, keys.column]
     check_columns_exist(wanted, frame.schema().names)
     counts: dict[str, int] = defaultdict(int)
@@ -166,11 +161,11 @@ class _Keys:
     texts: dict[str, int] = field(default_factory=dict)
 
     def placed(self, batch: Batch, before: int) -> tuple[NDArray[np.int64], None]:
-        """The number of each event's key; each counts once."""
+        """The code of each event's key; each event counts as 1."""
         return _codes(batch[self.column], self.column, self.texts, self.spelling), None
 
     def counts(self, pairs: Pairs, persons: Sequence[str]) -> Iterator[tuple[str, int]]:
-        """The keys that somebody keeps, with how many do, or with their shares."""
+        """For each key that some person keeps, the number of these persons, or their shares."""
         names = list(self.texts)
         cells, sizes = _kept(pairs, self.most, persons, names, self.key)
         counts = np.zeros(len(names), dtype=np.int64)
@@ -178,13 +173,12 @@ class _Keys:
         return ((name, int(count)) for name, count in zip(names, counts, strict=True) if count)
 
     def table(self, found: Mapping[str, int], counts: str) -> Table:
-        """The keys in order, and their counts."""
+        """The table of the keys, in order, and their counts."""
         names, shares = sorted(found), self.shares
         numbers = [found[name] if shares is None else KeyShares(found[name], shares) for name in names]
         return Table({self.column: names, counts: numbers})
 
     def summed(self, pairs: Pairs, texts: Sequence[str]) -> Any:
-        """The counts as an Arrow batch."""
         arrow = extra("pyarrow", "tables")
         counted_keys = dict(self.counts(pairs, texts))
         counts = np.array(list(counted_keys.values()), dtype=np.int64)
@@ -192,7 +186,7 @@ class _Keys:
 
 
 def _codes(column: Any, name: str, texts: dict[str, int], spelling: Spelling) -> Any:
-    """The number of each event's key, -1 where there is none; new keys are added."""
+    """The code of each event's key, -1 without a key; new keys get the next codes."""
     codes, cells = distinct_cells(column, name)
     numbers = []
     for cell in cells:
@@ -201,8 +195,10 @@ def _codes(column: Any, name: str, texts: dict[str, int], spelling: Spelling) ->
             continue
         text = text_of(cell)
         if text is None:
-            remedy = "Cast it to text or to integers first."
-            raise BadTable("keys must be text or integers", came="others", where=f"column {name!r}", remedy=remedy)
+            remedy = "Cast the column to text or to integers first."
+            raise BadTable(
+                "keys must be text or integers", came="other values", where=f"column {name!r}", remedy=remedy
+            )
         if spelling.is_missing(text):
             numbers.append(-1)
             continue
@@ -211,7 +207,7 @@ def _codes(column: Any, name: str, texts: dict[str, int], spelling: Spelling) ->
 
 
 def _kept(pairs: Pairs, most: int, persons: Sequence[str], names: Sequence[str], secret: bytes) -> tuple[Any, Any]:
-    """The keys that are kept, one entry for each person that has them, and how many that person keeps."""
+    """The kept keys, one entry for each person that keeps a key; and the number of keys that this person keeps."""
     sizes = np.bincount(pairs.persons) if len(pairs.persons) else np.zeros(0, dtype=np.int64)
     many = sizes > most
     rows = np.flatnonzero(many[pairs.persons])
@@ -222,7 +218,7 @@ def _kept(pairs: Pairs, most: int, persons: Sequence[str], names: Sequence[str],
     ranks[sorted(range(len(used)), key=texts.__getitem__)] = np.arange(len(used))
     tags = item_tags(marking_secret(b"key", secret), [Identifiers.of(texts)])[keys]
     marks = pair_marks(marking_secret(b"key", secret), identified(persons, np.flatnonzero(many)), counts, tags)
-    # By hash; of equal hashes by name, so that the order of events does not matter.
+    # By hash, ties by name, so that the order of events does not matter.
     order = np.lexsort((ranks[keys], marks, pairs.persons[rows]))
     first = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts) < most
     whole = ~many[pairs.persons]

@@ -1,9 +1,9 @@
-"""Numbers for the cells of a domain that has more than numbers: a keyed hash of each, and where it lies.
+"""Hashed numbers for the cells of a domain that has more cells than 62-bit numbers.
 
-A table of a hundred columns of ten values has 10^100 cells. Counting knows a cell by a number of less than 62 bits;
-here it is the beginning of a tag under the key of the counting, a function of the key and the cell alone, so that
-whatever is kept of a person is still one of the key and that person's own rows. Of two cells that share a number
-nothing is counted: among a million cells that happens once in two million tables.
+A table of a hundred columns of ten values has 10^100 cells. Counting identifies a cell by a number of less than 62
+bits. Here this number is the beginning of a tag under the key of the counting: a function of the key and the cell only,
+so that the kept part of a person still depends on the key and on the person's own rows only. If two cells have the same
+number, nothing is counted: among a million cells this happens once in two million tables.
 """
 
 from collections.abc import Sequence
@@ -21,19 +21,7 @@ _COMPACT = 1 << 20
 
 
 class NumberedCells:
-    """The cells of a domain that were met, by their numbers.
-
-    Args:
-        shape: the values of each axis.
-        bits: Bits of the numbers.
-        key: Key of the counting.
-
-    >>> cells = NumberedCells((10,) * 100, 60, b"key")
-    >>> numbers = cells.numbers(np.arange(300).reshape(100, 3) % 10)
-    >>> few = cells.few(numbers[[2, 0]], np.array([7, 8]))
-    >>> few.places[:2].tolist(), few.numbers.tolist()
-    ([[0, 2], [3, 5]], [8, 7])
-    """
+    """The cells of a domain that occurred, by their numbers of ``bits`` bits."""
 
     def __init__(self, shape: Sequence[int], bits: int, key: bytes) -> None:
         self._shape, self.bits, self._secret = tuple(shape), bits, marking_secret(b"cell of many", key)
@@ -43,11 +31,7 @@ class NumberedCells:
         self._known, self._waiting, self._rows = nothing, [nothing], 0
 
     def numbers(self, places: Any) -> NDArray[np.int64]:
-        """The number of each cell, from its place on each axis, (axes, n).
-
-        Raises:
-            OutOfRange: where two cells share one.
-        """
+        """The number of each cell from its index on each axis, (axes, n)."""
         columns = [np.asarray(row).astype(kind) for row, kind in zip(places, self._kinds, strict=True)]
         packed = np.concatenate([column[:, None].view(np.uint8) for column in columns], axis=1)
         rows, codes = np.unique(packed.view(f"V{self._width}").ravel(), return_inverse=True)
@@ -62,7 +46,7 @@ class NumberedCells:
         return numbers[codes.ravel()]
 
     def few(self, numbers: NDArray[np.int64], sums: NDArray[Any]) -> FewCells:
-        """The cells with these numbers, each once, and their sums, in the order of the cells."""
+        """The cells with these distinct numbers and their sums, in the order of the cells."""
         self._gather()
         known, cells = self._known
         chosen = cells[np.searchsorted(known, numbers)]
@@ -70,7 +54,7 @@ class NumberedCells:
         places = np.empty((len(self._shape), len(numbers)), dtype=np.int64)
         for at, kind in enumerate(self._kinds):
             places[at] = np.ascontiguousarray(chosen[:, ends[at] : ends[at + 1]]).view(kind).ravel()
-        # Lexsort takes the last key first: the first axis must come last.
+        # lexsort sorts by the last key first: the first axis must be last.
         order = np.lexsort(places[::-1])
         order = order[sums[order] != 0]
         return FewCells(self._shape, places[:, order], sums[order])
@@ -82,6 +66,8 @@ class NumberedCells:
         new = begins(numbers)
         same = (cells[1:] == cells[:-1]).all(axis=1)
         if not (new[1:] | same).all():
-            remedy = "Count again: with another key=, or without one."
-            raise OutOfRange("two cells must not share a number", came="two that do", where="key", remedy=remedy)
+            remedy = "Count again with another key=, or without a key."
+            raise OutOfRange(
+                "two cells must not have the same hash", came="two cells with one hash", where="key", remedy=remedy
+            )
         self._known, self._waiting, self._rows = (numbers[new], cells[new]), [], 0

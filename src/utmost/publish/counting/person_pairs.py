@@ -1,9 +1,9 @@
-"""The sum of each person in each cell, made of batches of events, all sums of a person together.
+"""The sum of each person in each cell, from batches of events, with all sums of a person together.
 
-Where each row is a person nothing is gathered: a row is passed on as it comes. Else the events of a person may come in
-any order, and are read once, in columns of Arrow. Where they are many they are set aside on the disk by a hash of their
-person: all events of a person are in one bucket, and a bucket has few enough to be counted in memory. The hash decides
-nothing but where events wait: what is kept of a person is a function of the key and of that person's own rows.
+Where each row is a person, rows are passed on as they come. Otherwise the events of a person may come in any order, and
+are read once, as Arrow columns. Many events are spilled to the disk into buckets, by a hash of their person: all events
+of a person are in one bucket, and a bucket is small enough to be counted in memory. The hash only decides where events
+wait: the kept part of a person depends on the key and on the person's own rows.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -27,47 +27,40 @@ from utmost.tables.optional_imports import extra
 
 BUCKETS = 256
 _AS_THEY_ARE = 1 << 25
-"""Most events on the disk uncompressed, in some 24 bytes each: to compress them takes a fifth of the time."""
+"""The most events that are spilled uncompressed (about 24 bytes each): compression takes a fifth of the time."""
 _PERSON, _CELL, _AMOUNT = "person", "cell", "amount"
 _AT_ONCE = 1 << 19
 _IN_MEMORY = 1 << 20
 _LARGEST = 1 << 24
 _SHORT = 1 << 31
 CompletePersons = Iterator[tuple[Pairs, Sequence[str]]]
-"""The pairs of some persons, all of whose pairs these are, and each person's text by code."""
+"""All pairs of some persons, and each person's text by code."""
 
 
 class EventReader(Protocol):
-    """How events are read, and which of a person's cells are kept: `CountingRule`, and the keys of `count_keys`."""
+    """How events are read, and which cells of a person are kept: `CountingRule`, or the keys of `count_keys`."""
 
     @property
     def person(self) -> str | None:
-        """The column that says whose event it is; None where each row is a person."""
+        """The column of the events' owners; None where each row is a person."""
 
     @property
     def spelling(self) -> Spelling:
-        """The marks that are declared for the cells of all columns."""
+        """The spelling of numbers, dates and missing values."""
 
     def placed(self, batch: Mapping[str, Any], before: int) -> tuple[NDArray[np.int64], NDArray[Any] | None]:
-        """The cell of each event of a batch, -1 outside the domain, and its amount; None where each counts as one.
-
-        Where several things are counted of an event, all events come once for each, one time behind the other.
-        """
+        """The cell of each event (-1: outside the domain) and its amount or None; one measure after another."""
 
     def summed(self, pairs: Pairs, texts: Sequence[str]) -> Any:
-        """The kept part of these persons, added up over them: an Arrow batch."""
+        """The kept part of these persons, added up over them, as an Arrow batch."""
 
 
 def row_pairs(reader: EventReader, batch: Batch, before: int) -> Pairs:
-    """The pairs of person and cell of a batch in which each row is a person: one for each row in the domain.
-
-    Args:
-        before: Number of rows that came before these.
-    """
+    """The pairs of a batch in which each row is a person; ``before`` is the number of earlier rows."""
     rows = len(next(iter(batch.values())))
     cells, amounts = reader.placed(batch, before)
     inside = np.flatnonzero(cells >= 0)
-    if len(cells) > rows:  # several things are counted of each row
+    if len(cells) > rows:  # several measures of each row
         inside = inside[np.argsort(inside % rows, kind="stable")]
     sums = np.ones(len(inside), dtype=np.int64) if amounts is None else amounts[inside]
     return Pairs(inside % max(rows, 1), cells[inside], sums)
@@ -75,16 +68,12 @@ def row_pairs(reader: EventReader, batch: Batch, before: int) -> Pairs:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class RowsAlone:
-    """Add up the kept part of persons from batches of rows, each a person.
-
-    Attributes:
-        reader: Reader of the rows.
-    """
+    """Add up the kept part of persons, from batches of rows that each hold one person."""
 
     reader: EventReader
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
-        """The sums, in an Arrow batch for each that comes."""
+        """The sums of each batch as an Arrow batch."""
         before = 0
         for batch in batches:
             columns = {name: batch.column(name) for name in batch.schema.names}
@@ -93,7 +82,7 @@ class RowsAlone:
 
 
 def persons_of(reader: EventReader, read: Events, progress: Progress | None = None) -> CompletePersons:
-    """The persons of a table: rows as they come, columns of Arrow by `PersonsInBuckets`, of lists all together."""
+    """The persons of a table: rows as they come, Arrow columns by `PersonsInBuckets`, lists all at once."""
     batches, before = read.watched(progress), 0
     if reader.person is None:
         for batch in batches:
@@ -102,7 +91,7 @@ def persons_of(reader: EventReader, read: Events, progress: Progress | None = No
         return
     first = next(batches, None)
     if first is not None and hasattr(first[reader.person], "dictionary_encode"):
-        # Rows that are in memory already are not written to the disk.
+        # Rows in memory are not spilled to the disk.
         buckets = PersonsInBuckets(reader, read.rows) if read.in_memory else PersonsInBuckets(reader)
         yield from buckets.counted(chain([first], batches))
         return
@@ -117,30 +106,21 @@ def persons_of(reader: EventReader, read: Events, progress: Progress | None = No
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PersonsInBuckets:
-    """Add up the kept part of persons from batches of events in any order.
-
-    Attributes:
-        reader: Reader of the events.
-        in_memory: Number of events up to which nothing is written to the disk.
-        at_once: so many events are set aside at a time.
-        largest: Number of events in one bucket beyond which not even the persons are gathered, but their sums.
-    """
+    """Add up the kept part of persons, from batches of events in any order."""
 
     reader: EventReader
-    in_memory: int = _IN_MEMORY
-    at_once: int = _AT_ONCE
-    largest: int = _LARGEST
+    in_memory: int = _IN_MEMORY  # the most events without the disk
+    at_once: int = _AT_ONCE  # the number of events that are spilled at a time
+    largest: int = _LARGEST  # with more events in a bucket, batches are added up one by one
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
-        """The sums of record batches, in Arrow batches."""
+        """The sums of record batches, as Arrow batches."""
         columns = ({name: batch.column(name) for name in batch.schema.names} for batch in batches)
         return (self.reader.summed(*persons) for persons in self.counted(columns))
 
     def counted(self, batches: Iterable[Batch]) -> CompletePersons:
-        """The persons, those of some buckets at a time.
-
-        Memory goes with the distinct pairs of person and cell in a 256th of the persons; the disk with the events.
-        """
+        """The persons, a few buckets at a time."""
+        # Memory grows with the distinct pairs of person and cell of a 256th of the persons, the disk with the events.
         laid, first, rows = self._laid(batches), [], 0
         for table in laid:
             first.append(table)
@@ -159,7 +139,7 @@ class PersonsInBuckets:
                 yield self._pairs(aside.tables(some), sum(int(aside.rows[bucket]) for bucket in some))
 
     def _laid(self, batches: Iterable[Batch]) -> Iterator[Any]:
-        """The events inside the domain of each batch: whose they are, in which cell, how much they count."""
+        """The events of each batch inside the domain: person, cell, and amount if there are amounts."""
         arrow, before, name = extra("pyarrow", "tables"), 0, self.reader.person
         assert name is not None, "rows that are persons are not gathered"
         for batch in batches:
@@ -167,7 +147,7 @@ class PersonsInBuckets:
             cells, amounts = self.reader.placed(batch, before)
             rows = len(persons)
             before += rows
-            if len(cells) > rows:  # several things are counted of each event
+            if len(cells) > rows:  # several measures of each event
                 persons = persons.take(arrow.array(np.tile(np.arange(rows), len(cells) // rows)))
             laid = {_PERSON: persons, _CELL: arrow.array(cells)}
             if amounts is not None:
@@ -177,9 +157,9 @@ class PersonsInBuckets:
             yield table if inside.all() else table.filter(arrow.array(inside))
 
     def _pairs(self, tables: Iterator[Any], rows: int) -> tuple[Pairs, Sequence[str]]:
-        """The persons of these events."""
+        """The pairs of these events, and the persons' texts."""
         if rows > self.largest:
-            return self._pairs_on_the_way(tables)
+            return self._pairs_by_table(tables)
         arrow, tally = extra("pyarrow", "tables"), EventSums()
         events = list(tables)
         if not rows:
@@ -195,8 +175,8 @@ class PersonsInBuckets:
         tally.add(who, cells, amounts)
         return tally.pairs(), TextsInArrow(persons.dictionary)
 
-    def _pairs_on_the_way(self, tables: Iterator[Any]) -> tuple[Pairs, Sequence[str]]:
-        """The persons of a bucket with more events than memory may hold: of one person, say, who has most of them."""
+    def _pairs_by_table(self, tables: Iterator[Any]) -> tuple[Pairs, Sequence[str]]:
+        """`_pairs` for more events than memory may hold, such as most events by one person."""
         assert self.reader.person is not None, "rows that are persons are not gathered"
         persons, tally = Persons(self.reader.person, self.reader.spelling), EventSums()
         for table in tables:
@@ -206,14 +186,14 @@ class PersonsInBuckets:
 
 
 class _Aside:
-    """Events on the disk by their bucket, a row of Arrow streams for each."""
+    """Events on the disk by bucket: a list of Arrow streams for each bucket."""
 
     def __init__(self, spill: SpillFile) -> None:
         self._spill, self.rows = spill, np.zeros(BUCKETS, dtype=np.int64)
-        self._secret = token_bytes(SECRET_BYTES)  # nobody can choose names that fall into one bucket
+        self._secret = token_bytes(SECRET_BYTES)  # so that nobody can choose names that all fall into one bucket
 
     def add(self, table: Any) -> None:
-        """Write events behind those of their buckets."""
+        """Append events to their buckets."""
         arrow, ipc = extra("pyarrow", "tables"), extra("pyarrow.ipc", "tables")
         columns = {name: _wide(table[name]).combine_chunks() for name in table.column_names}
         tags = item_tags(self._secret, [arrow_identifiers(columns[_PERSON], _PERSON)])
@@ -235,7 +215,7 @@ class _Aside:
         self.rows += counts
 
     def parts(self, least: int) -> Iterator[list[int]]:
-        """The buckets that hold events, several together where they have few."""
+        """The buckets with events; several together while they have few."""
         some: list[int] = []
         for bucket in np.flatnonzero(self.rows).tolist():
             if some and int(self.rows[[*some, bucket]].sum()) > least:
@@ -254,7 +234,7 @@ class _Aside:
 
 
 def _gathered(tables: Iterable[Any], rows: int) -> Iterator[Any]:
-    """The same rows in larger tables, each of one schema: amounts become text from the batch on that has large ones."""
+    """The rows in larger tables, each of one schema: amounts are text from the batch on that has large ones."""
     arrow = extra("pyarrow", "tables")
     waiting: list[Any] = []
     for table in tables:
@@ -270,7 +250,7 @@ def _gathered(tables: Iterable[Any], rows: int) -> Iterator[Any]:
 
 
 def _checked_persons(column: Any, name: str, spelling: Spelling) -> Any:
-    """The persons of some events, as integers or text; for any other column what `Persons` says of it."""
+    """The persons of some events, as integers or text; other columns are read, or refused, by `Persons`."""
     arrow, compute = extra("pyarrow", "tables"), extra("pyarrow.compute", "tables")
     if arrow.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
@@ -288,7 +268,7 @@ def _checked_persons(column: Any, name: str, spelling: Spelling) -> Any:
 
 
 def _wide(column: Any) -> Any:
-    """Text in offsets that no number of events overflows; integers as they are."""
+    """Text with 64-bit offsets, which do not overflow; integers unchanged."""
     return column.cast(extra("pyarrow", "tables").large_string()) if is_text(column.type) else column
 
 
@@ -297,7 +277,7 @@ def _cells_of(table: Any) -> NDArray[np.int64]:
 
 
 def _amounts_in_arrow(amounts: NDArray[Any]) -> Any:
-    """Integers as they are; as text where some are too large for 64 bits."""
+    """Integers as an Arrow array; as text where some exceed 64 bits."""
     arrow = extra("pyarrow", "tables")
     if amounts.dtype != object:
         return arrow.array(amounts)

@@ -1,1 +1,1 @@
-"""Public statements of releases, and their check: built again from their facts and compared."""
+"""Public statements of releases, and their check: computed again from their facts and compared."""

@@ -1,4 +1,4 @@
-"""Whether a clean table is as near to its release as it says, whichever solver found it: its certificate is checked."""
+"""Check by its certificate that a clean table is as near to its release as it states, without a solver."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -28,16 +28,19 @@ _ROUNDED = frozenset({"zero_bias"})
 
 @progress_bar("Checking a clean table")
 def check_clean(statement: Mapping[str, Any], table: Any, release: Mapping[str, Any] | NoisyTable) -> CleanTable:
-    """Check that a clean table, and what is said of it, are those of a release by a plan, and of public facts.
+    """Check that a clean table and its statement follow from a release by a plan and public facts.
 
     Args:
-        statement: Statement that was written beside the table.
-        table: labels and the column "clean"; estimates and error bars may stand beside them.
-        release: the document of the release, by a plan or in two stages, which is checked first; or the table that
-            another tool noised.
+        statement: Statement in the JSON file of the table.
+        table: Clean table: labels and the column "clean"; columns of estimates and margins of error are allowed.
+        release: Document of the release, by a plan or in two stages, which is checked first; or the noisy table of
+            another tool.
 
     Returns:
         The clean tables.
+
+    Raises:
+        BadTable: for a statement that does not follow from the release, and for a cell that differs.
 
     Cost: some passes over the cells in Python's integers, and no solver: a second for 10^5 cells.
     """
@@ -52,20 +55,20 @@ def check_clean(statement: Mapping[str, Any], table: Any, release: Mapping[str, 
 
 
 def _noisy_form(release: NoisyTable) -> StatementForm[tuple[CleanTable, Family]]:
-    """Statements of clean tables of a table that another tool noised."""
+    """Statements of clean tables of a table with noise from another tool."""
 
     def proved(statement: Mapping[str, Any]) -> tuple[CleanTable, Family]:
         of = stated_field(statement, "of", dict)
         made_of = [name for name in release.columns if of == {"sums": release.digest(name)}]
         if not made_of:
-            raise BadTable("a clean table must be made of the release's cells", came="others", where="of")
+            raise BadTable("a clean table must be made of the release's cells", came="other cells", where="of")
         return _proved(statement, release.domain, None, partial(release.clean_problem, column=made_of[0]))
 
     return StatementForm(CLEAN_KIND, "a statement of a clean table", _fields, proved, _ROUNDED)
 
 
 def _clean_form(whole: NoisySums | DetailedSums) -> StatementForm[tuple[CleanTable, Family]]:
-    """Statements of clean tables of a release: marginal, public facts, held sums and certificate decide every field."""
+    """Statements of clean tables: marginal, public facts, held sums and certificate determine every field."""
     made_of = whole.together if isinstance(whole, DetailedSums) else whole
     domain = made_of.domain
 
@@ -84,7 +87,7 @@ def _fields(clean: tuple[CleanTable, Family]) -> dict[str, Any]:
 def _proved(
     statement: Mapping[str, Any], domain: Domain, amount: Amount | None, problem: Callable[..., CleanProblem]
 ) -> tuple[CleanTable, Family]:
-    """The clean table that the certificate in a statement proves, of the problem with the stated facts."""
+    """The clean table that the certificate in a statement proves, with the marginal of the statement."""
     if "certificate" not in statement:
         remedy = "Make the clean table again from its release: clean, or utmost clean."
         raise BadTable("a clean table must have a certificate", came="none", where="certificate", remedy=remedy)
@@ -96,18 +99,18 @@ def _proved(
     try:
         return problem(facts, held).certified(certificate), family
     except Unsupported as error:
-        required = "public facts and held sums must be such as the release can have"
+        required = "public facts and held sums must be possible for the release"
         raise BadTable(required, came=str(error)[:200]) from None
 
 
 def beside_estimates(release: NoisySums | DetailedSums, clean: CleanTable, family: Families) -> dict[str, Any]:
-    """The whole numbers; behind the estimates and their error bars as they were released, where one stage has them."""
+    """The integer cells, after the estimates and their margins where the release has one stage."""
     estimates = files.columns(release[family]) if isinstance(release, NoisySums) else {}
     return estimates | files.columns(clean[family])
 
 
 def _check_cells(table: Any, expected: Mapping[str, Any]) -> None:
-    """Check each column against the cells of the certificate and the release, and that labels and numbers are there."""
+    """Check the columns' names, and each column against the certificate's cells and the release."""
     adapter = adapter_of(table)
     names = adapter.names(table)
     if "clean" not in names or not set(names) <= set(expected):
@@ -118,4 +121,4 @@ def _check_cells(table: Any, expected: Mapping[str, Any]) -> None:
             for cells in (adapter.column(table, name), expected[name])
         )
         if len(column) != len(wanted) or any(map(unlike, column, wanted)):
-            raise BadTable("a clean table must be the one of its certificate", came="another", where=repr(name))
+            raise BadTable("a clean table must be that of its certificate", came="other cells", where=repr(name))

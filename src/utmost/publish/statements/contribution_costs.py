@@ -1,7 +1,7 @@
-"""The cost in noise of each bound on a person's part, and what it cuts, to choose at_most, per_cell or in_all by.
+"""The noise that each bound on contributions needs, and what it removes, to choose at_most, per_cell or in_all.
 
-The noise of a bound is known before anybody is counted. What it cuts is estimated from contributions: of a public
-sample, which cost no level, or of a release, which is one more release of these persons.
+The noise of a bound is known beforehand. What the bound removes is estimated from contributions: of a public sample,
+without privacy loss, or of a release, whose level adds up with later releases of these persons.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -40,26 +40,16 @@ Contributions = CountedTable | Answer[Any]
 
 @dataclass(frozen=True, slots=True, repr=False)
 class BoundCost(Display):
-    """One bound: what it costs, and what it cuts.
-
-    Attributes:
-        bound: Name of the bound: of a person's cells, of a person's sum in a cell, or of all of them together.
-        margin: Margin of one released cell, known exactly.
-        persons: Number of persons whose data it cuts, with a margin where it comes from a release.
-        lost: Quantity that it cuts of them: cells of persons, of each one's largest sum, or of all sums. Where bounds
-            leave gaps a person is taken to be in the middle of one, and above the largest bound just above it: an
-            estimate.
-        noise: the standard deviation of a wanted sum.
-        loss: Quantity lost of it, were the loss spread evenly over the wanted sums, and a cell that is lost
-            as full as may be.
-    """
+    """The noise and the losses of one bound."""
 
     bound: int | float
-    margin: int | float
-    persons: Estimate
+    margin: int | float  # the margin of error of one released cell, exact
+    persons: Estimate  # the number of persons with more than the bound, with a margin if it comes from a release
+    # Removed cells of persons, or amounts beyond the bound in their largest cell or in all cells. Between two bounds a
+    # person is assumed in the middle, and beyond the largest bound one step above it: an estimate.
     lost: Estimate
-    noise: float
-    loss: float
+    noise: float  # standard deviation of a wanted sum
+    loss: float  # `lost` in a wanted sum, if losses are spread evenly over the sums, and lost cells are at their bound
 
     @property
     def error(self) -> float:
@@ -69,14 +59,14 @@ class BoundCost(Display):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class BoundCosts(Display):
-    """The costs of several bounds; printed, a table that marks the one of the least expected error.
+    """The costs of several bounds. Printed: a table that marks the bound with the least expected error.
 
     Attributes:
-        name: Name of the bound that is chosen, "at_most", "per_cell" or "in_all".
-        rows: Row of each bound, ascending.
-        level: Level of the tables that are to be published.
-        paid: Level at which the contributions were released; None where they are public.
-        confidence: Confidence of each margin by itself.
+        name: Name of the bound: "at_most", "per_cell" or "in_all".
+        rows: Costs of each bound, ascending.
+        level: Privacy level of the tables to be published.
+        paid: Privacy level at which the contributions were released; None if they are public.
+        confidence: Confidence of each single margin of error.
     """
 
     _shown = ("name", "best", "level", "paid")
@@ -89,7 +79,7 @@ class BoundCosts(Display):
 
     @property
     def best(self) -> int | float:
-        """The bound of the least expected error; of equal ones the least."""
+        """The bound with the least expected error; of equal errors the least bound."""
         return min(self.rows, key=lambda row: row.error).bound
 
     @property
@@ -107,7 +97,7 @@ class BoundCosts(Display):
 
     @property
     def counted(self) -> str:
-        """Units of the persons who are cut, and of what is lost."""
+        """Explanation of the columns "persons cut" and "lost"."""
         lost = {
             AT_MOST: "cells of these persons, who each count once in a cell",
             PER_CELL: "what these persons have beyond the bound in their fullest cell: events, or the amount",
@@ -117,7 +107,7 @@ class BoundCosts(Display):
 
     @property
     def words(self) -> str:
-        """The price of the choice."""
+        """The privacy loss of the choice, for people."""
         if self.paid is None:
             return "The contributions are public: the choice costs no level."
         whole = Spending.of([self.paid, self.level]).level
@@ -152,29 +142,26 @@ def bound_costs(
     persons: int | None = None,
     confidence: Number = DEFAULT_CONFIDENCE,
 ) -> BoundCosts:
-    """Say of each bound what it costs in noise and what it cuts, and which has the least expected error.
+    """Compare bounds on contributions: the noise that each needs, what it removes, and its expected error.
 
     Args:
-        contributions: released, by `release` or a ledger, or read from a file; or counted by
-            `count_contributions` and not released, with ``public=True``.
-        domain: Domain of the table that is to be published, where every cell is noised by itself.
-        epsilon: Privacy level of that table, a number or a `Level`, such as ``level(alpha="1/2")``.
-        at_most, per_cell: The bound that is not to be chosen; 1 when left out. Where ``in_all`` is chosen neither is
-            needed: each cell has the noise of that bound alone.
+        contributions: Answer of a released table of `count_contributions`; or the table itself with ``public=True``.
+        domain: Domain of the table to be published, with separate noise for each cell.
+        epsilon: Privacy level of that table, as a number or a `Level`, such as ``level(alpha="1/2")``.
+        at_most, per_cell: The other bound, which is not compared; 1 by default. To compare ``in_all``, pass neither:
+            each cell then has the noise of that bound.
         step: Step of amounts, as for `count_table`; the bounds are multiples of it.
-        family: Names of the levels whose sums are wanted: the error is that of one sum; the cells when left out, "" for
-            the total. The more cells a sum has, the more a loss weighs against noise.
-        public: Whether the contributions are no secret: those of a public sample, or of people of whom a table is
-            public.
-        persons: Number of persons that there will be, a public number, with ``public`` alone; the contributions are
-            then shares of them.
-        confidence: Confidence of margins and bars.
+        family: Names of the levels of the wanted sums; the error of one sum is shown. None for the cells, "" for the
+            total. The more cells a sum has, the more losses weigh against noise.
+        public: True if the contributions are public, such as those of a public sample.
+        persons: Number of persons in the data to be published, a public number; only with ``public``. The
+            contributions are scaled to this number.
+        confidence: Confidence of the margins of error.
 
     Raises:
         WrongKind, NotANumber: for arguments of another kind.
-        OutOfRange: for true contributions that are not called public, a table of no contributions, and a
-            bound that is fixed and to be chosen.
-        Unsupported: for contributions that were not released by geometric noise.
+        OutOfRange: for true contributions without ``public=True``, another table, and a value for the compared bound.
+        Unsupported: for contributions that were released with other noise than geometric noise.
 
     Cost: a plan for each bound.
 
@@ -195,20 +182,20 @@ def bound_costs(
     persons = optional(persons, integer, "persons")
     spent, sure, histogram = level(epsilon), read_confidence(confidence), _Histogram.of(contributions, persons)
     if (histogram.level is None) != public:
-        remedy = "Release them first, ut.release(contributions, ut.Promise.of_counted(contributions), epsilon=1); "
+        remedy = "Release them first: ut.release(contributions, ut.Promise.of_counted(contributions), epsilon=1); "
         remedy += "or pass public=True if they are public."
-        came, remedy = ("a release", "Leave out public=.") if public else ("true counts", remedy)
+        came, remedy = ("a release", "Leave public= out.") if public else ("true counts", remedy)
         required = "public=True needs true counts" if public else "contributions must be a release"
         raise OutOfRange(required, came=came, remedy=remedy)
     if persons is not None and (not public or persons < 1):
-        remedy = "Leave out persons=: a release counts the persons itself."
+        remedy = "Leave persons= out: a release has its own number of persons."
         raise OutOfRange("persons= needs public=True, and at least 1", came=persons, remedy=remedy)
     fixed: dict[str, Number | None] = {AT_MOST: at_most, PER_CELL: per_cell, IN_ALL: None}
     if histogram.name == IN_ALL and not at_most is per_cell is None:
         remedy = "Leave at_most= and per_cell= out."
-        raise OutOfRange("contributions by in_all need no other bound", came="at_most= or per_cell=", remedy=remedy)
+        raise OutOfRange("contributions by in_all allow no other bound", came="at_most= or per_cell=", remedy=remedy)
     if fixed[histogram.name] is not None:
-        remedy = f"Leave out {histogram.name}=: it is the bound that these contributions choose."
+        remedy = f"Leave {histogram.name}= out: these contributions compare values of this bound."
         raise OutOfRange(f"{histogram.name} must be left out", came="a value", remedy=remedy)
     width, chosen = exact(step, "step"), domain.finest if family is None else domain.family(family)
     groups, needs = prod(domain.group_shape(chosen)), _needs(histogram.bounds, width)
@@ -220,7 +207,7 @@ def bound_costs(
         cut = histogram.answer([Fraction(at > place) for at in range(len(needs))], sure)
         lost = histogram.answer([max(Fraction(0), need - bound) * (at > place) for at, need in enumerate(needs)], sure)
         noise = float(law.variance()) * float(width) ** 2 * (domain.size // groups)
-        # The square of an estimate is on average too large by its variance.
+        # The square of an unbiased estimate is too large by its variance, in the mean.
         loss = max(0.0, float(lost.exact) ** 2 - lost.variance) if lost.exact > 0 else 0.0
         shown = int(bound) if bound.denominator == 1 else float(bound)
         rows.append(BoundCost(shown, margin, cut, lost, sqrt(noise), each * sqrt(loss) / groups))
@@ -228,7 +215,7 @@ def bound_costs(
 
 
 def _noise(spent: Level, unit: Unit, name: str, sure: Fraction) -> tuple[Geometric | IntegerLaw, int | float]:
-    """The noise of a cell, and its margin; of what is bounded in all that of a plan's cells, always geometric."""
+    """The distribution of a cell's noise, and its margin of error; for in_all the geometric noise of a plan's cells."""
     if name == IN_ALL:
         law = Geometric(unit.per_cell(spent), unit.sensitivity)
         return law, unit.margin(law.margin(sure))
@@ -237,10 +224,8 @@ def _noise(spent: Level, unit: Unit, name: str, sure: Fraction) -> tuple[Geometr
 
 
 def _unit(bounds: Mapping[str, Any], domain: Domain, neighbours: str, step: Fraction) -> Unit:
-    """The change by one person of a table that is counted with these bounds, 1 where one has no value.
-
-    What is bounded in all is charged as one cell that has all of it.
-    """
+    """The unit of a table counted with these bounds; bounds without a value are 1."""
+    # in_all is charged like one cell with the whole sum.
     amount = None if step == 1 else Amount("amount", step)
     most = next((exact(bounds[name], name) for name in (IN_ALL, PER_CELL) if bounds[name] is not None), Fraction(1))
     cells = 1 if bounds[AT_MOST] is None else exact_integer(bounds[AT_MOST], AT_MOST)
@@ -250,28 +235,18 @@ def _unit(bounds: Mapping[str, Any], domain: Domain, neighbours: str, step: Frac
 
 @dataclass(frozen=True, slots=True)
 class _Histogram:
-    """How many persons need each bound, with the noise that is known of them.
-
-    Attributes:
-        name: Name of the bound.
-        bounds: ascending; the last cell, of those who need more, has none.
-        answer: the sum of the cells, each with a coefficient, and its bar at a confidence.
-        level, neighbours: Level and neighbouring relation of the release; no level for true counts.
-    """
+    """The number of persons by the bound that they need, with the noise of a release."""
 
     name: str
-    bounds: tuple[Fraction, ...]
+    bounds: tuple[Fraction, ...]  # ascending; the last cell, of persons beyond all bounds, has none
+    # a weighted sum of the cells, with its margin of error at a confidence
     answer: Callable[[Sequence[Fraction], Fraction], Estimate]
-    level: Level | None
+    level: Level | None  # of the release; None for true counts
     neighbours: str
 
     @classmethod
     def of(cls, contributions: Any, persons: int | None) -> "_Histogram":
-        """Read contributions of any kind.
-
-        Raises:
-            WrongKind, OutOfRange, Unsupported: for anything else.
-        """
+        """Read contributions: an answer by a plan, a counted table, or an answer by cells."""
         if isinstance(contributions, Answer) and isinstance(sums := contributions.table, NoisySums):
             name, bounds = _axis(_listed(sums.domain))
             (column,) = sums.domain.columns
@@ -292,7 +267,7 @@ class _Histogram:
         read = AnswerCells.of(contributions)
         cells, noise, (name, bounds) = read.cells[read.column(None)], read.noise, _axis(read.labels)
         if noise.drawn.ratio is None or noise.grid is not None:
-            remedy = "Release them without half_step=, cost= and grid=."
+            remedy = "Release the contributions without half_step=, cost= and grid=."
             raise Unsupported("contributions must have geometric noise", came=type(noise.drawn).__name__, remedy=remedy)
         return cls(name, bounds, partial(_noisily, cells, noise.drawn.ratio), noise.level, noise.unit.neighbours)
 
@@ -302,27 +277,27 @@ def _listed(domain: Domain) -> dict[str, Sequence[Any]]:
 
 
 def _axis(labels: Mapping[str, Sequence[Any]]) -> tuple[str, tuple[Fraction, ...]]:
-    """Which bound contributions are about, and its values."""
+    """The name of the bound of a table of contributions, and its values."""
     name = next(iter(labels), "")
     if len(labels) != 1 or name not in (AT_MOST, PER_CELL, IN_ALL) or labels[name][-1] != MORE:
-        remedy = "Release what ut.count_contributions, or utmost count --contributions at-most=1,2,5, counts."
+        remedy = "Release a table of ut.count_contributions, or of utmost count --contributions at-most=1,2,5."
         raise OutOfRange("contributions must be a table of count_contributions", came="another table", remedy=remedy)
     return name, tuple(exact(bound, name) for bound in labels[name][:-1])
 
 
 def _exactly(counts: Sequence[int], share: Fraction, weights: Sequence[Fraction], sure: Fraction) -> Estimate:
-    """A sum of public counts, which has no noise."""
+    """A weighted sum of public counts, without noise."""
     value = sum((count * weight for count, weight in zip(counts, weights, strict=True)), Fraction(0)) * share
     return Estimate(int(value) if value.denominator == 1 else float(value), 0, 0.0, sure, value)
 
 
 def _noisily(cells: Sequence[Fraction], noise: Level, weights: Sequence[Fraction], sure: Fraction) -> Estimate:
-    """A sum of released cells, each with noise of its own."""
+    """A weighted sum of released cells, each with separate noise."""
     value = sum((cell * weight for cell, weight in zip(cells, weights, strict=True)), Fraction(0))
     return estimate_of(value, Combination(weights, noise), sure)
 
 
 def _needs(bounds: Sequence[Fraction], step: Fraction) -> list[Fraction]:
-    """The need that is assumed of the persons of each cell: the middle between two bounds; of more, the least."""
+    """The assumed need of the persons of each cell: the middle between two bounds; beyond all, one step more."""
     starts = [Fraction(0), *bounds]
     return [*((low + step + high) / 2 for low, high in pairwise(starts)), bounds[-1] + step]

@@ -1,4 +1,4 @@
-"""Files that a count needs and makes: a declared domain, and a counted table, which holds true values."""
+"""Files for counting: a declared domain, and a counted table, which has true values."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -24,8 +24,8 @@ def read_domain(path: Path | str) -> Domain:
     """Read a declared domain from a JSON file, in the form of `Domain.of_facts`, or from a recipe (.toml).
 
     Raises:
-        BadTable: for what is no JSON, and for a recipe without a domain.
-        OutOfRange, WrongKind: for what declares no domain.
+        BadTable: for a file that is no JSON, and for a recipe without a domain.
+        OutOfRange, WrongKind: for values that do not declare a domain.
 
     >>> from tempfile import mkdtemp
     >>> path = Path(mkdtemp()) / "domain.json"
@@ -40,15 +40,15 @@ def read_domain(path: Path | str) -> Domain:
 
     facts = read_toml(file, "a recipe must").get("domain")
     if not isinstance(facts, dict):
-        remedy = 'Write [domain] and below it region = ["north", "south"], say.'
-        raise BadTable("a recipe must hold its domain", came="none", where=str(file), remedy=remedy)
+        remedy = 'Write, for example, [domain] and below it region = ["north", "south"].'
+        raise BadTable("a recipe must have a domain", came="none", where=str(file), remedy=remedy)
     return Domain.of_facts(facts)
 
 
 def _few_cells(facts: Mapping[str, Any], domain: Domain) -> FewCells:
     places, numbers = facts["places"], facts["numbers"]
     if not all(type(number) is int for number in (*numbers, *(place for row in places for place in row))):
-        raise BadTable("the places and the numbers of cells must be integers", came="others")
+        raise BadTable("the places and the numbers of cells must be integers", came="other values")
     fits = all(abs(number) < 1 << 62 for number in numbers)
     whole = np.array(numbers, dtype=np.int64 if fits else object)
     return FewCells(domain.shape, np.array(places, dtype=np.int64).reshape(len(domain.shape), -1), whole)
@@ -68,15 +68,15 @@ def _value(facts: Mapping[str, Any]) -> CountedTable:
 
 
 COUNTED_FORM = Form(DOCUMENT_KIND, "a counted table", CountedTable.facts, _value)
-"""Counted tables as documents: the unit that was proved, the domain, and the true number of each cell, in order; of a
-domain of more than 2^28 cells, the cells that hold one."""
+"""Documents of counted tables: the unit, the domain, and the true value of each cell, in order (in a vast domain the
+nonzero cells)."""
 
 
 def read_counted(path: Path | str) -> CountedTable:
-    """Read a counted table, which holds true counts, from a file that ``CountedTable.save`` or `utmost count` wrote.
+    """Read a counted table, with true counts, from a file of `CountedTable.save` or `utmost count`.
 
     Raises:
-        BadTable: for what is no counted table, naming the field that is wrong.
+        BadTable: for another file; the message names the wrong field.
         Unsupported: for a format of a later version.
 
     >>> from tempfile import mkdtemp
@@ -89,11 +89,7 @@ def read_counted(path: Path | str) -> CountedTable:
 
 
 def read_table(path: Path, column: str | None = None) -> Any:
-    """The table in a file, as `files.read`; of a counted table its labels, and the counts under this name, in steps.
-
-    Raises:
-        BadTable, Unsupported: for what is no such file.
-    """
+    """The table in a file, as `files.read`; for a counted table its labels and counts in steps, in ``column``."""
     if path.suffix.lower() != ".json" or holds_records(path):
         return files.read(path)
     counted = COUNTED_FORM.read(path)
@@ -101,13 +97,8 @@ def read_table(path: Path, column: str | None = None) -> Any:
 
 
 def measured_table(path: Path) -> CountedTable:
-    """The counted table in a file, for a release by a plan.
-
-    Raises:
-        Unsupported: for another kind of file.
-        BadTable: for what is no counted table.
-    """
+    """The counted table in a .json file, for a release by a plan."""
     if path.suffix.lower() != ".json":
-        remedy = "Name the .json file that utmost count wrote."
+        remedy = "Pass the .json file of utmost count."
         raise Unsupported("a release by a plan needs a counted table", came=path.name, remedy=remedy)
     return COUNTED_FORM.read(path)

@@ -1,4 +1,4 @@
-"""The sentences of noise that is not of single cells: columns changed together, points, named keys and others."""
+"""The sentences about noise that is not of single cells: columns changed together, points, named keys and others."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -33,7 +33,7 @@ from utmost.publish.statements.table_words import (
 
 
 def words_of_noise(statement: Statement) -> NoiseWords:
-    """The sentences of a statement whose noise is not of single cells."""
+    """The sentences about the noise of a statement, if it is not noise of single cells."""
     at_level = statement.noise
     if isinstance(at_level, NoiseTogetherAtLevel):
         return _of_columns_together(statement, at_level)

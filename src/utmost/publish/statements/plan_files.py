@@ -1,4 +1,4 @@
-"""Plans as JSON files: which families a release is to measure, their shares of the level, and what is wanted of it."""
+"""Plans as JSON files: the measured marginals, their budget shares, and the wanted sums."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -45,7 +45,7 @@ def _facts(chosen: Plan) -> dict[str, Any]:
 def _value(facts: Mapping[str, Any]) -> Plan:
     unit, wanted, domain = facts["unit"], facts["wanted"], Domain.of_facts(facts["domain"])
     if not isinstance(wanted, list) or not wanted:
-        raise BadTable("a plan must say what is wanted", came="nothing", where="wanted")
+        raise BadTable("a plan must have wanted sums", came="none", where="wanted")
     named = read_wanted(domain, [want["sums"] for want in wanted])
     workload: Workload = named.reweighted({want["sums"]: want["weight"] for want in wanted})
     proved = Unit.of_facts(unit)
@@ -55,30 +55,30 @@ def _value(facts: Mapping[str, Any]) -> Plan:
 
 
 PLAN_FORM = Form("workload plan", "a plan", _facts, _value, frozenset({"standard_deviation"}))
-"""Plans as documents: level, unit, domain, shares, and of each part that is wanted the standard deviation."""
+"""Documents of plans: level, unit, domain, shares, and the standard deviation of each wanted part."""
 
 
 def read_plan(path: Path | str) -> Plan:
-    """Read a plan from a file that `save_plan` or `utmost plan` wrote: what is measured, with which budget shares.
+    """Read a plan from a file of `save_plan` or `utmost plan`.
 
     Raises:
-        BadTable: for what is no plan, naming the field that is wrong.
+        BadTable: for another file; the message names the wrong field.
         Unsupported: for a format of a later version.
     """
     return PLAN_FORM.read(Path(path_argument(path, "path")))
 
 
 def save_plan(plan: Plan, path: Path | str, *, overwrite: bool = False) -> None:
-    """Write a plan as a JSON file, for an approver and for `utmost release --plan`.
+    """Write a plan to a JSON file, for an approver and for `utmost release --plan`.
 
     Args:
-        plan: Plan for a workload, as `choose_plan` finds it.
-        path: Path of the file, which ends in .json.
-        overwrite: Whether a file that is there is replaced.
+        plan: Plan with a workload and a level, as from `choose_plan`.
+        path: Path of the file; it ends in .json.
+        overwrite: True to replace an existing file.
 
     Raises:
-        OutOfRange: for another ending, and a plan without a workload or without a level.
-        Unsupported: where the file exists.
+        OutOfRange: for another ending, and for a plan without a workload or without a level.
+        Unsupported: if the file exists, unless ``overwrite``.
 
     >>> from tempfile import mkdtemp
     >>> from utmost.workloads import choose_plan
@@ -94,8 +94,6 @@ def save_plan(plan: Plan, path: Path | str, *, overwrite: bool = False) -> None:
     if file.suffix.lower() != ".json":
         raise OutOfRange("path must end in .json", came=file.name, remedy=f"Pass {str(file.with_suffix('.json'))!r}.")
     if plan.workload is None or plan.level is None or plan.tuned_at is None:
-        remedy = "Make it by `choose_plan`, or pass a workload and a level to `Plan`."
-        raise OutOfRange(
-            "a plan must know its workload and its level to be saved", came="a plan without one of them", remedy=remedy
-        )
+        remedy = "Use `choose_plan`, or pass a workload and a level to `Plan`."
+        raise OutOfRange("a saved plan needs a workload and a level", came="a plan without one of them", remedy=remedy)
     write_together({file: partial(write_json, PLAN_FORM.document(plan))}, overwrite=truth(overwrite, "overwrite"))

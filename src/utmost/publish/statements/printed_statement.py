@@ -1,4 +1,4 @@
-"""A release on one page of HTML, to read on a screen, to print or to keep as PDF: no script, no other file or host."""
+"""A release on one HTML page to read, print or keep as PDF, without scripts, other files or other hosts."""
 
 from collections.abc import Iterable, Sequence
 from html import escape
@@ -48,19 +48,19 @@ code { font-size: .85em; overflow-wrap: anywhere; }
 _WHO = "Ask who one individual is, as the publisher counted: a person, a household or a visit."
 
 ASKED = "What is asked of you"
-"""The title of what a reader should do, after what no check can show."""
+"""The title of the section with questions that a reader should ask."""
 
 
 def statement_page(stated: ReleaseFacts, deployment: Deployment | None = None, *, is_signed: bool = False) -> str:
-    """The page of a release: promise, unit, levels, noise and error bars, what is public, what was done afterwards.
+    """The page of a release: promise, unit, levels, noise with margins of error, public facts, and post-processing.
 
     Args:
         stated: Statement in words.
-        deployment: Curator's description, for the head of the page.
-        is_signed: Whether a signature stands beside the statement; the page says how to check it.
+        deployment: The curator's description, for the head of the page.
+        is_signed: True if the statement has a signature; the page then explains how to check it.
 
     Returns:
-        A whole HTML document; every word of the statement in it is escaped.
+        A complete HTML document; all text of the statement is escaped.
 
     >>> from utmost import Unit
     >>> from utmost.promises import Promise
@@ -107,7 +107,7 @@ def _beyond_line(stated: ReleaseFacts) -> str:
 
 
 def _rows(title: str, facts: Sequence[Fact], stated: ReleaseFacts) -> str:
-    """The facts under one title: a table; noise with its error bars; what is taken on trust as a list."""
+    """The facts of one section: a table, with margins of error for noise; or a list of assumptions."""
     if title == TRUST:
         return f"<ul>{''.join(f'<li>{escape(sentence_of(fact.value))}</li>' for fact in facts)}</ul>"
     barred = [fact for fact in facts if fact.bars]
@@ -131,12 +131,12 @@ def _rows(title: str, facts: Sequence[Fact], stated: ReleaseFacts) -> str:
 
 
 def _is_asked(stated: ReleaseFacts) -> bool:
-    """Whether a reader has to ask who one individual is."""
+    """Whether a reader must ask who one individual is."""
     return stated.per is None and stated.individual is None
 
 
 def _asked(stated: ReleaseFacts, is_signed: bool) -> str:
-    """The questions that a reader should ask, as a list."""
+    """The list of questions that a reader should ask."""
     lines = (
         "Ask the publisher about each point above: nothing in the files can show it.",
         *((_WHO,) if _is_asked(stated) else ()),

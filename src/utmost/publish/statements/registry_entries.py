@@ -1,8 +1,8 @@
-"""A release as an entry of the OpenDP deployments registry, in which practitioners disclose how they deployed.
+"""A release as an entry of the OpenDP deployments registry, where practitioners disclose their deployments.
 
 The registry's public schema is schemas/deployments-schema.yaml of https://github.com/opendp/deployments-registry-data;
-the registry is read at https://registry.opendp.org. What a statement holds is filled in, as much as its third tier asks
-for; what nobody can compute, who publishes and why, is the curator's to say.
+the registry is https://registry.opendp.org. The entry has the facts of a statement, as the registry's third tier
+requires; the curator adds facts that cannot be computed, such as who publishes and why.
 """
 
 import re
@@ -18,7 +18,7 @@ from utmost.errors import OutOfRange
 from utmost.publish.releases.release_facts import NOISE, Fact, ReleaseFacts, short_bar
 
 TO_FILL_IN = "To be filled in"
-"""Text of a field that only the curator can fill in."""
+"""The text of a field that only the curator can fill in."""
 
 SECTORS = ("Technology", "Healthcare", "Education", "Government", "Energy", "Finance")
 PRODUCTS = (
@@ -29,28 +29,28 @@ PRODUCTS = (
     "Interactive API",
     "SQL queries",
 )
-_NO_DATE = "1900-01-01"  # what the registry's own template has before it is filled in
+_NO_DATE = "1900-01-01"  # the date in the registry's empty template
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Deployment(Display):
-    """The curator's description of a release, in the registry's terms; a field left out remains to be filled in.
+    """The curator's description of a release, in the registry's terms; empty fields remain to be filled in.
 
     Attributes:
-        title: the name of the data product.
+        title: Name of the data product.
         curators: Publishers.
         intended_use: Purpose of the release.
-        region: Region that the data describe, or whose laws apply.
+        region: Region of the data, or of the applicable laws.
         description: Brief description.
-        published: the date of publication, YYYY-MM-DD.
-        sector: one of `SECTORS`, or None.
-        product: one of `PRODUCTS`.
+        published: Date of publication, YYYY-MM-DD.
+        sector: One of `SECTORS`, or None.
+        product: One of `PRODUCTS`.
         authors: Authors of the entry.
-        sources: links to the product and to what was written about it.
+        sources: Links to the product and to publications about it.
 
     Raises:
-        WrongKind: for what is no text.
-        OutOfRange: for an invalid date, and a sector or product that the registry has not.
+        WrongKind: for a value that is no text.
+        OutOfRange: for an invalid date, and for another sector or product.
     """
 
     title: str = ""
@@ -77,13 +77,15 @@ class Deployment(Display):
         for name, allowed in (("sector", SECTORS), ("product", PRODUCTS)):
             value = getattr(self, name)
             if value is not None and value not in allowed:
-                raise OutOfRange(f"{name} must be one of {', '.join(allowed)}", came=value, remedy="Or leave it out.")
+                raise OutOfRange(
+                    f"{name} must be one of {', '.join(allowed)}", came=value, remedy=f"Or leave {name}= out."
+                )
         if self.published:
             _check_date(self.published)
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """The fields that the registry requires, and that are still to be filled in."""
+        """Fields that the registry requires and that are empty."""
         required = ("title", "curators", "intended_use", "region", "description", "published", "authors")
         return tuple(name for name in required if not getattr(self, name))
 
@@ -94,21 +96,21 @@ def _check_date(text: str) -> None:
     except ValueError:
         day = None
     if day is None or day.isoformat() != text:
-        raise OutOfRange("published must be a day as YYYY-MM-DD", came=text, remedy="Write 2026-03-31, say.")
+        raise OutOfRange("published must be a day as YYYY-MM-DD", came=text, remedy="Write, for example, 2026-03-31.")
 
 
 def registry_entry(stated: ReleaseFacts, deployment: Deployment | None = None) -> dict[str, Any]:
-    """The registry's entry of a release, as plain data; `yaml_text` writes it.
+    """The registry's entry of a release, as mappings and lists; `yaml_text` writes it.
 
     Args:
         stated: Statement in words.
-        deployment: Curator's description.
+        deployment: The curator's description.
 
     Returns:
-        An entry that is valid by the registry's schema, with the status "Draft": publishing it is the curator's act.
+        An entry that is valid by the registry's schema, with the status "Draft": the curator publishes it.
 
     Raises:
-        OutOfRange: for a level that no float is above: the registry's epsilon is one.
+        OutOfRange: for a level above all floats, since the registry's epsilon is a float.
 
     >>> from utmost import Unit
     >>> from utmost.promises import Promise
@@ -146,11 +148,7 @@ def registry_entry(stated: ReleaseFacts, deployment: Deployment | None = None) -
 
 
 def slug_of(basic: Mapping[str, Any]) -> str:
-    """The name of an entry in addresses, made as the registry makes it: of title, curators and year.
-
-    >>> slug_of({"name": "A: B", "data_curators": ["C", "D"], "publication_date": "2026-01-31"})
-    'a-b-c-d-2026'
-    """
+    """The name of an entry in URLs, as the registry makes it: title, curators and year."""
     parts = (basic["name"], "-".join(basic["data_curators"]), basic["publication_date"].split("-")[0])
     return "_".join(re.sub(r"\W+", "_", part.lower()) for part in parts).replace("_", "-")
 
@@ -243,9 +241,5 @@ def _notes(stated: ReleaseFacts) -> str:
 
 
 def sentence_of(words: str) -> str:
-    """Words with a capital at their beginning and a full stop at their end.
-
-    >>> sentence_of("none")
-    'None.'
-    """
+    """The words with a capital at the beginning and a full stop at the end."""
     return f"{words[:1].upper()}{words[1:]}{'' if words.endswith('.') else '.'}"

@@ -1,7 +1,7 @@
 """A statement in the words of people who fill in forms: for a registry's entry, and for a page to print.
 
-Every statement is checked before a word of it is repeated, as `utmost verify` does: its figures are computed again from
-its level, unit and noise, and it is refused where they differ.
+Every statement is checked first, as `utmost verify` does: its figures are computed again from its level, unit and
+noise, and it is refused where they differ.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -38,7 +38,7 @@ from utmost.publish.statements.table_words import (
     words_of_cells,
 )
 
-if TYPE_CHECKING:  # who reads a table's words waits for no plan's
+if TYPE_CHECKING:  # plans are imported only when a statement needs them: imports take time
     from utmost.publish.releases.noisy_sums import NoisySums
 
 
@@ -57,7 +57,7 @@ FEWER_LEVELS = f"an answer at a smaller epsilon is the answer at a larger epsilo
 
 
 def table_in_words(document: Mapping[str, Any]) -> ReleaseFacts:
-    """An answer, whatever its noise: the promise, the noise with its error bars, and what was done to the numbers."""
+    """The statement in words of an answer, with any noise."""
     if is_of_sums(document):
         from utmost.publish.releases.noisy_sums import NoisySums
 
@@ -109,7 +109,7 @@ def table_in_words(document: Mapping[str, Any]) -> ReleaseFacts:
 
 
 def _stop_words(stop: Stop, level: Level, neighbours: str) -> tuple[str, str]:
-    """The promise beforehand with the loss of the outcome; and who chose the level."""
+    """The line about the promise and the loss of the outcome; and the sentence about who chose the level."""
     chose = "A rule of released values chose" if stop.is_met is not None else "Beside a rule somebody asked for"
     reached = f"{chose} {level_name(level)}; beforehand {level_name(stop.promised)} was promised."
     return f"{promise_line(stop.promised, neighbours)} {outcome_line(level)}", reached
@@ -125,7 +125,7 @@ def _where_stopped(statement: Statement, stop: Stop, noises: tuple[StatedNoise, 
 
 
 def sums_in_words(statement: Mapping[str, Any], release: "NoisySums") -> ReleaseFacts:
-    """The statement of a release by a plan in words, once it is known to be its own."""
+    """The statement in words of a release by a plan; ``statement`` must be that of ``release``."""
     from utmost.publish.statements.workload_files import trust_of_sums
 
     families = statement["noise"]["families"]
@@ -197,13 +197,13 @@ def sums_in_words(statement: Mapping[str, Any], release: "NoisySums") -> Release
 
 
 def possible_values(columns: Sequence[str]) -> str:
-    """The domain as a fact that is published without noise."""
+    """The sentence about the domain, which is published without noise."""
     lists = f"list{'s' * (len(columns) > 1)} of possible values"
     return f"only the {lists} of {', '.join(columns)}, declared beforehand; not who belongs where"
 
 
 def _split(tables: int, *, is_plain: bool) -> str:
-    """How epsilon is divided among the measured tables; nothing for one that has all of it."""
+    """The sentence about the split of epsilon among the measured tables; "" for one table."""
     if is_plain:
         return "" if tables == 1 else f"{SPLIT_BUDGET} "
     return f"{SHARED_BUDGET} "
@@ -212,7 +212,7 @@ def _split(tables: int, *, is_plain: bool) -> str:
 def _noised(
     release: "NoisySums", family: Any, law: Geometric, one: Mapping[str, Any]
 ) -> list[tuple[str, str, Callable[[Any], int | float], str]]:
-    """The names of a measured family, its sums, their margins and a sentence of these; a pair has both of its sums."""
+    """For a measured marginal: names, sums, margins, and sentences about margins; for an amount each of its columns."""
     amounts, words = release.plan.amount_pair, release.plan.family_words(family)
     if amounts is None:
         sums = (
@@ -223,7 +223,7 @@ def _noised(
         is_table = "of" not in one and min(family, default=0) >= 0 and len(release.plan.shares) <= MOST_BARS
 
         def margin(sure: Any) -> int | float:
-            """The margin of the published table, in which least squares has put all measured sums together."""
+            """The margin of the published table, which least squares computes from all measured sums."""
             if not is_table:
                 return release.unit.margin(law.margin(release.at_one_level(sure)))
             return next(iter(release.widest_bars([family], None, sure, together=False).values()))
@@ -258,11 +258,11 @@ def _noised(
 
 
 _DIVIDED = "about the margin shown, divided by the number that the mean divides by"
-"""How far a mean is from the true one, which depends on the size of its group."""
+"""The margin of a mean, which depends on the size of its group."""
 
 
 def _domain_words(release: "NoisySums") -> str:
-    """The data sets of which the statement speaks."""
+    """The sentence about the data sets of the statement."""
     amount, domain = release.unit.amount, release.domain
     counts = "Counts" if amount is None else f"Sums of {amount.name}"
     if amount is not None and amount.distinct is not None:
@@ -271,7 +271,7 @@ def _domain_words(release: "NoisySums") -> str:
 
 
 def _sums_of_cells(unit: Unit) -> str:
-    """The results that are made of noisy sums; amounts are rounded to their step."""
+    """The sentence about the tables that are computed from noisy sums."""
     if unit.is_shared:
         return (
             "every sum of amounts and every count of events is computed from the noisy sums by least squares, without "
@@ -285,7 +285,7 @@ def _sums_of_cells(unit: Unit) -> str:
 
 
 def _bounded(release: "NoisySums") -> str:
-    """The treatment of people's data: amounts that were clipped one by one, bounds, and values outside the domain."""
+    """The sentence about the treatment of people's data: clipped amounts, bounds, values outside the domain."""
     if not release.promise.proved:
         return "nothing was left out by utmost, which was given a counted table"
     amount = release.unit.amount
@@ -295,7 +295,7 @@ def _bounded(release: "NoisySums") -> str:
 
 
 def _outside(release: "NoisySums") -> str:
-    """The fate of values that the domain does not declare: a fact of the domain, not of the data."""
+    """The sentence about values outside the domain, which depends on the domain and not on the data."""
     axes = release.domain.axes
     open_axes = [f"{axis.levels[0]}, counted as {axis.other}" for axis in axes if axis.other is not None]
     counted = f", except those of {' and of '.join(open_axes)}" if open_axes else ""
@@ -315,7 +315,7 @@ def _laws(release: "NoisySums") -> list[tuple[Any, Geometric]]:
 
 
 def what_is_public(public: Sequence[str], rows_from: str) -> dict[str, str]:
-    """The columns that are published without noise, and the part of them that the promise does not cover."""
+    """The sentences about columns without noise, and about what the promise does not cover."""
     columns = listed("column", public)
     if rows_from == "observed":
         rows, unprotected = OBSERVED_ROWS, ROWS_UNPROTECTED
@@ -325,7 +325,7 @@ def what_is_public(public: Sequence[str], rows_from: str) -> dict[str, str]:
 
 
 def level_in_ledger(ledger: LedgerFacts | None, own: Level) -> tuple[Level, tuple[str, str]]:
-    """The cost of all answers of a release, how they add up, and how they are made; nothing without a ledger."""
+    """The level of all answers of a release together, and sentences about their composition; "" without a ledger."""
     if ledger is None or ledger.together is None:
         return own, ("", "")
     adds = (
@@ -336,7 +336,7 @@ def level_in_ledger(ledger: LedgerFacts | None, own: Level) -> tuple[Level, tupl
 
 
 def sums_table_in_words(said: Mapping[str, Any]) -> ReleaseFacts:
-    """A table of a release by a plan: its own margins, then the noisy sums of which it is computed."""
+    """The statement in words of one table of a release by a plan: its margins, then the noisy sums."""
     from utmost.publish.releases.noisy_sums import SUMS_TABLE_FORM
     from utmost.publish.workloads.workload import narrowed
 
@@ -354,18 +354,18 @@ def sums_table_in_words(said: Mapping[str, Any]) -> ReleaseFacts:
 
 
 def _column_of(table: str, column: str) -> str:
-    """A table with one of its columns, where it has several."""
+    """The name of a table and one of its columns, if it has several."""
     return f"{table}: {column.partition(' times ')[0]}" if column else table
 
 
 def _within(column: str) -> str:
-    """The sentence of a margin: that of a mean is divided by a number of its group."""
+    """The sentence of a margin; that of a mean is divided by a number of its group."""
     _, _, number = column.rpartition(" times ")
     return f"± about {{}} / {number}" if " times " in column else "± {}"
 
 
 def _computed(release: "NoisySums", family: Any, labels: Mapping[int, Any]) -> tuple[StatedNoise, ...]:
-    """The margins of a table that was not measured itself; of amounts those of each of its columns."""
+    """The margins of a table that was not measured; for amounts those of each of its columns."""
     amounts, name = release.plan.amount_pair, release.domain.family_name(family)
     shape = release.domain.group_shape(family)
     count = prod(1 if axis in labels else groups for axis, groups in enumerate(shape))
@@ -392,7 +392,7 @@ def _computed(release: "NoisySums", family: Any, labels: Mapping[int, Any]) -> t
 
 
 def measures_in_words(said: Mapping[str, Any]) -> ReleaseFacts:
-    """A table of several amounts: the facts of each release, and how they share the level."""
+    """The statement in words of a table of several amounts."""
     from utmost.publish.releases.measures_table import MEASURES_FORM
 
     measures = MEASURES_FORM.checked(said)
@@ -440,7 +440,7 @@ def measures_in_words(said: Mapping[str, Any]) -> ReleaseFacts:
 
 
 def detailed_in_words(document: Mapping[str, Any]) -> ReleaseFacts:
-    """A release in two stages: the facts of the first, the noise of both, and how the one chose the other."""
+    """The statement in words of a release in two stages."""
     from utmost.publish.releases.detailed_release import DetailedSums
 
     release = DetailedSums.of_facts(document)
@@ -466,7 +466,7 @@ def detailed_in_words(document: Mapping[str, Any]) -> ReleaseFacts:
 
 
 def withheld_in_words(statement: Mapping[str, Any]) -> ReleaseFacts:
-    """The words of the release, and after the noise the rule, as facts, too."""
+    """The statement in words of a table with withheld cells: that of its release, and the rule."""
     from utmost.publish.statements.withheld_check import WITHHELD_FORM
 
     described, whole = WITHHELD_FORM.checked(statement), table_in_words(statement["release"])
@@ -487,7 +487,7 @@ def _noise_words(statement: Statement) -> NoiseWords:
     noise = statement.noise
     if isinstance(noise, CellNoiseAtLevel):
         return words_of_cells(statement, noise)
-    # Whoever reads a table's words loads no noise of points.
+    # Imported here, because most statements have noise of single cells.
     from utmost.publish.statements.noise_words import words_of_noise
 
     return words_of_noise(statement)

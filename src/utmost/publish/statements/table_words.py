@@ -1,4 +1,4 @@
-"""The sentences that statements of all noises share: rows, tables, neighbours, error bars."""
+"""Sentences of statements for all kinds of noise: rows, tables, neighbours, margins of error."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,9 +16,9 @@ from utmost.publish.promises.table_statements import promise_line
 from utmost.publish.releases.release_facts import Bars, StatedNoise
 
 CONFIDENCES = (Fraction(1, 2), Fraction(19, 20), Fraction(99, 100))
-"""How surely the error bars hold that a page shows, beside the statement's own."""
+"""The confidences of margins that a page shows, in addition to the statement's own."""
 
-# The sentences of a table: each is written here once, and pages, screens and entries repeat it.
+# The sentences of a table, for pages, screens and entries.
 _EVERYBODY = "; every individual counts with all of that, so that the total is public"
 
 DECLARED_ROWS = "the list of rows, which was fixed beforehand"
@@ -75,7 +75,7 @@ class NoiseWords:
 
 
 def words_of_cells(statement: Statement, at_level: CellNoiseAtLevel) -> NoiseWords:
-    """The sentences of noise that each cell gets by itself."""
+    """The sentences about separate noise of each cell."""
     columns, unit = statement.promise.columns, at_level.unit
     if at_level.grid is None:
         before = rounded(unit, "cell") + (COUNTED_WITHIN if statement.promise.proved else NO_CHANGE)
@@ -117,13 +117,13 @@ def _margin(at_level: CellNoiseAtLevel, sure: Fraction) -> int | float:
 
 
 def table_domain(statement: Statement, numbers: str) -> str:
-    """The data sets of which a statement speaks."""
+    """The sentence about the data sets of a statement."""
     columns = ", ".join(statement.promise.columns)
     return f"Tables of {statement.rows} rows whose released columns ({columns}) hold {numbers}."
 
 
 def rounded(unit: Unit, cell: str) -> str:
-    """The treatment of amounts before they were summed, and of values before the distinct ones were counted."""
+    """The sentence about the rounding of amounts, or about distinct values; "" for counts."""
     if unit.amount is None:
         return ""
     if unit.amount.distinct is not None:
@@ -136,28 +136,25 @@ def rounded(unit: Unit, cell: str) -> str:
 
 
 def changes(unit: Unit, cell: str) -> str:
-    """The change that one individual makes, in words."""
+    """The change by one individual, in words."""
     verb = "changes" if unit.neighbours == "add-remove" else "counts in"
     return f"{verb} {unit.changes(cell)}{', and lowers none' * unit.nonnegative}{_EVERYBODY * unit.exactly}"
 
 
 def trust_of_cells(promise: Promise) -> tuple[str, ...]:
-    """Assumptions that no table of cells can show."""
+    """The assumptions that no table of cells can prove."""
     return (COUNTED_ON_TRUST, *ON_TRUST[1:]) if promise.proved else ON_TRUST
 
 
 def beyond_unit(promise: Promise, unit: Unit, cell: str) -> str:
-    """The contributions that no figure counts, where utmost counted; else the one who declared that there are none.
-
-    A rule of the unit, which is public, and no fact of the data.
-    """
+    """The sentence about contributions beyond the bounds; or that the publisher declared the bounds."""
+    # It depends on the unit, which is public, and not on the data.
     if not promise.proved:
         return "how much one individual changes: nothing here shows that utmost counted this table; ask who counted"
     return f"{unit.beyond(cell)}: it is in no figure, and no margin covers it"
 
 
 def neighbours_in_words(unit: Unit) -> str:
-    """The neighbouring data sets, in words."""
     if unit.neighbours == "add-remove":
         return "the same data with one individual more or one fewer"
     charged = (
@@ -167,17 +164,17 @@ def neighbours_in_words(unit: Unit) -> str:
 
 
 def released_rows(columns: Sequence[str], rows: int, each: str = "") -> str:
-    """Which columns have noise, and in how many rows."""
+    """The columns with noise, and the number of rows."""
     return f"{', '.join(columns)}{each} ({rows} row{'s' * (rows != 1)})"
 
 
 def listed(noun: str, names: Sequence[str]) -> str:
-    """A noun with names: "the columns a, b"; nothing where there is none."""
+    """A noun with names, such as "the columns a, b"; "" without names."""
     return f"the {noun}{'s' * (len(names) > 1)} {', '.join(names)}" if names else ""
 
 
 def _divided(unit: Unit) -> str:
-    """How each cell's share of epsilon follows from the unit."""
+    """The sentence that derives each cell's share of epsilon from the unit."""
     if unit.charged == 1:
         return WHOLE_BUDGET
     budget = EVEN_BUDGET if unit.neighbours == "add-remove" else REPLACED_BUDGET
@@ -185,5 +182,5 @@ def _divided(unit: Unit) -> str:
 
 
 def bars(stated: Fraction, margin: Any) -> Bars:
-    """The distance for each confidence, the statement's own among them."""
+    """The margin for each confidence, also for the statement's own confidence."""
     return tuple((sure, margin(sure)) for sure in sorted({*CONFIDENCES, stated}))

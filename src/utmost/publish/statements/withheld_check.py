@@ -1,8 +1,8 @@
-"""Whether a table with withheld cells keeps its rule, and beside its release whether just the right ones are missing.
+"""Check that a table with withheld cells keeps its rule, and that exactly the right cells of its release are withheld.
 
-The statement follows from the statement of the release, which it holds without digests, and from the rule. Of the table
-it is checked that a blank has the rule's mark, that every shown cell satisfies the rule, and that labels and error bars
-are those of the release. Which cells a rule *must* show, only the whole release can tell.
+The statement follows from the statement of the release, which it contains without digests, and from the rule. In the
+table, a blank cell must have the rule's mark, every shown cell must satisfy the rule, and labels and margins of error
+must be those of the release. Only the complete release shows which cells the rule *must* show.
 """
 
 import json
@@ -36,7 +36,7 @@ TextColumns = Mapping[str, list[Any]]
 
 
 def _described(statement: Mapping[str, Any]) -> WithheldTable[Any]:
-    """The table as its statement describes it: labels and margins of a release by a plan, no table of any other."""
+    """The table that a statement describes; for a release by a plan with labels and margins."""
     rule = WithholdingRule.of_facts(statement.get("rule"))
     release = stated_field(statement, "release", dict)
     if release.get("kind") == NOISY_TABLE_KIND:
@@ -50,11 +50,11 @@ def _described(statement: Mapping[str, Any]) -> WithheldTable[Any]:
 
 
 WITHHELD_FORM = StatementForm(WITHHELD_KIND, "a statement of a withheld table", WithheldTable.facts, _described)
-"""Statements of withheld tables: the release's statement, the rule and how many cells are shown decide every field."""
+"""Statements of withheld tables: the release's statement, the rule and the number of shown cells determine all."""
 
 
 def _of_table(release: Mapping[str, Any], rule: WithholdingRule) -> WithheldTable[Any]:
-    """The subject of a released table's statement."""
+    """The withheld table that follows from a released table's statement and the rule."""
     checked = Statement.of_facts(release)
     released, noise = checked.promise.columns, checked.noise
     if checked.digest is not None or not isinstance(noise, CellNoiseAtLevel):
@@ -63,7 +63,7 @@ def _of_table(release: Mapping[str, Any], rule: WithholdingRule) -> WithheldTabl
 
 
 def _of_noisy_table(release: Mapping[str, Any], rule: WithholdingRule) -> WithheldTable[Any]:
-    """The subject of the statement of a table that another tool noised."""
+    """The withheld table that follows from the statement of a table with noise from another tool."""
     declared = NOISY_TABLE_FORM.checked(release)
     if release["table"] is not None or rule.complementary:
         raise does_not_follow("release")
@@ -72,7 +72,7 @@ def _of_noisy_table(release: Mapping[str, Any], rule: WithholdingRule) -> Withhe
 
 
 def _of_plan(statement: Mapping[str, Any], release: Mapping[str, Any], rule: WithholdingRule) -> WithheldTable[Any]:
-    """The subject of the statement of one table of a release by a plan."""
+    """The withheld table that follows from the statement of one table of a release by a plan."""
     whole = NoisySums.without_sums(release)
     family, families = stated_field(statement, "family", str), names_of(statement, "families")
     words = _families(whole, families)
@@ -87,27 +87,27 @@ def _of_plan(statement: Mapping[str, Any], release: Mapping[str, Any], rule: Wit
 def check_withheld(
     statement: Mapping[str, Any], table: Any, release: Answer[Any] | NoisyTable | None = None
 ) -> WithheldTable[Any]:
-    """Check that a withheld table keeps the rule that its statement names, and is made of a release.
+    """Check that a table with withheld cells keeps the rule of its statement, and follows from its release.
 
     Args:
-        statement: Statement that was written beside the table.
-        table: the table, as it was read.
-        release: Answer or noisy table with the whole release, where it is at hand: then just the cells that the rule
-            names must be missing.
+        statement: Statement in the JSON file of the table.
+        table: The table, as it was read.
+        release: Answer or noisy table with the complete release, if available: then exactly the cells that the rule
+            withholds must be blank.
 
     Returns:
-        The table and what is said of it.
+        The table, with the facts of its statement.
 
     Raises:
-        BadTable: for a shown cell that breaks the rule, a blank without its mark, a label or an error bar that is not
-            the release's; and with the release for any cell that is not as the rule makes it.
+        BadTable: for a shown cell that breaks the rule, a blank without its mark, and a label or margin of error that
+            differs from the release; with ``release``, for any cell that differs.
     """
     described = WITHHELD_FORM.checked(statement)
     columns = files.columns(table)
     _check_columns(statement, described, columns)
     marks = [mark for name in described.released for mark in columns[f"{name}_mark"]]
     if marks.count(SHOWN) != described.shown:
-        raise BadTable("as many cells must be shown as are stated", came="another number", where="shown")
+        raise BadTable("the number of shown cells must be that of the statement", came="another number", where="shown")
     for name in described.released:
         _check_rule(name, columns, described.rule)
     if release is not None:
@@ -116,7 +116,7 @@ def check_withheld(
 
 
 def _check_columns(statement: Mapping[str, Any], described: WithheldTable[Any], columns: TextColumns) -> None:
-    """Check the names of the columns, how many rows there are, labels and margins."""
+    """Check the names of the columns, the number of rows, labels and margins."""
     if described.table is not None:
         expected = files.columns(described.table)
         open_columns = {f"{name}{end}" for name in described.released for end in ("", "_mark")}
@@ -134,12 +134,12 @@ def _check_columns(statement: Mapping[str, Any], described: WithheldTable[Any], 
             fixed = {name: [margin] * rows for name, margin in release["margins"].items()}
     if sorted(columns) != sorted(expected):
         came = ", ".join(columns)
-        raise BadTable("a withheld table must have the columns that were stated", came=came, where="released")
+        raise BadTable("a withheld table must have the columns of its statement", came=came, where="released")
     if any(len(cells) != rows for cells in columns.values()):
-        raise BadTable("the table must have the rows that were stated", came="another number", where="rows")
+        raise BadTable("the table must have the number of rows of its statement", came="another number", where="rows")
     for name, cells in fixed.items():
         if any(map(unlike, columns[name], cells)):
-            raise BadTable("labels and error bars must be those of the release", came="others", where=repr(name))
+            raise BadTable("labels and margins must be those of the release", came="other values", where=repr(name))
 
 
 def _check_rule(name: str, columns: TextColumns, rule: WithholdingRule) -> None:
@@ -149,24 +149,24 @@ def _check_rule(name: str, columns: TextColumns, rule: WithholdingRule) -> None:
     for row, (mark, cell, margin) in enumerate(zip(marks, cells, margins, strict=True)):
         where = f"column {name!r}, row {row + 1}"
         if mark not in (SHOWN, rule.mark):
-            raise BadTable(f"a mark must be {SHOWN!r} or {rule.mark!r}", came="another", where=where)
+            raise BadTable(f"a mark must be {SHOWN!r} or {rule.mark!r}", came="another mark", where=where)
         if is_blank(cell) != (mark != SHOWN and rule.is_blank):
-            raise BadTable("just the withheld cells must be blank", came="another", where=where)
+            raise BadTable("exactly the withheld cells must be blank", came="another cell", where=where)
         if not is_blank(cell) and _passes(cell, margin, rule, where) != (mark == SHOWN):
             required = "a shown cell must satisfy the rule" if mark == SHOWN else "a marked cell must break the rule"
-            raise BadTable(required, came="one that does not", where=where)
+            raise BadTable(required, came="a cell that does not", where=where)
 
 
 def _passes(cell: Any, margin: Any, rule: WithholdingRule, where: str) -> bool:
     try:
         value, bar = exact(cell), exact(margin)
     except UtmostError:
-        raise BadTable("a shown cell and its error bar must be numbers", came="something else", where=where) from None
+        raise BadTable("a shown cell and its margin must be numbers", came="something else", where=where) from None
     return rule.passes(int(value) if value.denominator == 1 else float(value), bar)
 
 
 def _check_made_of(described: WithheldTable[Any], columns: TextColumns, answer: Answer[Any] | NoisyTable) -> None:
-    """Check that the rule makes just this table of the release."""
+    """Check that the table is the one that the rule makes of the release."""
     again: WithheldTable[Any] | None = None
     if isinstance(answer, NoisyTable):
         again = answer.withheld(described.rule)
@@ -176,13 +176,13 @@ def _check_made_of(described: WithheldTable[Any], columns: TextColumns, answer: 
     elif not answer.is_by_plan and described.family is None:
         again = answer.withheld(described.rule)
     if again is None:
-        raise BadTable("a withheld table must be made of the release", came="one of another kind", where="release")
+        raise BadTable("a withheld table must be made of the release", came="another kind of release", where="release")
     stated = described.facts()
     for name in differing(stated, written_by(json.loads(json.dumps(again.facts())), stated)):
-        raise BadTable("a withheld table must be made of the release", came="another", where=name)
+        raise BadTable("a withheld table must be made of the release", came="another table", where=name)
     for name, cells in files.columns(again.table).items():
         if any(map(unlike, columns[name], cells)):
-            required = "just the cells that the rule names must be missing, and the others as in the release"
+            required = "exactly the cells that the rule withholds must be missing, and the others as in the release"
             raise BadTable(required, came="another table", where=f"column {name!r}")
 
 

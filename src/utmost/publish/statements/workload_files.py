@@ -1,4 +1,4 @@
-"""Workload releases as JSON files."""
+"""Check of JSON files of releases by plans and of their tables."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,7 +16,7 @@ from utmost.tables.files.json_files import read_json
 
 
 def trust_of_sums(promise: Promise) -> tuple[str, ...]:
-    """Assumptions that no release by a plan can show; where it is of one part, that the parts share nobody."""
+    """The assumptions that no release by a plan can prove."""
     part = promise.part
     declared = "one individual changes no more than stated: ask the publisher who counted the people"
     return (
@@ -28,7 +28,7 @@ def trust_of_sums(promise: Promise) -> tuple[str, ...]:
 
 
 def whole_document(path: Path) -> Mapping[str, Any] | None:
-    """The release that a JSON file is in itself: by a plan, or in two stages; None for any other file."""
+    """The release in a JSON file (by a plan, or in two stages), or None for other files."""
     if path.suffix.lower() != ".json":
         return None
     document = read_json(path, "a release must")
@@ -36,10 +36,10 @@ def whole_document(path: Path) -> Mapping[str, Any] | None:
 
 
 def check_sums_table(statement: Mapping[str, Any], table: Any) -> NoisySums:
-    """Check that a table is what the release beside it makes it, cell for cell.
+    """Check that a table follows from the release in its statement, cell by cell.
 
     Args:
-        statement: Statement that `NoisySums.save` wrote beside the table.
+        statement: Statement in the JSON file of the table, as `NoisySums.save` writes it.
         table: Table as it was read from its file.
     """
     made = SUMS_TABLE_FORM.checked(statement)
@@ -48,24 +48,24 @@ def check_sums_table(statement: Mapping[str, Any], table: Any) -> NoisySums:
 
 
 def _check_columns(table: Any, expected: Mapping[str, Any]) -> None:
-    """Check that a table has just these columns and cells."""
+    """Check that a table has exactly these columns and cells."""
     columns = table_formats.as_columns(table)
     if list(columns) != list(expected):
-        raise BadTable("the table must have the columns of its family", came="others", where="released")
+        raise BadTable("the table must have the columns of its statement", came="other columns", where="released")
     for name, column in expected.items():
         if list(map(_as_text, columns[name])) != list(map(_as_text, column)):
-            raise BadTable("the table must be as its release makes it", came="another cell", where=f"column {name!r}")
+            raise BadTable("the table must follow from its release", came="another cell", where=f"column {name!r}")
 
 
 def check_measures_table(statement: Mapping[str, Any], table: Any) -> MeasuresTable:
-    """Check that a table of several amounts is what the releases in its statement make it, cell for cell."""
+    """Check that a table of several amounts follows from the releases in its statement, cell by cell."""
     measures = MEASURES_FORM.checked(statement)
     _check_columns(table, measures.table)
     return measures
 
 
 def _as_text(cell: Any) -> str:
-    """A cell however its file spells it: numbers by their value, blanks alike."""
+    """A cell as text for comparisons: numbers by value, all blanks equal."""
     if is_blank(cell):
         return ""
     try:

@@ -1,7 +1,7 @@
-"""Plain data as YAML, in the small part of it that every reader of YAML 1.1 and 1.2 reads alike.
+"""Mappings and lists as YAML, in the part of YAML that readers of versions 1.1 and 1.2 read in the same way.
 
-Mappings and lists stand in blocks, every text in double quotes (several lines as a literal block, small words joined by
-hyphens as they are); so no text is ever taken for a number, a date or a truth value.
+Mappings and lists are blocks, and every text is in double quotes (several lines are a literal block, lower-case words
+joined by hyphens are plain), so that no reader takes a text for a number, a date or a truth value.
 """
 
 import re
@@ -11,19 +11,20 @@ from typing import Any
 from utmost.core.exact.arguments import wrong_kind
 
 _PLAIN_KEY = re.compile(r"[a-z][a-z_]*")
-# Words that hyphens join and that hold a letter: no reader takes them for anything else, but for numbers such as 1e-5.
+# Words joined by hyphens with at least one letter: always read as text, except numbers such as 1e-5.
 _WORDS = re.compile(r"(?=.*[a-z])[a-z0-9]+(-[a-z0-9]+)+")
 _NUMBER = re.compile(r"[0-9]+e-[0-9]+")
-_TAKEN = ("y", "n", "yes", "no", "on", "off", "true", "false", "null")  # by readers, for other things than names
+_TAKEN = ("y", "n", "yes", "no", "on", "off", "true", "false", "null")  # some readers take these for other values
 _SHORT = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 _STEP = "  "
 
 
 def yaml_text(value: Mapping[str, Any]) -> str:
-    """A mapping as a YAML document.
+    """Return a mapping as a YAML document.
 
     Args:
-        value: mappings with keys of small letters and underscores, sequences, texts, integers and finite floats.
+        value: Mapping with keys of lower-case letters and underscores; its values are such mappings, sequences, texts,
+            integers and finite floats.
 
     Raises:
         WrongKind: for values and keys of other kinds.
@@ -45,7 +46,7 @@ def yaml_text(value: Mapping[str, Any]) -> str:
 def _mapping(value: Mapping[str, Any], margin: str) -> Iterator[str]:
     for key, held in value.items():
         if not isinstance(key, str) or not _PLAIN_KEY.fullmatch(key) or key in _TAKEN:
-            raise wrong_kind("a key", "a name of small letters and underscores", key)
+            raise wrong_kind("a key", "a name of lower-case letters and underscores", key)
         if isinstance(held, Mapping) and held:
             yield f"{margin}{key}:"
             yield from _mapping(held, margin + _STEP)
@@ -60,7 +61,7 @@ def _mapping(value: Mapping[str, Any], margin: str) -> Iterator[str]:
 
 
 def _scalar(value: Any) -> str:
-    """A text, or a number, on one line."""
+    """A text or a number on one line."""
     if isinstance(value, str):
         if _WORDS.fullmatch(value) and not _NUMBER.fullmatch(value):
             return value
@@ -74,7 +75,7 @@ def _scalar(value: Any) -> str:
 
 
 def _escaped(character: str) -> str:
-    """A character between double quotes; whatever does not print is named by its code."""
+    """A character between double quotes; a character that cannot be printed as its code."""
     if character in _SHORT:
         return _SHORT[character]
     if character.isprintable() and character != "\ufeff":
@@ -84,7 +85,7 @@ def _escaped(character: str) -> str:
 
 
 def _fits_a_block(text: str) -> bool:
-    """Whether a text of several lines can stand as it is: it prints, and no blank at an end of a line would be lost."""
+    """Whether a text can be a literal block: several printable lines, without blanks at their ends."""
     lines = text.split("\n")
     printed = all(line.isprintable() and line == line.strip() and "\ufeff" not in line for line in lines)
     return len(lines) > 1 and printed and bool(lines[0]) and bool(lines[-1])

@@ -1,13 +1,12 @@
-"""The axis along which an amount is kept in parts, so that its sum and its count are noised together.
+"""The axis that splits an amount into parts, so that one noise serves the sum of the amounts and the number of events.
 
 An event of amount x between l and h adds x - l to the first part S and h - x to the second part S'. Where missing
-amounts are left out, an event without one adds h - l to a third part M. So
+amounts are left out, an event without an amount adds h - l to a third part M. So
 
-    number of events = (S + S' + M) / (h - l),     of those with an amount (S + S') / (h - l),
+    number of events = (S + S' + M) / (h - l),     number of events with an amount = (S + S') / (h - l),
     sum of the amounts = (h S + l S') / (h - l).
 
-The parts are no labels: their sum is the count times the width, which is neither of them. This module is the one place
-that says so; whatever names tables, selects cells or plans asks it.
+The parts are no labels: their sum is (h - l) times the number of events. No other module knows these formulas.
 """
 
 from collections.abc import Iterable, Mapping
@@ -34,11 +33,7 @@ _BOTH, _ADDED = 0, 1  # the level of the parts, and of their sum
 
 
 def value_column(unit: Unit) -> str:
-    """The name of the column of counts, or of sums of an amount, in a table of one measure.
-
-    >>> value_column(Unit(1, 1))
-    'count'
-    """
+    """The name of the column of values in a table of one measure: "count", "sum", or that of the amount."""
     if unit.amount is None:
         return "count"
     return "sum" if unit.is_shared else unit.amount.name
@@ -50,110 +45,79 @@ Weights = tuple[Fraction, ...]
 
 @dataclass(frozen=True, slots=True)
 class AmountColumn:
-    """An answer that a table of an amount has for each group.
-
-    Attributes:
-        name: its column; that of its margins ends in "_margin".
-        weights: the factor of each part.
-        amount: Amount in whose unit the answer is; None for numbers of events.
-    """
+    """One column of a published table of an amount: numbers of events, or sums of amounts."""
 
     name: str
-    weights: Weights
-    amount: Amount | None
+    weights: Weights  # the factor of each part in the column's value
+    amount: Amount | None  # None where the column has numbers of events
 
     @property
     def margin(self) -> str:
-        """The name of the column of margins."""
         return f"{self.name}_margin"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AmountPair:
-    """The axis of the parts of an amount in a domain; made by `of`.
-
-    Attributes:
-        domain: the domain that has the axis.
-        amount: Summed column, with its two ends.
-        place: the place of the axis.
-    """
+    """The axis of a domain that has the parts of an amount."""
 
     domain: Domain
     amount: Amount
-    place: int
+    place: int  # the position of the axis among the domain's axes
 
     @classmethod
     def of(cls, domain: Domain, unit: Unit) -> "AmountPair | None":
-        """The axis of a unit by which sums and counts are noised together; None for any other unit.
-
-        Raises:
-            OutOfRange: for a domain without the axis of the parts.
-
-        >>> from utmost.privacy import Amount
-        >>> unit = Unit(200, 1, amount=Amount("paid", 1, (0, 200)))
-        >>> pair = AmountPair.of(Domain(shop=["A", "B"], paid=["above 0", "below 200"]), unit)
-        >>> pair.both((0, 1)), pair.seen((0, 0)), pair.name((0, 0))
-        ((0, 0), (0, 1), 'shop')
-        """
+        """Return the axis of parts where the unit measures sums and counts with one noise, else None."""
         if unit.amount is None or not unit.is_shared:
             return None
         named = dict(zip(domain.columns, domain.axes, strict=True))
         if unit.amount.name not in named or named[unit.amount.name].labels[0] != unit.amount.labels:
-            required = "sums and counts that are noised together have an axis of their own"
+            required = "the domain must have the axis that counting made for sums and counts with one noise"
             remedy = "Pass the domain of the counted table, and no together=."
             raise OutOfRange(required, came="another domain", remedy=remedy)
         return cls(domain, unit.amount, domain.columns.index(unit.amount.name))
 
     @property
     def columns(self) -> tuple[AmountColumn, ...]:
-        """The columns of a table of this amount: events, those with an amount where others are counted, and sums."""
+        """The columns of a published table: number of events, events with an amount if some miss it, sum of amounts."""
         name = self.amount.name
         stated = (AmountColumn(f"{name}_count", self.stated, None),) if self.amount.missing else ()
         return AmountColumn("count", self.count, None), *stated, AmountColumn(f"{name}_sum", self.total, self.amount)
 
     @property
     def count(self) -> Weights:
-        """The factor of each part in the number of events."""
         low, high = self.amount.ends
         return (Fraction(1, high - low),) * self.size
 
     @property
     def stated(self) -> Weights:
-        """The factor of each part in the number of events with an amount, which the mean divides by."""
         low, high = self.amount.ends
         return self._padded(Fraction(1, high - low), Fraction(1, high - low))
 
     @property
     def total(self) -> Weights:
-        """The factor of each part in the sum of the amounts, in steps."""
+        """The factor of each part in the sum of the amounts; the sum is in steps of the amount."""
         low, high = self.amount.ends
         return self._padded(Fraction(high, high - low), Fraction(low, high - low))
 
     @property
     def mean_columns(self) -> tuple[AmountColumn, ...]:
-        """`columns`, and the mean times the number that it divides by, whose margin does not depend on the data.
-
-        The mean of a group is wrong by (error of the sum - mean * error of the number) / noisy number. That error is
-        widest where the mean is at an end, and there it is the noise of one part.
-        """
+        """`columns`, and the column mean * divisor, whose margin of error does not depend on the data."""
+        # Error of a mean = (error of the sum - mean * error of the divisor) / noisy divisor. The numerator is widest
+        # for a mean at an end of the range, where the numerator is the noise of one part.
         name = f"{self.amount.name}_mean"
         times = f"{self.amount.name}_count" if self.amount.missing else "count"
         return *self.columns, AmountColumn(f"{name} times {times}", self._padded(Fraction(1), Fraction(0)), self.amount)
 
     @property
     def size(self) -> int:
-        """The number of parts."""
+        """The number of parts: 2, or 3 where missing amounts are left out."""
         return len(self.amount.labels)
 
     def _padded(self, above: Fraction, below: Fraction) -> Weights:
         return (above, below, *(Fraction(0),) * (self.size - 2))
 
     def both(self, family: Family) -> Family:
-        """The family with all parts, whether it was named with the amount or without.
-
-        Raises:
-            OutOfRange: for a family of differences between the parts.
-        """
+        """Return the marginal at the parts themselves, whether or not its name had the amount."""
         if family[self.place] not in (_BOTH, _ADDED):
             came = self.domain.family_name(family)
             remedy = f"Name the table without {self.amount.name!r}."
@@ -163,20 +127,19 @@ class AmountPair:
         return with_level(family, self.place, _BOTH)
 
     def seen(self, family: Family) -> Family:
-        """The family without the axis of the parts, whose labels are those of its table."""
+        """Return the marginal without the axis of parts, as published tables show it."""
         return with_level(family, self.place, _ADDED)
 
     def name(self, family: Family) -> str:
-        """The name of the table of a family, without the axis of the parts."""
         return self.domain.family_name(self.seen(family))
 
     def check_narrow(self, narrow: Mapping[int, int]) -> None:
-        """Check that no table is narrowed to one of the parts."""
+        """Check that no table is narrowed to one of the parts; ``narrow`` maps axes to labels."""
         if self.place in narrow:
             self._refuse(repr(self.domain.axes[self.place].labels[_BOTH][narrow[self.place]]))
 
     def check_where(self, *levels: Iterable[str]) -> None:
-        """Check that no selection, and no numbers along levels, name the axis of the parts."""
+        """Check that neither selections nor numbers of labels name the amount."""
         for named in levels:
             if self.amount.name in named:
                 self._refuse("a selection of them")
@@ -187,13 +150,7 @@ class AmountPair:
         raise OutOfRange(f"a selection must not name {name!r}, which is the amount", came=came, remedy=remedy)
 
     def bars(self, ratio: Level, confidence: Number) -> tuple[tuple[str, int | float], ...]:
-        """The margins of one group, each part of which has noise of a level; by column.
-
-        >>> from utmost.exact import level
-        >>> pair = AmountPair(Domain(paid=["above -1", "below 2"]), Amount("paid", 1, (-1, 2)), 0)
-        >>> pair.bars(level(1), "0.95")
-        (('count', 1.3333333333333335), ('paid_sum', 2.0), ('paid_mean times count', 3))
-        """
+        """The margin of error of each column, in one group where each part has geometric noise of this level."""
         bars = list[tuple[str, int | float]]()
         for column in self.mean_columns:
             margin = Combination([weight for weight in column.weights if weight], ratio).margin(confidence)
@@ -201,24 +158,20 @@ class AmountPair:
         return tuple(bars)
 
     def form(self, of: ProductForm, weights: Weights) -> ProductForm:
-        """An answer over all parts, each with its weight."""
+        """Return a linear form extended over all parts, each part with its weight."""
         common = lcm(*(weight.denominator for weight in weights))
         factors = list(of.factors)
         factors[self.place] = factors[self.place] * np.array([int(weight * common) for weight in weights], dtype=object)
         return ProductForm(of.domain, tuple(factors), of.denominator * common)
 
     def parts(self, values: NDArray[Any], family: Family) -> NDArray[Any]:
-        """Numbers for the groups of a family of all parts, as a row for each part; (parts, groups of other axes)."""
+        """Return a marginal's values as one row for each part; (parts, groups of the other axes)."""
         shape = self.domain.group_shape(family)
         before, after = prod(shape[: self.place]), prod(shape[self.place + 1 :])
         return np.moveaxis(values.reshape(before, self.size, after), 1, 0).reshape(self.size, before * after)
 
     def wanted(self, workload: Workload) -> Workload:
-        """The same tables and sums, of all parts: the sum of an amount and the count are wanted together.
-
-        Raises:
-            OutOfRange: for what is wanted of one part alone.
-        """
+        """Return the workload with every answer wanted in all parts."""
         return Workload.of_parts(workload.domain, [self._both_parts(part) for part in workload.parts])
 
     def _both_parts(self, part: WantedSums) -> WantedSums:
@@ -231,10 +184,8 @@ class AmountPair:
         return replace(part, sums=sums, answers=self.size * part.answers)
 
     def one_part(self, workload: Workload) -> Workload:
-        """The wanted sums of each part, over the domain without their axis.
-
-        All have noise of one distribution, and none in common, so that a plan for one is a plan for all.
-        """
+        """Return the workload of one part, over the domain without the axis of parts."""
+        # The parts have independent noise of one distribution, so that a plan for one part is a plan for all.
         axes = dict(zip(self.domain.columns, self.domain.axes, strict=True))
         del axes[self.amount.name]
         parts = [
@@ -244,16 +195,16 @@ class AmountPair:
         return Workload.of_parts(Domain(axes), parts)
 
     def one_part_unit(self, unit: Unit) -> Unit:
-        """The change by one individual in each part, of which nothing else is promised."""
+        """Return the unit of one part; a part proves only how much one individual changes."""
         amount = Amount(self.amount.name, self.amount.step)
         return Unit(unit.sensitivity, unit.cells, unit.neighbours, amount, in_all=unit.in_all)
 
     def named(self, names: Iterable[Any]) -> list[Family]:
-        """Families by their names, as the domain without the axis of the parts has them."""
+        """Return marginals of the domain without the axis of parts, by their names."""
         return [self._without(self.both(self.domain.family(name))) for name in names]
 
     def of_both(self, shares: Mapping[Family, Fraction]) -> dict[Family, Fraction]:
-        """Shares that were planned for one part, by the families that measure all."""
+        """Return budget shares planned for one part as shares of the marginals with all parts."""
         return {(*family[: self.place], _BOTH, *family[self.place :]): share for family, share in shares.items()}
 
     def _without(self, of: tuple[Any, ...]) -> tuple[Any, ...]:

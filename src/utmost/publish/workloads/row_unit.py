@@ -1,4 +1,4 @@
-"""The axis of which one individual changes whole rows: all cells along it together, and no others."""
+"""The axis along which one individual changes whole rows, all cells of a row together, and the number of rows."""
 
 from dataclasses import dataclass
 
@@ -8,29 +8,19 @@ from utmost.errors import OutOfRange
 from utmost.tables.axes.axes import label_text
 from utmost.tables.axes.domain import Domain
 
-MOST_TOGETHER = 5
-"""Along an axis of more values no signed sums are searched."""
+MOST_TOGETHER = 5  # the largest number of values of an axis whose signed sums are searched
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WholeRows:
-    """An axis of two to five values; a row has a cell for each.
-
-    Attributes:
-        domain: Domain of the axis.
-        place: Place of the axis.
-    """
+    """An axis of two to five values; a row of cells has one cell for each value."""
 
     domain: Domain
-    place: int
+    place: int  # the position of the axis among the domain's axes
 
     @classmethod
     def of(cls, domain: Domain, name: str) -> "WholeRows":
-        """The axis of this name.
-
-        >>> WholeRows.of(Domain(row=list("ABC"), quarter=["q1", "q2", "q3"]), "quarter").words
-        "'q1' and 'q2' and 'q3'"
-        """
+        """Return the axis with this name, if it has one level and two to five values."""
         instance(domain, Domain, "domain")
         place, level = domain.level_named(text(name, "name"))
         axis = domain.axes[place]
@@ -42,29 +32,32 @@ class WholeRows:
 
     @classmethod
     def changed_by(cls, unit: Unit, domain: Domain, together: str) -> "WholeRows":
-        """The axis whose cells in a row one individual changes together."""
+        """Return the named axis, if the unit's number of cells is a number of whole rows."""
         rows = cls.of(domain, together)
         rows.check_whole(unit.cells)
         return rows
 
     @property
     def name(self) -> str:
-        """The name of the axis."""
         return self.domain.columns[self.place]
 
     @property
     def values(self) -> int:
-        """Number of cells in a row."""
+        """Number of values of the axis: the cells in a row."""
         return self.domain.axes[self.place].size
 
     @property
     def words(self) -> str:
-        """The values."""
+        """The values as text, joined by "and"."""
         return " and ".join(repr(label_text(label)) for label in self.domain.axes[self.place].labels[0])
 
     def check_whole(self, cells: int, where: str = "cells") -> None:
-        """Check that so many cells are whole rows."""
+        """Check that a number of cells is a multiple of a row's cells; ``where`` names the argument in the error."""
         if cells % self.values:
-            whole = -(-cells // self.values) * self.values
-            remedy = f"Pass {where}={whole} for {whole // self.values} rows of {self.values} cells."
-            raise OutOfRange("one individual must change whole rows", came=f"{where}={cells}", remedy=remedy)
+            rows = -(-cells // self.values)
+            remedy = f"Pass {where}={rows * self.values} for {rows} row{'s' * (rows > 1)} of {self.values} cells."
+            raise OutOfRange(
+                f"{where} must be a multiple of {self.values}, the cells in a row",
+                came=f"{where}={cells}",
+                remedy=remedy,
+            )

@@ -1,11 +1,11 @@
-"""Sums of a domain as people write them in a line of text: families, selections, what is wanted and its weight.
+"""Read tables, selections and workloads from lines of text.
 
 department sex                 a table of every department and sex
-department outcome=admitted    narrowed to a label
+department outcome=admitted    the table of departments, of one outcome
 tables of 2 columns            every table of two axes, at their finest level
-ranges of age by sex           all runs of bins, for each sex; "ranges of x y" all rectangles; likewise "prefixes of"
-age=20..40 sex=men             one sum; the bins from 20 up to 40, which is not in it
-sex=2                          the table of the sexes, with weight 2; "=2" behind anything else
+ranges of age by sex           all runs of bins, for each sex; "ranges of x y": all rectangles; likewise "prefixes of"
+age=20..40 sex=men             one sum over the bins from 20 to below 40
+sex=2                          the table of the sexes, with weight 2; "=2" may end any line
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,8 +21,7 @@ from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.axes import label_text
 from utmost.tables.axes.domain import Domain, Family
 
-TOTAL = "total"
-"""The name of the sum over everything, where no level has it."""
+TOTAL = "total"  # the name of the sum over all cells, unless a level has this name
 
 _STOPS = " ,="
 _LABELS_SHOWN = 12
@@ -30,26 +29,7 @@ _RUNS = {"ranges of ": Workload.ranges, "prefixes of ": Workload.prefixes}
 
 
 def read_selection(domain: Domain, texts: Iterable[str]) -> dict[str, Any]:
-    """Which cells a sum takes, as `Domain.selection` reads it, from texts of the form ``LEVEL=LABEL,LABEL``.
-
-    Args:
-        texts: Labels, and of bins ranges ``LOW..HIGH``, with commas between for each level; levels that are not
-            named are summed over.
-
-    Raises:
-        OutOfRange: for a level or a label that the domain has not, a level that is named twice, and a text that selects
-            nothing.
-        NotANumber: for an end of a range that is no number.
-
-    >>> from utmost.workloads import bins
-    >>> domain = Domain(age=bins(0, 90, width=10), sex=["men", "women"])
-    >>> read_selection(domain, ["age=[0, 10),[10, 20)", "sex=men"])
-    {'age': ['[0, 10)', '[10, 20)'], 'sex': ['men']}
-    >>> read_selection(domain, ["age=20..40"])
-    {'age': slice(Fraction(20, 1), Fraction(40, 1), None)}
-    >>> read_selection(domain, ["age=20..40,[80, 90)"])
-    {'age': [slice(Fraction(20, 1), Fraction(40, 1), None), '[80, 90)']}
-    """
+    """Read texts such as ``LEVEL=LABEL,LOW..HIGH`` into an argument of `Domain.selection`."""
     selection: dict[str, Any] = {}
     for text in texts:
         name, values = _pair_of(domain, text)
@@ -62,13 +42,7 @@ def read_selection(domain: Domain, texts: Iterable[str]) -> dict[str, Any]:
 
 
 def read_family(domain: Domain, text: str) -> tuple[Any, ...]:
-    """The levels of a family, and pairs of a level and a label where it is narrowed, from text; none for the total.
-
-    >>> read_family(Domain({"age group": [1, 2], "sex": ["men", "women"]}), "age group, sex=men")
-    ('age group', ('sex', 'men'))
-    >>> read_family(Domain(sex=[1, 2]), "total"), read_family(Domain(total=[1, 2]), "total")
-    ((), ('total',))
-    """
+    """Read the name of one table into levels and (level, label) pairs; the total is ()."""
     words, weight = _scanned(domain, "" if _is_total(domain, text) else text)
     if weight is not None or any(isinstance(word, tuple) and isinstance(word[1], slice) for word in words):
         remedy = f"Write {domain.columns[0]!r}, or {domain.columns[0]}=LABEL."
@@ -79,19 +53,7 @@ def read_family(domain: Domain, text: str) -> tuple[Any, ...]:
 def read_wanted(
     domain: Domain, texts: Iterable[str], *, per_answer: bool = False, without: str | None = None
 ) -> Workload:
-    """The sums that are wanted, each text with the weight that it ends in, or 1; equal ones have their weights added.
-
-    Args:
-        domain, texts: the domain, and what is wanted of it.
-        per_answer: Arguments of `Workload`.
-        without: an axis that "tables of 2 columns" do not mean: that of the two parts of an amount.
-
-    >>> from utmost.workloads import bins
-    >>> domain = Domain(age=bins(0, 90, width=10), sex=["men", "women"])
-    >>> read_wanted(domain, ["age sex", "sex=2", "total", "ranges of age=1/3", "age=20..40 sex=men"])
-    Workload(age sex: 18 answers, weight 1; sex: 2 answers, weight 2; total: 1 answer, weight 1; \
-ranges of age: 45 answers, weight 1/3; age=20..40 sex=men: 1 answer, weight 1)
-    """
+    """Read a workload from texts, each with an optional weight; "tables of" omits the axis ``without``."""
     wanted = [part for text in texts for part in _wanted(domain, text, per_answer, without).parts]
     if not wanted:
         names = domain.level_names(domain.finest)
@@ -101,15 +63,7 @@ ranges of age: 45 answers, weight 1/3; age=20..40 sex=men: 1 answer, weight 1)
 
 
 def read_share(domain: Domain, text: str) -> tuple[Family, Fraction]:
-    """A measured family and its share of the level, from text.
-
-    >>> read_share(Domain(department=["A"], sex=["men", "women"]), "department sex=3/4")
-    ((0, 0), Fraction(3, 4))
-    >>> read_share(Domain(hour=range(24)), "hour=1"), read_share(Domain(hour=range(24)), "hour~8=1/2")
-    (((0,), Fraction(1, 1)), ((-8,), Fraction(1, 2)))
-    >>> read_share(Domain(hour=range(24), sex=["men", "women"]), "hour sex-=1/2")
-    ((0, -1), Fraction(1, 2))
-    """
+    """Read the name of a measured marginal and its budget share."""
     name, equals, share = text.rpartition("=")
     marked = [word for word in name.split() if names_hats(domain, word) or names_difference(domain, word)]
     if marked:
@@ -137,22 +91,22 @@ def _wanted(domain: Domain, text: str, per_answer: bool, without: str | None) ->
         if not names or not all(isinstance(name, str) for name in names):
             remedy = f"Write {start.split()[0]} of {domain.columns[0]}."
             raise OutOfRange(f"{start.split()[0]} must name axes", came=repr(axis), where="want", remedy=remedy)
-        return _RUNS[start](domain, *names, weight=_first(last, weight), by=by, per_answer=per_answer)
+        return _RUNS[start](domain, *names, weight=_given_weight(last, weight), by=by, per_answer=per_answer)
     name, equals, stated = text.rpartition("=")
     if _is_total(domain, text) or (equals and _is_total(domain, name)):
         return Workload(domain, {"": stated if equals else 1}, per_answer=per_answer)
     words, weight = _scanned(domain, text)
     ranges = [word for word in words if isinstance(word, tuple) and isinstance(word[1], slice)]
     if not ranges:
-        return Workload(domain, {words: _first(weight)}, per_answer=per_answer)
+        return Workload(domain, {words: _given_weight(weight)}, per_answer=per_answer)
     if not all(isinstance(word, tuple) for word in words):
         remedy = 'Want "ranges of age by sex", or name a label: "age=20..40 sex=men".'
         raise OutOfRange("want must not name a range beside whole levels", came=repr(text), remedy=remedy)
-    return Workload.sums(domain, [dict(words)], [_first(weight)])
+    return Workload.sums(domain, [dict(words)], [_given_weight(weight)])
 
 
 def _named_levels(domain: Domain) -> dict[str, str]:
-    """The levels by the names that people type: their own, and of time the kind of period."""
+    """The levels by the names that people type: the level's own name, or its kind of period ("month")."""
     return {level: level for axis in domain.axes for level in axis.levels} | domain.period_names
 
 
@@ -162,7 +116,7 @@ def _is_total(domain: Domain, text: str) -> bool:
 
 
 def _scanned(domain: Domain, text: str) -> tuple[tuple[Any, ...], Number | None]:
-    """The levels of a text, pairs where a label or a range follows, and the weight at its end, if there is one."""
+    """Split a text into levels, (level, label or range) pairs, and the weight at its end or None."""
     levels = _named_levels(domain)
     words: list[Any] = []
     at = 0
@@ -172,23 +126,23 @@ def _scanned(domain: Domain, text: str) -> tuple[tuple[Any, ...], Number | None]
         if text[at] in _STOPS:
             at += 1
             continue
-        typed = _longest(text, at, [*levels])
-        if typed is None and _piece(text, at) in ("ranges", "prefixes"):
-            remedy = f'Write "{_piece(text, at)} of age by sex" for those within each sex.'
+        typed = _longest_name_at(text, at, [*levels])
+        if typed is None and _word_at(text, at) in ("ranges", "prefixes"):
+            remedy = f'Write "{_word_at(text, at)} of age by sex" for those within each sex.'
             raise OutOfRange("ranges and prefixes must stand at the beginning", came=repr(text), remedy=remedy)
         if typed is None:
-            domain.level_named(_piece(text, at))  # refuses, and names the nearest
+            domain.level_named(_word_at(text, at))  # refuses, and names the nearest
         assert typed is not None
         name = levels[typed]
         at += len(typed)
         if not text.startswith("=", at):
             words.append(name)
             continue
-        label = _longest(text, at + 1, _labels(domain, name))
-        piece = _piece(text, at + 1) if label is None else label
+        label = _longest_name_at(text, at + 1, _labels(domain, name))
+        piece = _word_at(text, at + 1) if label is None else label
         if label is None and not text[at + 1 + len(piece) :].strip() and _is_number(piece):
             return (*words, name), _number(piece)
-        words.append((name, piece if label is not None else _one(domain, name, piece)))
+        words.append((name, piece if label is not None else _label_or_range(domain, name, piece)))
         at += 1 + len(piece)
     return tuple(words), None
 
@@ -205,20 +159,16 @@ def _pair_of(domain: Domain, text: str) -> tuple[str, Any]:
     name = levels[typed]
     at, labels, pieces = len(typed) + 1, _labels(domain, name), list[Any]()
     while at < len(text):
-        label = _longest(text, at, labels, ",")
+        label = _longest_name_at(text, at, labels, ",")
         piece = text[at:].partition(",")[0] if label is None else label
-        pieces.append(piece if label is not None else _one(domain, name, piece.strip()))
+        pieces.append(piece if label is not None else _label_or_range(domain, name, piece.strip()))
         at += len(piece)
         at += len(text[at:]) - len(text[at:].lstrip(", "))
     return name, pieces[0] if len(pieces) == 1 and isinstance(pieces[0], slice) else pieces
 
 
 def selected(where: Iterable[str]) -> str:
-    """Selections as a person says them: a range of bins ends below its upper edge.
-
-    >>> selected(["age=1..3", "sex=men"]), selected(["age=65..,0 to 17"])
-    ('age from 1 to below 3 and sex=men', 'age from 65 or 0 to 17')
-    """
+    """Return selections in words for people: "age=1..3" becomes "age from 1 to below 3"."""
     return " and ".join(map(_in_words, where))
 
 
@@ -235,8 +185,8 @@ def _range_in_words(part: str) -> str:
     return " ".join(filter(None, ends)) if dots else part
 
 
-def _one(domain: Domain, name: str, piece: str) -> Any:
-    """A range of bins; whatever else is no label is refused, and the nearest one named."""
+def _label_or_range(domain: Domain, name: str, piece: str) -> Any:
+    """Read a label, or a range of bins as a slice; refuse other text and name the nearest label."""
     axis, _ = domain.level_named(name)
     if ".." in piece:
         if domain.axes[axis].edges is None:
@@ -258,19 +208,19 @@ def _labels(domain: Domain, name: str) -> list[str]:
     return [str(label_text(label)) for label in domain.axes[axis].labels[level]]
 
 
-def _longest(text: str, at: int, names: Sequence[str], stops: str = _STOPS) -> str | None:
-    """The longest of the names that stands there as a word."""
+def _longest_name_at(text: str, at: int, names: Sequence[str], stops: str = _STOPS) -> str | None:
+    """The longest of the names that stands at a place of the text, followed by a stop or the end."""
     ends = (name for name in names if text.startswith(name, at) and text[at + len(name) :][:1] in ("", *stops))
     return max(ends, key=len, default=None)
 
 
-def _piece(text: str, at: int) -> str:
-    """The text up to a space, a comma or an equals sign."""
+def _word_at(text: str, at: int) -> str:
+    """The text from a place up to a space, a comma or an equals sign."""
     return text[at : next((place for place in range(at, len(text)) if text[place] in _STOPS), len(text))]
 
 
-def _first(*weights: Number | None) -> Number:
-    """The first weight that was given, even if it is 0, which is refused; else 1."""
+def _given_weight(*weights: Number | None) -> Number:
+    """The first weight that is not None, else 1; a weight of 0 is returned, and refused later."""
     return next((weight for weight in weights if weight is not None), 1)
 
 

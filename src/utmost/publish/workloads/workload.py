@@ -1,8 +1,8 @@
-"""Workloads: the sums that are wanted over a domain, in parts, each with the weight of its error.
+"""Workloads: the wanted sums over a domain, in parts, each with the weight of its error.
 
 The error of a release is the sum over the parts of weight times mean variance. A **part** is a product of sums along
-each axis: all groups of a family, the groups of a family that carry a label, all ranges or prefixes of an axis within
-each group of the others, or one sum over whatever cells somebody names.
+each axis: all groups of a marginal, the groups of a marginal that carry a label, all ranges or prefixes of an axis
+within each group of the other axes, or one sum over any listed cells.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -39,33 +39,26 @@ MOST_ENTRIES = 10**8
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class WantedSums(Display):
-    """Sums of one kind that are wanted together.
+    """Wanted sums of one kind: a part of a workload."""
 
-    Attributes:
-        name: Name by groups, labels and ranges; the empty text for the total.
-        weight: Weight of their mean variance, > 0.
-        sums: Sums along each axis; an answer takes one of each.
-        answers: Number of answers.
-    """
-
-    name: str
-    weight: Fraction
-    sums: tuple[AxisSums, ...] = field(repr=False)
-    answers: int
+    name: str  # levels, labels and ranges; "" for the total
+    weight: Fraction  # the weight of the sums' mean variance, > 0
+    sums: tuple[AxisSums, ...] = field(repr=False)  # one kind of sums for each axis; an answer takes one sum of each
+    answers: int  # number of sums
 
     def family(self, domain: Domain) -> Family:
-        """The coarsest family whose sums determine these answers."""
+        """The coarsest marginal whose sums determine these sums."""
         return tuple(sums.level(axis) for sums, axis in zip(self.sums, domain.axes, strict=True))
 
     def spectrum(self, blocks: VarianceComponents) -> Array:
-        """The mean of |Q_T w|^2 over the answers w; (eigenspaces,), Fractions."""
+        """The mean of |Q_T w|^2 over the sums w, for each eigenspace T; (eigenspaces,), Fractions."""
         factors = [sums.spectrum(chain) for sums, chain in zip(self.sums, blocks.chains, strict=True)]
         squares = np.empty(len(blocks.eigenspaces), dtype=object)
         squares[:] = [Fraction(square) / self.answers for square in blocks.spectrum(factors)]
         return frozen(squares)
 
     def sizes(self, domain: Domain, places: Iterable[int] | None = None) -> dict[int, int]:
-        """How many cells an answer adds up, and how many answers add up so many; along the axes in some places."""
+        """The number of sums by the number of cells that each adds up, along the axes at ``places`` (default: all)."""
         counts = {1: 1}
         for sums, axis in [(self.sums[at], domain.axes[at]) for at in places or range(len(self.sums))]:
             if isinstance(sums, Groups) and sums.at == len(axis.levels):
@@ -78,31 +71,31 @@ class WantedSums(Display):
         return dict(sorted(counts.items()))
 
     def matrix(self, domain: Domain) -> Floats:
-        """The answers as rows of 0 and 1; (answers, cells)."""
+        """The sums as rows of weights over the cells; (answers, cells)."""
         _check_entries(self.answers * domain.size)
         return _crossed([sums.matrix(axis) for sums, axis in zip(self.sums, domain.axes, strict=True)])
 
     def gram(self, domain: Domain) -> Floats:
-        """The mean over the answers w of w w'; (cells, cells)."""
+        """The mean of w w' over the sums w; (cells, cells)."""
         _check_entries(domain.size**2)
         return _crossed([sums.gram(axis) for sums, axis in zip(self.sums, domain.axes, strict=True)]) / self.answers
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Workload(Display):
-    """The sums that you want, and how much the error of each counts.
+    """The wanted sums, and the weight of the error of each.
 
     Args:
-        domain: the declared domain.
-        wanted: Weight of each wanted family, > 0. A family is named by its levels, and may be narrowed to a label
+        domain: Declared domain.
+        wanted: Weight of each wanted table, > 0. A table is named by levels of axes, and may be narrowed to one label
             of a level: ``"department sex outcome=admitted"``, or ``("department", ("outcome", "not admitted"))`` where
             names or labels have spaces. The empty text is the total.
-        per_answer: whether a weight is that of each answer's variance; else it is the weight of the family's mean
-            variance.
+        per_answer: True if a weight multiplies the variance of each answer, False if a weight multiplies the mean
+            variance of the table's answers.
 
     Raises:
-        OutOfRange, NotANumber, WrongKind: for names and labels that the domain has not, a family that comes twice,
-            weights that are not positive, and no families.
+        OutOfRange, NotANumber, WrongKind: for names and labels that the domain does not have, a table that is named
+            twice, a weight that is not positive, and an empty mapping.
 
     >>> domain = Domain(department=list("ABC"), outcome=["admitted", "rejected"])
     >>> wanted = Workload(domain, {"department outcome=admitted": 1, "outcome=admitted": 1, "": "1/2"})
@@ -130,9 +123,9 @@ class Workload(Display):
     def ranges(
         cls, domain: Domain, *axes: str, weight: Number = 1, by: Any = "", per_answer: bool = False
     ) -> "Workload":
-        """All sums of neighbouring values of an axis, or all boxes of several, within each group of a family of others.
+        """All sums of neighbouring values of an axis, for each group of the marginal ``by`` of other axes.
 
-        A box takes neighbouring values of each of these axes: of two axes, the rectangles.
+        With several axes: all sums over boxes, each of neighbouring values of each axis.
 
         >>> from utmost.workloads import bins
         >>> domain = Domain(x=bins(4), y=bins(3), sex=["men", "women"])
@@ -147,7 +140,9 @@ class Workload(Display):
     def prefixes(
         cls, domain: Domain, *axes: str, weight: Number = 1, by: Any = "", per_answer: bool = False
     ) -> "Workload":
-        """The sums of the first 1, 2, ... values of an axis, or the boxes from the first corner of several.
+        """The sums of the first 1, 2, ... values of an axis, for each group of the marginal ``by`` of other axes.
+
+        With several axes: the sums over all boxes that contain the first value of each axis.
 
         >>> from utmost.workloads import bins
         >>> Workload.prefixes(Domain(age=bins(4)), "age", weight=2)
@@ -161,7 +156,7 @@ class Workload(Display):
     def windows(
         cls, domain: Domain, lengths: Mapping[str, int], weight: Number = 1, *, by: Any = "", per_answer: bool = False
     ) -> "Workload":
-        """The sums of so many neighbouring values of an axis, wherever they begin; of several axes the boxes of a size.
+        """All sums of a fixed number of neighbouring values of an axis; with several axes, over all boxes of one size.
 
         Args:
             lengths: Number of values along each axis, from 1 to its size.
@@ -190,11 +185,11 @@ class Workload(Display):
         per_answer: bool = False,
         name: str = "rows",
     ) -> "Workload":
-        """The sums that integer matrices weigh: for each row of an axis' matrix, the values times its entries.
+        """Weighted sums along axes: for each row of a matrix, the cells of the axis times the row's entries, added up.
 
         Args:
-            rows: Matrix for each axis, (rows, values), of integers below 2^31 in size, no row zero throughout; of
-                several axes an answer takes one row of each.
+            rows: Matrix for each axis, (rows, values), of integers below 2^31 in size, without a row of zeros. With
+                several axes, an answer takes one row of each matrix.
             name: Name of the rows.
 
         >>> Workload.weighed(Domain(grade=range(3)), {"grade": [[-1, 0, 1], [0, 1, 2]]})
@@ -209,7 +204,7 @@ class Workload(Display):
     def hierarchy(
         cls, domain: Domain, axis: str, weight: Number = 1, *, by: Any = "", per_answer: bool = False
     ) -> "Workload":
-        """The sums over the groups of every level of an axis and over all of it, each level a part of this weight.
+        """The sums over the groups of every level of an axis, and the total; each level is a part with this weight.
 
         >>> from utmost.workloads import hierarchy
         >>> place = hierarchy({"North": ["N1", "N2"], "South": ["S1"]}, names=["region", "district"])
@@ -226,13 +221,14 @@ class Workload(Display):
 
     @classmethod
     def sums(cls, domain: Domain, wheres: Iterable[Where], weights: Sequence[Number] | None = None) -> "Workload":
-        """Single sums over the cells that each of ``wheres`` takes, read as `Domain.selection` reads it.
+        """Single sums, each over the cells that one selection of ``wheres`` takes.
 
         Args:
-            weights: one for each sum; 1 each where None.
+            wheres: Selections, each as `Domain.selection` takes it.
+            weights: Weight of each sum; None means 1 each.
 
         Raises:
-            OutOfRange: also for a sum that takes no cell.
+            OutOfRange: for a selection that takes no cell, and for another number of weights than selections.
 
         >>> from utmost.workloads import bins
         >>> Workload.sums(Domain(age=bins(4), sex=["men", "women"]), [{"age": slice(1, 3)}, {"sex": "men"}])
@@ -248,7 +244,7 @@ class Workload(Display):
             raise OutOfRange(
                 f"weights must have {len(listed)} numbers, one for each sum",
                 came=len(counted),
-                remedy="Or leave it out: then each is 1.",
+                remedy="Pass one weight for each, or leave weights out: then each weight is 1.",
             )
         parts = []
         for where, weight in zip(listed, counted, strict=True):
@@ -266,18 +262,18 @@ class Workload(Display):
 
     @classmethod
     def of_parts(cls, domain: Domain, parts: Iterable[WantedSums]) -> "Workload":
-        """The workload of parts that were made already; the weights of equal ones are added."""
+        """Return the workload of these parts; equal parts become one, with the sum of their weights."""
         instance(domain, Domain, "domain")
         iterable(parts, "parts")
         return _workload(domain, parts)
 
     def __add__(self, other: "Workload") -> "Workload":
-        """Both workloads; what is wanted in both has the sum of its weights."""
+        """Return the workload of both; a part of both has the sum of its weights."""
         if not isinstance(other, Workload):
             return NotImplemented
         if not self.domain.same_as(other.domain):
             raise OutOfRange(
-                "workloads that are added must have one domain", came="two", remedy="Make both of the same Domain."
+                "both workloads must have the same domain", came="two domains", remedy="Make both over one Domain."
             )
         return _workload(self.domain, (*self.parts, *other.parts))
 
@@ -291,31 +287,31 @@ class Workload(Display):
 
     @property
     def weight(self) -> Fraction:
-        """The sum of the weights of the parts."""
+        """Sum of the weights of the parts."""
         return sum((part.weight for part in self.parts), start=Fraction(0))
 
     @property
     def answers(self) -> int:
-        """Number of answers wanted."""
+        """Number of wanted answers."""
         return sum(part.answers for part in self.parts)
 
     def check_adds(self, unit: Unit) -> None:
-        """Check that no wanted answer adds cells up, where they do not add up: `Unit.check_adds`.
+        """Check that no wanted answer adds up several cells where the unit is of distinct counts.
 
         Raises:
-            NotDetermined: for distinct counts.
+            NotDetermined: for distinct counts and an answer over several cells, because a value may be in both cells.
         """
         for part in self.parts if unit.is_distinct else ():
             unit.check_adds(is_one_cell=set(part.sizes(self.domain)) <= {1}, came=part.name or "the total")
 
     @property
     def families(self) -> tuple[Family, ...]:
-        """The coarsest family that determines each part, each family once."""
+        """The coarsest marginal that determines each part; each marginal once."""
         return tuple(dict.fromkeys(part.family(self.domain) for part in self.parts))
 
     @property
     def eigenspaces(self) -> tuple[Family, ...]:
-        """The eigenspaces in which some answer has a part; the variances depend on no others.
+        """The eigenspaces that are not orthogonal to all answers; variances of answers depend on these alone.
 
         Raises:
             Unsupported: where the groups of a level differ in size.
@@ -331,16 +327,16 @@ class Workload(Display):
         return tuple(sorted(spaces))
 
     def spectrum(self, blocks: VarianceComponents) -> Array:
-        """The sum over the parts of weight times mean |Q_T w|^2; (eigenspaces,), Fractions."""
+        """Sum over the parts of weight times mean |Q_T w|^2 over the part's sums w; (eigenspaces,), Fractions."""
         rows = [part.weight * part.spectrum(blocks) for part in self.parts]
         return frozen(np.asarray(sum(rows[1:], start=rows[0]), dtype=object))
 
     def gram(self) -> Floats:
-        """The sum over the parts of weight times mean w w'; (cells, cells). See `WantedSums.gram`."""
+        """Sum over the parts of weight times mean w w' over the part's sums w; (cells, cells)."""
         return np.asarray(sum(float(part.weight) * part.gram(self.domain) for part in self.parts))
 
     def reweighted(self, weights: Mapping[str, Number]) -> "Workload":
-        """The same sums with other weights, by the names of the parts; a part without weight is dropped.
+        """Return the workload with new weights, by the names of parts; a part that is not named is left out.
 
         >>> domain = Domain(sex=["men", "women"])
         >>> Workload(domain, {"sex": 1, "": 1}).reweighted({"sex": 3})
@@ -357,15 +353,11 @@ class Workload(Display):
 
 
 def narrowed(domain: Domain, name: Any) -> tuple[Family, dict[int, int]]:
-    """A family, and of each axis that is narrowed to one label the place of its group.
-
-    >>> narrowed(Domain(department=list("AB"), outcome=["yes", "no"]), "department outcome=no")
-    ((0, 0), {1: 1})
-    """
+    """Return the marginal of a table's name, and for each axis narrowed to a label the index of the label's group."""
     if isinstance(name, tuple) and name and all(isinstance(word, int) for word in name):
         return domain.family(name), {}
     levels, labels = [], dict[str, Label]()
-    for word in _split(domain, name):
+    for word in _name_parts(domain, name):
         if isinstance(word, str):
             levels.append(word)
         elif isinstance(word, tuple) and len(word) == 2:
@@ -376,33 +368,34 @@ def narrowed(domain: Domain, name: Any) -> tuple[Family, dict[int, int]]:
                 "a wanted table must be names of levels", came=type(word).__name__, remedy='Pass "sex age", say.'
             )
     family = domain.family(levels)
-    return family, {domain.level_named(level)[0]: _place(domain, level, label) for level, label in labels.items()}
+    return family, {
+        domain.level_named(level)[0]: _index_of_group(domain, level, label) for level, label in labels.items()
+    }
 
 
-def _split(domain: Domain, name: Any) -> list[Any]:
-    """The names of levels, and pairs of a level and a label, that one text or a sequence gives."""
+def _name_parts(domain: Domain, name: Any) -> list[Any]:
+    """The levels and the (level, label) pairs in a table's name."""
     known = {level for axis in domain.axes for level in axis.levels}
     if not isinstance(name, str):
         return list(name) if isinstance(name, Sequence) else [name]
     if name in known:
         return [name]
-    words = words_in(name, lambda word: word in known or _narrows(word, known))
-    return [word if word in known or "=" not in word else _pair(word, known) for word in words]
+    words = words_in(name, lambda word: word in known or _is_level_with_label(word, known))
+    return [word if word in known or "=" not in word else _level_and_label(word, known) for word in words]
 
 
-def _narrows(word: str, known: Iterable[str]) -> bool:
-    """Whether a word is a level and a label without spaces."""
+def _is_level_with_label(word: str, known: Iterable[str]) -> bool:
     return any(word.startswith(f"{level}=") and " " not in word[len(level) :] for level in known)
 
 
-def _pair(word: str, known: Iterable[str]) -> tuple[str, str]:
-    """The level and the label of ``level=label``, where either may have an equals sign of its own."""
+def _level_and_label(word: str, known: Iterable[str]) -> tuple[str, str]:
+    """Split ``level=label``; the level or the label may have an equals sign of its own."""
     level = max((level for level in known if word.startswith(f"{level}=")), key=len, default=word.split("=")[0])
     return level, word[len(level) + 1 :]
 
 
-def _place(domain: Domain, name: str, label: Label) -> int:
-    """The place of a label among the groups of a level."""
+def _index_of_group(domain: Domain, name: str, label: Label) -> int:
+    """The index of a label among the groups of a level."""
     axis, level = domain.level_named(name)
     taken = domain.selection({name: label})[axis]
     return int(domain.axes[axis].group_of(level)[taken.argmax()])
@@ -421,7 +414,7 @@ def _part_of(domain: Domain, family: Family, only: Mapping[int, int], weight: Nu
 def _along(
     domain: Domain, sums: Mapping[str, AxisSums], kind: str, weight: Number, by: Any, per_answer: bool
 ) -> "Workload":
-    """One part: sums of this kind along some axes, in each group of a family of the others."""
+    """Return the workload of one part: sums of a kind along some axes, for each group of the marginal ``by``."""
     instance(domain, Domain, "domain")
     per_answer = truth(per_answer, "per_answer")
     places: dict[int, AxisSums] = {}
@@ -446,7 +439,7 @@ def _along(
 
 
 def _crossing(domain: Domain, places: Iterable[int], by: Any) -> tuple[Family, dict[int, int]]:
-    """The family of the other axes."""
+    """Return the marginal ``by`` as `narrowed` does, if it has no axis of ``places``."""
     family, only = narrowed(domain, by)
     if any(family[place] < len(domain.axes[place].levels) for place in places):
         raise OutOfRange("by must name other axes", came=repr(by), remedy="Leave out the axis of the ranges.")
@@ -470,7 +463,7 @@ def _weight(weight: Number, name: str) -> Fraction:
     return number
 
 
-_LARGEST_WEIGHT = Fraction(10**100)  # squares and sums of such are floats
+_LARGEST_WEIGHT = Fraction(10**100)  # squares and sums of such weights are finite floats
 
 
 def _where_name(where: Where) -> str:
@@ -486,12 +479,12 @@ def _wanted_name(wanted: Any) -> str:
 @unpickler
 def _workload(domain: Domain, parts: Iterable[WantedSums]) -> Workload:
     workload = object.__new__(Workload)
-    _set(workload, domain, _merged(parts))
+    _set(workload, domain, _without_duplicates(parts))
     return workload
 
 
-def _merged(parts: Iterable[WantedSums]) -> Iterator[WantedSums]:
-    """The parts, with the weights of equal ones added."""
+def _without_duplicates(parts: Iterable[WantedSums]) -> Iterator[WantedSums]:
+    """The parts; equal parts are one, with the sum of their weights."""
     merged: dict[tuple[AxisSums, ...], WantedSums] = {}
     for part in parts:
         same = merged.get(part.sums)
@@ -504,7 +497,9 @@ def _set(workload: Workload, domain: Domain, parts: Iterable[WantedSums]) -> Non
     if not listed:
         raise OutOfRange("a workload must name at least one table", came="none", remedy='Pass {"": 1} for the total.')
     if len({part.name for part in listed}) < len(listed):
-        raise OutOfRange("different sums must have different names", came="one name for two", remedy="Rename a label.")
+        raise OutOfRange(
+            "parts of a workload must have different names", came="one name for two", remedy="Rename a label."
+        )
     object.__setattr__(workload, "domain", domain)
     object.__setattr__(workload, "parts", listed)
 

@@ -18,6 +18,7 @@ from utmost.interfaces.cli.screens.terminal import ScreenColumn, ScreenTable, Sc
 from utmost.interfaces.documents.reports import print_json
 from utmost.interfaces.documents.statement_readers import stated_release
 from utmost.interfaces.interop.data_packages import csv_metadata, data_package
+from utmost.interfaces.interop.sdmx import sdmx_csv
 from utmost.publish.promises.statement import read_statement
 from utmost.publish.promises.statement_kinds import NOISY_TABLE_KIND, WITHHELD_KIND
 from utmost.publish.releases.noisy_table import NOISY_TABLE_FORM
@@ -29,7 +30,7 @@ from utmost.publish.statements.yaml_writing import yaml_text
 from utmost.tables.files import sidecars, signatures
 from utmost.tables.files.atomic import Writer, check_absent, write_together
 
-RARE = ("--sector", "--product", "--author", "--source", "--license")
+RARE = ("--sector", "--product", "--author", "--source", "--license", "--component", "--column")
 
 
 def _print_schema(context: click.Context, kind: str) -> None:
@@ -73,6 +74,15 @@ def statement(
         Path | None,
         option("FILE", "Description of the released .csv for other tools: datapackage.json, and CSVW metadata."),
     ] = None,
+    sdmx: Annotated[Path | None, option("FILE", "File for the table as an SDMX-CSV 2.0 message (.csv).")] = None,
+    structure: Annotated[
+        str | None, option("AGENCY:ID(VERSION)", "SDMX dataflow of the table: ESTAT:NA_MAIN(1.6.0).")
+    ] = None,
+    component: Annotated[
+        list[str] | None,
+        option("COLUMN=ID", "SDMX component of a column; repeat. Others have their names in capitals."),
+    ] = None,
+    column: Annotated[str | None, option("NAME", "Released column that is the SDMX measure.")] = None,
     out: Annotated[Path | None, option("FILE", "File for the registry's entry (.yaml); - prints it.")] = None,
     schema: Annotated[
         str | None,
@@ -88,6 +98,15 @@ def statement(
 
     More: docs/howto/check-and-read-a-release.md
     """
+    if sdmx is not None:
+        _check_sdmx(sdmx, as_json or any(file is not None for file in (html, package, out)))
+        named = dict(_component(text) for text in component or ())
+        message = sdmx_csv(release, structure or "", components=named, column=column)
+        write_together({sdmx: lambda file: _put(file, message)})
+        return screen(stderr=True).print(ScreenText(f"Written: {sdmx}"))
+    for name, given in (("--structure", structure), ("--component", component), ("--column", column)):
+        if given is not None:
+            raise OutOfRange(f"{name} needs --sdmx", came="none", remedy="Add --sdmx message.csv.")
     deployment = Deployment(
         title, tuple(curator or ()), use, region, description, published, sector, product, tuple(author or ()), source
     )
@@ -176,6 +195,24 @@ def _check_beside(package: Path, table: Path) -> None:
         remedy = f"Write --package {table.with_name('datapackage.json')}."
         raise OutOfRange("--package must be a .json file in the folder of the table", came=str(package), remedy=remedy)
     check_absent(package)
+
+
+def _check_sdmx(message: Path, is_with_others: bool) -> None:
+    if is_with_others:
+        remedy = "Write them in a second call."
+        raise OutOfRange("--sdmx must be the only file", came="--html, --package, --out or --json", remedy=remedy)
+    if message.suffix.lower() != ".csv":
+        came, remedy = str(message), f"Write --sdmx {message.with_suffix('.csv')}."
+        raise OutOfRange("--sdmx must be a .csv file", came=came, remedy=remedy)
+    check_absent(message)
+
+
+def _component(text: str) -> tuple[str, str]:
+    name, equals, identifier = text.rpartition("=")
+    if not equals or not name or not identifier:
+        remedy = "Write --component region=REF_AREA, say."
+        raise OutOfRange("--component must be COLUMN=ID", came=repr(text)[:60], remedy=remedy)
+    return name, identifier
 
 
 def _check_names(entry: Path | None, page: Path | None) -> None:

@@ -1,10 +1,9 @@
-"""Inequalities that bound the error of a workload from below: each holds for any certificate, however it was found.
+"""Inequalities that bound the error of a workload from below; each holds for any certificate, however it was found.
 
-C holds the weights, W the wanted rows, M = W' C W, and X is the information about the cells that a mechanism or a
-plan gives. All is computed in rationals and integers, rounded to the safe side. The proofs are in
-proofs/theory/workload-bounds.md.
+C has the weights, W the wanted rows, M = W' C W, and X is the information about the cells in a mechanism or a plan. All
+numbers are rationals and integers, rounded to the safe side. The proofs are in proofs/theory/workload-bounds.md.
 
-    answer          the least mean squared error of one number on a line of neighbours: only the sensitivity enters
+    answer          the least mean squared error of one number on a line of neighbours, by the sensitivity
     directions      tr(M X^-1) >= (tr sqrt(G^1/2 M G^1/2))^2 / tr(G X), where M and G are diagonal in the eigenspaces
     matrix          the same with G = diag(q)^2, from a matrix Z whose square is near diag(q) M diag(q)
     chord           min over z of F(z) = sum_T m_T / (L z)_T is at least F(z)^2 / max_S (-dF/dz_S), for every z
@@ -29,12 +28,10 @@ _MOST_BITS = 1 << 17
 
 @dataclass(frozen=True, slots=True)
 class Directions:
-    """Certificate: one individual adds to any ``up`` cells and takes from any ``down`` others.
+    """Certificate: one individual adds 1 to any ``up`` cells and takes 1 from any ``down`` others."""
 
-    G is the mean of d d' over all such d, with entries 1, -1 and 0. Where ``along`` is the place of an axis these are
-    cells of one row, and any ``rows`` rows are changed so, and ``rows_down`` others by the opposite.
-    """
-
+    # With `along`, these are cells of one row along this axis; the individual changes any `rows` rows so, and
+    # `rows_down` other rows by the opposite. G is the mean of d d' over all such changes d.
     up: int
     down: int = 0
     along: int | None = None
@@ -44,7 +41,7 @@ class Directions:
 
 @dataclass(frozen=True, slots=True)
 class MixedDirections:
-    """Certificate: changes of several kinds, each with a weight; the weights are positive and add up to 1."""
+    """Certificate: several kinds of changes, with positive weights that add up to 1."""
 
     directions: tuple[Directions, ...]
     weights: tuple[Fraction, ...]
@@ -52,62 +49,40 @@ class MixedDirections:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MatrixRoots:
-    """Certificate: weights of the cells, and near roots of the weighted matrices.
+    """Certificate: weights of the cells, and approximate roots of the weighted matrices."""
 
-    Attributes:
-        weights: q, positive integers; by value of the axes whose values are not alike, (n,).
-        roots: Symmetric integer matrix (n, n) of each part; divided by 2^bits it is Z.
-        bits: Bits of each part.
-    """
-
-    weights: tuple[int, ...]
-    roots: tuple[Array, ...] = field(repr=False)
+    weights: tuple[int, ...]  # q, positive, for each value of the axes with unlike values; (n,)
+    roots: tuple[Array, ...] = field(repr=False)  # for each part a symmetric integer matrix (n, n): Z times 2^bits
     bits: tuple[int, ...] = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class ChordShares:
-    """Certificate: a share of each family, nonnegative rationals that add up to at most 1."""
+    """Certificate: a share >= 0 of each marginal; they add up to at most 1."""
 
     shares: tuple[Fraction, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MatrixPart:
-    """M on one eigenspace of the axes whose values are alike: an integer matrix over ``denominator``.
+    """M on one eigenspace of the axes whose values are alike: an integer matrix over ``denominator``."""
 
-    M is the sum over the parts of (matrix / denominator) kron Q, with orthogonal projections Q of rank ``times``.
-    """
-
+    # M is the sum over the parts of (matrix / denominator) kron Q, with orthogonal projections Q of rank `times`.
     matrix: Array
     denominator: int
     times: int
 
 
 def variance_below(level: Level) -> Fraction:
-    """A rational just below 1/(cosh E - 1), the variance of geometric noise of this level; 0 beyond 90 000.
-
-    >>> from utmost.exact import level
-    >>> round(float(variance_below(level(1))), 9)
-    1.841347188
-    """
+    """A rational just below 1/(cosh E - 1), the variance of geometric noise of this level; 0 above 90 000."""
     low = _alpha_below(level)
     return 2 * low / (1 - low) ** 2
 
 
 def answer_below(level: Level, sensitivity: Fraction, whole: bool) -> Fraction:
-    """A rational just below the least worst mean squared error of one answer, for any mechanism and any estimate.
-
-    Args:
-        sensitivity: D, by how much one individual changes the answer.
-        whole: whether the answer takes every integer, and any two at most D apart belong to neighbours.
-
-    D^2/(cosh epsilon - 1) always; where ``whole``, also the variance of the staircase on the reals, less 1/12.
-
-    >>> from utmost.exact import level
-    >>> [round(float(answer_below(level(1), Fraction(D), True)), 4) for D in (1, 2)]
-    [1.8413, 7.5891]
-    """
+    """A rational just below the least worst-case mean squared error of one answer, by any mechanism."""
+    # D^2/(cosh epsilon - 1) always. If the answer takes every integer, and integers at most D apart belong to
+    # neighbours (`whole`), also the variance of the staircase on the reals, less 1/12.
     steps = sensitivity**2 * variance_below(level)
     if not whole or sensitivity < 2:
         return steps
@@ -117,28 +92,26 @@ def answer_below(level: Level, sensitivity: Fraction, whole: bool) -> Fraction:
 
 
 def mixed(certificate: Directions | MixedDirections) -> list[tuple[Directions, Fraction]]:
-    """Changes with their weights."""
+    """The changes of a certificate with their weights."""
     if isinstance(certificate, Directions):
         return [(certificate, Fraction(1))]
     weights = certificate.weights
     if len(weights) != len(certificate.directions) or any(weight <= 0 for weight in weights) or sum(weights) != 1:
-        raise PromiseBroken("the weights of changes must be positive and add up to 1", came="others")
+        raise PromiseBroken("the weights of changes must be positive and add up to 1", came="other weights")
     return list(zip(certificate.directions, weights, strict=True))
 
 
 def directions_below(
     blocks: VarianceComponents, spectrum: Sequence[Fraction], certificate: Directions | MixedDirections
 ) -> Fraction:
-    """A rational just below (sum_T sqrt(m_T dim_T g_T))^2, where all cells are alike.
-
-    g_T is the eigenvalue of G on T: (up - down)^2/n on the total, ((up + down) - (up - down)^2/n)/(n - 1) elsewhere,
-    in the mean over mixed directions. For up = 1, down = 0 all are 1/n, and this is the constant Gamma. Along an axis n
-    is its size, the total is that along it, and the rows, which are alike, have such a factor of their own.
-    """
+    """A rational just below (sum_T sqrt(m_T dim_T g_T))^2, where all cells are alike; m_T is the spectrum."""
+    # g_T is the eigenvalue of G on T: (up - down)^2/n on the total, else ((up + down) - (up - down)^2/n)/(n - 1); for
+    # mixed directions the mean. For up = 1, down = 0 all g_T are 1/n, and the bound is the constant Gamma. Along an
+    # axis n is its size, the total is that along the axis, and the rows, which are alike, have another such factor.
     changes = mixed(certificate)
     along = changes[0][0].along
     if any(change.along != along for change, _ in changes):
-        raise PromiseBroken("all changes must be along one axis", came="several")
+        raise PromiseBroken("all changes must be along one axis", came="several axes")
     weighed = [(factors_of(change, blocks), weight) for change, weight in changes]
     roots = Fraction(0)
     for T, square, (total, rows_total) in zip(blocks.eigenspaces, spectrum, row_totals(blocks, along), strict=True):
@@ -151,7 +124,7 @@ def directions_below(
 def factors_of(
     change: Directions, blocks: VarianceComponents
 ) -> tuple[tuple[Fraction, Fraction], tuple[Fraction, Fraction]]:
-    """The eigenvalues of G on the total and elsewhere: of the cells of a row, and of the rows."""
+    """The eigenvalues of G on the total and elsewhere, for the cells of a row, and for the rows."""
     n = blocks.cells if change.along is None else blocks.chains[change.along][-1]
     return _eigenvalues(change.up, change.down, n), _eigenvalues(change.rows, change.rows_down, blocks.cells // n)
 
@@ -164,7 +137,7 @@ def _eigenvalues(up: int, down: int, n: int) -> tuple[Fraction, Fraction]:
 
 
 def row_totals(blocks: VarianceComponents, along: int | None) -> list[tuple[bool, bool]]:
-    """Say of each eigenspace whether it stays the same within a row along an axis, and whether between rows."""
+    """For each eigenspace, whether it is constant within each row along an axis, and whether across rows."""
     lasts = [len(chain) - 1 for chain in blocks.chains]
     if along is None:
         return [(list(T) == lasts, True) for T in blocks.eigenspaces]
@@ -173,17 +146,12 @@ def row_totals(blocks: VarianceComponents, along: int | None) -> list[tuple[bool
 
 
 def matrix_below(parts: Sequence[MatrixPart], certificate: MatrixRoots) -> Fraction:
-    """A rational below Gamma = min {tr(M X^-1): X_jj <= 1} of M >= 0, from weights and near roots.
-
-    With N = diag(q) M diag(q), tr sqrt(N) >= tr Z - sqrt(n |N - Z^2|_1) by Powers and Stormer, and the trace norm is at
-    most sqrt(n) times the Frobenius norm; then Gamma >= (sum of times tr sqrt(N))^2 / (ranks sum q^2).
-
-    Raises:
-        PromiseBroken: for certificates of another shape, weights that are not positive, roots that are not symmetric.
-    """
+    """A rational below Gamma = min {tr(M X^-1): X_jj <= 1} of M >= 0, from weights and approximate roots."""
+    # With N = diag(q) M diag(q), Powers and Stormer: tr sqrt(N) >= tr Z - sqrt(n |N - Z^2|_1). The trace norm is at
+    # most sqrt(n) times the Frobenius norm. Then Gamma >= (sum of times tr sqrt(N))^2 / (ranks sum q^2).
     q, n = certificate.weights, len(certificate.weights)
     if any(weight <= 0 for weight in q) or not len(parts) == len(certificate.roots) == len(certificate.bits):
-        raise PromiseBroken("every cell must have a positive weight, and every part a root", came="others")
+        raise PromiseBroken("every cell must have a positive weight, and every part a root", came="another certificate")
     traces = Fraction(0)
     for part, root, bits in zip(parts, certificate.roots, certificate.bits, strict=True):
         if part.matrix.shape != (n, n) or root.shape != (n, n) or (root != root.T).any():
@@ -201,22 +169,17 @@ def chord_below(
     total: int | None = None,
     weight: Fraction = Fraction(1),
 ) -> Fraction:
-    """F(z)^2 / max_S g_S, which is at most K = min over the simplex of F(z) = sum_T m_T / sum_S below[T, S] m_S z_S.
-
-    By Cauchy's inequality sum m/lambda' >= (sum m/lambda)^2 / (sum m lambda'/lambda^2) for every other z', and the last
-    sum is g.z' <= max g. Quotients are rounded down in F and up in g.
-
-    Args:
-        total: Place of the family, if any, that is free beside z: then g.z' <= g_total + max g.
-        weight: Factor by which the groups of this family count more; > 0.
-    """
-    z = certificate.shares
+    """A lower bound F(z)^2 / max_S g_S on min F over the simplex, F(z) = sum_T m_T / sum_S below[T, S] m_S z_S."""
+    # By Cauchy's inequality sum m/lambda' >= (sum m/lambda)^2 / (sum m lambda'/lambda^2) for every other z', and the
+    # last sum is g.z' <= max g. With `total`, the index of a marginal with an additional free share, it is at most
+    # g_total + max g; `weight` multiplies the groups of this marginal.
+    z = certificate.shares  # quotients are rounded down in F and up in g
     if len(z) != len(blocks.families) or any(share < 0 for share in z) or sum(z) > 1:
-        raise PromiseBroken("the shares must be nonnegative, one for each family, at most 1 together", came="others")
+        raise PromiseBroken("there must be a share >= 0 of each table, at most 1 together", came="other shares")
     sizes = [Fraction(prod(c[s] for c, s in zip(blocks.chains, S, strict=True))) for S in blocks.families]
     if total is not None:
         sizes[total] *= weight
-    # One denominator for all: integers from here on.
+    # Integers from here on, over one common denominator.
     over = lcm(weight.denominator, *(share.denominator for share in z)) * lcm(
         *(square.denominator for square in spectrum)
     )
@@ -226,7 +189,7 @@ def chord_below(
     inside = blocks.below[occurring].astype(int).astype(object)
     eigenvalues = (inside * units).sum(axis=1).tolist()
     if not occurring or min(eigenvalues) <= 0:
-        raise PromiseBroken("the shares must determine every wanted answer", came="others")
+        raise PromiseBroken("the shares must determine every wanted answer", came="other shares")
     bits = 2 * max(eigenvalues).bit_length() + _ROOT_BITS
     value = sum((square << bits) // own for square, own in zip(squares, eigenvalues, strict=True))
     steps = np.array([-((-square << bits) // own**2) for square, own in zip(squares, eigenvalues, strict=True)])
@@ -237,7 +200,7 @@ def chord_below(
 
 
 def _alpha_below(level: Level) -> Fraction:
-    """A rational below alpha, so close that the variance of geometric noise has twenty digits; 0 for a huge level."""
+    """A rational below alpha; the variance of geometric noise keeps 20 correct digits. 0 for a huge level."""
     bits, enough = 128, 1 << 64
     while True:
         around = level.alpha_interval(bits)
@@ -260,12 +223,11 @@ def _distance_squared(q: Sequence[int], part: MatrixPart, root: Array, bits: int
 
 
 def _root_below(square: Fraction) -> Fraction:
-    """A rational just below the square root: to 96 bits of it."""
+    """A rational just below the square root, with 96 correct bits."""
     return _root(square)[0]
 
 
 def _root_above(square: Fraction) -> Fraction:
-    """A rational just above the square root."""
     return _root(square)[1]
 
 

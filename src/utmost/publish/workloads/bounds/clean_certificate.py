@@ -1,25 +1,24 @@
-r"""Proof that a clean table is near to the least squares, whoever found it: exact integers, and no solver.
+"""Proof that a clean table is near the least squares, from a certificate: exact integers, without a solver.
 
-Let f(z) = 1/2 sum_S q_S |A_S z - y_S|^2 over the tables z >= 0 of which public facts hold, z* the least of f, and m at
-most the least curvature of f. A certificate is the whole numbers c, the reals x = c + rest/2^bits that they are rounded
-from, and for each public sum a multiplier mu. Let g = grad f(x) + B' mu and d = z* - x. The facts are taken at B x,
-where mu says that they bind, so that mu B d <= 0; how far that moves them is stated (`CleanProof.facts_moved`). Since
-z* is the least and x is allowed, grad f(z*) (x - z*) >= 0; and f is strongly convex, so that
+Let f(z) = 1/2 sum_S q_S |A_S z - y_S|^2 over the tables z >= 0 for which public facts hold, z* the minimum of f, and m
+a lower bound on the curvature of f. A certificate has the integer cells c; the real cells x = c + rest/2^bits, of which
+c is a rounding; and a multiplier mu for each public sum. Let g = grad f(x) + B' mu and d = z* - x. Each fact for which
+mu is not 0 is moved to its value B x, so that mu B d <= 0; the largest move is stated (`CleanProof.facts_moved`). Since
+z* is the minimum and x is allowed, grad f(z*) (x - z*) >= 0. f is strongly convex, so that
 
     m |d|^2 <= (grad f(x) - grad f(z*)) (x - z*) <= grad f(x) (x - z*) <= -g d,
+    m/2 |d|^2 <= sum over cells of -g_i d_i - m/2 d_i^2, each at most its largest value for d_i within its bounds.
 
-    m/2 |d|^2 <= sum over cells of -g_i d_i - m/2 d_i^2, each at most its largest for d_i within its bounds.
+Without bounds near x this gives |d| <= |g|/m; a cell at a bound against which g presses it adds nothing. Every number
+here is an integer over one denominator; `CleanProof.residual` is the bound on |d|, rounded up to three digits.
 
-With no bound near that is |g|/m for |d|; a cell at its bound, which g presses against it, adds nothing. Every number
-here is an integer over one denominator, so `residual` is that bound of |d|, rounded up in its third digit.
-
-Where m is 0, as of overlapping marginals, many tables are least, and all have the same measured sums. Of these, and of
-no cell, the bound is then:
+If m is 0, as for overlapping marginals, many tables are minima, and all have the same measured sums. The bound is then
+on these sums, and not on cells:
 
     sum_S q_S |A_S d|^2 = (grad f(x) - grad f(z*)) (x - z*) <= -g d <= sum over g_i > 0 of g_i (x_i - least of x_i)
-                                                            + (largest -g_i) T - sum over g_i < 0 of -g_i x_i,
+                          + (largest -g_i) T - sum over g_i < 0 of -g_i x_i,
 
-with T at least the total of z*, which follows from f(z*) <= f(x): |A_S z* - y_S|^2 <= 2 f(x)/q_S.
+with an upper bound T on the total of z*, which follows from f(z*) <= f(x): |A_S z* - y_S|^2 <= 2 f(x)/q_S.
 """
 
 from collections.abc import Mapping
@@ -38,32 +37,26 @@ from utmost.publish.workloads.reconstruction.public_facts import PublicFacts
 from utmost.tables.axes.domain import Domain, Family
 
 MeasuredSums = Mapping[Family, tuple[NDArray[Any], int]]
-"""The sums of each measured family: integers, and their divisor."""
+"""The sums of each measured marginal: integers, and their divisor."""
 
-_BITS, _MILD = 40, 20  # digits of a cell behind the point; curvatures 2^20 apart need no more of them
-_LARGEST, _MOST_BITS = 1 << 340, 600  # of cells and bits behind the point: sums are floats still, beside infinite ends
-_DIGITS = 3  # of a figure that is stated
+_BITS, _MILD = 40, 20  # bits behind the point of a cell; enough for curvatures with ratio 2^20
+_LARGEST, _MOST_BITS = 1 << 340, 600  # limits of a cell, and of bits: sums are then finite floats
+_DIGITS = 3  # digits of the bounds in a certificate
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CleanCertificate:
-    """Whole cells, the real ones that they are rounded from, and what public sums are worth there.
+    """The integer cells, the real cells, and the multipliers of public sums."""
 
-    Attributes:
-        cells: integers, of the domain's shape.
-        bits: the real cells are cells + rest / 2^bits.
-        rest: integers, of the domain's shape.
-        multipliers: One integer for each sum of each public family of sums of several cells, over 2^bits: above 0
-            where the most that it may be binds, below 0 where the least does.
-    """
-
-    cells: NDArray[Any] = field(repr=False)
-    bits: int
+    cells: NDArray[Any] = field(repr=False)  # cells and rest are integers of the domain's shape
+    bits: int  # the real cells are cells + rest / 2^bits
     rest: NDArray[Any] = field(repr=False)
+    # For each public marginal of sums of several cells an integer for each sum, over 2^bits: above 0 where the upper
+    # bound of the sum binds, below 0 where the lower bound binds.
     multipliers: Mapping[Family, NDArray[Any]]
 
     def facts(self, domain: Domain) -> dict[str, Any]:
-        """The certificate as JSON values: integers as text, one behind the other."""
+        """The certificate as JSON values; integers as one text."""
         return {
             "cells": _text(self.cells),
             "bits": self.bits,
@@ -76,25 +69,21 @@ class CleanCertificate:
 
     @classmethod
     def of_facts(cls, domain: Domain, facts: Any) -> "CleanCertificate":
-        """The certificate that JSON values describe.
-
-        Raises:
-            BadTable: for anything but a certificate.
-        """
+        """Read and check a certificate from JSON values."""
         try:
             if set(facts) != {"cells", "bits", "rest", "multipliers"} or type(facts["bits"]) is not int:
-                raise BadTable("a certificate must have cells, bits, rest and multipliers", came="others")
+                raise BadTable("a certificate must have cells, bits, rest and multipliers", came="other entries")
             if not 0 < facts["bits"] <= _MOST_BITS:
-                raise BadTable(f"bits must be in 1..{_MOST_BITS}", came="others")
+                raise BadTable(f"bits must be in 1..{_MOST_BITS}", came="another number")
             multipliers: dict[Family, NDArray[Any]] = {}
             for row in facts["multipliers"]:
                 family = domain.family([*row["family"]])
                 if set(row) != {"family", "values"} or family in multipliers:
-                    raise BadTable("multipliers must have a family, each once, and values", came="others")
+                    raise BadTable("multipliers must have a family, each once, and values", came="other entries")
                 multipliers[family] = _integers(row["values"], domain.group_shape(family))
             cells, rest = (_integers(facts[name], domain.shape) for name in ("cells", "rest"))
             if not np.all(np.abs(cells) < _LARGEST):
-                raise BadTable("the cells of a clean table must be below 2^340", came="more")
+                raise BadTable("the cells of a clean table must be below 2^340", came="a larger cell")
             return cls(cells, facts["bits"], rest, multipliers)
         except UtmostError:
             raise
@@ -104,20 +93,12 @@ class CleanCertificate:
 
 @dataclass(frozen=True, slots=True)
 class CleanProof:
-    """The bound that a certificate proves.
+    """The bounds that a certificate proves."""
 
-    Attributes:
-        residual: no real cell lies farther from the least squares, nor do all of them together: the root of the sum of
-            their squares. Where the cells are open, the same of the measured sums of each marginal.
-        facts_moved: so far public sums are moved at most, in the least squares that is meant.
-        largest_move: the farthest that rounding moved a measured sum.
-        cell_move: the farthest that it moved a cell.
-    """
-
-    residual: Fraction
-    facts_moved: Fraction
-    largest_move: Fraction
-    cell_move: Fraction
+    residual: Fraction  # bound on |x - z*|; if cells are not determined, on the measured sums of each marginal
+    facts_moved: Fraction  # the most that a public sum was moved for z*
+    largest_move: Fraction  # the most that rounding moved a measured sum
+    cell_move: Fraction  # the most that rounding moved a cell
 
 
 def certificate_of(
@@ -127,18 +108,11 @@ def certificate_of(
     multipliers: Mapping[Family, Floats],
     facts: PublicFacts | None = None,
 ) -> CleanCertificate:
-    """The certificate of whole cells, from real ones and multipliers that some solver found.
-
-    Args:
-        cells: integers.
-        near: the real cells that they are rounded from, as integers and what is left, moved into their bounds here.
-        multipliers: Integers of each public family of sums of several cells.
-        facts: the public facts.
-    """
+    """The certificate of integer cells, from real cells nearby (integers and remainders) and a solver's multipliers."""
     least, largest = map(int, reconstruction.curvatures)
     bits = min(_MOST_BITS, _BITS + max(0, (largest // max(1, least)).bit_length() - _MILD))
     unit, (whole, left) = 1 << bits, near
-    # A domain without axes has one cell, of which arithmetic makes a number.
+    # A domain without axes has one cell: arithmetic turns its array into a number.
     reals = whole.astype(object) * unit + _scaled(left, bits).reshape(whole.shape)
     lower, upper = _ends(reconstruction.domain, facts)
     reals = np.asarray(np.minimum(np.maximum(reals, lower * unit), upper * unit), dtype=object)
@@ -151,24 +125,17 @@ def certificate_of(
 def proof_of(
     reconstruction: SumSquares, measured: MeasuredSums, certificate: CleanCertificate, facts: PublicFacts | None = None
 ) -> CleanProof:
-    """The bound that a certificate proves for its cells: exact, and without a solver.
-
-    Raises:
-        BadTable: for cells that are negative or of which a public fact does not hold, real cells beyond their bounds,
-            and multipliers of sums that are not public.
-
-    Cost: some passes over the cells in Python's integers: a second for 10^5 cells.
-    """
+    """Check a certificate and return the bounds that it proves; about a second for 10^5 cells."""
     domain, unit = reconstruction.domain, 1 << certificate.bits
     cells, rest = certificate.cells.astype(object), certificate.rest.astype(object)
     if np.any(cells < 0):
-        raise BadTable("the cells of a clean table must not be negative", came="one that is")
+        raise BadTable("the cells of a clean table must not be negative", came="a negative cell")
     if facts is not None and not facts.hold(cells):
-        raise BadTable("public facts must hold of the cells", came="cells of which one does not")
+        raise BadTable("public facts must hold for the cells", came="a fact that does not hold")
     reals = np.asarray(cells * unit + rest, dtype=object)
     lower, upper = (np.asarray(end * unit, dtype=object) for end in _ends(domain, facts))
     if not np.all((lower <= reals) & (reals <= upper)):
-        raise BadTable("real cells must keep to their bounds", came="one that does not")
+        raise BadTable("real cells must lie within their bounds", came="a cell outside its bounds")
     curvature = int(reconstruction.curvatures[0])
     shared = lcm(*(divisor for _, divisor in measured.values()))
     slope, off, known = np.full(domain.shape, 0, dtype=object), 0, dict[Family, Fraction]()
@@ -207,11 +174,7 @@ def proof_of(
 
 
 def rounded_up(number: Fraction) -> Fraction:
-    """The least number of three digits that is not below a number >= 0.
-
-    >>> rounded_up(Fraction("0.0012341")), rounded_up(Fraction(2)), rounded_up(Fraction(99_911))
-    (Fraction(31, 25000), Fraction(2, 1), Fraction(100000, 1))
-    """
+    """The least number of three digits that is >= a number >= 0."""
     if number == 0:
         return number
     step, ten = Fraction(1), Fraction(10)
@@ -223,7 +186,7 @@ def rounded_up(number: Fraction) -> Fraction:
 
 
 def _ends(domain: Domain, facts: PublicFacts | None) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The least and the largest that each cell may be; infinite ones as a float."""
+    """The lower and the upper bound of each cell; infinite bounds are floats."""
     if facts is not None:
         return facts.ends
     return np.full(domain.shape, 0, dtype=object), np.full(domain.shape, np.inf, dtype=object)
@@ -232,25 +195,23 @@ def _ends(domain: Domain, facts: PublicFacts | None) -> tuple[NDArray[Any], NDAr
 def _facts_moved(
     domain: Domain, facts: PublicFacts | None, family: Family, values: NDArray[Any], reals: NDArray[Any], unit: int
 ) -> int:
-    """How far the bounds of a family's sums must be moved to where the real cells have them, in parts of a cell."""
+    """The most that bounds of a marginal's sums must be moved to the sums of the real cells, over 1/unit."""
     if facts is None or family not in facts.bounds or family == domain.finest:
-        raise BadTable("multipliers must be of public sums of several cells", came="others")
+        raise BadTable("multipliers must be of public sums of several cells", came="other sums")
     low, high = (end.astype(object).ravel() * unit for end in facts.bounds[family])
     sums, values = domain.sums(reals, family).ravel(), values.ravel()
-    # Where a multiplier binds its bound must be the sum; elsewhere the sum must be within both.
+    # Where a multiplier is not 0, its bound must equal the sum; elsewhere the sum must lie within both bounds.
     beyond = [np.maximum(low - sums, 0), np.maximum(sums - high, 0)]
     above, below = values > 0, values < 0
     if (high[above] == np.inf).any() or (low[below] == -np.inf).any():
-        raise BadTable("a multiplier must be of a bound that is there", came="one of none")
+        raise BadTable("a multiplier must be of a finite bound", came="an infinite bound")
     binding = [np.abs(sums[above] - high[above]), np.abs(sums[below] - low[below])]
     return int(max(part.max(initial=0) for part in (*beyond, *binding)))
 
 
 def _distance(slope: Any, rooms: tuple[Any, Any], scales: tuple[int, int, int]) -> Fraction:
-    """The bound of the distance from the least squares; slopes are over unit * shared, rooms over unit.
-
-    2 m (unit shared)^2 times what a cell adds is gain^2, or 2 m gain room - (m room)^2 where its bound comes first.
-    """
+    """The bound on |d|; slopes are over unit * shared, distances to the bounds (rooms) over unit."""
+    # 2 m (unit shared)^2 times the term of a cell is gain^2, or 2 m gain room - (m room)^2 where its bound comes first.
     (unit, shared, curvature), added = scales, 0
     for side, space in zip((slope, -slope), rooms, strict=True):
         gain, room = (np.asarray(numbers, dtype=object).ravel() for numbers in (np.maximum(side, 0), space))
@@ -265,14 +226,14 @@ def _distance(slope: Any, rooms: tuple[Any, Any], scales: tuple[int, int, int]) 
 
 
 def _rise(slope: NDArray[Any], reals: NDArray[Any], lower: NDArray[Any], total: Fraction) -> Fraction:
-    """The most by which f may fall from here, where nothing but the total bounds the cells that would grow."""
+    """The most by which f may fall from x, where only the total bounds the cells that would grow."""
     falls = np.asarray(np.maximum(-slope, 0), dtype=object)
     down = int((np.asarray(np.maximum(slope, 0), dtype=object) * (reals - lower)).sum())
     return max(Fraction(0), down + int(np.max(falls)) * total - int((falls * reals).sum()))
 
 
 def _root_above(number: Fraction) -> Fraction:
-    """A number not below the root, within 2^-40 of it relative, or the root where it is rational."""
+    """A number >= the root, with a relative error below 2^-40; the root itself if it is rational."""
     numerator, denominator = number.numerator, number.denominator
     shift = max(0, 80 - numerator.bit_length() + denominator.bit_length()) if numerator else 0
     shift += shift % 2
@@ -283,7 +244,7 @@ def _root_above(number: Fraction) -> Fraction:
 
 
 def _scaled(values: Floats, bits: int) -> NDArray[Any]:
-    """The integers nearest to numbers times 2^bits, in a row."""
+    """The integers nearest to values * 2^bits, as one row."""
     return objects(int(number) for number in np.rint(np.ldexp(np.asarray(values, np.float64).ravel(), bits)).tolist())
 
 
@@ -292,11 +253,11 @@ def _text(numbers: NDArray[Any]) -> str:
 
 
 def _integers(text: Any, shape: tuple[int, ...]) -> NDArray[Any]:
-    """Integers from text, each written in the one way that Python writes it."""
+    """Read integers from text; refuse any other spelling than Python's."""
     words = text.split(" ")
     numbers = objects(int(word) for word in words)
     if any(abs(number) >= _LARGEST << _MOST_BITS for number in numbers.tolist()):
-        raise BadTable("integers of a certificate must be below 2^940", came="one above")
+        raise BadTable("integers of a certificate must be below 2^940", came="a larger integer")
     if _text(numbers) != text or numbers.size != int(np.prod(shape)):
-        raise BadTable("a certificate must have an integer for each cell and each public sum", came="others")
+        raise BadTable("a certificate must have an integer for each cell and each public sum", came="another number")
     return numbers.reshape(shape)

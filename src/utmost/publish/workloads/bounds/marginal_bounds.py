@@ -1,15 +1,16 @@
-r"""How small the error of many marginal tables could be with one level a table: a bound by tangents, and its check.
+"""A lower bound on the error of many marginals with one level for each table, by tangents, and its check.
 
-With levels e_S of the measured families S, together at most E, and n_T the fewest sums of a family that T lies in,
+With levels e_S of the measured marginals S, together at most E, and n_T the fewest sums of a marginal that T lies in,
 
     mu_T / l_T >= mu_T n_T / sum of p(e_S) >= mu_T n_T v(sum of e_S),    over the S that T lies in,
 
-for p is superadditive. The right side is convex in the levels, so that it lies above its tangent at any E_T, and with
+because p is superadditive. The right side is convex in the levels, so that it lies above its tangent at any E_T. With
 slopes s_T the error is at least
 
     sum of mu_T n_T (v(E_T) + s_T E_T)  -  E max over S of (sum of mu_T n_T s_T over the T in S).
 
-**Every choice of E_T is a certificate.** The chord of p, that bounds few families well, is 20 to 5000 times off here.
+**Every choice of E_T is a certificate.** The chord of p, which bounds the error of few marginals well, is 20 to 5000
+times too small here.
 """
 
 from collections.abc import Sequence
@@ -39,7 +40,7 @@ _STEP = 1 << 40
 
 @dataclass(frozen=True, slots=True)
 class TangentLevels:
-    """Certificate: for each space in which a wanted answer lies, in order, the level at which its term is bounded."""
+    """Certificate: for each wanted space, in order, the level of its tangent."""
 
     levels: tuple[Fraction, ...]
 
@@ -47,13 +48,7 @@ class TangentLevels:
 def tangents_below(
     workload: Workload, families: Sequence[Family], level: Level, room: Room, certificate: TangentLevels
 ) -> Fraction:
-    """A rational below the error of every plan that measures these families with one level each.
-
-    Args:
-        workload: over a domain of even levels.
-        families: Families that may be measured.
-        level: Level at share 1; shares are as ``room`` says.
-    """
+    """A rational below the error of every plan that measures these marginals with one level each."""
     weights, spaces = wanted_spaces(workload), MarginalSpaces.of(workload.domain, families)
     if len(certificate.levels) != len(weights) or any(own <= 0 for own in certificate.levels):
         raise PromiseBroken("there must be a positive level for each space", came=f"{len(certificate.levels)} levels")
@@ -62,11 +57,11 @@ def tangents_below(
     for (space, weight), own in zip(weights.items(), certificate.levels, strict=True):
         places = spaces.covers.get(space)
         if places is None:
-            raise PromiseBroken("the families must determine every wanted answer", came="others")
+            raise PromiseBroken("the tables must determine every wanted answer", came="other tables")
         scale = weight * min(spaces.sums[place] for place in places)
         alpha = Level.of_epsilon(own).alpha_interval(2 * _DIGITS)
         value, flat = 2 * alpha.lower / (1 - alpha.lower) ** 2, _slope(alpha.lower)
-        # Down what is gained, up what is paid: the difference stays below.
+        # The first term is rounded down, the subtracted term up: the difference stays below the bound.
         gained += _rounded(scale * (value + flat * own), up=False)
         steep = _rounded(scale * _slope(alpha.upper), up=True)
         for place in places:
@@ -77,8 +72,7 @@ def tangents_below(
 
 
 def tangent_levels(workload: Workload, families: Sequence[Family], level: float, room: Room) -> TangentLevels | None:
-    """Levels at which the bound is large: near the optimum of the convex problem, by descent. None where the families
-    do not determine every wanted answer."""
+    """Levels at which the bound is large, by descent; None where the marginals do not determine every answer."""
     errors = MarginalErrors.of(workload, families)
     if errors.undetermined() is not None:
         return None
@@ -89,34 +83,34 @@ def tangent_levels(workload: Workload, families: Sequence[Family], level: float,
 
     def of_spaces(parts: Floats) -> Floats:
         each = (whole * (parts + free))[errors.columns]
-        # A space that nobody measures has no precision, and no infinite slope.
+        # A space that is not measured would have precision 0, and an infinite slope.
         return np.maximum(np.bincount(errors.rows, weights=each, minlength=len(scales)), 1e-12 * whole)
 
-    # Squares of any numbers, divided by their sum, are shares: nothing has to be kept positive.
+    # Squares of any numbers, divided by their sum, are shares: no constraint is needed.
     def slope(roots: Floats) -> tuple[float, Floats]:
         squares = roots * roots
         total = squares.sum()
         parts, own = squares / total, of_spaces(squares / total)
         terms = scales / precision(own)
-        # From 650 on sinh would overflow, and the term is 0.
+        # Above 650 sinh would overflow, and the term is 0.
         steep = terms * np.sinh(np.minimum(own, 650.0)) / precision(own)
         down = -whole * np.bincount(errors.columns, weights=steep[errors.rows], minlength=len(roots))
         return float(terms.sum()) / unit, (down - down @ parts) / total * 2 * roots / unit
 
     tops = np.zeros(len(families))
     np.maximum.at(tops, errors.columns, (scales ** (1 / 3))[errors.rows])
-    start = tops / tops.sum() + 1e-6  # a root of 0 would never leave it: its slope is 0
+    start = tops / tops.sum() + 1e-6  # the descent would never leave a root of 0, where the slope is 0
     unit = float((scales / precision(of_spaces(start / start.sum()))).sum())
     roots = descended(slope, np.sqrt(start * len(start)), 2000)
     own = of_spaces(roots * roots / (roots * roots).sum())
-    # Any positive levels prove a bound: short ones near the best.
+    # Any positive levels prove a bound: here short numbers near the best levels.
     exponent = int(np.floor(np.log2(whole)))
     step = Fraction(2) ** exponent / _STEP
     return TangentLevels(tuple(max(1, round(number / float(step))) * step for number in own.tolist()))
 
 
 def wanted_spaces(workload: Workload) -> dict[MarginalSpace, Fraction]:
-    """The spaces in which some answer lies, each with mu_T, weighted."""
+    """The spaces T with mu_T > 0, and the weighted mu_T."""
     wanted: dict[MarginalSpace, Fraction] = {}
     for part, energies in zip(workload.parts, part_energies(workload), strict=True):
         for space, energy in energies.items():
@@ -125,12 +119,12 @@ def wanted_spaces(workload: Workload) -> dict[MarginalSpace, Fraction]:
 
 
 def _slope(alpha: Fraction) -> Fraction:
-    """-v'(E) = sinh E / (cosh E - 1)^2, where alpha = exp(-E): it falls as E grows."""
+    """-v'(E) = sinh E / (cosh E - 1)^2, with alpha = exp(-E); it falls in E."""
     return 2 * alpha * (1 + alpha) / (1 - alpha) ** 3
 
 
 def _rounded(number: Fraction, *, up: bool) -> Fraction:
-    """A number to 96 binary digits, to the safe side."""
+    """A number rounded up or down to 96 binary digits."""
     shift = _DIGITS - number.numerator.bit_length() + number.denominator.bit_length()
     scaled = number * Fraction(2) ** shift
     return Fraction(-(-scaled.numerator // scaled.denominator) if up else scaled.numerator // scaled.denominator) / (

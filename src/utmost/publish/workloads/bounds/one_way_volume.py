@@ -1,18 +1,18 @@
-r"""A lower bound by volume for all one-way tables of a domain and their total, where epsilon is small.
+"""A lower bound on the error of all one-way tables of a domain and their total, by volume, for small epsilon.
 
-An individual is in one group of each table, so that tables x^1, x^2, ... of one total t lie in the hull K of what one
-individual may change, and of its opposite, where for each of them
+An individual is in one group of each table. So tables x^1, x^2, ... with one total t lie in the hull K of the changes
+by one individual and their opposites if, for each table,
 
-    add-remove                        the sizes of x^a add up to at most 1,
-    change-one, nothing lowered       its positive part adds up to at most 1, and its negative part.
+    add-remove                        the absolute values of x^a add up to at most 1,
+    change-one, nothing lowered       its positive part adds up to at most 1, and so does its negative part.
 
-Given t the tables are independent. Those of n groups whose positive part adds up to at most p, and whose negative part
-to p - t, have the volume
+Given t, the tables are independent. Tables of n groups whose positive part adds up to at most p, and whose negative
+part adds up to at most l = p - t, have the volume
 
-    V_n(p, l) = sum over k < n of C(n-1, k)^2 p^k l^(n-1-k) / (n-1)!,          l = p - t,
+    V_n(p, l) = sum over k < n of C(n-1, k)^2 p^k l^(n-1-k) / (n-1)!,
 
-so that vol K is the integral of a polynomial, a rational number. For any mechanism, with m dimensions, M the matrix of
-the weighted error and r the radius of the ball of the volume of M^(1/2) K,
+so that vol K is the integral of a polynomial, a rational number. Let m be the number of dimensions, M the matrix of the
+weighted error, and r the radius of the ball with the volume of M^(1/2) K. For any mechanism
 
     epsilon^2 error  >=  m (m + 1) r^2        in the limit of small epsilon.
 
@@ -27,27 +27,12 @@ from utmost.core.privacy.unit import Unit
 from utmost.publish.workloads.measuring.axis_sums import Groups
 from utmost.publish.workloads.workload import Workload
 
-_ROUNDED = 1 - 1e-9  # logarithms of floats are not exact
+_ROUNDED = 1 - 1e-9  # for the rounding errors of logarithms
 _MOST_GROUPS = 2000
 
 
 def one_way_bound(workload: Workload, unit: Unit) -> float | None:
-    """The limit of epsilon^2 times the weighted error, as epsilon goes to 0, that no mechanism is below.
-
-    Args:
-        workload: the sums that are wanted.
-        unit: Unit of privacy.
-
-    Returns:
-        The bound; None for other than one-way tables and a total, and for individuals who are in several cells.
-
-    Cost: the square of the number of groups.
-
-    >>> from utmost.workloads import Domain
-    >>> domain = Domain({name: range(5) for name in "abcdefghij"})
-    >>> round(one_way_bound(Workload(domain, {name: 1 for name in domain.columns}), Unit(1, 1)), 1)
-    595.5
-    """
+    """A lower bound on lim epsilon^2 * error of any mechanism; None unless one-way tables and a total are wanted."""
     if unit.cells != 1 or unit.in_all is not None or unit.exactly or unit.is_shared or unit.is_distinct:
         return None
     if unit.neighbours == "change-one" and not unit.nonnegative:
@@ -70,7 +55,7 @@ def one_way_bound(workload: Workload, unit: Unit) -> float | None:
     if not sizes or sum(sizes) > _MOST_GROUPS:
         return None
     m = 1 + sum(size - 1 for size in sizes)
-    # M in the coordinates t and, of each table, all groups but the last one: the last is t less the others.
+    # M in the coordinates t and all groups of each table but the last: the last is t minus the others.
     of_t = of_total + sum((weight / size**2 for weight, size in zip(weights.values(), sizes, strict=True)), Fraction(0))
     determinant = _log(of_t) + sum(
         (size - 1) * _log(weight / size) + log(size) for weight, size in zip(weights.values(), sizes, strict=True)
@@ -82,16 +67,8 @@ def one_way_bound(workload: Workload, unit: Unit) -> float | None:
 
 
 def one_way_volume(sizes: Sequence[int], *, is_joined: bool) -> Fraction:
-    """The volume of K in units of the lattice of integer tables.
-
-    Args:
-        sizes: Number of groups of each table.
-        is_joined: Whether a record is replaced.
-
-    >>> str(one_way_volume([2, 2], is_joined=False)), str(one_way_volume([2], is_joined=True))
-    ('2', '3')
-    """
-    if is_joined:  # p = 1 and l = 1 - t for t >= 0, and the same below
+    """The volume of K over that of a cell of the integer lattice; ``is_joined`` where a record is replaced."""
+    if is_joined:  # p = 1 and l = 1 - t for t >= 0; symmetric for t < 0
         return 2 * sum(
             (coefficient / (power + 1) for power, coefficient in enumerate(_product(sizes))), start=Fraction(0)
         )

@@ -1,4 +1,4 @@
-"""How small the error can be where one individual changes whole rows: integer combinations, one joint draw."""
+"""Lower bounds on the error where one individual changes whole rows: integer combinations, and one joint draw."""
 
 from fractions import Fraction
 
@@ -16,38 +16,25 @@ from utmost.publish.workloads.workload import Workload
 
 
 def integer_rows_bound(pair: PairAxis, workload: Workload, unit: Unit, level: Level) -> float | None:
-    r"""A number that no plan of integer rows is below, where one individual changes whole rows along an axis.
-
-    Independent geometric noise on integer combinations a_i of cells, linear unbiased estimates, and the sum of
-    e_i |a_i.d| at most epsilon/s = E for all d that one individual may change: (1, 1) on a row, (1, -1) on a row, and
-    such on several rows. With the information X, (1, 1) X (1, 1)' <= p(E), so in the coordinates of sums and of
-    differences, x = (x_+ + x_-, x_+ - x_-)/2, the diagonal is at most p(E)/4; and the inverse's blocks are at least the
-    blocks' inverses. So
-
-        error >= 4 (Gamma(sums) + Gamma(differences)) / p(E),
-
-    each term certified by `bounds_of`. It takes a workload that treats both columns alike; None for others, where a
-    side is not bounded, and where nothing is negative and no record replaced: then nobody changes a row by (1, -1).
-
-    >>> from utmost.exact import level
-    >>> from utmost.workloads import Domain
-    >>> pair = PairAxis.of(Domain(row=range(3), column=["a", "b"]), "column")
-    >>> wanted = Workload(pair.domain, {"row column": 1})
-    >>> round(RotatedPair(1).variance / integer_rows_bound(pair, wanted, Unit(1, 2), level(1)), 4)
-    1.0638
-    """
+    """A lower bound on the error of plans of integer rows, where one individual changes whole rows; None if unknown."""
+    # The plans: independent geometric noise on integer combinations a_i of cells, linear unbiased estimates, and
+    # sum of e_i |a_i.d| <= epsilon/s = E for all changes d: (1, 1) on a row, (1, -1) on a row, and so on several rows.
+    # Let X be the information. (1, 1) X (1, 1)' <= p(E), so that in the coordinates of sums and differences,
+    # x = (x_+ + x_-, x_+ - x_-)/2, the diagonal is at most p(E)/4; and the blocks of the inverse are at least the
+    # inverses of the blocks. So error >= 4 (Gamma(sums) + Gamma(differences)) / p(E), each term by `bounds_of`.
     instance(pair, PairAxis, "pair")
     instance(workload, Workload, "workload")
     instance(unit, Unit, "unit")
     instance(level, Level, "level")
     one_sign = unit.nonnegative and unit.neighbours == "add-remove"
-    if one_sign or not all(pair.is_alike(part) for part in workload.parts):
+    # With one sign nobody changes a row by (1, -1).
+    if one_sign or not all(pair.has_no_covariance(part) for part in workload.parts):
         return None
     if unit.cells % 2:
         raise OutOfRange("an individual must change both cells of whole rows", came=f"cells={unit.cells}")
     whole = Unit(unit.sensitivity, unit.cells // 2, unit.neighbours, nonnegative=unit.nonnegative)
     rows, at = changed_by_one(whole, level)
-    rows = Unit(rows.sensitivity, rows.cells)  # of replacements, those that change whole rows alone
+    rows = Unit(rows.sensitivity, rows.cells)  # only replacements that change whole rows
     total = Fraction(0)
     for side in pair.sides(workload):
         if side is not None:
@@ -59,19 +46,7 @@ def integer_rows_bound(pair: PairAxis, workload: Workload, unit: Unit, level: Le
 
 
 def joint_times(unit: Unit, level: Level, rows: int | None = None) -> float:
-    """The variance of one joint draw for both cells of a row, in variances of their sum and difference.
-
-    Args:
-        unit: Unit of an individual who changes both cells of whole rows.
-        level: Level of the whole release.
-        rows: Number of rows; more than one individual can change where None.
-
-    Below 1, and much below at large levels; but such a draw is made once: it cannot be relaxed. See `JointCells`.
-
-    >>> from utmost.exact import level
-    >>> [round(joint_times(Unit(1, 2), level(epsilon)), 3) for epsilon in ("1/4", 1, 2, 3)]
-    [1.0, 0.996, 0.947, 0.804]
-    """
+    """The variance of one joint draw for both cells of a row (`JointCells`), over that of their sum and difference."""
     instance(unit, Unit, "unit")
     instance(level, Level, "level")
     rows = optional(rows, integer, "rows")

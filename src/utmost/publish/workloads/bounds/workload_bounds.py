@@ -1,13 +1,14 @@
-"""How small the error of a workload can be: the lower bounds of five classes, and the search for their certificates.
+"""Lower bounds on the error of a workload for five classes of mechanisms, and the search for their certificates.
 
     per answer             any mechanism and any estimate, each answer by itself; its own worst data set
     any mechanism          any mechanism and any estimate, all answers together; the worst data set
     any unbiased           any mechanism with unbiased answers; every data set
-    any integer plan   independent geometric noise on any integer combinations of cells, linear unbiased estimates,
-                           charged by all that one individual may change
-    these families         the same on the families given
+    any integer plan       independent geometric noise on any integer combinations of cells, linear unbiased estimates,
+                           charged by all changes that one individual may make
+    these families         the same on given marginals
 
-Only certificates are searched here, in floats; the bounds themselves are what `workload_evidence` proves from them.
+Only certificates are searched here, in floats; `workload_evidence` proves the bounds from them.
+
 Source: proofs/theory/workload-bounds.md; [li2013] and [nikolov2024] for the constant Gamma.
 """
 
@@ -86,23 +87,23 @@ def bounds_of(
     *,
     together: str | None = None,
 ) -> WorkloadBounds:
-    """The lower bounds on the weighted error of a workload, each with its class and its certificate.
+    """Lower bounds on the weighted error of a workload, each for a class of mechanisms, with a certificate.
 
     Args:
-        workload: Wanted sums, and how much the error of each counts.
+        workload: Wanted sums, and the weight of the error of each.
         unit: Unit of privacy.
-        epsilon: the level of the whole release.
-        families: Families that a plan may measure; where None all of the domain, or, where these are more than 256,
-            the cells and the families that are wanted; beside other axes, of these the ones whose groups have one size.
-        together: an axis along which one individual changes all cells of one row or of several, as for `choose_plan`.
+        epsilon: Privacy level of the whole release.
+        families: Marginals that a plan may measure. None for all marginals of the domain; where these are more than
+            256, for the cells and the wanted marginals. With several axes, only marginals with groups of one size.
+        together: Axis along which one individual changes all cells of one or several rows, as for `choose_plan`.
 
     Raises:
-        NotALevel, OutOfRange: for an invalid level or families; for an axis that the domain has not, or of more
-            cells than one individual changes.
+        NotALevel, OutOfRange: for an invalid level or marginal, for an axis that the domain does not have, and for an
+            axis whose size does not divide ``unit.cells``.
 
-    Cost: families times eigenspaces, a few thousand times; where values of an axis are not alike (ranges, labels,
-    groups of several sizes), a dozen eigendecompositions of a matrix over the values of such axes, 2000 at most:
-    some 15 seconds of processor for 1024 values, and 2 to check the certificate.
+    Cost: marginals times eigenspaces, a few thousand times. Where the workload treats the values of an axis differently
+    (ranges, labels, groups of several sizes), a dozen eigendecompositions of a matrix over the values of such axes, at
+    most 2000: some 15 seconds for 1024 values, and 2 seconds to check the certificate.
 
     >>> domain = Domain(region=[*range(20)], age=[*range(50)])
     >>> wanted = Workload(domain, {"region age": 1, "region": 1, "age": 1, "": 1})
@@ -143,7 +144,7 @@ def bounds_of(
         return WorkloadBounds(workload, unit, at, chosen, first, None, None, None, None, missing, means, together)
     try:
         directions = _matrix_roots(matrix_parts(workload)) if not is_alike(workload) else None
-        # A matrix where cells are not alike; where they are, symmetry leaves two numbers to choose.
+        # Where cells are not alike the certificate is a matrix; where they are, symmetry leaves two numbers to choose.
         best = directions or _directions(workload, unit, along)
         jointly = bound("any mechanism", _TOGETHER, _together_words(unit, best, together), best)
         unbiased = bound("any unbiased", "any mechanism with unbiased answers", _unbiased_words(best, together), best)
@@ -151,7 +152,7 @@ def bounds_of(
         integer = bound("any integer plan", _INTEGER, f"{_CHARGED}; {_LINEAR}", single)
     except Unsupported as error:
         missing |= dict.fromkeys(("any unbiased", "any integer plan"), str(error))
-    # Each answer at its own worst data set may be the larger bound: both hold, and the larger one is said.
+    # Both bounds hold; the bound of each answer at its own worst data set may be larger.
     if jointly is None or jointly.value < first.value:
         jointly = bound("any mechanism", _TOGETHER, _together_words(unit, None, None))
     try:
@@ -173,7 +174,7 @@ def bounds_of(
 def _over_families(
     workload: Workload, unit: Unit, at: Level, families: Sequence[Family]
 ) -> ChordShares | TangentLevels | None:
-    """Tangents where many tables are wanted, else chords; None where the families do not determine every answer."""
+    """Tangents where many tables are wanted, else chords; None where the marginals do not determine every answer."""
     if wants_marginals(workload) or any(map(is_difference, families)):
         even, room = EvenLevels.of(workload), room_around(workload.domain, unit, families)
         measured = [even.reduced(family) for family in families]
@@ -195,7 +196,7 @@ def _families(workload: Workload, families: Iterable[Any] | None) -> tuple[Famil
 
 
 def _is_even(domain: Domain, family: Family) -> bool:
-    """Whether a family's groups have one size, so that it may be measured beside other axes."""
+    """Whether a marginal's groups have one size, so that it may be measured with several axes."""
     sizes = (axis.group_sizes(level) for axis, level in zip(domain.axes, family, strict=True))
     return all(bool((group_sizes == group_sizes[0]).all()) for group_sizes in sizes)
 
@@ -235,7 +236,7 @@ def _unbiased_words(certificate: Directions | MixedDirections | MatrixRoots, tog
 def _family_words(
     workload: Workload, unit: Unit, families: Sequence[Family], certificate: ChordShares | TangentLevels
 ) -> str:
-    """A level for each group counts only where the loads of each single cell are bounded, see the proof."""
+    """The class of the bound over given marginals; levels of single groups only where the proof allows them."""
     if isinstance(certificate, TangentLevels):
         return "the families given, with one level for each family"
     room = room_around(workload.domain, unit, families)
@@ -247,22 +248,20 @@ def _family_words(
 
 
 def _row(workload: Workload, unit: Unit, together: str) -> int:
-    """The place of an axis along which one individual changes whole rows."""
+    """The index of an axis along which one individual changes whole rows."""
     columns = workload.domain.columns
     if together not in columns:
-        raise OutOfRange("cells that change together must lie along an axis", came=repr(together), where="together")
+        raise OutOfRange("together must name an axis", came=repr(together), where="together")
     place = columns.index(together)
     if unit.cells % workload.domain.axes[place].size or unit.needs_sizes:
-        remedy = "Leave together= out, or say a unit with a bound of cells alone."
-        raise OutOfRange("an individual must change all cells of whole rows", came=repr(unit), remedy=remedy)
+        remedy = "Leave together= out, or pass a unit whose cells are a multiple of the axis' size, without in_all."
+        raise OutOfRange("with together=, the unit must be of whole rows", came=repr(unit), remedy=remedy)
     return place
 
 
 def _directions(workload: Workload, unit: Unit, along: int | None) -> Directions | MixedDirections:
-    """The mixture of two changes with the largest bound, of a few; any are a certificate.
-
-    For a given ``down`` the root of the bound is concave in ``up``, and between two changes it is in their weights.
-    """
+    """The mixture of two changes, among a few, with the largest bound; every mixture is a certificate."""
+    # For a given `down` the root of the bound is concave in `up`; for two changes it is concave in their weights.
     blocks = VarianceComponents.of(workload.domain, (), workload.eigenspaces)
     spectrum = exact_spectrum(workload, blocks)
     largest = sum(spectrum)
@@ -272,7 +271,7 @@ def _directions(workload: Workload, unit: Unit, along: int | None) -> Directions
     for own, (total, rows_total) in zip(roots, row_totals(blocks, along), strict=True):
         of_kind[int(not total), int(not rows_total)] += own
 
-    # What a mixture of changes proves, in floats: the search may be wrong, since `proven_bound` says what it is worth.
+    # The root of the bound of a mixture, in floats: only `proven_bound` is exact.
     def root(*changes: tuple[float, Directions]) -> float:
         shown = np.zeros((2, 2))
         for weight, change in changes:
@@ -302,7 +301,7 @@ def _directions(workload: Workload, unit: Unit, along: int | None) -> Directions
     ]
     plain = (0, (ranked[0], ranked[0]))
     step, pair = max(pairs, key=lambda mixture: root(*_weighted(mixture[1], mixture[0])), default=plain)
-    # A mixture must gain more than rounding to be worth a certificate.
+    # A mixture is used only if it gains more than rounding errors.
     if root(*_weighted(pair, step)) <= root((1, ranked[0])) * (1 + 1e-9):
         return ranked[0]
     return MixedDirections(pair, (Fraction(_MIXED - step, _MIXED), Fraction(step, _MIXED)))
@@ -313,7 +312,7 @@ def _weighted(pair: tuple[Directions, Directions], step: int) -> list[tuple[floa
 
 
 def _peak(function: Any, low: int, high: int) -> int:
-    """The place where a concave function of integers is largest: at the first from which it rises no more."""
+    """The argument in low..high at which a concave function of integers is largest."""
     return first_integer(low - 1, high, lambda place: function(place) >= function(place + 1))
 
 
@@ -325,10 +324,8 @@ def _chord(
     rounds: int = 20_000,
     gap: float = 1e-7,
 ) -> ChordShares | None:
-    """Shares whose certificate is near K: z_S <- z_S sqrt(g_S), until max g is near F; None where F is infinite.
-
-    At the optimum g_S = max g where z_S > 0, and F is max g, and g_total besides where that family has 1 for nothing.
-    """
+    """Shares near the best for `chord_below`: z_S <- z_S sqrt(g_S), until max g is near F; None where F is infinite."""
+    # At the optimum g_S = max g where z_S > 0, and F = max g, plus g_total if the total has a free share.
     whole = sum(spectrum)
     squares = np.array([float(square / whole) for square in spectrum])
     present = np.array([square > 0 for square in spectrum])
@@ -350,13 +347,13 @@ def _chord(
         z = z * np.sqrt(slopes / value)
         z /= z.sum()
     z = z + free
-    # Rounded down, and a little less: shares that add up to more than 1 would prove nothing.
+    # Rounded down with a margin: shares that add up to more than 1 would be no certificate.
     units = [int(share * (1 << 60)) for share in z / z.sum() * (1 - 1e-15 * len(z))]
     return ChordShares(tuple(Fraction(unit, 1 << 60) for unit in units))
 
 
 def _matrix_roots(parts: Sequence[MatrixPart]) -> MatrixRoots:
-    """Weights and near roots: y_j <- y_j X_jj, which is the diagonal of the roots, as long as the bound grows."""
+    """Weights and approximate roots: y_j <- y_j X_jj, the diagonal of the roots, while the bound grows."""
     matrices = [np.asarray(part.matrix, dtype=float) / part.denominator for part in parts]
     n = len(matrices[0])
     y, best, best_weights = np.full(n, 1 / n), 0.0, np.full(n, 1 / n)
@@ -366,10 +363,10 @@ def _matrix_roots(parts: Sequence[MatrixPart]) -> MatrixRoots:
         value = float(diagonal.sum())
         if value > best:
             best_weights = y
-        # Any weights prove a bound, so that an end too early costs some of it, and never its truth.
+        # Any weights prove a bound: an early end gives a smaller bound, which still holds.
         if value <= best * (1 + 1e-5):
             break
-        # A weight of 0 would be 0 in every round to come.
+        # A weight of 0 would stay 0.
         best, y = value, np.maximum(diagonal, 1e-12 * value) / np.maximum(diagonal, 1e-12 * value).sum()
     q = np.maximum(1, np.rint(np.sqrt(best_weights / best_weights.max()) * (1 << 20)))
     scaled = [_integers(_root(matrix, q)) for matrix in matrices]
@@ -378,14 +375,14 @@ def _matrix_roots(parts: Sequence[MatrixPart]) -> MatrixRoots:
 
 def _root(matrix: Floats, q: Floats) -> Floats:
     """The square root of diag(q) matrix diag(q)."""
-    # A near root is enough: what is proved is of the matrix that is written down, whatever its square.
+    # An approximate root is enough: the proof is about the written matrix, and bounds the error of its square.
     values, vectors = np.linalg.eigh(q[:, None] * matrix * q)
     root = (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T
     return np.asarray((root + root.T) / 2)
 
 
 def _integers(root: Floats) -> tuple[Array, int]:
-    """A matrix in units of 2^-bits, of which its largest entry has about 2^60."""
+    """A matrix in units of 2^-bits, and bits; its largest entry has about 60 bits."""
     bits = max(0, 60 - int(np.frexp(np.abs(root).max())[1]))
     integers = np.empty(root.shape, dtype=object)
     integers[:] = [[int(entry) for entry in row] for row in (root * ldexp(1.0, bits)).tolist()]

@@ -1,4 +1,4 @@
-"""Lower bounds on the error of a workload as values, and their check from workload and certificate; no solver here."""
+"""Lower bounds on the error of a workload, and their check from the workload and the certificates, without a solver."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -45,59 +45,41 @@ _CHORD_BITS = 64
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class LowerBound(Display):
-    """A number that no mechanism or plan of a class is below.
+    """A lower bound on the error of every mechanism or plan of a class."""
 
-    Attributes:
-        value: the bound, rounded down: a weighted sum of variances or mean squared errors.
-        holds_for: the class.
-        hypotheses: Hypotheses under which it is proved.
-        certificate: Evidence from which `check_lower_bounds` computes it; None where it is a closed form.
-    """
-
-    value: float
-    holds_for: str
-    hypotheses: str = field(repr=False)
+    value: float  # rounded down; a weighted sum of variances or mean squared errors
+    holds_for: str  # the class, for people
+    hypotheses: str = field(repr=False)  # the conditions of the proof, for people
+    # None where the bound is a closed form
     certificate: Directions | MixedDirections | MatrixRoots | ChordShares | TangentLevels | None = field(
         default=None, repr=False
     )
 
     def within(self, value: float) -> float:
-        """How many times the bound a value is, rounded up; inf where the bound is 0 or the value infinite."""
+        """value / bound, rounded up; inf where the bound is 0 or the value is infinite."""
         return round_up(Fraction(value) / Fraction(self.value)) if self.value > 0 and value < inf else inf
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class WorkloadBounds(Display):
-    """How small the error of a workload can be, by class; None where the class is not bounded here.
-
-    Attributes:
-        workload, unit, level: Subject of the bounds.
-        families: Families of ``these_families``.
-        per_answer: Bound for any mechanism, each answer by itself.
-        any_mechanism: Bound for any mechanism, all answers together.
-        any_unbiased: Bound for any mechanism whose answers are unbiased.
-        any_integer_plan: Bound for independent geometric noise on any integer combinations of cells.
-        these_families: Bound for the families given.
-        not_bounded: Reason for each kind that is None.
-        parts: Mean of the bound per answer over the answers of each part of the workload, in order.
-        together: the axis along which one individual changes the cells of a row; None where ``unit`` says all.
-    """
+    """Lower bounds on the error of a workload by class; None where a class has no bound."""
 
     workload: Workload = field(repr=False)
     unit: Unit
     level: Level
-    families: tuple[Family, ...] = field(repr=False)
-    per_answer: LowerBound
-    any_mechanism: LowerBound | None
-    any_unbiased: LowerBound | None
-    any_integer_plan: LowerBound | None
-    these_families: LowerBound | None
-    not_bounded: Mapping[str, str]
+    families: tuple[Family, ...] = field(repr=False)  # the marginals of `these_families`
+    per_answer: LowerBound  # any mechanism, each answer by itself
+    any_mechanism: LowerBound | None  # any mechanism, all answers together
+    any_unbiased: LowerBound | None  # any mechanism with unbiased answers
+    any_integer_plan: LowerBound | None  # independent geometric noise on integer combinations of cells
+    these_families: LowerBound | None  # plans over the given marginals
+    not_bounded: Mapping[str, str]  # for each class without a bound, the reason
+    # for each part of the workload, the mean over its answers of the bound per answer
     parts: tuple[float, ...] = field(repr=False)
-    together: str | None = None
+    together: str | None = None  # the axis along which one individual changes whole rows
 
     def each(self) -> dict[str, LowerBound]:
-        """The bounds there are, by kind."""
+        """The bounds that exist, by class."""
         bounds = {
             "per answer": self.per_answer,
             "any mechanism": self.any_mechanism,
@@ -108,7 +90,7 @@ class WorkloadBounds(Display):
         return {kind: bound for kind, bound in bounds.items() if bound is not None}
 
     def within(self, value: float) -> dict[str, float]:
-        """How many times each bound the weighted variance of a plan is, rounded up."""
+        """A plan's weighted variance over each bound, rounded up."""
         return {kind: bound.within(value) for kind, bound in self.each().items()}
 
 
@@ -117,7 +99,7 @@ def check_lower_bounds(bounds: WorkloadBounds) -> None:
     """Compute every bound again from the workload and its certificate, exactly.
 
     Raises:
-        PromiseBroken: for a bound that its certificate does not prove, and for anything but a certificate.
+        PromiseBroken: for a bound that its certificate does not prove, and for an invalid certificate.
     """
     instance(bounds, WorkloadBounds, "bounds")
     known: dict[int, Fraction] = {}
@@ -130,11 +112,11 @@ def check_lower_bounds(bounds: WorkloadBounds) -> None:
     if len(bounds.parts) != len(means) or any(
         not value <= round_down(mean) for value, mean in zip(bounds.parts, means, strict=True)
     ):
-        raise PromiseBroken("no mechanism may be below a bound per answer", came="one that is", where="parts")
+        raise PromiseBroken("the bounds of parts must be proved", came="a larger number", where="parts")
 
 
 class Bounded(NamedTuple):
-    """The subject of a bound: see `WorkloadBounds`."""
+    """The subject of a bound, see `WorkloadBounds`."""
 
     workload: Workload
     unit: Unit
@@ -144,11 +126,7 @@ class Bounded(NamedTuple):
 
 
 def proven_bound(kind: str, problem: Bounded, certificate: object, known: dict[int, Fraction]) -> Fraction:
-    """The bound that a certificate proves, as a rational rounded down.
-
-    Args:
-        known: Bounds proved by matrix certificates of this workload so far, by their identity; it is added to.
-    """
+    """The bound that a certificate proves, rounded down; ``known`` caches bounds by the certificate's identity."""
     workload, unit, level, families, together = problem
     if kind == "per answer" or (kind == "any mechanism" and certificate is None):
         means = answers_below(workload, unit, level, together)
@@ -164,17 +142,17 @@ def proven_bound(kind: str, problem: Bounded, certificate: object, known: dict[i
         reduced = [levels.reduced(family) for family in families]
         return tangents_below(levels.workload, reduced, level_of_cells(unit, level), room, certificate)
     if unit.exactly:
-        raise PromiseBroken("one individual must be able to add to a cell", came="a public total", where=kind)
+        raise PromiseBroken("this bound needs a total that is not public", came="a public total", where=kind)
     if kind == "any integer plan":
         unit, level = changed_by_one(unit, level)
     if isinstance(certificate, Directions | MixedDirections):
         _check_directions(kind, workload, unit, certificate, together)
         blocks = VarianceComponents.of(workload.domain, (), workload.eigenspaces)
         if not is_alike(workload):
-            raise PromiseBroken("directions prove a bound only where all cells are alike", came="others", where=kind)
+            raise PromiseBroken("directions need cells that are all alike", came="unlike cells", where=kind)
         constant = directions_below(blocks, exact_spectrum(workload, blocks), certificate)
     elif isinstance(certificate, MatrixRoots):
-        # Three bounds share one certificate, whose check is a product of integer matrices of thousands of rows.
+        # Three bounds have one certificate, and its check multiplies integer matrices of thousands of rows.
         if id(certificate) not in known:
             known[id(certificate)] = matrix_below(matrix_parts(workload), certificate)
         constant = known[id(certificate)]
@@ -188,15 +166,9 @@ def proven_bound(kind: str, problem: Bounded, certificate: object, known: dict[i
 
 
 def changed_by_one(unit: Unit, level: Level) -> tuple[Unit, Level]:
-    """A relation and a level by which a plan of sums is bounded.
-
-    Where a record may be replaced by its opposite, all that it can change is changed twice, and by independent
-    geometric noise a plan pays twice: it keeps half the level for one record more or less. Else the unit's own.
-
-    >>> from utmost.exact import level
-    >>> changed_by_one(Unit(1, 3, "change-one"), level(1))[1].epsilon
-    Fraction(1, 2)
-    """
+    """The unit and the level by which plans of integer combinations are bounded."""
+    # Where a record may be replaced by its opposite, every change is made twice, and with independent geometric noise a
+    # plan pays twice: such a plan spends half the level on one record more or less.
     if unit.neighbours == "add-remove" or unit.nonnegative:
         return unit, level
     return replace(unit, neighbours="add-remove"), level.scaled(Fraction(1, 2))
@@ -205,30 +177,27 @@ def changed_by_one(unit: Unit, level: Level) -> tuple[Unit, Level]:
 def chord_of(
     workload: Workload, unit: Unit, level: Level, families: Sequence[Family], blocks: VarianceComponents
 ) -> tuple[Level, int | None, Fraction]:
-    """The level up to which precision is below its chord, the family that has a share for nothing, and its weight.
-
-    With p(e) = cosh e - 1 and shares of E of at most 1, but for the total of at most 2: p(r E) <= r p(E), and
-    p(r E) <= r p(2E)/2 = r (p(E) + 2) p(E) for the total.
-    """
+    """The level at share 1 of the chord of precision; the marginal with an additional free share, and its weight."""
+    # With p(e) = cosh e - 1, shares of E at most 1, and of the total at most 2: p(r E) <= r p(E), and for the total
+    # p(r E) <= r p(2E)/2 = r (p(E) + 2) p(E).
     room = room_around(workload.domain, unit, families)
     at = level_of_cells(unit, level).scaled(room.scale)
     totals = np.flatnonzero(blocks.sizes == blocks.cells)
     variance = variance_below(at)
     if not (room.free and len(totals) and variance):
         return at, None, Fraction(1)
-    # Nothing here but the workload, the unit and the shares: the certificate cannot choose its own weight.
+    # The weight depends on the workload and the unit only: a certificate cannot choose it.
     above = -(-(1 << _CHORD_BITS) // variance)  # rounded up: a larger weight is a smaller bound
     return at, int(totals[0]), Fraction(above, 1 << _CHORD_BITS) + 2
 
 
 def level_of_cells(unit: Unit, level: Level) -> Level:
-    """The level of share 1, for what a cell changes by 1: epsilon over cells (twice where a record is replaced) and
-    sensitivity."""
+    """The level of share 1, for a change of a cell by 1."""
     return unit.per_cell(level).scaled(1 / unit.sensitivity)
 
 
 def cells_changed(workload: Workload, unit: Unit, along: int | None) -> tuple[int, int]:
-    """How many cells one individual may raise; along an axis, of a row, and in how many rows."""
+    """How many cells of a row one individual may raise, and of how many rows; without an axis all of them, and 1."""
     if along is None:
         return unit.whole_cells, 1
     size = workload.domain.axes[along].size
@@ -236,22 +205,20 @@ def cells_changed(workload: Workload, unit: Unit, along: int | None) -> tuple[in
 
 
 def place_of(workload: Workload, unit: Unit, together: str | None) -> int | None:
-    """The place of the axis along which one individual changes the cells of whole rows; None where there is none."""
+    """The index of the axis ``together`` along which one individual changes whole rows, or None."""
     if together is None:
         return None
     columns = workload.domain.columns
     if together not in columns:
-        raise PromiseBroken("cells that change together must lie along an axis", came=repr(together))
+        raise PromiseBroken("together must name an axis", came=repr(together))
     if unit.cells % workload.domain.axes[columns.index(together)].size or unit.in_all is not None:
-        raise PromiseBroken("cells that change together along an axis must be those of whole rows", came=repr(unit))
+        raise PromiseBroken("with together, the unit must be of whole rows", came=repr(unit))
     return columns.index(together)
 
 
 def is_possible(change: Directions, unit: Unit, most: int, rows: int) -> bool:
-    """Whether one individual can change so many cells of so many rows, by ``cells_changed``.
-
-    What is raised is one record, and what is lowered another, of which each is in so many rows.
-    """
+    """Whether one individual can change so many cells of so many rows, see `cells_changed`."""
+    # The raised cells belong to one record, the lowered cells to another; each record is in at most `rows` rows.
     if change.rows < 1 or change.rows_down < 0 or max(change.up, change.down) > most:
         return False
     lowers = change.down > 0 or change.rows_down > 0
@@ -260,42 +227,35 @@ def is_possible(change: Directions, unit: Unit, most: int, rows: int) -> bool:
 
 
 def of_families(unit: Unit, together: str | None) -> Unit:
-    """The unit that families are charged for where whole rows are changed.
-
-    So many cells lie in whole rows, too; those of two records need not keep apart there, so that one record more or
-    less is what such plans are bounded by.
-    """
+    """The unit by which marginals are charged where whole rows change."""
+    # The rows of two records may coincide, so that the bound is by one record more or less.
     return unit if together is None or not unit.leaves_totals else replace(unit, neighbours="add-remove")
 
 
 def _check_directions(
     kind: str, workload: Workload, unit: Unit, certificate: Directions | MixedDirections, together: str | None
 ) -> None:
-    """An individual must be able to go there."""
+    """Check that one individual can make the changes of a certificate."""
     along = place_of(workload, unit, together)
     most, rows = cells_changed(workload, unit, along)
     if any(change.along != along or not is_possible(change, unit, most, rows) for change, _ in mixed(certificate)):
-        raise PromiseBroken("an individual must be able to change so many cells", came=f"{certificate}", where=kind)
+        raise PromiseBroken("the changes must be possible for one individual", came=f"{certificate}", where=kind)
 
 
 def is_whole(unit: Unit) -> bool:
-    """Whether one individual may add every integer up to the most; not where what one cell gets another is short of."""
+    """Whether one individual may add every integer up to the sensitivity to a cell, independently of other cells."""
     return unit.sensitivity.denominator == unit.reach.denominator == 1 and not unit.is_shared
 
 
 def answers_below(workload: Workload, unit: Unit, level: Level, together: str | None = None) -> list[Fraction]:
-    """The mean over the answers of each part of a number that no mechanism is below.
-
-    Args:
-        together: the axis along which one individual changes the cells of a row, or of so many rows as the unit has.
-    """
+    """For each part, the mean over its answers of a lower bound on the answer's error by any mechanism."""
     whole = is_whole(unit)
     known: dict[int, Fraction] = {}
     means = []
     for part in workload.parts:
         total = Fraction(0)
         for (size, cells), answers in _changed_cells(part, workload, unit, together).items():
-            if unit.exactly:  # who enters one of these cells leaves another that is none of them
+            if unit.exactly:  # who enters a cell of the answer leaves a cell outside the answer
                 cells = min(cells, workload.domain.size - size)
             if not cells:
                 continue
@@ -310,7 +270,7 @@ def answers_below(workload: Workload, unit: Unit, level: Level, together: str | 
 def _changed_cells(
     part: WantedSums, workload: Workload, unit: Unit, together: str | None
 ) -> dict[tuple[int, int], int]:
-    """How many cells an answer adds up, of how many one individual changes each, and how many answers do."""
+    """The number of answers by (cells that the answer adds up, cells of these that one individual changes)."""
     domain = workload.domain
     along = place_of(workload, unit, together)
     if along is None:
@@ -326,12 +286,7 @@ def _changed_cells(
 
 
 def family_blocks(workload: Workload, families: Sequence[Family]) -> tuple[Workload, VarianceComponents]:
-    """The workload as it is said over even levels, and the block structure of these families there.
-
-    Raises:
-        Unsupported: for a family of groups of several sizes, and for one tree of such groups by itself, whose uneven
-            levels are measured, too.
-    """
+    """The workload over even levels, and the block structure of these marginals there."""
     if len(workload.domain.axes) == 1:
         return workload, VarianceComponents.of(workload.domain, families, workload.eigenspaces)
     even = EvenLevels.of(workload)
@@ -340,7 +295,6 @@ def family_blocks(workload: Workload, families: Sequence[Family]) -> tuple[Workl
 
 
 def exact_spectrum(workload: Workload, blocks: VarianceComponents) -> list[Fraction]:
-    """The workload's spectrum as rationals."""
     wanted = wanted_spaces(workload)
     lasts = [len(chain) - 1 for chain in blocks.chains]
     spaces = (
@@ -351,12 +305,12 @@ def exact_spectrum(workload: Workload, blocks: VarianceComponents) -> list[Fract
 
 
 def is_alike(workload: Workload) -> bool:
-    """Whether all cells are alike: whole families only, of axes whose groups have one size at each level."""
+    """Whether all cells are alike: the workload has only complete tables, over axes of even levels."""
     return not _unlike_axes(workload)
 
 
 def _unlike_axes(workload: Workload) -> list[int]:
-    """The axes along which the workload, or the axis itself, tells values apart."""
+    """The axes whose values differ in the workload, or in their groups' sizes."""
 
     domain = workload.domain
     along = [{part.sums[a] for part in workload.parts} for a in range(len(domain.axes))]
@@ -368,22 +322,17 @@ def _unlike_axes(workload: Workload) -> list[int]:
 
 
 def matrix_parts(workload: Workload) -> list[MatrixPart]:
-    """M, split along the axes whose values are alike, with one matrix over the values of the others.
-
-    A part of zeros stays: where nothing is wanted, information that one individual limits can still be spent.
-
-    Raises:
-        Unsupported: where these have more than 2000 values together, or fewer for many eigenspaces of the others.
-    """
+    """M split into eigenspaces of the axes with like values; each part is a matrix over the values of the others."""
+    # A part of zeros stays: information may be spent where nothing is wanted.
     domain, unlike = workload.domain, _unlike_axes(workload)
     alike = [a for a in range(len(domain.axes)) if a not in unlike]
     rows = prod(domain.axes[a].size for a in unlike)
     chains = [domain.axes[a].blocks or () for a in alike]
     if rows > MOST_ROWS or rows**3 * prod(map(len, chains)) > _MOST_WORK:
         raise Unsupported(
-            f"the bound needs a matrix over at most {MOST_ROWS} values of the axes whose values are not alike",
+            f"the bound needs a matrix over at most {MOST_ROWS} values of axes with ranges, labels or uneven groups",
             came=rows,
-            remedy="The bounds per answer and over the families given need none.",
+            remedy="The bounds per answer and over the families given need no matrix.",
         )
     grams = []
     for part in workload.parts:
@@ -392,8 +341,7 @@ def matrix_parts(workload: Workload) -> list[MatrixPart]:
             product_gram = np.kron(product_gram, part.sums[a].gram(domain.axes[a]))
         grams.append(_integers(product_gram))
     weights = [part.weight / part.answers for part in workload.parts]
-    # Integers over one denominator: the check multiplies matrices of them, which Fractions would make a thousand times
-    # slower.
+    # Integers over one denominator: the check multiplies matrices, a thousand times faster than with Fractions.
     below = lcm(*(weight.denominator for weight in weights))
     parts = []
     for T in product(*(range(len(chain)) for chain in chains)):
@@ -409,7 +357,7 @@ def matrix_parts(workload: Workload) -> list[MatrixPart]:
 def _on_eigenspace(
     sums: Sequence[AxisSums], alike: Sequence[int], chains: Sequence[Sequence[int]], T: Sequence[int]
 ) -> int:
-    """The eigenvalue of the whole families' matrix on T: on each axis the size of a group, 0 below its level."""
+    """The eigenvalue of complete tables' Gram matrix on T: the product of group sizes, 0 below a table's level."""
     eigenvalue = 1
     for a, chain, t in zip(alike, chains, T, strict=True):
         own = sums[a]
@@ -419,8 +367,7 @@ def _on_eigenspace(
 
 
 def _integers(matrix: Array) -> Array:
-    """Counts in floats, as Python integers."""
-    # Beyond it a count in floats may have been rounded, and the matrix would be another workload's.
+    # Larger counts in floats may be rounded, and then the matrix would be of another workload.
     if matrix.max() >= 2.0**53:
         raise OutOfRange("the matrix of a workload must hold numbers below 2^53", came="larger ones")
     return matrix.astype(np.int64).astype(object)

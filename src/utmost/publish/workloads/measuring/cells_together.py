@@ -1,4 +1,4 @@
-"""Which noise is the least for k cells that one individual changes together, and no other cell."""
+"""The kinds of noise for k cells that one individual changes together, and their errors."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -22,60 +22,58 @@ from utmost.errors import OutOfRange
 from utmost.publish.workloads.planning.signed_search import grouped_rows
 
 TogetherKind = Literal["independent", "rotated", "joint", "signed", "staircase", "range", "two-sided"]
-"""Noise of each cell by itself; of the sum and difference of each pair; of all cells in one draw, by their largest; of
-signed sums; and of all cells in one draw, by a staircase of the largest, or where none is lowered of the range, or of
-the largest raised part and the largest lowered part, each by itself.
+"""The kinds of noise:
+
+- "independent": noise of each cell;
+- "rotated": noise of the sum and of the difference of each pair of cells;
+- "signed": noise of signed sums of cells;
+- "joint": one draw for all cells, geometric in the largest change of a cell;
+- "staircase": one draw for all cells, a staircase in the largest change of a cell;
+- "range": one draw for all cells, a staircase in the range of the changes, where nobody lowers a cell;
+- "two-sided": one draw for all cells, by the largest rise and the largest fall of a cell.
 """
 
 RAISED: tuple[TogetherKind, ...] = ("signed", "range", "two-sided")
-"""The noise that protects an individual who lowers no cell, and nobody else."""
+"""The kinds that protect only individuals who lower no cell."""
 
 NORMS: dict[TogetherKind, Norm] = {"staircase": "max", "range": "range"}
-"""Norm of each staircase."""
+"""The norm of the changes that each staircase depends on."""
 
-# Of the level, a pair gets 7 parts where a single cell gets 4: sqrt(3) to 1 is the least in the mean, and 7/4 is near.
+# A pair's budget share is 7/4 of a single cell's: the ratio sqrt(3) minimizes the mean error, and 7/4 is near it.
 _PAIR, _SINGLE = 7, 4
-_LEAST = 1e-47  # sums of noises of stricter levels have no error bars
-_MOST_TWO_SIDED = 50  # cells, beyond which closed forms of n^2 groups take their time
+_LEAST = 1e-47  # below this epsilon, margins of sums of noises cannot be computed
+_MOST_TWO_SIDED = 50  # for more cells, the closed forms over n^2 groups take too long
 CellsLaw = IntegerLaw | RotatedPair | JointCells | SignedCells | NormStaircase | CellsDraw
-"""The law of the noise of one group of cells."""
+"""The distribution of the noise of one group of cells."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class CellsTogether(Display):
-    """One way to noise k cells.
-
-    Attributes:
-        kind: A `TogetherKind`.
-        groups: Number of cells that each law serves, in order.
-        laws: one for each group, at its share of the level.
-        shares: Share of the level for each group.
-    """
+    """Noise of k cells: groups of cells, each with a distribution and a budget share."""
 
     kind: TogetherKind
-    groups: tuple[int, ...]
-    laws: tuple[CellsLaw, ...]
-    shares: tuple[Fraction, ...]
+    groups: tuple[int, ...]  # the number of cells of each distribution
+    laws: tuple[CellsLaw, ...]  # the distribution of each group, at the group's share of the level
+    shares: tuple[Fraction, ...]  # the budget share of each group
 
     @property
     def cells(self) -> int:
-        """Number of cells."""
         return sum(self.groups)
 
     @property
     def is_relaxable(self) -> bool:
-        """Whether the release can later be relaxed without loss by this library."""
+        """Whether the release can later be relaxed without loss."""
         return all(isinstance(law, Geometric | RotatedPair | SignedCells) for law in self.laws)
 
     @property
     def is_read_back(self) -> bool:
-        """Whether the sums that were noised follow from the cells that are read off them: as many sums as cells."""
+        """Whether the released cells determine the noisy sums that they were computed from."""
         return all(not isinstance(law, SignedCells) or len(law.rows) == law.cells for law in self.laws)
 
     def at(self, level: Level, unit: Unit) -> "CellsTogether":
-        """The same signed sums, pairs and single cells, with the same shares of another level."""
+        """Return the same noise at another privacy level."""
         if not self.is_relaxable:
-            raise OutOfRange("the same sums are noised at another level", came=self.kind)
+            raise OutOfRange("noise at another level must be of a kind that can be relaxed", came=self.kind)
         spent = presence(level, unit)
         parts = list(zip(self.laws, self.shares, strict=True))
         laws = {(law, share): replaced_level(law, spent.scaled(share)) for law, share in dict.fromkeys(parts)}
@@ -83,12 +81,12 @@ class CellsTogether(Display):
 
     @property
     def mean_size(self) -> float:
-        """The mean over the cells of E|noise|."""
+        """Mean of E|noise| over the cells."""
         return self._mean(_mean_size)
 
     @property
     def variance(self) -> float:
-        """The mean over the cells of E noise^2."""
+        """Mean of E noise^2 over the cells."""
         return self._mean(_variance)
 
     def _mean(self, of: Callable[[CellsLaw], float]) -> float:
@@ -99,21 +97,21 @@ class CellsTogether(Display):
 def ways_together(
     level: Level, unit: Unit, *, relaxable: bool = False, cost: CellCost = "absolute"
 ) -> tuple[CellsTogether, ...]:
-    """The ways to noise ``unit.cells`` cells, where one individual changes these and no other cell.
+    """The kinds of noise for k = ``unit.cells`` cells, where one individual changes these k cells and no other cell.
 
     Args:
-        level: Level of all cells together.
-        unit: Unit of privacy: one individual changes each of the k cells by an integer sensitivity. Where it promises
-            ``nonnegative``, none of them down, so that signed sums are cheap.
-        relaxable: only those that can later be relaxed without loss, from the cells that are released.
-        cost: Name of the cost that is least, "absolute" or "squared".
+        level: Privacy level of all cells together.
+        unit: Unit of privacy: one individual changes each of the k cells by at most an integer sensitivity. With
+            ``nonnegative``, the individual lowers no cell, so that signed sums need less noise.
+        relaxable: True to return only kinds of noise that can later be relaxed without loss.
+        cost: Name of the expected cost of a cell: "absolute" or "squared".
 
     Returns:
-        The one of least cost first. All but "independent" need k >= 2; those of one draw, "joint", "staircase" and
-        "range" and "two-sided", cannot be relaxed.
+        Kinds of noise by ascending cost. All but "independent" need k >= 2. The kinds of one draw ("joint",
+        "staircase", "range" and "two-sided") cannot be relaxed.
 
     Raises:
-        OutOfRange: for a sensitivity that is no integer, and another cost.
+        OutOfRange: for a sensitivity that is no integer, and for another cost.
 
     Source: proofs/theory/cells-together.md.
 
@@ -128,17 +126,17 @@ def ways_together(
     instance(unit, Unit, "unit")
     relaxable, cost = truth(relaxable, "relaxable"), one_of(text(cost, "cost"), CellCost, "cost")
     if unit.sensitivity.denominator != 1:
-        raise OutOfRange("the sensitivity of cells noised together must be an integer", came=unit.sensitivity)
+        raise OutOfRange("the sensitivity must be an integer", came=unit.sensitivity)
     spent = presence(level, unit)
     ways = [_independent(spent, unit, cost, relaxable=relaxable)]
     if unit.cells >= 2:
         ways.append(_rotated(spent, unit))
         has_bars = spent.epsilon_float / float(unit.sensitivity) > _LEAST
-        if unit.nonnegative and unit.cells >= 3 and has_bars:  # of two cells the pair is what signed rows find
+        if unit.nonnegative and unit.cells >= 3 and has_bars:  # for two cells the signed sums are those of "rotated"
             ways.append(_signed(spent, unit, square=relaxable))
         if not relaxable:
             ways += _in_one_draw(spent, unit, cost)
-            # Of a sensitivity of 1 it is the range where nobody is replaced.
+            # At sensitivity 1, "two-sided" equals "range" unless records are replaced.
             if unit.nonnegative and unit.cells <= _MOST_TWO_SIDED and (unit.sensitivity > 1 or unit.leaves_totals):
                 law = two_sided(level, unit).with_best_step(cost)
                 ways.append(CellsTogether("two-sided", (unit.cells,), (law,), (Fraction(1),)))
@@ -146,24 +144,24 @@ def ways_together(
 
 
 def presence(level: Level, unit: Unit) -> Level:
-    """The level that one individual's presence may spend: a half where a record is replaced."""
+    """The privacy level for the presence of one individual: half the level where a record is replaced."""
     return level.scaled(Fraction(unit.cells, unit.charged))
 
 
 def two_sided(level: Level, unit: Unit, step: int = 1) -> CellsDraw:
-    """One draw for all cells, which nobody lowers: a replaced record moves up and down by one step at most."""
+    """Noise of one draw for all cells, where nobody lowers a cell; a replaced record raises some and lowers others."""
     return CellsDraw(level, unit.cells, unit.cells, unit.sensitivity, neighbours=unit.neighbours, step=step)
 
 
 def pair_noise(level: Level, unit: Unit) -> dict[str, float]:
-    """The variance of one cell of a pair that one individual changes together, by the kind of noise.
+    """The variance of a cell of a pair, by the kind of noise, where one individual changes both cells of the pair.
 
     Args:
-        level: Level of both cells together.
-        unit: Unit of privacy; its cells are the two.
+        level: Privacy level of both cells together.
+        unit: Unit of privacy with ``cells=2``.
 
     Raises:
-        OutOfRange: for another number of cells, and a sensitivity that is no integer.
+        OutOfRange: for another number of cells than 2, and for a sensitivity that is no integer.
 
     >>> from utmost.exact import level
     >>> {kind: round(variance, 2) for kind, variance in pair_noise(level(1), Unit(1, 2)).items()}
@@ -217,7 +215,6 @@ def _in_one_draw(spent: Level, unit: Unit, cost: CellCost) -> list[CellsTogether
 
 
 def replaced_level(law: CellsLaw, level: Level) -> CellsLaw:
-    """The geometric noise of a law at another level."""
     if isinstance(law, SignedCells):
         return SignedCells(level, law.rows, law.shares, law.sensitivity, nonnegative=law.nonnegative)
     return RotatedPair(level, law.sensitivity) if isinstance(law, RotatedPair) else Geometric(level, law.sensitivity)

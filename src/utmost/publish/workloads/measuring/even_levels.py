@@ -1,8 +1,8 @@
-"""Domains of several axes where a level's groups differ in size: planned over the other levels.
+"""Workloads over only those levels of a domain whose groups have one size.
 
-States with their airports, crossed with hours of the day: sums over states share no eigenspaces with sums over hours
-and airports, so states are not measured; but they are wanted, and each is a sum of airports. A sum over any run of
-values has a spectrum in the levels that are left, and with it a variance in closed form.
+Example: states with their airports, crossed with hours of the day. Sums over states share no eigenspaces with sums
+over hours and airports, so states are not measured. They may be wanted: each is a sum of airports. A sum over any run
+of values has a spectrum in the even levels, and so a variance in closed form.
 """
 
 from collections.abc import Mapping
@@ -19,33 +19,20 @@ from utmost.tables.axes.domain import Domain, Family
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EvenLevels:
-    """A workload said over those levels of its domain whose groups have one size; made by `of`.
+    """A workload over the levels of its domain whose groups have one size."""
 
-    Attributes:
-        workload: the same sums, over a domain without the other levels.
-        kept: Levels that are left on each axis, by their numbers in the whole domain, and "all".
-        domain: the whole domain.
-    """
-
-    workload: Workload
-    even_levels: tuple[tuple[int, ...], ...]
-    domain: Domain
+    workload: Workload  # the wanted sums over the domain without uneven levels
+    even_levels: tuple[tuple[int, ...], ...]  # for each axis, the numbers of its even levels in `domain`, and of "all"
+    domain: Domain  # the domain with all levels
 
     @classmethod
     def of(cls, workload: Workload) -> "EvenLevels":
-        """The workload over even levels; the same workload where all are even.
-
-        >>> from utmost.workloads import hierarchy
-        >>> place = hierarchy({"A": [1], "B": [2, 3]}, names=["state", "airport"])
-        >>> even = EvenLevels.of(Workload(Domain(place=place, hour=range(4)), {"state hour": 1}))
-        >>> even.workload.families, even.even_levels
-        (((0, 0),), ((0, 2), (0, 1)))
-        """
+        """Return a workload over the even levels; unchanged where all levels are even."""
         domain = workload.domain
-        even_levels = tuple(_even(axis) for axis in domain.axes)
+        even_levels = tuple(_even_levels_of(axis) for axis in domain.axes)
         if all(axis.blocks is not None for axis in domain.axes):
             return cls(workload, even_levels, domain)
-        axes = [_without(axis, levels) for axis, levels in zip(domain.axes, even_levels, strict=True)]
+        axes = [_with_only(axis, levels) for axis, levels in zip(domain.axes, even_levels, strict=True)]
         reduced = Domain({axis.levels[0]: axis for axis in axes})
         axes_of = list(zip(domain.axes, reduced.axes, even_levels, strict=True))
         parts = [
@@ -55,13 +42,13 @@ class EvenLevels:
         return cls(Workload.of_parts(reduced, parts), even_levels, domain)
 
     def whole(self, family: Family) -> Family:
-        """A family over even levels, as the whole domain has it; hat functions stay."""
+        """Return a marginal over even levels as a marginal of `domain`; hat functions stay."""
         return tuple(
             level if level < 0 else levels[level] for levels, level in zip(self.even_levels, family, strict=True)
         )
 
     def reduced(self, family: Family) -> Family:
-        """A family of the whole domain over even levels."""
+        """Return a marginal of `domain` as one over even levels, or refuse an uneven level."""
         for axis, levels, level in zip(self.domain.axes, self.even_levels, family, strict=True):
             if level >= 0 and level not in levels:
                 raise Unsupported(
@@ -75,18 +62,16 @@ class EvenLevels:
         )
 
     def reduced_shares(self, shares: Mapping[Family, Fraction]) -> dict[Family, Fraction]:
-        """Shares by families of the whole domain, over even levels; see `reduced`."""
         return {self.reduced(family): share for family, share in shares.items()}
 
 
-def _even(axis: Axis) -> tuple[int, ...]:
+def _even_levels_of(axis: Axis) -> tuple[int, ...]:
     """The levels whose groups are of one size, and "all"."""
     sizes = [axis.group_sizes(level) for level in range(len(axis.levels) + 1)]
     return tuple(level for level, group_sizes in enumerate(sizes) if (group_sizes == group_sizes[0]).all())
 
 
-def _without(axis: Axis, even_levels: tuple[int, ...]) -> Axis:
-    """The axis with these levels alone."""
+def _with_only(axis: Axis, even_levels: tuple[int, ...]) -> Axis:
     if axis.blocks is not None:
         return axis
     parts: dict[str, Any] = {
@@ -96,7 +81,7 @@ def _without(axis: Axis, even_levels: tuple[int, ...]) -> Axis:
 
 
 def _sums(sums: AxisSums, axis: Axis, reduced: Axis, even_levels: tuple[int, ...]) -> AxisSums:
-    """The same sums along an axis without its uneven levels."""
+    """Return sums along an axis as sums along the axis without its uneven levels."""
     if not isinstance(sums, Groups):
         return sums
     if sums.at in even_levels:

@@ -1,8 +1,8 @@
-"""Answers over a domain: sums of cells whose coefficients are products of one number for each value of each axis.
+"""Linear forms over a domain whose coefficients are products of one number for each value of each axis.
 
-How many women were admitted takes the coefficients 0 and 1; the sum of the ages of all who live in the north takes the
-midpoints of the bins on one axis, 0 and 1 on the other. Every number that is asked of a product form comes from its
-axes alone, never from a list of all cells.
+The number of admitted women has coefficients 0 and 1. The sum of the ages of the inhabitants of the north has the
+midpoints of the bins on one axis, and 0 and 1 on the other. Every property of a product form is computed axis by axis,
+without a list of all cells.
 """
 
 import math
@@ -24,17 +24,11 @@ from utmost.tables.axes.domain import Domain, Family, Where
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProductForm:
-    """The coefficient of a cell is the product of its values' factors, divided by the denominator.
-
-    Attributes:
-        domain: the domain.
-        factors: An integer for each value of each axis.
-        denominator: a positive integer.
-    """
+    """A linear form: the coefficient of a cell is the product of its values' factors, over the denominator."""
 
     domain: Domain
-    factors: tuple[NDArray[Any], ...] = field(repr=False)
-    denominator: int = 1
+    factors: tuple[NDArray[Any], ...] = field(repr=False)  # an integer for each value of each axis
+    denominator: int = 1  # positive
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "factors", tuple(frozen(np.array(factor, dtype=object)) for factor in self.factors))
@@ -44,25 +38,25 @@ class ProductForm:
 
     @property
     def family(self) -> Family:
-        """The coarsest family whose groups have one coefficient for all their cells."""
+        """The coarsest marginal whose groups each have one coefficient for all their cells."""
         return tuple(_level(axis, factor) for axis, factor in zip(self.domain.axes, self.factors, strict=True))
 
     @property
     def is_one_cell(self) -> bool:
-        """Whether no cell is added to another."""
+        """Whether at most one cell has a coefficient other than 0."""
         return all(np.count_nonzero(factor) <= 1 for factor in self.factors)
 
     def group_sums(self, axis: int, level: int) -> NDArray[Any]:
-        """The sums of the factors over the groups of one level of an axis."""
+        """The sums of one axis' factors over the groups of a level."""
         return np.add.reduceat(self.factors[axis], self.domain.axes[axis].group_starts(level))
 
     def energy(self, axis: int, level: int) -> Fraction:
-        """The squared length of one axis' factors after averaging over the groups of a level of equal sizes."""
+        """The squared length of one axis' factors after averaging over a level's groups, which have one size."""
         sums = self.group_sums(axis, level)
         return Fraction(int(sum(total * total for total in sums.tolist())), self.domain.axes[axis].size // len(sums))
 
     def of(self, groups: NDArray[Any], family: Family) -> Fraction:
-        """The form of an array over the groups of a family, on each of which the form's coefficients are one number."""
+        """The value of the form on an array over the groups of ``family``, if it is constant on each group."""
         rest = groups
         for axis, level, factor in zip(self.domain.axes, family, self.factors, strict=True):
             rest = np.tensordot(rest.astype(object), factor[axis.group_starts(level)], axes=([0], [0]))
@@ -70,7 +64,7 @@ class ProductForm:
 
 
 def values_of(forms: Sequence[ProductForm], groups: NDArray[Any], family: Family) -> list[Fraction]:
-    """`ProductForm.of` for several forms: what they have in common is summed once."""
+    """`ProductForm.of` for several forms; an axis with the same factors in all forms is summed once."""
     places, rest = [], groups.astype(object)
     for place in reversed(range(len(family))):
         starts = forms[0].domain.axes[place].group_starts(family[place])
@@ -89,28 +83,14 @@ def values_of(forms: Sequence[ProductForm], groups: NDArray[Any], family: Family
 
 
 LevelNumbers = str | Mapping[Any, Number] | Sequence[Number] | NDArray[Any]
-"""A number for each group of a level: in order, by label, or "midpoints" of bins."""
+"""A number for each group of a level: a list in order, a mapping from labels, or "midpoints" of bins."""
 
 Along = Mapping[str, LevelNumbers]
-"""A number for each group of a level, by the name of the level: its cells count with it."""
+"""For levels by name, the number that multiplies the cells of each group."""
 
 
 def selected(domain: Domain, where: Where, along: Along | None = None) -> ProductForm:
-    """The sum over the cells that a selection takes, each with a coefficient along some axes.
-
-    Args:
-        domain: the domain.
-        where: Selection, see `Domain.selection`.
-        along: Numbers for the groups of a level, by its name, in order or by label; of bins, also the text
-            "midpoints", where every group that the selection takes has one.
-
-    Raises:
-        OutOfRange, NotANumber: for a label or an edge that is not declared, and for other than one number a group.
-
-    >>> form = selected(Domain(age=["young", "old"], sex=["men", "women"]), {"sex": "men"}, {"age": ["1/2", 3]})
-    >>> [factor.tolist() for factor in form.factors], form.denominator
-    ([[1, 6], [1, 0]], 2)
-    """
+    """The sum over the cells of a selection, each cell times the numbers ``along`` of its groups."""
     factors = [taken.astype(np.int64).astype(object) for taken in domain.selection(where)]
     denominator = 1
     for name, numbers in ({} if along is None else along).items():
@@ -125,7 +105,7 @@ def selected(domain: Domain, where: Where, along: Along | None = None) -> Produc
 
 
 def group_of(domain: Domain, family: Family, place: tuple[int, ...] | None = None) -> ProductForm:
-    """The sum over one group of a family, by its place on each axis; the first when left out."""
+    """The sum over one group of a marginal, by the group's index on each axis (default: 0)."""
     places = (0,) * len(family) if place is None else place
     factors = []
     for axis, level, group in zip(domain.axes, family, places, strict=True):
@@ -134,30 +114,15 @@ def group_of(domain: Domain, family: Family, place: tuple[int, ...] | None = Non
 
 
 def numbers_of(axis: Axis, level: int, numbers: LevelNumbers, name: str, taken: NDArray[Any]) -> list[Fraction]:
-    """The number that each group of a level stands for, as `selected` takes them along it.
-
-    Args:
-        axis, level, name: the level, and what it is called.
-        numbers: "midpoints" of bins; a mapping from labels to numbers, where bins that it leaves out have their
-            midpoints; or a list, a number for each label, or for each that is taken.
-        taken: Whether each value of the axis is selected; a group that is not needs no number, and has 0.
-
-    Raises:
-        OutOfRange: where a label that is taken has no number, as the last bin without an end, or missing cells; and for
-            numbers of labels that there are not.
-
-    >>> from utmost.workloads import edges
-    >>> age = edges([16, 25, 45, None], missing="not stated")
-    >>> [str(number) for number in numbers_of(age, 0, {"45+": 60}, "age", np.array([1, 1, 1, 0]))]
-    ['20', '69/2', '60', '0']
-    """
+    """The number of each group of a level; 0 for groups without a number that are not ``taken``."""
+    # In a mapping, bins that are left out have their midpoints. A list has a number for each label or each label taken.
     labels = [str(label_text(label)) for label in axis.labels[level]]
     counted = [bool(any(group)) for group in np.split(np.asarray(taken), axis.group_starts(level)[1:])]
     if isinstance(numbers, Mapping):
         given = {str(label_text(label)): exact(number, name) for label, number in numbers.items()}
         if unknown := [label for label in given if label not in labels]:
             came = repr(unknown[0])
-            raise OutOfRange(f"values must name labels of {name!r}", came=came, remedy=_all(labels))
+            raise OutOfRange(f"values must name labels of {name!r}", came=came, remedy=_labels_in_words(labels))
         known = [given.get(label, middle) for label, middle in zip(labels, _midpoints(axis, level), strict=True)]
     elif isinstance(numbers, str) and numbers == "midpoints":
         known = _midpoints(axis, level)
@@ -170,7 +135,7 @@ def numbers_of(axis: Axis, level: int, numbers: LevelNumbers, name: str, taken: 
 
 
 def _listed(numbers: Any, name: str, counted: Sequence[bool]) -> list[Fraction | None]:
-    """A number for each label, or for each label that is counted, from a list."""
+    """The numbers of a list, one for each label or for each label that is counted; None for the other labels."""
     listed = list(numbers) if hasattr(numbers, "__iter__") and not isinstance(numbers, str) else []
     if len(listed) not in (len(counted), sum(counted)):
         remedy = 'Give a list, or a mapping from labels to numbers; bins also take "midpoints".'
@@ -183,7 +148,7 @@ def _listed(numbers: Any, name: str, counted: Sequence[bool]) -> list[Fraction |
 
 
 def _midpoints(axis: Axis, level: int) -> list[Fraction | None]:
-    """The middle of each group of a level of bins; None of one without an end, of missing cells, and of others."""
+    """The midpoint of each group of a level of bins, else None: open bins, missing cells, other axes."""
     groups, edges = axis.groups(level), axis.edges
     if edges is None or axis.clock is not None:
         return [None] * groups
@@ -199,7 +164,7 @@ def _midpoints(axis: Axis, level: int) -> list[Fraction | None]:
 def _without_numbers(
     axis: Axis, level: int, name: str, known: Sequence[Fraction | None], lacking: Sequence[str]
 ) -> OutOfRange:
-    """The refusal of labels without a number, with a selection that leaves them out, and an argument that has one."""
+    """The error for labels without a number; its remedy leaves the labels out or gives them numbers."""
     is_bins = axis.edges is not None and axis.clock is None
     named = " and ".join(map(repr, lacking[:_NAMED])) + (" and others" if lacking[_NAMED:] else "")
     came = f"{named}, which {'have' if lacking[1:] else 'has'} no {'midpoint' if is_bins else 'number'}"
@@ -212,7 +177,7 @@ def _without_numbers(
 
 
 def _selection_of_known(axis: Axis, level: int, known: Sequence[Fraction | None]) -> str:
-    """The labels that have a number, as `Domain.selection` reads them; nothing where the list would be long."""
+    """An argument of `Domain.selection` for the labels that have a number; "" where it would be long."""
     places = [place for place, number in enumerate(known) if number is not None]
     starts = [*axis.group_starts(level).tolist(), axis.size]
     is_run = bool(places) and places == list(range(places[0], places[-1] + 1))
@@ -223,7 +188,7 @@ def _selection_of_known(axis: Axis, level: int, known: Sequence[Fraction | None]
     return repr([str(label_text(axis.labels[level][place])) for place in places]) if 0 < len(places) <= _SHOWN else ""
 
 
-def _all(labels: Sequence[str]) -> str:
+def _labels_in_words(labels: Sequence[str]) -> str:
     return f"Its labels are {', '.join(map(repr, labels[:_SHOWN]))}{', ...' if labels[_SHOWN:] else ''}."
 
 

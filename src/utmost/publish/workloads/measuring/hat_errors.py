@@ -1,12 +1,11 @@
-"""The error of a workload where hat functions are measured on one axis: by least squares, without a matrix of all
-cells.
+"""The error of a workload where hat functions are measured on one axis, without a matrix of all cells.
 
-In each eigenspace T of the other axes the problem is one along the axis. With C = (H H' + diag(d/w))^-1 as in
+In each eigenspace T of the other axes, least squares is a problem along the axis. With C = (H H' + diag(d/w))^-1 as in
 `hat_reconstruction`, the sum of the variances of answers w with the Gram matrix M = sum of w w' is
 
-    (tr M - tr(C H M H')) / d,
+    (tr M - tr(C H M H')) / d.
 
-and H M H' comes from the sums by which the answers are made: of all ranges from those of the prefixes.
+H M H' is computed from cumulative sums: for all ranges, from the prefixes.
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,21 +31,13 @@ from utmost.tables.axes.domain import Domain, Family, is_finer
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HatErrors:
-    """The error of a workload as a function of the shares of some families, over the variance of noise at ``largest``.
+    """The error of a workload by the budget shares, over the variance of noise at level ``largest``."""
 
-    Args:
-        workload: over a domain whose levels have groups of one size.
-        place: Place of the axis of hat functions.
-        families: Families that may be measured.
-        level: Level of the noise at share 1, which ``room`` scales.
-        room: Condition on the shares that keeps the level.
-    """
-
-    workload: Workload
-    place: int
-    families: tuple[Family, ...]
-    level: float
-    room: Room = PLAIN
+    workload: Workload  # over a domain whose levels have groups of one size
+    place: int  # the axis of hat functions
+    families: tuple[Family, ...]  # the marginals that may be measured
+    level: float  # epsilon of the noise at share 1, before `room` scales it
+    room: Room = PLAIN  # the condition on the shares under which the level holds
     _free: Floats = field(init=False, repr=False)
     _spaces: tuple["_ErrorSpace", ...] = field(init=False, repr=False)
     _loads: Floats = field(init=False, repr=False)
@@ -61,11 +52,11 @@ class HatErrors:
 
     @property
     def largest(self) -> float:
-        """The level of the noise at the largest share that a family may have, in whose variance errors are."""
+        """Epsilon of the noise at the largest share that a marginal may have."""
         return self.level * float(self.room.scale) * (1 + float(self._free.max()))
 
     def __call__(self, shares: Floats) -> Floats:
-        """The error at these shares, (..., families); inf where they do not determine some answer."""
+        """The error at the shares (..., marginals); inf where an answer is not determined."""
         read_shares = np.asarray(shares, dtype=float)
         rows = read_shares.reshape(-1, len(self.families))
         return np.array([self._error(row) for row in rows]).reshape(read_shares.shape[:-1])
@@ -88,22 +79,15 @@ class HatErrors:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _ErrorSpace:
-    """An eigenspace of the other axes, in which some answers lie.
-
-    Attributes:
-        axis: Axis of the hat functions.
-        rows: Number of rows that each family measures along the axis; 0 where it does not enter.
-        cells: Number of cells of a group on the other axes, for each family.
-        parts: sums along the axis, and how much their squares count.
-    """
+    """An eigenspace T of the other axes that is not orthogonal to all answers."""
 
     axis: Axis
-    rows: tuple[int, ...]
-    cells: Floats
-    parts: tuple[tuple[AxisSums, float], ...]
+    rows: tuple[int, ...]  # the row set that each marginal measures along the axis, see `row_sets`; 0 if not in T
+    cells: Floats  # the number of cells in a group on the other axes, for each marginal
+    parts: tuple[tuple[AxisSums, float], ...]  # sums along the axis, and the weight of their squares
 
     def problem(self, measured: NDArray[np.bool_]) -> "_HatProblem | None":
-        """The equations to solve where these families are measured; None where they do not determine the answers."""
+        """The equations where these marginals are measured; None where they do not determine the answers."""
         chosen = [rows for rows, on in zip(self.rows, measured, strict=True) if on and rows]
         if any(rows < 0 for rows in chosen) and 1 not in chosen:
             return None  # hat functions determine nothing alone
@@ -126,20 +110,20 @@ class _ErrorSpace:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _HatProblem:
-    """tr M, H M H', H H', and which families know each set of rows."""
+    """Least squares in one eigenspace."""
 
-    trace: float
-    weighted: Floats
-    products: Floats
-    member: Floats
-    counts: NDArray[np.intp]
+    trace: float  # tr M
+    weighted: Floats  # H M H'
+    products: Floats  # H H'
+    member: Floats  # (row sets, marginals): cells in a group where the marginal measures the row set, else 0
+    counts: NDArray[np.intp]  # the number of rows in each row set but the base
 
     def error(self, precisions: Floats) -> float:
-        """The sum of the variances, with these precisions of the families."""
+        """The sum of the variances, by the precision of each marginal's noise."""
         known = self.member @ precisions
         if not len(self.counts):
             return self.trace / float(known[0])
-        # Rows that nobody measures get an infinite entry, and with it no part in the solution.
+        # Rows that no marginal measures get an infinite entry, and so no weight in the solution.
         with np.errstate(divide="ignore"):
             inner = self.products + np.diag(np.repeat(known[0] / known[1:], self.counts))
         gained = float(np.trace(np.linalg.solve(inner, self.weighted)))
@@ -167,7 +151,7 @@ def _spaces(workload: Workload, place: int, families: Sequence[Family]) -> tuple
 
 
 def _energy(sums: Sequence[AxisSums], rest: Domain, chains: Sequence[Sequence[int]], space: Family) -> Fraction:
-    """The sum of |Q_T w|^2 over the sums on the other axes."""
+    """The sum of |Q_T w|^2 over the sums w on the other axes."""
     energy = Fraction(1)
     for axis, axis_sums, chain, level in zip(rest.axes, sums, chains, space, strict=False):
         blocks = axis.blocks
@@ -212,7 +196,7 @@ def _moments(sums: AxisSums, axis: Axis, base: int, columns: Floats) -> tuple[fl
 
 
 def _of_prefixes(columns: Floats, ranges: bool) -> tuple[float, Floats]:
-    """The error of all prefixes, and of all ranges: the differences of two of the n + 1 prefixes."""
+    """tr M and H M H' of all prefixes, or of all ranges: differences of two of the n + 1 prefixes."""
     size = len(columns)
     across = np.cumsum(columns, axis=0)
     if not ranges:
@@ -222,7 +206,7 @@ def _of_prefixes(columns: Floats, ranges: bool) -> tuple[float, Floats]:
 
 
 def hat_variances(workload: Workload, place: int, shares: Mapping[Family, Fraction], level: float) -> dict[str, float]:
-    """The mean variance of each part's answers, over the variance of noise at the whole level."""
+    """The mean variance of each part's answers, over the variance of noise at the full level."""
     read_shares = np.array([float(share) for share in shares.values()])
     return {
         part.name: float(HatErrors(workload.reweighted({part.name: 1}), place, tuple(shares), level)(read_shares))

@@ -1,5 +1,4 @@
-"""One eigenspace of the axes beside an axis of hat functions: least squares along that axis, in integers over powers of
-two."""
+"""Least squares along an axis of hat functions, in one eigenspace of the other axes, in integers over powers of two."""
 
 import math
 from collections.abc import Mapping
@@ -16,64 +15,54 @@ from utmost.publish.workloads.measuring.row_sets import row_sums, row_values
 from utmost.publish.workloads.reconstruction.certain_inverse import rounded_inverse
 from utmost.tables.axes.domain import Family
 
-_DIGITS = 56  # binary digits of C below the smallest d/w_K
+_DIGITS = 56  # binary digits of C beyond those of the smallest d/w_K
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HatSpace:
-    """One eigenspace of the other axes, and least squares along the axis of hat functions in it.
+    """Least squares along the axis of hat functions, in one eigenspace T of the other axes."""
 
-    Attributes:
-        space: T, a level of each of the other axes.
-        size: Number of values of the axis.
-        base: the values in each group of the finest measured level there; 0 where none is measured.
-        weights: Weight of each measured family that enters, times the cells of a group on the other axes.
-        rows: Rows that each of these measures along the axis, see `row_sets`.
-        project: the projection on T times the number of cells of the other axes.
-    """
-
-    space: Family
-    size: int
-    base: int
-    weights: Mapping[Family, int]
-    rows: Mapping[Family, int]
-    cells: Mapping[Family, int]
-    project: Any
+    space: Family  # T, a level of each of the other axes
+    size: int  # the number of values of the axis
+    base: int  # the number of values in a group of the finest measured level in T; 0 where none is measured
+    weights: Mapping[Family, int]  # weight of each measured marginal in T, times the cells of a group on the other axes
+    rows: Mapping[Family, int]  # the row set that each marginal measures along the axis, see `row_sets`
+    cells: Mapping[Family, int]  # the number of cells of a group on the other axes, for each marginal
+    project: Any  # the projection on T, times the number of cells of the other axes
 
     @property
     def sets(self) -> list[int]:
-        """The different row sets, the base first."""
+        """The distinct row sets, the base first."""
         return [self.base, *sorted({row for row in self.rows.values() if row != self.base})]
 
     @property
     def totals(self) -> dict[int, int]:
-        """The precision of the estimate from each row set."""
+        """The weight of each row set, summed over the marginals that measure it."""
         return {
             row_set: sum(self.weights[f] for f, rows in self.rows.items() if rows == row_set) for row_set in self.sets
         }
 
     @property
-    def gain(self) -> Array:
-        """C times 2^shift."""
+    def gain(self) -> Array:  # C * 2^shift
         return _gain(self.size, tuple(self.sets), tuple(self.totals.values()))[0]
 
     @property
     def shift(self) -> int:
-        """Number of binary digits in C."""
+        """The number of binary digits of C behind the point."""
         return _gain(self.size, tuple(self.sets), tuple(self.totals.values()))[1] if self.base else 0
 
     @property
     def places(self) -> dict[Family, int]:
-        """The place in `sets` of each family's row set."""
+        """The index in `sets` of each marginal's row set."""
         sets = self.sets
         return {family: sets.index(rows) for family, rows in self.rows.items()}
 
     def relative(self, family: Family) -> Fraction:
-        """The part that a family has in what is known of its row set, for each cell of a group."""
+        """The weight of a marginal's sum in the mean over its row set, for each cell of a group."""
         return Fraction(self.weights[family], self.totals[self.rows[family]] * self.cells[family])
 
     def coefficients(self, factor: NDArray[Any]) -> list[NDArray[Any]]:
-        """An answer's coefficients in each row set, times 2^shift: w - H' C H w in the base, C H w in the others."""
+        """An answer's coefficients times 2^shift: w - H' C H w in the base, C H w in the other row sets."""
         if not self.base:
             return []
         row = factor[:: self.base]
@@ -102,11 +91,7 @@ class HatSpace:
         return [np.asarray(rest), *pieces]
 
     def estimate(self, lifted: Mapping[Family, NDArray[Any]]) -> tuple[NDArray[Any], int]:
-        """x^ of the groups of the base, times the divisor beside it and the number of cells of the other axes.
-
-        Args:
-            lifted: Sums of each family, rows first; each cell of the other axes has the sum that it is in.
-        """
+        """The estimate over the base groups, times a divisor and the cells of the other axes; and the divisor."""
         known: list[tuple[NDArray[Any], int]] = []
         for row_set in self.sets:
             entering = {
@@ -136,10 +121,8 @@ class HatSpace:
 
 @lru_cache(maxsize=32)
 def _gain(size: int, sets: tuple[int, ...], totals: tuple[int, ...]) -> tuple[Array, int]:
-    """C = (H H' + diag(d/w))^-1 in integers, and by how many binary digits they are to be divided.
-
-    The same integers on every machine, since all who read a release must compute the same estimates.
-    """
+    """C = (H H' + diag(d/w))^-1 in integers, and the number of binary digits that divides them."""
+    # Integers are the same on every machine: all readers of a release must compute the same estimates.
     base, *others = sets
     if not others:
         return np.zeros((0, 0), dtype=object), 0

@@ -1,4 +1,4 @@
-"""The distribution of one draw for all cells of a table, by what one individual may change."""
+"""The distribution of one draw of noise for all cells of a table, by the unit of privacy."""
 
 from functools import lru_cache
 
@@ -11,20 +11,7 @@ from utmost.core.privacy.unit import Unit
 
 @lru_cache(maxsize=256)
 def least_draw(level: Level, unit: Unit, cells: int, step: int | None = None) -> DrawLaw:
-    """The distribution of one draw for cells of which one individual changes as many as a unit says.
-
-    Args:
-        level: Level of all cells together.
-        unit: Unit of privacy; a sensitivity that is an integer.
-        cells: Number of cells.
-        step: First step; the one of least variance among those compared if left out.
-
-    >>> from utmost.exact import level
-    >>> least_draw(level(1), Unit(1, 1, "change-one", nonnegative=True), 5)
-    TablesDraw(epsilon=1, sizes=(5,), neighbours='change-one')
-    >>> least_draw(level(1), Unit(5, 2, nonnegative=True), 2)
-    CellsDraw(epsilon=1, sensitivity=5, cells=2, changed=2, step=4)
-    """
+    """The distribution with this first step of its staircase, or with the step of least variance."""
     if unit.leaves_totals and unit.sensitivity == unit.cells == 1:
         return TablesDraw(level, [cells], unit.neighbours, unit.exactly)
     changed, wide = min(unit.cells, cells), unit.sensitivity.numerator

@@ -1,14 +1,14 @@
-r"""Residual subspaces: what the marginal tables of many attributes have in common, without their domain.
+"""Residual subspaces: the errors of marginals over many attributes, without an array over the domain.
 
-A family S measures, of a few axes, groups of a level or the difference of two values, and has n_S sums. Its noise of
-precision p_S says something of each **space** T that lies in it: one level of some of these axes, coarser or the same,
-all other axes averaged out; where S measures a difference, T has that axis. With N cells and
+A marginal S has n_S sums: over groups of a level of a few axes, or differences of the two values of an axis. Noise of
+precision p_S informs about each **space** T inside S: T has one level, coarser or the same, of some axes of S; all
+other axes are averaged out. Where S measures a difference on an axis, T has this axis. With N cells and
 
     l_T = sum of p_S / n_S over the S that T lies in,
 
-the eigenvalue of least squares on T is N l_T (`blocks`), so that an error is the sum over T of mu_T / l_T, where mu_T
-is the mean over the answers w of |Q_T w|^2 / N. Of fourteen attributes and all 364 tables of three of them these are
-470 spaces, each in some of the tables, whatever the number of cells: 6 10^17.
+the eigenvalue of least squares on T is N l_T, so that the error is the sum over T of mu_T / l_T, where mu_T is the mean
+over the answers w of |Q_T w|^2 / N. Fourteen attributes with all 364 tables of three of them have 470 spaces, whatever
+the number of cells (6 10^17, say).
 
 Source: residual bases [xiao2023], with independent noise on the tables themselves; proofs/theory/marginals.md.
 """
@@ -35,21 +35,14 @@ from utmost.tables.axes.few_cells import MOST_LAID
 from utmost.tables.axes.hat_functions import DIFFERENCE
 
 MarginalSpace = tuple[tuple[int, int], ...]
-"""Axes that a space does not average out, in order: each axis, and the place of its level among the even ones."""
+"""The axes that a space does not average out, in order, each with the index of its level in the axis' `EvenChain`."""
 
 _MOST_SPACES = 1 << 18
 _MOST_LAID_SPACES = 1 << 20
 
 
 def by_marginals(domain: Domain, families: Iterable[Family]) -> bool:
-    """Whether estimates of these families go by the spaces in them, and not by all of the domain.
-
-    So it is where differences are measured, and where the domain, or the number of its spaces, is beyond what can be
-    laid out.
-
-    >>> by_marginals(Domain(sex=["men", "women"]), [(0,)]), by_marginals(Domain(sex=["men", "women"]), [(0,), (-1,)])
-    (False, True)
-    """
+    """Whether estimates are computed by the marginals' spaces: with differences, or in a vast domain."""
     listed = list(families)
     if any(map(is_listed, listed)) or any(map(is_hats, listed)):
         return False
@@ -57,76 +50,57 @@ def by_marginals(domain: Domain, families: Iterable[Family]) -> bool:
 
 
 def is_vast(domain: Domain) -> bool:
-    """Whether a domain is too large for an array with a number for each cell, or for each space."""
+    """Whether an array with a number for each cell, or for each space, would be too large."""
     return domain.size > 16 * MOST_LAID or prod(len(axis.levels) + 1 for axis in domain.axes) > _MOST_LAID_SPACES
 
 
 @dataclass(frozen=True, slots=True)
 class EvenChain:
-    """The levels of an axis whose groups have one size, from the finest, and how many groups each has; 1 at the end."""
+    """The levels of an axis whose groups have one size, finest first, and their numbers of groups; 1 at the end."""
 
     levels: tuple[int, ...]
     groups: tuple[int, ...]
 
     @classmethod
     def of(cls, axis: Axis) -> "EvenChain":
-        """The chain of an axis.
-
-        >>> EvenChain.of(Domain(sex=["men", "women"]).axes[0])
-        EvenChain(levels=(0,), groups=(2, 1))
-        """
         if len(axis.levels) == 1:
             return cls((0,), (axis.size, 1))
         even = [level for level in range(len(axis.levels)) if len(np.unique(axis.group_sizes(level))) == 1]
         return cls(tuple(even), (*(axis.groups(level) for level in even), 1))
 
     def above(self, place: int) -> list[int]:
-        """The places at or above one that hold more than the next."""
+        """The indices from ``place`` on of levels that have more groups than the next level."""
         return [at for at in range(place, len(self.levels)) if self.groups[at] > self.groups[at + 1]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MarginalSpaces:
-    """Measured families, and the spaces that lie in each.
-
-    Attributes:
-        domain: the domain.
-        families: the measured families.
-        chains: Even levels of each axis.
-        measured_axes: Axes of each family, each with the place of its level, or None for a difference.
-        sums: Number of sums of each family.
-        covers: Places of the families that each space lies in.
-    """
+    """Measured marginals, and the spaces in each."""
 
     domain: Domain
     families: tuple[Family, ...]
     chains: tuple[EvenChain, ...] = field(repr=False)
+    # the axes of each marginal with the index of the level; None: difference
     measured_axes: tuple[tuple[tuple[int, int | None], ...], ...] = field(repr=False)
-    sums: tuple[int, ...] = field(repr=False)
+    sums: tuple[int, ...] = field(repr=False)  # the number of sums of each marginal
+    # for each space, the indices of the marginals that it lies in
     covers: Mapping[MarginalSpace, list[int]] = field(repr=False)
 
     @classmethod
     def of(cls, domain: Domain, families: Iterable[Family]) -> "MarginalSpaces":
-        """The spaces of these families.
-
-        Raises:
-            Unsupported: for a level whose groups differ in size, hat functions, and classes of listed rows.
-            OutOfRange: for more than 2^18 pairs of a family and a space.
-
-        >>> spaces = MarginalSpaces.of(Domain(a=range(3), b=range(4), c=range(5)), [(0, 0, 1), (1, 0, 0)])
-        >>> {space: places for space, places in spaces.covers.items() if len(places) > 1}
-        {((1, 0),): [0, 1], (): [0, 1]}
-        """
+        """The spaces of these marginals; refuse hat functions, listed rows, uneven levels, and too many spaces."""
         listed, chains = tuple(families), tuple(EvenChain.of(axis) for axis in domain.axes)
         shown = tuple(_kept(domain, chains, family) for family in listed)
         covers: dict[MarginalSpace, list[int]] = {}
         pairs = 0
         for place, axes in enumerate(shown):
-            # Counted before they are made: those of one family alone may be more than fit.
+            # Counted before they are listed: the spaces of one marginal may exceed the memory.
             pairs += prod(1 if level is None else len(chains[axis].levels) - level + 1 for axis, level in axes)
             if pairs > _MOST_SPACES:
                 remedy = "Measure fewer tables, or of fewer columns each."
-                raise OutOfRange(f"tables may have {_MOST_SPACES} parts in common at most", came="more", remedy=remedy)
+                raise OutOfRange(
+                    f"tables may have at most {_MOST_SPACES} residual subspaces", came="more", remedy=remedy
+                )
             for space in _below(chains, axes):
                 covers.setdefault(space, []).append(place)
         sums = tuple(prod(1 if level is None else chains[axis].groups[level] for axis, level in axes) for axes in shown)
@@ -136,7 +110,7 @@ class MarginalSpaces:
         return MarginalSpaces.of, (self.domain, self.families)
 
     def base(self, family: Family) -> tuple[tuple[int, int], ...]:
-        """The axes of a family with more than one group, each with the place of the coarsest even level below it."""
+        """The axes of a marginal with several groups, each with the index of the coarsest even level below."""
         axes = []
         for axis, level in enumerate(family):
             of = self.domain.axes[axis]
@@ -145,30 +119,23 @@ class MarginalSpaces:
         return tuple(axes)
 
     def below(self, axes: Sequence[tuple[int, int | None]]) -> Iterable[MarginalSpace]:
-        """The spaces that lie in what these axes show, the finest first; one by one, since there may be 2^axes."""
+        """The spaces inside these axes, finest first, one by one: there may be 2^axes."""
         return _below(self.chains, axes)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MarginalErrors:
-    """The errors of a workload when families are measured, as numbers of spaces and families.
-
-    Attributes:
-        spaces: the measured families; see `MarginalSpaces`.
-        names: the spaces in which some answer lies.
-        wanted: mu_T of each of these, weighted; (spaces,).
-        parts: Spaces of each part of the workload, and their mu_T.
-        rows, columns: pairs of a wanted space and a family that it lies in; (pairs,).
-        sizes: Number of sums of each family, as floats; (families,).
-    """
+    """The errors of a workload by the levels at which marginals are measured."""
 
     spaces: MarginalSpaces
-    names: tuple[MarginalSpace, ...] = field(repr=False)
-    wanted: Floats = field(repr=False)
+    names: tuple[MarginalSpace, ...] = field(repr=False)  # the spaces T with mu_T > 0
+    wanted: Floats = field(repr=False)  # weighted mu_T of each T; (spaces,)
+    # for each part of the workload, the indices of its spaces and their mu_T
     parts: tuple[tuple[NDArray[np.intp], Floats], ...] = field(repr=False)
+    # index of the space of each pair (space, marginal that it lies in); (pairs,)
     rows: NDArray[np.intp] = field(repr=False)
-    columns: NDArray[np.intp] = field(repr=False)
-    sizes: Floats
+    columns: NDArray[np.intp] = field(repr=False)  # index of the marginal of each pair; (pairs,)
+    sizes: Floats  # number of sums of each marginal; (marginals,)
 
     @classmethod
     def of(cls, workload: Workload, families: Iterable[Family]) -> "MarginalErrors":
@@ -187,42 +154,38 @@ class MarginalErrors:
         return cls(spaces, tuple(places), wanted, tuple(parts), pairs[:, 0], pairs[:, 1], sizes)
 
     def eigenvalues(self, precisions: Floats) -> Floats:
-        """l_T of each wanted space, from the precision of each family's noise."""
+        """l_T of each wanted space, from the precision of each marginal's noise."""
         each = (precisions / self.sizes)[self.columns]
         return np.asarray(np.bincount(self.rows, weights=each, minlength=len(self.wanted)), dtype=float)
 
     def error(self, levels: Floats) -> float:
-        """The weighted sum of the mean variances; inf where the families do not determine some answer."""
+        """The weighted sum of the mean variances; inf where an answer is not determined."""
         with np.errstate(divide="ignore"):
             return float((self.wanted / self.eigenvalues(precision(levels))).sum())
 
     def slope(self, levels: Floats) -> tuple[float, Floats]:
-        """The error, and its derivative in each level."""
-        # What is not determined yet pulls harder than all else, and divides by no zero.
+        """The error, and its derivative in each marginal's level."""
+        # A tiny eigenvalue in place of 0: undetermined spaces get the largest derivative, without a division by zero.
         eigenvalues = np.maximum(self.eigenvalues(precision(levels)), 1e-300)
         terms = self.wanted / eigenvalues
         pulls = np.bincount(self.columns, weights=(terms / eigenvalues)[self.rows], minlength=len(self.sizes))
         return float(terms.sum()), -pulls * np.sinh(np.minimum(levels, 650.0)) / self.sizes
 
     def variances(self, levels: Floats) -> list[float]:
-        """The mean variance of each part's answers; inf where it is not determined."""
+        """The mean variance of each part's answers; inf where an answer is not determined."""
         with np.errstate(divide="ignore"):
             inverses = 1 / self.eigenvalues(precision(levels))
         return [float(squares @ inverses[own]) for own, squares in self.parts]
 
     def undetermined(self) -> int | None:
-        """The first part of the workload that the families do not determine; None where there is none."""
+        """The first part of the workload that the marginals do not determine, else None."""
         known = np.zeros(len(self.wanted), dtype=bool)
         known[self.rows] = True
         return next((at for at, (own, _) in enumerate(self.parts) if not known[own].all()), None)
 
 
 def part_energies(workload: Workload) -> list[dict[MarginalSpace, Fraction]]:
-    """The mu_T of the spaces in which each part's answers lie: the mean over them of |Q_T w|^2 / N.
-
-    >>> part_energies(Workload(Domain(sex=["men", "women"], age=range(5)), {"sex": 1}))
-    [{(): Fraction(1, 4), ((0, 0),): Fraction(1, 4)}]
-    """
+    """mu_T for each part and space T: the mean over the part's answers w of |Q_T w|^2 / N."""
     chains: list[tuple[int, ...]] = []
     for name, axis in zip(workload.domain.columns, workload.domain.axes, strict=True):
         if axis.blocks is None:
@@ -280,7 +243,7 @@ def _kept(domain: Domain, chains: Sequence[EvenChain], family: Family) -> tuple[
                     "the groups of a measured level must be of one size",
                     came="groups of several sizes",
                     where=repr(axis.levels[level]),
-                    remedy="Measure the finest level instead; sums over the groups of this one can still be asked for.",
+                    remedy="Measure the finest level instead; sums over the groups of this level can still be wanted.",
                 )
             axes.append((place, chains[place].levels.index(level)))
     return tuple(axes)

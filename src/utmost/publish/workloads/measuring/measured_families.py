@@ -1,5 +1,4 @@
-"""The families that a plan may measure: groups of levels, differences of two, hat functions on one axis, classes of
-rows."""
+"""Marginals that a plan may measure: groups of levels, differences of two values, hat functions, classes of rows."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -14,12 +13,7 @@ _MOST_NAMES = 1000
 
 
 def measured_family(domain: Domain, name: Any) -> Family:
-    """A family that may be measured, by the names of its levels, or of the hat functions on an axis.
-
-    >>> domain = Domain(age=range(100), sex=["men", "women"])
-    >>> measured_family(domain, "age~16 sex"), domain.family_name((-16, 0))
-    ((-16, 0), 'age~16 sex')
-    """
+    """Return a measurable marginal by its name, such as "age~16 sex" with hat functions 16 values apart."""
     if _is_family(domain, name):
         return tuple(name)
     words = _words(domain, name)
@@ -39,27 +33,22 @@ def measured_family(domain: Domain, name: Any) -> Family:
 
 
 def is_hats(family: Family) -> bool:
-    """Whether a family measures hat functions on some axis."""
+    """Whether a marginal measures hat functions on some axis."""
     return any(-WIDEST <= level < DIFFERENCE for level in family)
 
 
 def is_difference(family: Family) -> bool:
-    """Whether a family measures, of some axis of two values, the first less the second.
-
-    >>> is_difference((0, -1)), is_difference((0, -2))
-    (True, False)
-    """
+    """Whether a marginal measures, on some axis of two values, the first value minus the second."""
     return DIFFERENCE in family
 
 
 def is_listed(family: Family) -> bool:
-    """Whether a family measures classes of rows that the plan lists, see `product_rows`."""
+    """Whether a marginal measures classes of rows that the plan lists, see `product_rows`."""
     return any(level < -WIDEST for level in family)
 
 
 def load_of(family: Family) -> int:
-    """The amount by which a family's sums change together when one cell changes by 1: 1 for groups, s for hat
-    functions."""
+    """The total change of a marginal's sums when one cell changes by 1: 1 for groups, s for hat functions."""
     load = 1
     for level in family:
         load *= -level if -WIDEST <= level < DIFFERENCE else 1
@@ -67,13 +56,7 @@ def load_of(family: Family) -> int:
 
 
 def family_in_words(domain: Domain, family: Family) -> str:
-    """The name of a measured family; or the axis of its hat functions, how far their peaks are apart, and the other
-    levels.
-
-    >>> domain = Domain(age=range(100), sex=["men", "women"])
-    >>> family_in_words(domain, (-16, 0)), family_in_words(domain, (0, 1))
-    ('hat functions of age, 16 apart, by sex', 'age')
-    """
+    """The name of a measured marginal for people: "hat functions of age, 16 apart, by sex"."""
     place = place_of_hats([family])
     if is_difference(family):
         differing = [name for name, level in zip(domain.columns, family, strict=True) if level == DIFFERENCE]
@@ -88,11 +71,11 @@ def family_in_words(domain: Domain, family: Family) -> str:
 
 
 def place_of_hats(families: Iterable[Family]) -> int | None:
-    """The axis on which these families measure hat functions; None where they measure none."""
+    """The index of the one axis on which these marginals measure hat functions, or None."""
     places = {place for family in families for place, level in enumerate(family) if -WIDEST <= level < DIFFERENCE}
     if len(places) > 1:
         remedy = "Measure hat functions on one axis, and groups of the levels of the others."
-        raise Unsupported("hat functions can be measured on one axis", came=f"{len(places)} axes", remedy=remedy)
+        raise Unsupported("hat functions can be measured on one axis only", came=f"{len(places)} axes", remedy=remedy)
     return next(iter(places), None)
 
 
@@ -115,17 +98,17 @@ def _words(domain: Domain, name: Any) -> list[Any]:
 
 
 def names_hats(domain: Domain, word: Any) -> bool:
-    """Whether a word is the name of an axis, the mark and a number; a level that is called so comes first."""
+    """Whether a word is an axis, the mark of hat functions and a number, and no level has this name."""
     return _marked(domain, word, MARK)
 
 
 def names_class(domain: Domain, word: Any) -> bool:
-    """Whether a word is the name of an axis, the mark of classes and a number; a level called so comes first."""
+    """Whether a word is an axis, the mark of classes and a number, and no level has this name."""
     return _marked(domain, word, CLASS_MARK)
 
 
 def names_difference(domain: Domain, word: Any) -> bool:
-    """Whether a word is an axis of two values and the mark of differences; a level called so comes first."""
+    """Whether a word is an axis of two values and the mark of differences, and no level has this name."""
     if not isinstance(word, str) or any(word in axis.levels for axis in domain.axes):
         return False
     axis = word.removesuffix(DIFFERENCE_MARK)
@@ -144,8 +127,7 @@ def _marked(domain: Domain, word: Any, sign: str) -> bool:
 
 
 def _read(domain: Domain, word: str) -> tuple[int, int]:
-    """The axis, and what is negative in the family: the spacing of hat functions, or what stands for a class of
-    rows."""
+    """The axis of a marked word, and its code: the spacing of hat functions, or the code of a class or a difference."""
     if names_difference(domain, word):
         return domain.columns.index(word.removesuffix(DIFFERENCE_MARK)), -DIFFERENCE
     if names_class(domain, word):

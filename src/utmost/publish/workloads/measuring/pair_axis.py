@@ -1,16 +1,16 @@
-r"""Two columns of one row as their sum and their difference: what is measured, at which shares, with which error.
+"""Two columns of a row, measured as their sum and their difference.
 
 Let one individual change both cells of a row, each by at most s, and no other row. For an axis of two values let x_+ be
-the sums and x_- the differences of the two cells of each row. Any plan on x_+ and any on x_- cost together no more
-than one of them by itself:
+the sums and x_- the differences of the two cells of each row. A plan on x_+ and a plan on x_- together cost no more
+than the dearer of the two:
 
     sum over the rows of |d_+| + |d_-|  =  2 sum over the rows of max(|d_1|, |d_2|)  <=  2s rows,
 
-which is what independent noise would pay for the cells. A cell is (x_+ +- x_-)/2, with half the variance, and the
-errors of all answers fall into a part of the sums and a part of the differences, each in closed form.
+which independent noise would pay for the cells. A cell is (x_+ +- x_-)/2, with half the variance. The error of every
+answer is an error of sums plus an error of differences, each in closed form.
 
-In the shares of a plan, a family without the axis measures sums, one with it differences; each kind has shares
-that add up to 1, or that `unit_charge` allows. See proofs/theory/cells-together.md.
+In the shares of a plan, a marginal without the axis measures sums, and a marginal with the axis differences. The
+shares of each kind add up to 1, or to the bound of `unit_charge`. See proofs/theory/cells-together.md.
 """
 
 from collections.abc import Mapping
@@ -34,25 +34,15 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairAxis:
-    """An axis of two values, whose sums and differences are measured.
-
-    Attributes:
-        domain: Domain of the axis.
-        place: Place of the axis.
-        rows: the domain of sums, and of differences: the axis has one value left.
-    """
+    """An axis of two values, measured by sums and differences."""
 
     domain: Domain
-    place: int
-    rows: Domain
+    place: int  # the index of the axis in the domain
+    rows: Domain  # the domain of the sums, and of the differences: here the axis has one value
 
     @classmethod
     def of(cls, domain: Domain, name: str) -> "PairAxis":
-        """The axis of this name.
-
-        >>> PairAxis.of(Domain(row=list("ABC"), column=["applied", "admitted"]), "column").words
-        "'applied' and 'admitted'"
-        """
+        """Return the axis with this name, if it has two values and one level."""
         instance(domain, Domain, "domain")
         place, level = domain.level_named(text(name, "name"))
         axis = domain.axes[place]
@@ -68,13 +58,8 @@ class PairAxis:
 
     @classmethod
     def changed_by(cls, unit: Unit, domain: Domain, together: str) -> "PairAxis":
-        """The axis whose two cells in a row one individual changes together.
-
-        Raises:
-            OutOfRange: for a unit of an odd number of cells; as `of`.
-            Unsupported: for cells that are bounded in all: that bound is of each cell by itself.
-        """
-        if unit.in_all is not None:
+        """Return the named axis, if the unit has an even number of cells and no bound on the change in all."""
+        if unit.in_all is not None:  # in_all bounds the sum of the changes of single cells, not of rows
             remedy = "Leave together= out, or count without in_all=."
             raise Unsupported("only one of together= and in_all= may be given", came="both", remedy=remedy)
         if unit.cells % 2:
@@ -85,19 +70,19 @@ class PairAxis:
 
     @property
     def words(self) -> str:
-        """The two values."""
+        """The two values as text, joined by "and"."""
         return " and ".join(repr(label_text(label)) for label in self.domain.axes[self.place].labels[0])
 
     def is_difference(self, family: Family) -> bool:
-        """Whether a family of the domain measures differences."""
+        """Whether a marginal of the domain measures differences."""
         return family[self.place] == 0
 
     def of_rows(self, family: Family) -> Family:
-        """A family, over rows."""
+        """Return a marginal of the domain as a marginal of `rows`."""
         return (*family[: self.place], 1, *family[self.place + 1 :])
 
     def rotated(self, sums: NDArray[Any], family: Family) -> NDArray[Any]:
-        """The measured numbers of a family, from the sums over its groups: these, or differences of two values."""
+        """The measured numbers of a marginal, from the sums over its groups: the sums, or their differences."""
         if not self.is_difference(family):
             return sums
         first, second = np.split(sums, 2, axis=self.place)
@@ -105,45 +90,36 @@ class PairAxis:
 
     @property
     def name(self) -> str:
-        """The name of the axis."""
         return self.domain.columns[self.place]
 
     def of_sums(self, family: Family) -> Family:
-        """The family of the domain that measures the sums of a family over rows."""
+        """The marginal of the domain that measures sums of a marginal of `rows`."""
         return self.of_rows(family)
 
     def of_differences(self, family: Family) -> Family:
-        """The family of the domain that measures the differences of a family over rows."""
+        """The marginal of the domain that measures differences of a marginal of `rows`."""
         return (*family[: self.place], 0, *family[self.place + 1 :])
 
     def split(self, families: Mapping[Family, T]) -> tuple[dict[Family, T], dict[Family, T]]:
-        """Split a mapping by families of the domain into one of sums and one of differences, over rows."""
+        """Split a mapping over marginals of the domain into sums and differences, both over marginals of `rows`."""
         halves: tuple[dict[Family, T], dict[Family, T]] = ({}, {})
         for family, value in families.items():
             halves[self.is_difference(family)][self.of_rows(family)] = value
         return halves
 
     def joined(self, sums: Mapping[Family, T], differences: Mapping[Family, T]) -> dict[Family, T]:
-        """Join mappings of sums and of differences over rows into one by families of the domain; see `split`."""
-        apart = {self.of_differences(family): value for family, value in differences.items()}
-        return {**{self.of_sums(family): value for family, value in sums.items()}, **apart}
+        """Return the inverse of `split`: one mapping over marginals of the domain."""
+        of_differences = {self.of_differences(family): value for family, value in differences.items()}
+        return {**{self.of_sums(family): value for family, value in sums.items()}, **of_differences}
 
     def sides(self, workload: Workload) -> tuple[Workload | None, Workload | None]:
-        """The workload as one of the sums and one of the differences; None for a side on which nothing is wanted.
-
-        The weighted error of the workload is that of the two together: an answer with the coefficients c_1 and c_2 in
-        a row has (c_1 + c_2)/2 of its sum and (c_1 - c_2)/2 of its difference, and the squares are in the weights.
-
-        >>> domain = Domain(row=list("ABC"), column=["applied", "admitted"])
-        >>> for side in PairAxis.of(domain, "column").sides(Workload(domain, {"row column": 1, "row": 1})):
-        ...     print(side)
-        Workload(row column: 3 answers, weight 5/4)
-        Workload(row column: 3 answers, weight 1/4)
-        """
+        """The workload of the sums and the workload of the differences; None where nothing is wanted."""
+        # An answer c_1 x_1 + c_2 x_2 of a row is (c_1 + c_2)/2 of its sum plus (c_1 - c_2)/2 of its difference.
+        # The squares are in the weights, so that the two weighted errors add up to the workload's.
         return self._side(workload, 1), self._side(workload, -1)
 
-    def is_alike(self, part: WantedSums) -> bool:
-        """Whether answers take as much of one column as of the other, so that sums and differences do not mix."""
+    def has_no_covariance(self, part: WantedSums) -> bool:
+        """Whether answers weigh both columns alike, so that errors of sums and differences do not mix."""
         squares = (part.sums[self.place].matrix(self.domain.axes[self.place]).astype(int) ** 2).sum(axis=0)
         return bool(squares[0] == squares[1])
 

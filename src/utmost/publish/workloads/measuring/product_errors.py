@@ -1,4 +1,4 @@
-r"""The error of products of listed rows: of a workload whose Gram matrix is a sum of products of one matrix each axis.
+"""The error of products of listed rows, where the workload's Gram matrix is a sum of products of one matrix an axis.
 
     sum over the classes of v(E s_1 s_2 ...) b_1 b_2 ...,    b = the sum over a class of diag(B' M B),
 
@@ -17,42 +17,35 @@ from utmost.publish.workloads.measuring.product_rows import ProductRows
 from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.domain import Family
 
-MOST_VALUES = 1100
-"""Along an axis of more values no rows are searched."""
+MOST_VALUES = 1100  # the largest number of values of an axis along which rows are searched
 
-_SILENT = 100.0  # where weights stop to differ, see `precision_weights`
+_SILENT = 100.0  # levels above it have the weight of this level, see `precision_weights`
 
 
 def product_variances(
     workload: Workload, rows: ProductRows, shares: Mapping[Family, Fraction], level: float
 ) -> dict[str, float]:
-    """The mean variance of each part's answers."""
     weighted = ProductErrors.of(workload, rows.base).weighted(rows, shares, level)
     return {part.name: error / float(part.weight) for part, error in zip(workload.parts, weighted, strict=True)}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProductErrors:
-    """A workload as matrices along each axis, and the errors of rows for it.
-
-    Attributes:
-        workload: the sums that are wanted.
-        base: Level of each axis whose groups are measured by themselves.
-        grams: Sum of w w' over the rows of each part along each axis, in groups of the base.
-    """
+    """The Gram matrices of a workload along each axis, and the errors of listed rows."""
 
     workload: Workload
-    base: Family
+    base: Family  # the level of each axis whose groups are measured one by one
+    # for each part and axis, the sum of w w' over the rows w, in groups of the base
     grams: tuple[tuple[Floats, ...], ...]
 
     @classmethod
     def of(cls, workload: Workload, base: Family | None = None) -> "ProductErrors":
-        """The matrices of a workload; the base is the coarsest level that determines it where none is named."""
+        """The matrices of a workload; ``base`` is by default the coarsest level that determines the workload."""
         families = [part.family(workload.domain) for part in workload.parts]
         coarsest = tuple(map(min, *families)) if len(families) > 1 else families[0]
         chosen = coarsest if base is None else base
         if any(level > wanted for level, wanted in zip(chosen, coarsest, strict=True)):
-            raise OutOfRange("the measured families must determine every wanted answer", came="coarser ones")
+            raise OutOfRange("the measured tables must determine every wanted answer", came="coarser tables")
         grams = []
         for part in workload.parts:
             of_part = []
@@ -70,11 +63,11 @@ class ProductErrors:
 
     @property
     def weights(self) -> Floats:
-        """How much the sum of the variances of each part's answers counts."""
+        """The weight of the sum of the variances of each part's answers."""
         return np.array([float(part.weight / part.answers) for part in self.workload.parts])
 
     def weighted(self, rows: ProductRows, shares: Mapping[Family, Fraction], level: float) -> list[float]:
-        """The weight of each part times the mean variance of its answers."""
+        """For each part, its weight times the mean variance of its answers."""
         levels = np.empty([len(listed.places) for listed in rows.axes])
         for family, share in shares.items():
             levels[rows.classes(family)] = float(share) * level
@@ -98,5 +91,5 @@ class ProductErrors:
 
 
 def row_precision(levels: Floats) -> Floats:
-    """1/variance of geometric noise at the levels of rows; beyond 1400 as there."""
+    """1/variance of geometric noise at these levels; levels above 1400 count as 1400."""
     return np.asarray(2 * np.sinh(np.minimum(levels, 1400.0) / 2) ** 2)

@@ -1,13 +1,13 @@
-r"""Rows that a plan lists along each axis, and their products: what one individual is charged, to the last digit.
+"""Rows that a plan lists along each axis, and their products, so that one individual is charged exactly the level.
 
-Along an axis, value j is measured by itself at c_j, and integer rows a_i at 1/N of the level, with
+Along an axis, value j is measured by itself at share c_j, and integer rows a_i at 1/N of the level, with
 
     c_j + sum_i a_ij / N = 1        for every value j,
 
-so that one individual, who changes one value by 1, is charged the level and nothing is left over. Of several axes all
-products are measured, each at the product of its shares: the sum over the products of shares times entries is the
-product of these sums, 1 again. Entries that have one share are a **class**; a measured family takes one class of each
-axis, and all its sums have noise of one level.
+so that an individual who changes one value by 1 is charged the full level. With several axes all products of rows are
+measured, each at the product of its shares: the sum over the products of shares times entries is the product of these
+sums, 1 again. Entries with the same share are a **class**. A measured marginal takes one class of each axis; all its
+sums have noise of one level.
 
 Source: p-identity plans and their products [mckenna2018]; here with integer rows, and a level for each class.
 """
@@ -33,22 +33,22 @@ from utmost.tables.axes.domain import Domain, Family
 from utmost.tables.axes.hat_functions import class_code, class_number
 
 MOST_FAMILIES, MOST_ROWS, MOST_PARTS = 4096, 2000, 1 << 20
-"""Classes of all axes together, rows along an axis, and parts of the level."""
+"""The largest numbers of measured marginals, of rows along an axis, and of parts of the level."""
 
-_MOST_WORK = 2 * 10**8  # products of Python integers: a minute
+_MOST_WORK = 2 * 10**8  # products of Python integers in about a minute
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AxisRows:
-    """The values of an axis, or the groups of a level, each by itself, and integer rows over them.
+    """Measured sums along an axis: each value (or group of a level), and integer rows over the values.
 
     Args:
-        level: Level whose groups are the values.
-        rows: nonnegative integers, (rows, values); no row of zeros.
-        parts: N: a row has 1/N of the level, and each value what its column leaves of 1, at least 1/N.
+        level: Level of the axis whose groups are the values.
+        rows: Nonnegative integers, (rows, values); no row of zeros.
+        parts: N. Each row has the share 1/N of the level. Each value has the rest, 1 - (sum of its column)/N >= 1/N.
 
     Raises:
-        OutOfRange: for entries that are negative, a column that leaves nothing, and too many rows or parts.
+        OutOfRange: for a negative entry, a column whose sum is N or more, and too many rows or parts.
 
     >>> rows = AxisRows(0, np.array([[1, 2, 2, 0]]), 4)
     >>> [(str(share), places.tolist()) for share, places in zip(rows.shares, rows.places, strict=True)]
@@ -69,12 +69,14 @@ class AxisRows:
         if not whole or not rows.shape[1] or len(rows) > MOST_ROWS or int(rows.min(initial=0)) < 0:
             raise OutOfRange(f"listed rows must be at most {MOST_ROWS} rows of integers from 0", came="others")
         if len(rows) ** 2 * rows.shape[1] > _MOST_WORK:
-            raise OutOfRange("the square of the listed rows times the values may be 2 10^8", came=rows.shape)
+            raise OutOfRange("rows^2 * values of listed rows must be at most 2 10^8", came=rows.shape)
         if int(rows.max(initial=0)) > parts or not rows.any(axis=1).all():
-            raise OutOfRange("no entry of a listed row may be above the parts, and none zero throughout", came="others")
+            raise OutOfRange("entries of listed rows must be at most `parts`, and no row may be zero", came="others")
         left = parts - rows.sum(axis=0, dtype=np.int64)
         if left.min() < 1:
-            raise OutOfRange("each value must be left a part of the level by its column", came=int(left.min()))
+            raise OutOfRange(
+                "each column of listed rows must add up to less than `parts`", came=f"{int(left.min())} left"
+            )
         steps = np.unique(left)[::-1]
         places = [np.flatnonzero(left == step) for step in steps]
         shares = [Fraction(int(step), parts) for step in steps]
@@ -90,27 +92,27 @@ class AxisRows:
 
     @property
     def values(self) -> int:
-        """Number of values measured by themselves."""
+        """Number of values."""
         return int(self.rows.shape[1])
 
     @property
     def entries(self) -> int:
-        """Number of sums measured along the axis: values, and rows behind them."""
+        """Number of measured sums along the axis: the values, then the rows."""
         return sum(self.rows.shape)
 
     @property
     def largest(self) -> int:
-        """The largest sum of a row's entries, over the values."""
+        """Upper bound on the sum of a row's absolute entries, divided by the number of values."""
         return self.parts
 
     def words(self, axis: Axis, number: int) -> str:
-        """The name of a class: "5 values of age"."""
+        """The name of a class for people, such as "5 values of age"."""
         count = len(self.places[number])
         kind = "row" if len(self.rows) and number == len(self.places) - 1 else "value"
         return f"{count} {kind}{'s' * (count > 1)} of {axis.levels[0]}"
 
     def float_estimates(self, weights: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
-        """B with x^ = B y along an axis, from the weights of the classes; (values, entries)."""
+        """The matrix B of least squares, with estimates B y from measured sums y; (values, entries)."""
         if not len(self.rows):
             return np.eye(self.values)
         own = np.zeros(self.values)
@@ -122,8 +124,10 @@ class AxisRows:
         return np.concatenate([np.eye(self.values) - gain @ H, gain], axis=1)
 
     def loaded(self, spent: NDArray[Any]) -> NDArray[Any]:
-        """The charge of a value of each class, from the shares of the classes (first axis): its own and the rows'
-        part. The cost goes with the classes, not with their square.
+        """The charge of a value of each class: the share of the value plus its part of the shares of the rows.
+
+        Args:
+            spent: Share of each class along the first axis, the class of the rows last.
         """
         if not len(self.rows):
             return spent
@@ -132,13 +136,13 @@ class AxisRows:
         return np.asarray(own + loads.reshape(-1, *[1] * (own.ndim - 1)) * spent[-1])
 
     def measured(self, sums: NDArray[Any], place: int) -> NDArray[Any]:
-        """Append the sums by the rows to an array with a number for each value along an axis."""
+        """Append the sums by the rows to an array with a number for each value along the axis ``place``."""
         moved = np.moveaxis(sums, place, 0)
         across = np.tensordot(self.rows.astype(moved.dtype), moved, axes=1)
         return np.moveaxis(np.concatenate([moved, across]), 0, place)
 
     def facts(self, axis: Axis) -> dict[str, Any]:
-        """The rows as JSON values."""
+        """JSON values of the level, the parts and the rows."""
         name = axis.level_name(self.level) if self.level < len(axis.levels) else ""
         return {"level": name, "parts": self.parts, "rows": self.rows.tolist()}
 
@@ -148,11 +152,11 @@ class ProductRows:
     """The products of rows that are listed along each axis.
 
     Args:
-        domain: the domain.
-        axes: Rows along each axis; of one at most signed rows, where one individual changes whole rows along it.
+        domain: Domain of the rows.
+        axes: Listed rows of each axis. One axis may have signed rows, if one individual changes whole rows along it.
 
     Raises:
-        OutOfRange: for rows that are not of these axes, and more than 4096 measured families.
+        OutOfRange: for rows of other axes, signed rows on two axes, and more than 4096 measured marginals.
 
     >>> domain = Domain(age=range(4), sex=["men", "women"])
     >>> rows = ProductRows(domain, (AxisRows(0, np.array([[1, 1, 1, 1]]), 3), values_alone(domain.axes[1])))
@@ -184,13 +188,13 @@ class ProductRows:
 
     @property
     def together(self) -> str | None:
-        """The axis of which one individual changes whole rows; None where cells are changed one by one."""
+        """Name of the axis along which one individual changes whole rows, or None for single cells."""
         named = zip(self.domain.columns, self.axes, strict=True)
         return next((name for name, listed in named if isinstance(listed, SignedAxis)), None)
 
     @property
     def shares(self) -> dict[Family, Fraction]:
-        """The product of the shares of each measured family's classes; in the order of families."""
+        """Share of each measured marginal: the product of its classes' shares. Sorted by marginal."""
         classes = [list(enumerate(listed.shares)) for listed in self.axes]
         shares = {
             tuple(class_code(number) for number, _ in chosen): prod((share for _, share in chosen), start=Fraction(1))
@@ -200,12 +204,13 @@ class ProductRows:
 
     @property
     def base(self) -> Family:
-        """The family of the groups whose sums are measured by themselves."""
+        """Marginal of the groups that are measured one by one."""
         return tuple(listed.level for listed in self.axes)
 
     def charge(self, shares: Mapping[Family, Fraction]) -> Fraction:
-        """How much of the level that a cell's own noise would have these shares spend, at the most charged cell; where
-        whole rows are changed, the part of what the cells of a row would have.
+        """The largest charge of a cell at these shares, as a fraction of the level that noise of each cell would spend.
+
+        Where one individual changes whole rows, the charge is of a row, as a fraction of noise of each cell of a row.
         """
         if set(shares) != set(self.shares):
             raise OutOfRange("the shares must be those of the listed rows' classes", came="others")
@@ -217,22 +222,22 @@ class ProductRows:
         return Fraction(max(spent.ravel().tolist()))
 
     def classes(self, family: Family) -> tuple[int, ...]:
-        """The class that a measured family takes on each axis."""
+        """Index of the class of a measured marginal on each axis."""
         numbers = tuple(class_number(level) for level in family)
         if len(numbers) != len(self.axes) or None in numbers:
-            raise OutOfRange("a measured family must take a class of listed rows on each axis", came=family)
+            raise OutOfRange("a measured marginal must take a class of listed rows on each axis", came=family)
         return tuple(number for number in numbers if number is not None)
 
     def places(self, family: Family) -> list[NDArray[np.intp]]:
-        """The entries that a measured family takes on each axis, values first, rows behind."""
+        """Indices of a measured marginal's entries on each axis; an axis has its values first, then its rows."""
         return [listed.places[number] for listed, number in zip(self.axes, self.classes(family), strict=True)]
 
     def shape(self, family: Family) -> tuple[int, ...]:
-        """How many sums a measured family has along each axis."""
+        """Number of sums of a measured marginal along each axis."""
         return tuple(map(len, self.places(family)))
 
     def sums(self, cells: NDArray[Any], families: Sequence[Family]) -> dict[Family, NDArray[Any]]:
-        """The measured numbers of the families, from an array with one number for each cell."""
+        """The measured sums of marginals, from an array with one number for each cell."""
         sums = self.domain.sums(cells, self.base)
         sums = with_room_for(sums, self.domain.size * prod(listed.largest for listed in self.axes))
         for place, listed in enumerate(self.axes):
@@ -240,24 +245,24 @@ class ProductRows:
         return {family: sums[np.ix_(*self.places(family))] for family in families}
 
     def joined(self, measured: Mapping[Family, NDArray[Any]]) -> NDArray[Any]:
-        """The sums of all families in one array, values first and rows behind along each axis; Python integers."""
+        """One array of the sums of all marginals; each axis has its values first, then its rows."""
         whole = np.zeros([listed.entries for listed in self.axes], dtype=object)
         for family, sums in measured.items():
             whole[np.ix_(*self.places(family))] = np.asarray(sums, dtype=object).reshape(self.shape(family))
         return whole
 
     def words(self, family: Family) -> str:
-        """The name of a measured family: "5 values of age by 3 rows of race"."""
+        """Name of a measured marginal for people: "5 values of age by 3 rows of race"."""
         along = zip(self.domain.axes, self.axes, self.classes(family), strict=True)
         return " by ".join(listed.words(axis, number) for axis, listed, number in along)
 
     def facts(self) -> list[dict[str, Any]]:
-        """The rows of each axis as JSON values, which `of_facts` reads."""
+        """JSON values of each axis' rows, for `of_facts`."""
         return [listed.facts(axis) for axis, listed in zip(self.domain.axes, self.axes, strict=True)]
 
     @classmethod
     def of_facts(cls, domain: Domain, facts: Any) -> "ProductRows":
-        """The rows that JSON values describe."""
+        """Return the rows that JSON values describe."""
         instance(domain, Domain, "domain")
         if not isinstance(facts, Sequence) or len(facts) != len(domain.axes):
             raise wrong_kind("rows", "a list with the rows of each axis", facts)
@@ -265,31 +270,30 @@ class ProductRows:
 
 
 def rows_of_facts(domain: Domain, facts: Mapping[str, Any]) -> ProductRows | None:
-    """The listed rows among the JSON values of a plan or a statement; None where there are none."""
+    """The listed rows in the JSON values of a plan or statement, or None."""
     return None if facts.get("rows") is None else ProductRows.of_facts(domain, facts["rows"])
 
 
 def check_rows(domain: Domain, unit: Unit, together: str | None, rows: ProductRows) -> None:
-    """Check that listed rows are of this domain, and can be measured for this unit.
-
-    Raises:
-        OutOfRange: where they are not.
-        Unsupported: beside sums and differences, and where sums and counts are noised together.
-    """
+    """Check that listed rows are of this domain, and that this unit proves what they need."""
     if not rows.domain.same_as(domain):
-        raise OutOfRange("listed rows must be of the plan's domain", came="another", where="rows")
+        raise OutOfRange("listed rows must be of the plan's domain", came="another domain", where="rows")
     if together != rows.together or unit.is_shared:
         remedy = "Leave rows= or together= out."
-        raise Unsupported("listed rows are measured where one individual changes cells alone", remedy=remedy)
+        raise Unsupported(
+            "listed rows cannot be combined with sums and differences, nor with sums and counts", remedy=remedy
+        )
     if together is not None:
         WholeRows.changed_by(unit, domain, together)
         if not unit.nonnegative or unit.needs_sizes:
             remedy = "Pass Unit(s, k, nonnegative=True), if no individual lowers a cell."
-            raise OutOfRange("signed rows need individuals who lower no cell", came="no such promise", remedy=remedy)
+            raise OutOfRange(
+                "signed rows need a unit of individuals who lower no cell", came="another unit", remedy=remedy
+            )
 
 
 def values_alone(axis: Axis, level: int = 0) -> AxisRows:
-    """The groups of a level of an axis, each by itself at the whole level."""
+    """Return rows that measure only the groups of a level, each at the full level."""
     instance(axis, Axis, "axis")
     level = integer(level, "level")
     return AxisRows(level, np.zeros((0, axis.groups(level)), dtype=np.int64), 1)

@@ -1,8 +1,8 @@
-r"""Signed rows along an axis of which one individual changes whole rows, as factors of the products that are measured.
+"""Signed rows along an axis along which one individual changes whole rows: factors of the measured products.
 
-With shares f_i such that max over d in {0, 1}^k of sum_i f_i |a_i d| is 1, and rows along the other axes that cost one
-individual the level, all products together cost k times the level that a cell's own noise would have: as much as
-independent noise on the k cells of a row. The shares stand here times k, so that they are parts of a cell's level.
+Let the shares f_i satisfy: the maximum over d in {0, 1}^k of sum_i f_i |a_i d| is 1. With rows along the other axes
+that cost one individual the full level, all products together cost as much as independent noise of the k cells of a
+row: k times the level of one cell. `shares` are k f_i: fractions of the level of one cell.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,19 +22,20 @@ from utmost.core.noise.signed_cells import SignedRows, charge_of_rows, read_rows
 from utmost.errors import OutOfRange, WrongKind
 from utmost.tables.axes.axes import Axis, label_text
 
-_DIGITS = 60
+_DIGITS = 60  # binary digits of estimates
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SignedAxis:
-    """Signed rows over the values of an axis; an individual who is counted in a row of the table lowers none of them.
+    """Signed sums over the values of an axis, for individuals who lower no cell.
 
     Args:
-        signed: integer rows of full rank.
-        parts_of_level: Share of each row in what a row of cells may spend; together they spend it exactly.
+        signed: Rows of integers, (rows, values), of full column rank.
+        parts_of_level: Share of each row, in the level of a row of cells. The maximum over 0-1 vectors d of the sum of
+            shares times |row . d| must be 1.
 
     Raises:
-        OutOfRange: for rows that do not determine the values, and shares that spend more or less.
+        OutOfRange: for rows that do not determine the values, and for shares with another maximum than 1.
 
     >>> axis = SignedAxis([[1, 0, 0], [1, -1, -1], [0, 1, -1]], ["8/15", "7/15", "7/15"])
     >>> [(str(share), places.tolist()) for share, places in zip(axis.shares, axis.places, strict=True)]
@@ -57,7 +58,8 @@ class SignedAxis:
         spent = charge_of_rows(rows, parts, nonnegative=True)
         if spent != 1:
             raise OutOfRange(
-                "the shares of signed rows must spend the level", came=f"{float(min(spent, Fraction(1000))):.6g} of it"
+                "the shares of signed rows must spend the level exactly",
+                came=f"{float(min(spent, Fraction(1000))):.6g} of the level",
             )
         if len(independent(objects((Fraction(x) for row in rows for x in row), (len(rows), len(rows[0]))))[0]) < len(
             rows[0]
@@ -75,27 +77,29 @@ class SignedAxis:
 
     @property
     def values(self) -> int:
-        """Number of values in the axis."""
+        """Number of values of the axis."""
         return len(self.signed[0])
 
     @property
     def entries(self) -> int:
-        """Number of sums measured along the axis."""
+        """Number of measured sums along the axis: the rows."""
         return len(self.signed)
 
     @property
     def largest(self) -> int:
-        """The largest sum of a row's entries in size."""
+        """Largest sum of a row's absolute entries."""
         return int(max(sum(map(abs, row)) for row in self.signed))
 
     @property
     def matrix(self) -> NDArray[np.int64]:
-        """The rows, (rows, values)."""
+        """The rows; (rows, values)."""
         return np.array(self.signed, dtype=np.int64)
 
     def loaded(self, spent: NDArray[Any]) -> NDArray[Any]:
-        """The charge of each change of a row by one individual, from the shares of the classes (first axis), in
-        parts of what its cells may spend.
+        """The charge of each possible change of a row by one individual, as a fraction of the level of the row's cells.
+
+        Args:
+            spent: Share of each class along the first axis.
         """
         corners = np.array([change for change in product((0, 1), repeat=self.values) if any(change)])
         moved = np.abs(corners @ self.matrix.T)
@@ -103,12 +107,12 @@ class SignedAxis:
         return np.asarray(np.tensordot(by_class, spent, axes=1) * Fraction(1, self.values))
 
     def measured(self, sums: NDArray[Any], place: int) -> NDArray[Any]:
-        """The sums by the rows of an array with a number for each value along an axis."""
+        """The sums by the rows, of an array with a number for each value along the axis ``place``."""
         moved = np.moveaxis(sums, place, 0)
         return np.moveaxis(np.tensordot(self.matrix.astype(moved.dtype), moved, axes=1), 0, place)
 
     def float_estimates(self, weights: Sequence[float] | Floats) -> Floats:
-        """B with x^ = B y, from the weights of the classes; (values, rows)."""
+        """The matrix B of least squares, with estimates B y from measured sums y; (values, rows)."""
         of_rows = np.empty(self.entries)
         for places, weight in zip(self.places, weights, strict=True):
             of_rows[places] = weight / max(weights)
@@ -121,8 +125,12 @@ class SignedAxis:
             return np.asarray(gain / denominator, dtype=float)
 
     def exact_estimates(self, classes: Sequence[int]) -> tuple[Array, int]:
-        """B as integers over a denominator, near least squares for the weights of the classes, and unbiased exactly:
-        B = L + R (1 - A L) has B A = 1 for any left inverse L of the rows A and *any* R, so that R is rounded.
+        """The matrix B of exactly unbiased estimates, near least squares, as integers over a denominator.
+
+        B = L + R (1 - A L) has B A = 1 for every left inverse L of the rows A and *every* R, so that R may be rounded.
+
+        Args:
+            classes: Weight of each class.
         """
         A = self.matrix.astype(object)
         chosen, _ = independent(objects((Fraction(int(x)) for x in A.ravel()), A.shape))
@@ -145,7 +153,7 @@ class SignedAxis:
         return left * (1 << _DIGITS) + rounded.dot(off), below << _DIGITS
 
     def words(self, axis: Axis, number: int) -> str:
-        """The name of a class: "'a' - 'b' of kind"."""
+        """The name of a class for people, such as "'a' - 'b' of kind"."""
         labels = [repr(str(label_text(label))) for label in axis.labels[0]]
         sums = []
         for place in self.places[number].tolist():
@@ -158,13 +166,13 @@ class SignedAxis:
         return f"{'; '.join(sums)} of {axis.levels[0]}"
 
     def facts(self, axis: Axis) -> dict[str, Any]:
-        """The rows as JSON values, which `signed_axis_of` reads."""
+        """JSON values of the rows and their shares."""
         del axis
         return {"signed": [list(row) for row in self.signed], "shares": [str(share) for share in self.parts_of_level]}
 
 
 def signed_axis_of(axis: Axis, facts: Mapping[str, Any]) -> SignedAxis:
-    """The signed rows that JSON values describe."""
+    """Return the signed rows that `SignedAxis.facts` describes."""
     if set(facts) != {"signed", "shares"} or not all(isinstance(facts[name], list) for name in facts):
         raise wrong_kind("rows", 'a mapping with "signed" and "shares"', facts)
     if not all(isinstance(row, list) and all(type(entry) is int for entry in row) for row in facts["signed"]):

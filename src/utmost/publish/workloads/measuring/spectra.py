@@ -1,10 +1,10 @@
-"""How the sums over one axis lie among the eigenspaces of its levels, in exact rationals.
+"""The spectra of sums over one axis: their squared lengths in the eigenspaces of its levels, in exact rationals.
 
-An axis whose levels have groups of one size each is a chain of block sizes 1 = b_0 | b_1 | ... | b_q = n. P_t is
-averaging over the groups of level t, and Q_t = P_t - P_{t+1} projects on what level t shows and level t+1 does not;
-Q_q = P_q is the mean. The **spectrum** of a row w is |Q_t w|^2 for each t: the only numbers by which w enters any
-variance, since the least-squares estimate from sums over levels is a sum over the Q_t. A product of rows has the
-product of spectra.
+An axis whose levels have groups of one size each is a chain of block sizes 1 = b_0 | b_1 | ... | b_q = n. P_t averages
+over the groups of level t. Q_t = P_t - P_{t+1} projects on what differs within the groups of level t+1 but not of level
+t; Q_q = P_q is the mean. The **spectrum** of a row w is |Q_t w|^2 for each t. Variances depend on w by these numbers
+alone, since the least-squares estimate from sums over levels is a sum over the Q_t. A product of rows has the product
+of the spectra.
 
 Source: orthogonal block structure, [nelder1965].
 """
@@ -18,48 +18,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 Chain = tuple[int, ...]
-"""The sizes of an axis's blocks, by level and then for "all": 1 first, each dividing the next."""
+"""The sizes of an axis' blocks by level, then of the block of all values; 1 first, each divides the next."""
 
 
 def group_spectrum(chain: Chain, level: int) -> list[Fraction]:
-    """|Q_t w|^2 for w the sum over one group of a level: b^2 (1/b_t - 1/b_{t+1}) at and above the level, b its size.
-
-    >>> [str(square) for square in group_spectrum((1, 25, 200), 1)]
-    ['0', '175/8', '25/8']
-    """
+    """|Q_t w|^2 for the sum w over one group of size b: b^2 (1/b_t - 1/b_{t+1}) from its level on, else 0."""
     size = chain[level]
     return _steps([Fraction(size) if t < level else Fraction(size * size, block) for t, block in enumerate(chain)])
 
 
 def row_spectrum(chain: Chain, row: NDArray[np.bool_]) -> list[Fraction]:
-    """|Q_t w|^2 for w the sum over the values that ``row`` takes.
-
-    >>> [str(square) for square in row_spectrum((1, 2, 4), np.array([True, True, True, False]))]
-    ['1/2', '1/4', '9/4']
-    """
+    """|Q_t w|^2 for the sum w over the values at which ``row`` is true."""
     parts = [row.reshape(-1, block).sum(axis=1, dtype=np.int64) for block in chain]
     squares = [sum(int(number) ** 2 * int(times) for number, times in _counted(part)) for part in parts]
     return _steps([Fraction(square, block) for square, block in zip(squares, chain, strict=True)])
 
 
 def rows_spectrum(chain: Chain, rows: NDArray[Any]) -> list[Fraction]:
-    """The sum of |Q_t w|^2 over rows w of Python integers; (rows, values).
-
-    >>> [str(square) for square in rows_spectrum((1, 2), np.array([[2, -1], [1, 1]], dtype=object))]
-    ['9/2', '5/2']
-    """
+    """The sum of |Q_t w|^2 over rows w of Python integers; (rows, values)."""
     parts = [rows.reshape(len(rows), -1, block).sum(axis=2) for block in chain]
     return _steps([Fraction(int((part * part).sum()), block) for part, block in zip(parts, chain, strict=True)])
 
 
 def window_spectrum(chain: Chain, length: int) -> list[Fraction]:
-    """The sum of |Q_t w|^2 over the sums of so many neighbouring values.
-
-    A window takes an end of its first block, whole blocks, and the beginning of its last.
-
-    >>> [str(square) for square in window_spectrum((1, 2, 4), 2)]
-    ['1', '2', '3']
-    """
+    """The sum of |Q_t w|^2 over the sums w of ``length`` neighbouring values."""
+    # A window has the end of its first block, complete blocks, and the beginning of its last block.
     starts = np.arange(chain[-1] + 1 - length)
     squares = []
     for block in chain:
@@ -71,14 +54,9 @@ def window_spectrum(chain: Chain, length: int) -> list[Fraction]:
 
 
 def runs_spectrum(chain: Chain, starts: Sequence[int]) -> list[Fraction]:
-    """The sum of |Q_t w|^2 over the sums of runs of values that begin at ``starts`` and partition the axis.
-
-    A run and a block, both being intervals, share one interval or nothing; |P_t w|^2 is the sum over the blocks of the
-    square of its length over the block's.
-
-    >>> [str(square) for square in runs_spectrum((1, 3), [0, 1])]
-    ['4/3', '5/3']
-    """
+    """The sum of |Q_t w|^2 over the sums w of runs that begin at ``starts`` and partition the axis."""
+    # A run and a block are intervals, and so is their intersection; |P_t w|^2 is the sum over the blocks of the square
+    # of the intersection's length over the block's length.
     squares = []
     for block in chain:
         cuts = np.union1d(np.asarray(starts), np.arange(0, chain[-1], block))
@@ -88,14 +66,9 @@ def runs_spectrum(chain: Chain, starts: Sequence[int]) -> list[Fraction]:
 
 
 def prefix_spectrum(chain: Chain) -> list[Fraction]:
-    """The sum of |Q_t w|^2 over the n sums of the first 1, 2, ..., n values.
-
-    A prefix is cut inside one block of level t+1. If it takes c = a f + r of that block's B values, 0 <= r < f = b_t,
-    then |Q_t w|^2 = a f + r^2/f - c^2/B; every c comes n/B times.
-
-    >>> [str(square) for square in prefix_spectrum((1, 2))]
-    ['1/2', '5/2']
-    """
+    """The sum of |Q_t w|^2 over the n sums w of the first 1, 2, ..., n values."""
+    # A prefix ends inside one block of level t+1. If the prefix has c = a f + r of the block's B values, 0 <= r < f =
+    # b_t, then |Q_t w|^2 = a f + r^2/f - c^2/B. Each c occurs n/B times.
     values = chain[-1]
     squares = []
     for inner, outer in pairwise(chain):
@@ -107,16 +80,10 @@ def prefix_spectrum(chain: Chain) -> list[Fraction]:
 
 
 def range_spectrum(chain: Chain) -> list[Fraction]:
-    """The sum of |Q_t w|^2 over the n(n+1)/2 sums of neighbouring values.
-
-    A range is the difference of two of the n+1 prefixes (the empty one among them), and over all pairs
-    sum |x_i - x_j|^2 = (n+1) sum |x_i|^2 - |sum x_i|^2. The prefixes add up to the row (n, n-1, ..., 1), which is
-    straight: its means over the g groups of a block go down in steps of their size f, so |Q_t|^2 is
-    f^3 g (g^2 - 1)/12 a block.
-
-    >>> [str(square) for square in range_spectrum((1, 2))]
-    ['1', '3']
-    """
+    """The sum of |Q_t w|^2 over the n(n+1)/2 sums w of neighbouring values."""
+    # A range is the difference of two of the n+1 prefixes x_i (one is empty), and over all pairs
+    # sum |x_i - x_j|^2 = (n+1) sum |x_i|^2 - |sum x_i|^2. The prefixes add up to the row (n, n-1, ..., 1): its means
+    # over the g groups in a block fall by the groups' size f, so that |Q_t|^2 = f^3 g (g^2 - 1)/12 for a block.
     values = chain[-1]
     straight = []
     for inner, outer in pairwise(chain):
@@ -127,7 +94,7 @@ def range_spectrum(chain: Chain) -> list[Fraction]:
 
 
 def _steps(squares: Sequence[Fraction]) -> list[Fraction]:
-    """|Q_t w|^2 = |P_t w|^2 - |P_{t+1} w|^2, with nothing above the last."""
+    """|Q_t w|^2 = |P_t w|^2 - |P_{t+1} w|^2 for each t, from |P_t w|^2; the last is |P_q w|^2."""
     return [finer - coarser for finer, coarser in pairwise([*squares, Fraction(0)])]
 
 

@@ -1,14 +1,15 @@
 """Trees whose groups differ in size (states and their counties): variances and estimates by two passes, O(groups).
 
-Every group of a measured level gets noise of that level's precision. Up the tree goes what is known of a group from the
-measurements inside it, down what is known from those outside; a group's sum is known by both together:
+Each group of a measured level has noise of the level's precision p. pi_v is the precision of v's sum from the
+measurements inside v, delta_v from the measurements outside v. The first pass goes up the tree, the second down:
 
     up      pi_v = p_v + 1 / sum over the children of 1/pi_c
     down    delta_c = r / (1 + r * sum over the siblings of 1/pi),  r = p_v + delta_v of the parent v;  0 at the top
     both    variance of the best linear unbiased estimate of v = 1 / (pi_v + delta_v)
 
-All of it holds for any positive precisions; with rational ones the estimates are exactly unbiased in rationals.
-Source: [hay2010] for equal trees and precisions; here by independence of what lies inside and outside a group.
+These formulas hold for any positive precisions; with rational precisions the estimates are exactly unbiased rationals.
+
+Source: [hay2010] for equal trees and precisions; here because noise inside and outside a group is independent.
 """
 
 from collections.abc import Sequence
@@ -38,31 +39,19 @@ from utmost.tables.axes.domain import Domain
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class UnequalTree(Display):
-    """The groups of one axis, level by level up to "all", of any sizes.
+    """The groups of one axis, by level up to the group of all; groups may have any sizes."""
 
-    Attributes:
-        groups: Number of groups of each level; the last level is "all".
-        firsts: First child of each group of each level above the finest, among the groups of the level below.
-        parents: Parent of each group, for each level below "all".
-    """
-
-    groups: tuple[int, ...]
+    groups: tuple[int, ...]  # number of groups of each level; the last level is "all"
+    # for each level above the finest: each group's first child, an index in the level below
     firsts: tuple[NDArray[np.intp], ...] = field(repr=False)
-    parents: tuple[NDArray[np.intp], ...] = field(repr=False)
+    parents: tuple[NDArray[np.intp], ...] = field(repr=False)  # for each level below "all": each group's parent
 
     @classmethod
     def of(cls, domain: Domain) -> "UnequalTree":
-        """The tree of a domain of one axis.
-
-        >>> from utmost.workloads import hierarchy
-        >>> states = hierarchy({"DE": ["Kent", "Sussex"], "HI": ["Kauai", "Maui", "Oahu"]}, names=["state", "county"])
-        >>> UnequalTree.of(Domain(place=states)).groups
-        (5, 2, 1)
-        """
         instance(domain, Domain, "domain")
         if len(domain.axes) > 1:
             raise Unsupported(
-                "groups of several sizes are crossed with no other axis",
+                "an axis with groups of several sizes cannot be crossed with another axis",
                 came=f"{len(domain.axes)} axes",
                 remedy="Drop the coarser level, or declare its values as an axis of their own.",
             )
@@ -80,7 +69,7 @@ class UnequalTree(Display):
         return _tree, (self.groups, self.firsts, self.parents)
 
     def added(self, values: Array, level: int) -> Array:
-        """The sum over the children of each group of a level, of values of the level below."""
+        """For each group of a level, the sum over its children of values of the level below."""
         return np.asarray(np.add.reduceat(values, self.firsts[level - 1]))
 
 
@@ -96,15 +85,15 @@ def tree_variances(domain: Domain, precisions: Sequence[Any]) -> tuple[Array, ..
 
     Args:
         domain: Domain of one axis, whose groups are measured.
-        precisions: Precision (1/variance) of the noise on each group of each level, 0 where it is not
-            measured; one number for a level, or an array with one for each group, all positive or all 0. Fractions
-            give Fractions.
+        precisions: Precision (1/variance) of the noise at each level of the axis and at "all"; 0 for a level that is
+            not measured. A level has one number, or an array of a number for each group, all positive or all 0.
 
     Returns:
-        Of each level an array, (groups,); infinite (a float) where the measurements do not determine the sums.
+        An array (groups,) for each level: Fractions if all precisions are rational. Where the measurements do not
+        determine the sums, the variance is the float infinity.
 
     Raises:
-        OutOfRange: for precisions of other shapes, negative ones, and where nothing is measured.
+        OutOfRange: for precisions of another shape, negative precisions, and where no level is measured.
         Unsupported: for a domain of several axes.
 
     Cost: O(groups).
@@ -118,43 +107,44 @@ def tree_variances(domain: Domain, precisions: Sequence[Any]) -> tuple[Array, ..
 
 
 def variances_of_groups(tree: UnequalTree, precisions: Sequence[Any]) -> tuple[Array, ...]:
-    """The variances of `tree_variances`, of a tree that is made already."""
+    """The result of `tree_variances` for a tree."""
     known = _read(tree, precisions)
-    finest = _finest(known)
+    finest = _finest_measured(known)
     inside, spreads = _up(tree, known, finest)
     variances: list[Array] = [np.zeros(0)] * len(known)
-    # Nothing lies outside the whole: a zero of the numbers at hand, Fractions or floats.
+    # No measurement lies outside the group of all: delta is 0, a Fraction or a float as the precisions are.
     outside = known[-1] * 0
     variances[-1] = 1 / (inside[-1] + outside)
     for level in range(len(known) - 1, finest, -1):
         parents = tree.parents[level - 1]
         ratio = (known[level] + outside)[parents]
-        # Of all siblings but the group itself; two near floats may differ by less than nothing, which is then nothing.
+        # The sum over the siblings without the group itself; rounding of floats may make it negative.
         rest = spreads[level][parents] - 1 / inside[level - 1]
         if rest.dtype != object:
             rest = np.maximum(rest, 0.0)
         outside = ratio / (1 + ratio * rest)
         variances[level - 1] = 1 / (inside[level - 1] + outside)
     for level in range(finest):
-        # A finer level of as many groups has the same ones; of any other no more is known than the sums above it.
+        # A finer level with as many groups has the same groups; any other finer level is not determined.
         same = tree.groups[level] == tree.groups[finest]
         variances[level] = variances[finest] if same else np.full(tree.groups[level], np.inf)
     return tuple(frozen(variance.copy()) for variance in variances)
 
 
 def tree_estimate(domain: Domain, measured: Sequence[Any], precisions: Sequence[Any]) -> tuple[Array | None, ...]:
-    """The best linear unbiased estimate of every group's sum from noisy sums of some levels; all sums agree.
+    """The best linear unbiased estimate of every group's sum from noisy sums of some levels.
 
-    For any positive precisions it is unbiased; it has the least variance where they are those of the noise. Integers
-    and rational precisions give Fractions.
+    The estimates of a group's parts add up to the group's estimate. The estimates are unbiased for any positive
+    precisions, and have the least variance if the precisions are those of the noise.
 
     Args:
         domain: Domain of one axis, whose groups are measured.
-        measured: Noisy sums of each level, (groups,); None where it is not measured.
+        measured: Noisy sums of each level, (groups,); None for a level that is not measured.
         precisions: Precisions, see `tree_variances`; 0 where ``measured`` is None.
 
     Returns:
-        Of each level its estimates, (groups,); None where they are not determined.
+        Estimates of each level, (groups,); None for a level that is not determined. Integer sums with rational
+        precisions give Fractions.
 
     Raises:
         OutOfRange: as for `tree_variances`, and for a measured level without precision or of another size.
@@ -175,21 +165,21 @@ def tree_estimate(domain: Domain, measured: Sequence[Any], precisions: Sequence[
 def estimates_of_groups(
     tree: UnequalTree, measured: Sequence[Any], precisions: Sequence[Any]
 ) -> tuple[Array | None, ...]:
-    """The estimates of `tree_estimate`, of a tree that is made already."""
+    """The result of `tree_estimate` for a tree."""
     known = _read(tree, precisions)
-    finest = _finest(known)
+    finest = _finest_measured(known)
     values = [
         _sums(tree, level, level_sums, known[level])
         for level, level_sums in enumerate(_levels(tree, measured, "measured"))
     ]
     inside, spreads = _up(tree, known, finest)
-    # Upwards the mean of what each subtree knows.
+    # Up the tree: the estimate of each group from the measurements inside the group.
     means = {finest: values[finest]}
     below = {}
     for level in range(finest + 1, len(known)):
         below[level] = tree.added(means[level - 1], level)
         means[level] = (known[level] * values[level] + below[level] / spreads[level]) / inside[level]
-    # Downwards what a group knows beside its parts is shared out among them.
+    # Down the tree: a group's estimate minus the sum of its children's is divided among the children.
     estimates: list[Array | None] = [None] * len(known)
     estimates[-1] = upper = means[len(known) - 1]
     for level in range(len(known) - 1, finest, -1):
@@ -203,23 +193,16 @@ def estimates_of_groups(
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class TreeError(Display):
-    """The error of a workload over a tree as a function of shares, divided by the variance of noise at the whole level.
-
-    Attributes:
-        tree: Tree whose groups are measured.
-        weights: Weight of each group's variance, (groups,), for each level.
-        level: Level of the noise at the largest share that a level may have.
-        free: Share that the total, the first level of one group, has beside its own.
-    """
+    """The error of a workload over a tree by the budget shares, over the variance of noise at ``level``."""
 
     tree: UnequalTree
-    weights: tuple[Floats, ...] = field(repr=False)
-    level: float
-    free: float = 0.0
+    weights: tuple[Floats, ...] = field(repr=False)  # for each level, the weight of each group's variance; (groups,)
+    level: float  # epsilon of the noise at the largest share that a level may have
+    free: float = 0.0  # additional share of the total: the first level with one group
 
     @classmethod
     def of(cls, workload: Workload, unit: Unit, epsilon: Number | Level, room: Room = PLAIN) -> "TreeError":
-        """The error of a workload of groups over a domain of one axis, by shares that add up to 1."""
+        """The error of a workload of groups over a domain of one axis; the shares of levels add up to 1."""
         instance(workload, Workload, "workload")
         instance(unit, Unit, "unit")
         instance(room, Room, "room")
@@ -229,13 +212,15 @@ class TreeError(Display):
             sums = part.sums[0]
             if not isinstance(sums, Groups):
                 remedy = "Want the groups of its levels, or declare bins whose runs have one size."
-                raise Unsupported("over groups of several sizes only groups are wanted", came=part.name, remedy=remedy)
+                raise Unsupported(
+                    "with groups of several sizes, only groups can be wanted", came=part.name, remedy=remedy
+                )
             weights[sums.at][slice(None) if sums.only is None else sums.only] += float(part.weight / part.answers)
         largest = level_of_cells(unit, level_of(epsilon)).scaled(room.scale * (1 + room.free))
         return cls(tree, tuple(map(frozen, weights)), float(largest.epsilon_float), float(room.free))
 
     def __call__(self, shares: Floats) -> Floats:
-        """The error at these shares, (..., levels); inf where they do not determine some wanted answer."""
+        """The error at the shares (..., levels); inf where a wanted answer is not determined."""
         whole_shares = np.array(np.atleast_2d(shares), dtype=float)
         whole_shares[:, self.tree.groups.index(1)] += self.free
         rows = relative_precision(whole_shares / (1 + self.free), self.level)
@@ -250,7 +235,7 @@ class TreeError(Display):
 
 
 def _up(tree: UnequalTree, known: Sequence[Array], finest: int) -> tuple[list[Array], dict[int, Array]]:
-    """pi of each level from the finest measured one, and of each group the sum of its children's 1/pi."""
+    """pi of each level from the finest measured level on; and for each level the sums of the children's 1/pi."""
     inside, spreads = [known[0]] * finest + [known[finest]], {}
     for level in range(finest + 1, len(known)):
         spreads[level] = tree.added(1 / inside[level - 1], level)
@@ -258,8 +243,7 @@ def _up(tree: UnequalTree, known: Sequence[Array], finest: int) -> tuple[list[Ar
     return inside, spreads
 
 
-def _finest(known: Sequence[Array]) -> int:
-    """The finest measured level."""
+def _finest_measured(known: Sequence[Array]) -> int:
     return next(level for level, level_precisions in enumerate(known) if level_precisions[0] > 0)
 
 
@@ -284,15 +268,17 @@ def _read(tree: UnequalTree, precisions: Sequence[Any]) -> list[Array]:
     if any(not ((row > 0).all() or (row == 0).all()) for row in precisions_read) or not any(
         row[0] > 0 for row in precisions_read
     ):
-        raise OutOfRange("precisions must be positive, or 0 for a whole level, and some level measured", came="others")
+        raise OutOfRange("precisions of a level must be all positive or all 0, and not all 0", came="other precisions")
     return precisions_read
 
 
 def _sums(tree: UnequalTree, level: int, values: Any, known: Array) -> Array:
-    """The noisy sums of a level; zeros where it is not measured."""
+    """The noisy sums of a level, in the number type of its precisions; zeros where it is not measured."""
     if (values is None) != bool(known[0] == 0):
         remedy = "Give sums and a positive precision, or None and 0."
-        raise OutOfRange("a level is measured, or it is not", came=f"level {level}", remedy=remedy)
+        raise OutOfRange(
+            "sums and precisions must be of the same levels", came=f"one of both at level {level}", remedy=remedy
+        )
     if values is None:
         return known * 0
     sums = np.asarray(values)

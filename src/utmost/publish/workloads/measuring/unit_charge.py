@@ -1,22 +1,21 @@
-r"""The charge of a plan for one individual: exact, with the levels that it leaves room for.
+"""The charge of a plan: the exact privacy loss of one individual, and the shares that use up the level.
 
-Let D be all that one individual may change. Independent geometric noise of level e_i on integer sums a_i.x keeps
+Let D be all changes that one individual may make. Independent geometric noise of level e_i on integer sums a_i.x has
+the privacy loss
 
     max over d in D of sum_i e_i |a_i.d|
 
-and nothing less. For families with one level each, R = the levels of all but the total and e_0 = that of the total, in
-units of the sensitivity, with k cells, n cells, m = min(k, n) and b = min(m, n - m):
+and no less. For marginals with one level each, let R be the sum of all levels but the total's, e_0 the level of the
+total (both in units of the sensitivity), k the cells of an individual, n all cells, m = min(k, n), b = min(m, n - m):
 
     add-remove                         m (R + e_0)
     change-one                        2m (R + e_0)
     change-one, nothing negative      max(m (R + e_0), (m + b) R + (m - b) e_0)
     change-one, everybody in m cells  2b R
 
-Where all cells together are changed by at most P, m is P/s if that is less, and a part of a cell is left over.
-
-The second is attained by c less -c. In the third, one individual leaves b cells and enters m others, so that a total,
-of which everybody is one part, moves by m - b alone: a replacement leaves it where it was. The proofs are in
-proofs/theory/workloads.md.
+If the sum of the changes of all cells is at most P, and P/s < m, then m is P/s; it need not be an integer. The second
+line is attained by the change d = c - (-c). In the third, one individual leaves b cells and enters m others, so that
+the total changes by m - b only: a replacement leaves it as it was. The proofs are in proofs/theory/workloads.md.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -35,51 +34,43 @@ from utmost.tables.axes.domain import Domain, Family
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """Which shares keep the level: ``scale`` times what adds up to 1, and ``free`` besides for the total.
+    """A condition on the shares that keeps the level: shares = ``scale`` * (parts that add up to 1)."""
 
-    Shares are of the level that each cell's own noise would have, see `Unit.per_cell`.
-    """
-
-    scale: Fraction
-    free: Fraction = Fraction(0)
+    scale: Fraction  # shares are fractions of the level that noise of single cells would have, see `Unit.per_cell`
+    free: Fraction = Fraction(0)  # an additional part for the total
 
     def free_of(self, totals: Iterable[bool]) -> Floats:
-        """The free part of each family beside its share, before it is scaled: the first total has it."""
+        """The additional part of each marginal, before `scale`: ``free`` for the first total, else 0."""
         free = np.array([float(self.free) * bool(total) for total in totals])
         free[int(free.argmax()) + 1 :] = 0
         return free
 
     def shares(self, domain: Domain, parts: Mapping[Family, Fraction]) -> dict[Family, Fraction]:
-        """The shares of families, from parts that add up to 1.
-
-        >>> domain = Domain(cell=range(100))
-        >>> {place: str(share) for place, share in TOTAL_FREE.shares(domain, {(0,): Fraction(1), (1,): 0}).items()}
-        {(0,): '1', (1,): '1'}
-        """
+        """The shares of marginals, from parts that add up to 1."""
         free, totals = self.free, [is_total(domain, family) for family in parts]
         first = totals.index(True) if free and True in totals else None
         shares = [self.scale * (part + (free if place == first else 0)) for place, part in enumerate(parts.values())]
         return {family: share for family, share in zip(parts, shares, strict=True) if share}
 
 
-_PUBLIC, _LOUDEST = 256, 600.0  # the level of a public total, in parts of share 1, and at most
+_PUBLIC, _LOUDEST = 256, 600.0  # the level of a public total: this many times that of share 1, and at most this
 
 PLAIN = Room(Fraction(1))
-"""Shares add up to 1: never too much, whatever one individual changes."""
+"""Shares add up to 1: it keeps the level for every unit."""
 
 TOTAL_FREE = Room(Fraction(1), Fraction(1))
-"""A replacement leaves the total as it is, so that it has a whole share beside what adds up to 1."""
+"""A replacement leaves the total as it is, so that the total has a share of 1 in addition to the others' sum of 1."""
 
 
 def charge_of(domain: Domain, unit: Unit, shares: Mapping[Family, Fraction]) -> Fraction:
-    """How much of its level a plan of these shares spends on one individual: at most 1 if it keeps the level.
+    """The privacy loss of one individual in a plan of these shares, over the level; a plan keeps the level up to 1.
 
-    Exact where signs are not known, for add-remove, and wherever `is_exact`; else not less than what it spends.
+    The loss is exact if `is_exact`, and else an upper bound.
 
     Args:
-        domain: the declared domain.
+        domain: Declared domain.
         unit: Unit of privacy.
-        shares: Share of each measured family, in parts of `Unit.per_cell`.
+        shares: Share of each measured marginal, as a fraction of the level of `Unit.per_cell`.
 
     Source: proofs/theory/workloads.md, "What a plan is charged".
 
@@ -98,29 +89,14 @@ def charge_of(domain: Domain, unit: Unit, shares: Mapping[Family, Fraction]) -> 
 
 
 def spent_by(domain: Domain, unit: Unit, families: Iterable[Family]) -> list[tuple[Fraction, ...]]:
-    """The part of the level that one individual spends at a share 1 of each family, for each way to change the cells.
-
-    Shares keep the level where no way spends more than 1 of it.
-
-    >>> cells, total = (0,), (1,)
-    >>> counts = Unit(1, 1, "change-one", nonnegative=True)
-    >>> [[str(part) for part in way] for way in spent_by(Domain(cell=range(100)), counts, [cells, total])]
-    [['1/2', '1/2'], ['1', '0']]
-    """
+    """For each extreme change by one individual, the loss at share 1 of each marginal, over the level."""
+    # Shares keep the level where their weighted sum is at most 1 for each extreme change.
     totals, whole = [is_total(domain, family) for family in families], Fraction(unit.charged)
     return [tuple((y if total else x) / whole for total in totals) for x, y in _factors(unit, domain.size)]
 
 
 def rooms(unit: Unit, cells: int, level: float = 1.0) -> tuple[Room, ...]:
-    """The rules under which shares keep the level exactly; one, or two that are worth comparing.
-
-    Where the total is public it costs nothing, and has so many times the level (of share 1) as floats can tell.
-
-    >>> [(str(room.scale), str(room.free)) for room in rooms(Unit(1, 1, "change-one", nonnegative=True), 100)]
-    [('1', '1')]
-    >>> [str(room.scale) for room in rooms(Unit(1, 6), 1)]
-    ['6']
-    """
+    """The conditions under which shares keep the level exactly: one, or two to compare."""
     present, left = _reached(unit, cells)
     if not unit.leaves_totals:
         return (Room(unit.reach / unit.sensitivity / present),)
@@ -128,50 +104,43 @@ def rooms(unit: Unit, cells: int, level: float = 1.0) -> tuple[Room, ...]:
         if not left:
             remedy = "Publish the number of individuals; or leave exactly= out."
             raise OutOfRange(
-                "exactly=True needs more cells than one person has: else nothing is confidential",
+                "exactly=True needs more cells than one individual has: else no cell is confidential",
                 came=cells,
                 remedy=remedy,
             )
-        # A public total costs nothing: as loud as floats can hold beside the other levels.
+        # A public total costs nothing: its level is the largest that floats can hold beside the other levels.
         times = max(1, min(_PUBLIC, int(_LOUDEST / level)))
         return (Room(Fraction(unit.charged) / (2 * left), Fraction(times)),)
-    apart = Room(Fraction(unit.charged) / (present + left))
+    without_total = Room(Fraction(unit.charged) / (present + left))
     if not left:
-        return (apart,)
-    return (TOTAL_FREE,) if present == left else (TOTAL_FREE, apart)
+        return (without_total,)
+    return (TOTAL_FREE,) if present == left else (TOTAL_FREE, without_total)
 
 
 def room_around(domain: Domain, unit: Unit, families: Sequence[Family]) -> Room:
-    """A rule that all shares of these families obey which keep the level: the one of `rooms` where it is exact.
-
-    Elsewhere that of one individual more or less, which every share has to pay for.
-    """
+    """A condition that all level-keeping shares of these marginals satisfy, for lower bounds of errors."""
     present, left = _reached(unit, domain.size)
+    # Unless a condition is exact, every share must still pay for one individual more or less.
     if unit.leaves_totals and left == present and is_exact(domain, unit, families):
         return TOTAL_FREE
     return Room(Fraction(unit.charged) / _factors(unit, domain.size)[0][0])
 
 
 def room_of_rows(unit: Unit, rows: int) -> Room:
-    """The rule for the sums, and for the differences, of two cells of one row that one individual changes together."""
+    """The condition for sums, and for differences, of the two cells of rows that one individual changes together."""
     return Room(Fraction(unit.charged) / (2 * _rows_reached(unit, rows)))
 
 
 def is_total(domain: Domain, family: Family) -> bool:
-    """Whether a family's one group is everybody, so that replacing a record leaves its sum as it is.
-
-    >>> domain = Domain(sex=["men", "women"], country=["FR"])
-    >>> [is_total(domain, family) for family in domain.families()]
-    [False, False, True, True]
-    """
+    """Whether a marginal has one group of all cells, so that replacing a record leaves its sum as it is."""
     return min(family, default=0) >= 0 and prod(domain.group_shape(family)) == 1
 
 
 def is_exact(domain: Domain, unit: Unit, families: Iterable[Family]) -> bool:
-    """Whether `charge_of` is exact for all shares of these families: no plan of theirs costs less.
+    """Whether `charge_of` is the exact privacy loss for all shares of these marginals.
 
-    Where a replacement is charged by what is left and what is entered, there must be so many cells on either side of a
-    line through each axis that meet in no group but the total's.
+    A replaced record leaves some cells and enters others. The loss is exact if as many cells lie on two sides of a
+    line through each axis, such that only the total has a group with cells of both sides.
     """
     present, left = _reached(unit, domain.size)
     if not (unit.leaves_totals and left):
@@ -192,16 +161,14 @@ def is_exact(domain: Domain, unit: Unit, families: Iterable[Family]) -> bool:
 
 
 def _reached(unit: Unit, cells: int) -> tuple[Fraction, Fraction]:
-    """How many whole changes one individual can make, and how many others one record less may leave.
-
-    Where all cells together are bounded, one cell may have a part of a change.
-    """
+    """The number of full changes of cells by one individual, and of cells that a replaced record leaves."""
+    # Where the sum of all changes is bounded, one cell may have a fraction of a full change.
     present = min(unit.reach / unit.sensitivity, Fraction(cells))
     return present, min(present, cells - present)
 
 
 def _factors(unit: Unit, cells: int) -> tuple[tuple[Fraction, Fraction], ...]:
-    """The factors of the rest and of the total in each closed form, of which the largest is the charge."""
+    """The factors of R and of e_0 in each closed form (see the module); the largest form is the charge."""
     present, left = _reached(unit, cells)
     if unit.exactly:
         return ((2 * left, Fraction(0)),)
@@ -212,7 +179,7 @@ def _factors(unit: Unit, cells: int) -> tuple[tuple[Fraction, Fraction], ...]:
 
 
 def _rows_reached(unit: Unit, rows: int) -> int:
-    """The number of rows of which one individual may change both cells; twice those where signs may differ."""
+    """The number of rows whose two cells one individual may change; twice as many where signs may differ."""
     whole = unit.cells // 2
     if unit.leaves_totals:
         return min(2 * whole, rows)

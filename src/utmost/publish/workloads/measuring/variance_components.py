@@ -1,12 +1,13 @@
 """Variances in closed form, where every level of every axis has groups of one size (orthogonal block structure).
 
-Each family S of groups of m_S cells is measured with noise of precision p_S on each of its sums. Averaging over groups
-commutes between families, so least squares splits into the eigenspaces T, one for each choice of a level on each axis:
+Each marginal S, of groups of m_S cells, is measured with noise of precision p_S on each of its sums. Averages over
+groups of two marginals commute, so that least squares splits into eigenspaces T: one for each choice of a level on
+each axis. With
 
-    lambda_T = sum of m_S p_S over the families S that are nowhere coarser than T,
-    the variance of the best unbiased linear estimate of w.x is the sum over T of |Q_T w|^2 / lambda_T.
+    lambda_T = sum of m_S p_S over the marginals S that are nowhere coarser than T,
 
-However many cells there are, only these few numbers are touched. See proofs/theory/workloads.md.
+the variance of the best linear unbiased estimate of w.x is the sum over T of |Q_T w|^2 / lambda_T. The cost depends on
+the number of levels, not on the number of cells. See proofs/theory/workloads.md.
 """
 
 from collections.abc import Iterable, Sequence
@@ -29,7 +30,7 @@ MOST_PAIRS = 10**8
 
 
 def precision(level: Any) -> Any:
-    """1/variance of geometric noise of a level: cosh(level) - 1, to full accuracy down to 0; a float or an array.
+    """1/variance of geometric noise at a level: cosh(level) - 1, accurate down to level 0; a float or an array.
 
     Levels above 650, whose variance is below 10^-281, count as 650.
 
@@ -40,11 +41,7 @@ def precision(level: Any) -> Any:
 
 
 def relative_precision(share: Any, level: float) -> Any:
-    """precision(share * level) / precision(level), for shares in [0, 1], where the two themselves may overflow.
-
-    >>> [float(relative_precision(share, 5000.0)) for share in (0.0, 1.0)], float(relative_precision(0.5, 1e-9))
-    ([0.0, 1.0], 0.25)
-    """
+    """precision(share * level) / precision(level) for shares in [0, 1]; neither precision overflows."""
     part = np.asarray(share, dtype=float)
     # sinh(x) = exp(x) (1 - exp(-2x))/2
     return (np.exp((part - 1) * level / 2) * np.expm1(-part * level) / np.expm1(-level))[()] ** 2
@@ -52,45 +49,22 @@ def relative_precision(share: Any, level: float) -> Any:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class VarianceComponents(Display):
-    """The families and the eigenspaces of a domain, and how they lie to each other; made by `of`.
+    """The marginals S and the eigenspaces T of a domain, and which S is nowhere coarser than which T."""
 
-    Attributes:
-        chains: Sizes of the groups of each axis, by level and then for "all".
-        families: S, the columns.
-        eigenspaces: T, the rows.
-        sizes: m_S, the cells in each group of S; (families,).
-        dimensions: Number of answers that T alone determines; 0 where two levels have the same groups; (eigenspaces,).
-        below: whether S is nowhere coarser than T; (eigenspaces, families).
-        cells: Number of cells.
-    """
-
-    chains: tuple[Chain, ...]
-    families: tuple[Family, ...]
-    eigenspaces: tuple[Family, ...] = field(repr=False)
-    sizes: Floats = field(repr=False)
+    chains: tuple[Chain, ...]  # sizes of the groups of each axis by level, then of all values
+    families: tuple[Family, ...]  # the marginals S: columns
+    eigenspaces: tuple[Family, ...] = field(repr=False)  # T: rows
+    sizes: Floats = field(repr=False)  # m_S, the cells in a group of S; (marginals,)
+    # the dimension of T; 0 where two levels have the same groups; (eigenspaces,)
     dimensions: Floats = field(repr=False)
-    below: NDArray[np.bool_] = field(repr=False)
+    below: NDArray[np.bool_] = field(repr=False)  # whether S is nowhere coarser than T; (eigenspaces, marginals)
     cells: int
 
     @classmethod
     def of(
         cls, domain: Domain, families: Iterable[Family] | None = None, eigenspaces: Iterable[Family] | None = None
     ) -> "VarianceComponents":
-        """The block structure of a domain.
-
-        Args:
-            domain: Domain whose levels have groups of one size each.
-            families: Families that may be measured; all where None.
-            eigenspaces: Eigenspaces in which the wanted answers lie; all where None.
-
-        Raises:
-            Unsupported: where the groups of a level differ in size.
-            OutOfRange: for more than 10^8 pairs of a family and an eigenspace.
-
-        >>> blocks = VarianceComponents.of(Domain(sex=["men", "women"]))
-        >>> blocks.families, blocks.sizes.tolist(), blocks.dimensions.tolist(), blocks.below.tolist()
-        (((0,), (1,)), [1.0, 2.0], [1.0, 1.0], [[True, False], [True, True]])
-        """
+        """Return the structure of a domain with levels of one group size; all marginals and eigenspaces by default."""
         chains = chains_of(domain)
         columns = tuple(domain.families() if families is None else families)
         rows = tuple(domain.families() if eigenspaces is None else eigenspaces)
@@ -100,45 +74,32 @@ class VarianceComponents(Display):
         return _blocks, (self.chains, self.families, self.eigenspaces)
 
     def spectrum(self, factors: Sequence[Sequence[Fraction]]) -> Array:
-        """|Q_T w|^2 of a product row, from the spectrum of its factor on each axis; (eigenspaces,), Fractions."""
+        """|Q_T w|^2 of a product row w from the spectra of its factors; (eigenspaces,), Fractions."""
         squares = np.empty(len(self.eigenspaces), dtype=object)
         for row, T in enumerate(self.eigenspaces):
             squares[row] = prod((factor[t] for factor, t in zip(factors, T, strict=True)), start=Fraction(1))
         return frozen(squares)
 
     def answer_spectrum(self, family: Family) -> Array:
-        """|Q_T w|^2 for w the sum over one group of a family; (eigenspaces,), Fractions.
-
-        >>> domain = Domain(sex=["men", "women"])
-        >>> [str(square) for square in VarianceComponents.of(domain).answer_spectrum((0,))]
-        ['1/2', '1/2']
-        """
+        """|Q_T w|^2 for the sum w over one group of a marginal; (eigenspaces,), Fractions."""
         return self.spectrum([group_spectrum(chain, level) for chain, level in zip(self.chains, family, strict=True)])
 
     def eigenvalues(self, precisions: Floats) -> Floats:
-        """lambda_T, from the precision of the noise on each sum of each family; a stack of rows gives a stack."""
+        """lambda_T from the marginals' precisions; (..., marginals) to (..., eigenspaces)."""
         return np.asarray(np.asarray(precisions, dtype=float) * self.sizes @ self.below.T)
 
     def value(self, spectrum: Array, levels: Floats) -> float:
-        """The sum over T of spectrum / lambda_T at these levels of the families; inf where they do not determine it.
-
-        Of an answer's spectrum it is the variance, of a workload's the weighted sum of variances. Levels are of the
-        noise on counts that one individual changes by 1: epsilon / (cells * sensitivity) for the whole plan.
-        """
+        """The sum over T of spectrum / lambda_T at the marginals' levels; inf where it is not determined."""
+        # The variance for an answer's spectrum, the weighted sum of variances for a workload's. Levels are of noise on
+        # counts that one individual changes by 1: epsilon / (cells * sensitivity) for the plan.
         return weighed(spectrum, self.eigenvalues(precision(levels)))
 
     def variance(self, family: Family, levels: Floats) -> float:
-        """The variance of the sum over one group of a family; inf where the levels do not determine it.
-
-        >>> blocks = VarianceComponents.of(Domain(sex=["men", "women"]))
-        >>> float(round(blocks.variance((1,), np.array([1.0, 0.0])) * precision(1.0), 9))
-        2.0
-        """
+        """The variance of the sum over one group of a marginal; inf where it is not determined."""
         return self.value(self.answer_spectrum(family), levels)
 
 
 def chains_of(domain: Domain) -> tuple[Chain, ...]:
-    """The sizes of the groups of each axis."""
     if not isinstance(domain, Domain):
         raise wrong_kind("domain", "a Domain", domain)
     chains = []
@@ -156,7 +117,7 @@ def chains_of(domain: Domain) -> tuple[Chain, ...]:
 
 
 def weighed(spectrum: Array, eigenvalues: Floats) -> float:
-    """The sum of spectrum / eigenvalue, where the spectrum is not 0."""
+    """The sum of spectrum / eigenvalue over the eigenspaces where the spectrum is not 0."""
     squares = np.asarray(spectrum, dtype=float)
     present = squares > 0
     with np.errstate(divide="ignore"):
@@ -167,7 +128,7 @@ def weighed(spectrum: Array, eigenvalues: Floats) -> float:
 def _blocks(chains: tuple[Chain, ...], columns: tuple[Family, ...], rows: tuple[Family, ...]) -> VarianceComponents:
     if len(rows) * len(columns) > MOST_PAIRS:
         remedy = "Pass fewer candidates=."
-        raise OutOfRange("the families and eigenspaces must make 10^8 pairs at most", came="more", remedy=remedy)
+        raise OutOfRange("tables times eigenspaces must be at most 10^8", came="more", remedy=remedy)
     below = np.ones((len(rows), len(columns)), dtype=bool)
     for axis in range(len(chains)):
         below &= np.array([S[axis] for S in columns])[None, :] <= np.array([T[axis] for T in rows])[:, None]
@@ -180,6 +141,6 @@ def _blocks(chains: tuple[Chain, ...], columns: tuple[Family, ...], rows: tuple[
 
 
 def dimension(chain: Sequence[int], level: int) -> int:
-    """The dimension of an eigenspace of one axis: groups of its level beyond those of the next."""
+    """The dimension of an eigenspace of one axis: the groups of its level minus the groups of the next level."""
     coarser = chain[-1] // chain[level + 1] if level + 1 < len(chain) else 0
     return chain[-1] // chain[level] - coarser

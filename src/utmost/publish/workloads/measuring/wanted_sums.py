@@ -1,4 +1,4 @@
-"""Which kind of sums a workload wants, and whether measured families determine them."""
+"""The kind of sums that a workload wants, and whether measured marginals determine them."""
 
 from collections.abc import Iterable
 
@@ -9,28 +9,27 @@ from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.domain import Domain, Family, is_finer
 
 MOST_CANDIDATES = 64
-"""More families than these are not searched, unless they are asked for."""
+"""The largest number of marginals that are searched by default."""
 
 
 def is_unequal_tree(domain: Domain) -> bool:
-    """Whether the domain is one axis with a level of groups of several sizes: these are measured, too."""
+    """Whether the domain has one axis, with a level whose groups differ in size."""
     return len(domain.axes) == 1 and domain.axes[0].blocks is None
 
 
 def wants_marginals(workload: Workload) -> bool:
-    """Whether the wanted sums are whole tables, of more families than the search by exchanges looks at, or over a
-    domain that cannot be laid out."""
+    """Whether the wanted sums are many complete tables, or over a vast domain."""
     many = len(workload.parts) > MOST_CANDIDATES and wants_tables(workload)
     return is_vast(workload.domain) or (many and len(workload.families) > MOST_CANDIDATES)
 
 
 def wants_tables(workload: Workload) -> bool:
-    """Whether the wanted sums are whole tables."""
+    """Whether all wanted sums are complete tables."""
     return all(isinstance(sums, Groups) and sums.only is None for part in workload.parts for sums in part.sums)
 
 
 def axes_in_order(workload: Workload) -> list[int]:
-    """The axes of which all ranges, prefixes or windows are wanted."""
+    """The axes along which ranges, prefixes or windows are wanted."""
     return [
         place
         for place, axis in enumerate(workload.domain.axes)
@@ -39,7 +38,7 @@ def axes_in_order(workload: Workload) -> list[int]:
 
 
 def check_determined(workload: Workload, families: Iterable[Family]) -> None:
-    """Check that the sums over these families determine every wanted answer."""
+    """Check that the sums of these marginals determine every wanted answer."""
     measured = tuple(families)
     for part in workload.parts:
         alone = workload.reweighted({part.name: 1})
@@ -49,9 +48,9 @@ def check_determined(workload: Workload, families: Iterable[Family]) -> None:
 
 
 def undetermined(name: str) -> OutOfRange:
-    """The refusal of measured families that do not determine a part of the workload."""
+    """The error for a part of the workload that the measured marginals do not determine."""
     return OutOfRange(
-        "the measured families must determine every wanted answer",
-        came=f"{name or 'total'!r}, which they do not",
+        "the measured tables must determine every wanted answer",
+        came=f"{name or 'total'!r}, which is not determined",
         remedy="Measure the cells, or drop the answer.",
     )

@@ -1,4 +1,4 @@
-"""The ways to measure: plans, releases, ledgers, statements and pictures ask `measurement_of` and nothing else.
+"""The ways to measure; other modules call `measurement_of` only.
 
 A new way is a class with the protocol `Measurement` in a file of `ways`, and a line here.
 """
@@ -25,16 +25,7 @@ from utmost.tables.axes.domain import Domain, Family
 def measurement_of(
     domain: Domain, families: Iterable[Family], together: str | None = None, rows: ProductRows | None = None
 ) -> Measurement:
-    """The way to measure that a plan of these families describes.
-
-    Raises:
-        WrongKind: for anything but rows.
-        OutOfRange: for an axis that is not of two values, and rows of another domain.
-
-    >>> table = Domain(row=list("ABC"), column=["applied", "admitted"])
-    >>> [measurement_of(table, [(0, 0)], together).words((0, 0)) for together in (None, "column")]
-    ['row column', 'row, differences of column']
-    """
+    """The way to measure these marginals, by the axis ``together`` and the listed rows if there are any."""
     measured = tuple(families)
     if rows is not None:
         return ListedRows(domain, instance(rows, ProductRows, "rows"), together)

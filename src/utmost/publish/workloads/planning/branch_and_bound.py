@@ -1,13 +1,12 @@
-"""The best levels of a few families or rows, certified within a tolerance, by branch and bound.
+"""The best levels of a few marginals or rows, certified within a tolerance, by branch and bound.
 
-The precision P(r) of a share r, in units of the precision of the largest share, is convex with P(0) = 0 and P(1) = 1.
-So the error, which is convex in precisions, is no convex function of the shares. On a box of shares low <= r <= high,
-though, P is below its chord, and with the chord in its place the error is convex and not larger: a tangent plane bounds
-it over the whole box, by the best vertex of the box and of what keeps the level: shares of which no way to change the
-cells spends more than 1. The box with the least bound is halved, until that bound is within the tolerance of the best
-shares met so far.
+The precision P(r) at a share r, over the precision at the largest share, is convex with P(0) = 0 and P(1) = 1. The
+error is convex in precisions, but not in shares. On a box of shares low <= r <= high, P lies below its chord. With the
+chord in place of P the error is convex and no larger, so that a tangent plane bounds it over the box: its least value
+is at a vertex of the part of the box that keeps the level, where no change by one individual spends more than 1. The
+box with the least bound is halved until its bound is within the tolerance of the best shares found so far.
 
-Bounds are computed in floats and lowered by one part in 10^9, which is a thousand times their rounding.
+Bounds are computed in floats and lowered by one part in 10^9, a thousand times their rounding error.
 """
 
 import heapq
@@ -42,87 +41,71 @@ _STEPS = np.linspace(0.1, 1, 10)
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CertifiedShares(Display):
-    """Shares of the level, their weighted error, and a bound that no shares of these families are below.
+    """Budget shares, their weighted error, and a lower bound on the error of any shares."""
 
-    Attributes:
-        shares: Share of each family; floats, as `Plan` has them.
-        value: the weighted error of these shares.
-        bound: Lower bound on the error of every plan of the class ``holds_for``.
-        boxes: Number of boxes that were halved.
-        tolerance: Tolerance that was asked for.
-        holds_for: the class of plans that the bound is about.
-    """
-
-    shares: Mapping[Family, float]
-    value: float
-    bound: float
-    boxes: int
+    shares: Mapping[Family, float]  # share of each marginal, or row
+    value: float  # weighted error at these shares
+    bound: float  # lower bound on the error of every plan of the class `holds_for`
+    boxes: int  # number of boxes that were halved
     tolerance: float = field(repr=False)
-    holds_for: str
+    holds_for: str  # the class of plans that the bound is about, for people
 
     @property
     def within(self) -> float:
-        """How many times the bound the value is."""
+        """The ratio of the value to the bound."""
         return self.value / self.bound
 
     @property
     def is_certified(self) -> bool:
-        """Whether the bound is within the tolerance; else the boxes ran out first."""
+        """Whether the value is within the tolerance of the bound; False if the number of boxes ran out."""
         return self.value <= self.bound * (1 + self.tolerance) * (1 + _LOWERED)
 
 
 class ErrorOfPrecisions(Protocol):
-    """An error that is convex and falling in the precisions of what is measured."""
+    """An error that is convex and falls in the precisions of the measured sums."""
 
     def precisions(self, shares: Floats) -> Floats:
-        """The precisions at shares (..., n), each convex in its share."""
+        """The precisions at shares (..., n); each is convex in its share."""
 
     def values(self, precisions: Floats) -> Floats:
-        """The errors, (...); inf where not all is determined."""
+        """The errors, (...); inf where an answer is not determined."""
 
     def slopes(self, precisions: Floats) -> Floats:
-        """The derivatives of the error by each of the precisions, (n,), none of them positive."""
+        """The derivatives of the error in each precision, (n,), all <= 0."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Box:
-    """Shares low <= r <= high that keep the level: ``spent`` r <= 1; high is cut to what low leaves.
-
-    Attributes:
-        spent: Part of the level that a share 1 of each family spends, for each way to change the cells; (ways, n).
-    """
+    """Shares low <= r <= high with ``spent`` r <= 1; high is cut to what low leaves."""
 
     low: Floats
     high: Floats
+    # for each extreme change by one individual, the loss at share 1 of each marginal, over the level; (changes, n)
     spent: Floats
 
     @classmethod
     def of(cls, low: Floats, high: Floats, spent: Floats) -> "Box | None":
-        """The box; None where all shares in it spend too much, or could all be larger."""
+        """The box; None where all its shares spend more than the level, or all could be larger."""
         left = 1 - spent @ low
-        # Shares are floats: what spends too much by their rounding still keeps the level.
+        # Shares are floats: an excess by their rounding is allowed.
         if left.min() < -1e-12 or (spent @ high).max() < 1 - 1e-12:
             return None
         with np.errstate(divide="ignore", invalid="ignore"):
             most = np.where(spent > 0, left[:, None] / spent, np.inf).min(axis=0)
-        # Rounded outward: a box may hold shares too many, and none too few, or its bound would be none.
+        # Rounded outward: if the box missed allowed shares, its bound would not be valid.
         return cls(low, np.maximum(low, np.minimum(high, low + most + 1e-12)), spent)
 
     def middle(self) -> Floats:
-        """Shares on the way from low to high, as large as the level allows."""
+        """Shares on the line from low to high, as large as the level allows."""
         width = self.high - self.low
         grown = self.spent @ width
-        ways = grown > 1e-300  # a box without width in a direction does not bound the way
+        ways = grown > 1e-300  # a change that spends nothing along the line does not bound it
         reach = ((1 - self.spent @ self.low)[ways] / grown[ways]).min(initial=1)
         return np.asarray(self.low + max(0.0, reach) * width)
 
     def least(self, slopes: Floats) -> tuple[Floats, float]:
-        """Shares in the box with the least slopes . r, and a number that this is not below; no slope is positive.
-
-        Where there is one way alone, what is left over goes where it gains most for what it spends. Else a linear
-        program, whose multipliers y of the ways prove slopes . r >= the least of (slopes + y spent) . r, less sum y.
-        """
-        if len(self.spent) == 1:
+        """Shares in the box with the least slopes . r, and a proven lower bound on slopes . r; all slopes are <= 0."""
+        if len(self.spent) == 1:  # a knapsack: what is left of the level goes where the gain per level is largest
             spent, shares = self.spent[0], self.low.copy()
             left = 1 - float(spent @ self.low)
             with np.errstate(divide="ignore"):
@@ -136,14 +119,15 @@ class Box:
         bounds = {"column_lower": self.low, "column_upper": self.high}
         ends = {"lower": np.full(len(self.spent), -np.inf), "upper": np.maximum(1.0, self.spent @ self.low)}
         solution = solve(LinearProgram.of_triplets(slopes, rows, columns, self.spent[rows, columns], **ends, **bounds))
-        # Any y >= 0 proves a bound: the solver guesses it, and is not believed.
+        # For any y >= 0: slopes . r >= the least of (slopes + y spent) . r over the box, minus sum y. The proof does
+        # not depend on the solver's accuracy.
         y = np.maximum(-solution.duals, 0)
         reduced = slopes + y @ self.spent
         proven = float(np.where(reduced > 0, reduced * self.low, reduced * self.high).sum() - y @ ends["upper"])
         return np.clip(solution.primal, self.low, self.high), proven
 
     def halves(self) -> "list[Box]":
-        """The two halves across the longest side, where shares in them keep the level."""
+        """The halves across the longest side that `of` does not exclude."""
         side = int(np.argmax(self.high - self.low))
         middle = (self.low[side] + self.high[side]) / 2
         lower, upper = self.high.copy(), self.low.copy()
@@ -164,22 +148,21 @@ def certified_shares(
     most_boxes: int = 20_000,
     progress: Callable[[int, float], None] | None = None,
 ) -> CertifiedShares:
-    """The best shares of a level over a few families, with a bound on what any shares could reach.
+    """The best budget shares of a few marginals, with a lower bound on the error at any shares.
 
     Args:
-        workload: Wanted sums, and how much the error of each counts.
+        workload: Wanted sums, and the weight of the error of each.
         unit: Unit of privacy.
-        epsilon: the level of the whole release.
-        families: Families that may be measured; all of use where None. Up to four take seconds; the boxes grow
-            exponentially.
-        tolerance: Factor by which the error found may exceed the bound, less 1; > 0.
-        start: shares to begin with; searched where None.
-        most_boxes: Number of boxes after which the bound reached is returned, and
-            `CertifiedShares.is_certified` says no.
-        progress: is told how many boxes were halved and within which factor the error is, every hundred boxes.
+        epsilon: Privacy level of the whole release.
+        families: Marginals that may be measured; None for all that can be of use. Four take seconds, and the time
+            grows exponentially.
+        tolerance: Largest allowed (error / bound) - 1, > 0.
+        start: Shares to begin with; None to search for them.
+        most_boxes: Number of boxes after which the search stops; `CertifiedShares.is_certified` is then False.
+        progress: Called every hundred boxes with the number of halved boxes and the error over the bound.
 
     Raises:
-        OutOfRange: for an invalid tolerance or families, and families that do not determine a wanted answer.
+        OutOfRange: for an invalid tolerance or marginal, and marginals that do not determine a wanted answer.
         Unsupported: where the groups of a level differ in size, and where totals are public.
 
     Source: proofs/theory/workload-bounds.md.
@@ -196,7 +179,7 @@ def certified_shares(
         mapping(start, "start")
     gap = read_tolerance(tolerance)
     if unit.exactly:
-        remedy = "Leave exactly= out; what is certified then holds for less than is promised."
+        remedy = "Leave exactly= out of the unit: the bound then is for a unit that protects more."
         raise Unsupported("certified shares need totals that are not public", came="exactly=True", remedy=remedy)
     chosen = candidate_families(workload) if families is None else named_candidates(workload, families)
     rules = rooms(unit, workload.domain.size)
@@ -214,7 +197,7 @@ def certified_shares(
             found = best_shares(by_rule, search_starts(workload, chosen, by_rule)) + by_rule.free
             starts.append(np.asarray(float(room.scale) * found))
     else:
-        starts = [_given(workload, list(chosen), start)]
+        starts = [_start_shares(workload, list(chosen), start)]
     search = Search(error, spent * largest, starts)
     most = natural(most_boxes, "most_boxes")
     bound, boxes = search.certify(gap, most, progress)
@@ -226,7 +209,7 @@ def certified_shares(
 
 
 def read_tolerance(tolerance: Number) -> float:
-    """The factor by which an error may exceed its bound, less 1."""
+    """Read the largest allowed (error / bound) - 1."""
     gap = float(exact(tolerance, "tolerance"))
     if not gap > 0:
         raise OutOfRange("the tolerance must be positive", came=tolerance, remedy='Pass tolerance="1/50".')
@@ -234,34 +217,29 @@ def read_tolerance(tolerance: Number) -> float:
 
 
 def largest_share(spent: Floats) -> float:
-    """The largest share that one of those measured can have by itself."""
+    """The largest share that one marginal or row can have if only it is measured."""
     return float((1 / spent.max(axis=0)).max())
 
 
-def _given(workload: Workload, families: list[Family], start: Mapping[Any, Number]) -> Floats:
+def _start_shares(workload: Workload, families: list[Family], start: Mapping[Any, Number]) -> Floats:
     named = {workload.domain.family(name): float(exact(share, "share")) for name, share in start.items()}
     shares = np.array([named.get(family, 0.0) for family in families])
     if (shares < 0).any() or not shares.sum() > 0:
-        raise OutOfRange("the shares to start with must be of these families, and positive", came="others")
+        raise OutOfRange("the shares to start with must be of these tables, and positive", came="other shares")
     return shares
 
 
 class Search:
-    """The best shares met so far, and the boxes that may hold better ones.
+    """The best shares found so far, and a bound from boxes that may have better shares."""
 
-    Args:
-        error: Error of precisions, in units of those at the largest share, which is 1.
-        spent: Part of the level that each spends at that share, for each way to change the cells; (ways, n).
-        starts: shares to begin with, some of them not 0; they are made to spend the level.
-    """
-
+    # Precisions are over those at the largest share, and shares over the largest share; for `spent` see `Box`.
     def __init__(self, error: ErrorOfPrecisions, spent: Floats, starts: Iterable[Floats]) -> None:
         self.error, self.spent, self.value = error, spent, np.inf
         for shares in starts:
             self.keep(np.asarray(shares / (spent @ shares).max()))
 
     def certify(self, gap: float, most: int, progress: Callable[[int, float], None] | None) -> tuple[float, int]:
-        """A bound below every error, and how many boxes were halved for it."""
+        """A lower bound on every error, and the number of boxes that were halved for it."""
         whole = Box.of(np.zeros(self.spent.shape[1]), 1 / self.spent.max(axis=0), self.spent)
         assert whole is not None, "some shares spend the level"
         waiting = [(self.bound(whole, gap), 0, whole)]
@@ -276,16 +254,16 @@ class Search:
                     heapq.heappush(waiting, (lower_bound, halves, half))
             if progress is not None and boxes % 100 == 0:
                 progress(boxes, self.value / max(waiting[0][0], 1e-300) if waiting else 1 + gap)
-        # A box that was left had, when it was left, a bound of at least the value found by then / (1 + gap).
+        # When a box was discarded, its bound was at least (best value at that time) / (1 + gap).
         return min([self.value / (1 + gap), *(lower_bound for lower_bound, _, _ in waiting[:1])]), boxes
 
     def bound(self, box: Box, gap: float) -> float:
-        """A number below the error of all shares in a box; better shares met on the way are kept."""
+        """A lower bound on the error over a box; better shares found on the way are kept."""
         low, high = self.error.precisions(box.low), self.error.precisions(box.high)
-        # More share everywhere is less error.
+        # The error falls in all shares.
         best = float(self.error.values(high)) * (1 - _LOWERED)
         width = box.high - box.low
-        # A chord over no width says nothing: level there.
+        # The slope of a chord is 0 where the box has no width.
         steep = np.where(width > 1e-15, (high - low) / np.where(width > 1e-15, width, 1), 0)
         shares = box.middle()
         for _ in range(_TANGENTS):
@@ -297,7 +275,7 @@ class Search:
             value = float(self.error.values(chords))
             if not value < np.inf:
                 break
-            # And that is convex: on the whole box it lies above its tangent.
+            # The error with chords is convex: over the whole box it lies above its tangent.
             slopes = steep * self.error.slopes(chords)
             vertex, least = box.least(slopes)
             tangent = value + least - float(slopes @ shares)
@@ -306,13 +284,13 @@ class Search:
         return best
 
     def _nearer(self, base: Floats, steep: Floats, shares: Floats, vertex: Floats) -> Floats:
-        """The best of ten points on the way to the vertex, for the error with chords."""
+        """The best of ten points between the shares and a vertex, for the error with chords."""
         tried = shares + _STEPS[:, None] * (vertex - shares)
         values = self.error.values(base + steep * tried)
         return np.asarray(tried[int(values.argmin())])
 
     def keep(self, shares: Floats) -> None:
-        """Keep shares that are better than the best so far, or the first."""
+        """Keep shares if they are better than the best so far, or the first."""
         value = float(self.error.values(self.error.precisions(shares)))
         if value < self.value or not hasattr(self, "shares"):
             self.shares, self.value = shares, value

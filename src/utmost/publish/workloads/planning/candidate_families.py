@@ -1,8 +1,8 @@
-"""Which families a search should look at, and where it should start.
+"""The marginals that a search looks at, and its first shares.
 
-Of two families with the same eigenspaces above them (among those that the workload lies in) the coarser one is never
-worse: its groups are larger, and nothing else differs. So only the coarsest families are candidates, one for each set
-of eigenspaces; an axis that nobody asks about is never measured.
+Of two marginals with the same eigenspaces above them (among those of the workload) the coarser one is never worse: its
+groups are larger, and nothing else differs. So only the coarsest marginals are candidates, one for each set of
+eigenspaces. An axis without wanted sums is never measured.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,21 +19,15 @@ from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.domain import Domain, Family, finest_common, is_finer
 
 FEW = 16
-"""Up to so many families, the search also starts from each one by itself."""
+"""The largest number of marginals for which the search starts from each one alone, too."""
 
 _MOST_PAIRS = 10**7
 
 
 def candidate_families(workload: Workload) -> dict[Family, int]:
-    """The families to search among, each with how many families of the domain it stands for (1 where not counted).
-
-    All that are of any use, where they are at most 64. Else the wanted families, the finest common one of each two,
-    and of all; else the wanted ones and the finest common one alone.
-
-    >>> domain = Domain(a=range(3), b=range(4), c=range(5))
-    >>> candidate_families(Workload(domain, {"a b": 1, "b": 1}))
-    {(0, 0, 1): 2, (0, 1, 1): 2, (1, 0, 1): 2, (1, 1, 1): 2}
-    """
+    """The marginals to search, and how many marginals of the domain each represents (1 if unknown)."""
+    # All useful marginals if they are at most 64. Else the wanted ones, the finest common one of each two, and of all;
+    # else the wanted ones and the finest common one of all.
     useful = _useful_families(workload.domain, workload.eigenspaces)
     if useful and len(useful) <= MOST_CANDIDATES:
         return useful
@@ -44,23 +38,23 @@ def candidate_families(workload: Workload) -> dict[Family, int]:
 
 
 def named_candidates(workload: Workload, candidates: Iterable[str | Sequence[str] | Family]) -> dict[Family, int]:
-    """The families that somebody named."""
+    """Read the names of the marginals to search, and check that they determine the workload."""
     families = dict.fromkeys(sorted({workload.domain.family(name) for name in candidates}), 1)
     if not families:
-        raise OutOfRange("there must be candidates", came="none", where="candidates")
+        raise OutOfRange("at least one table must be named", came="none", where="candidates")
     check_determined(workload, families)
     return families
 
 
 def plain_shares(workload: Workload, families: Sequence[Family]) -> list[Floats]:
-    """Shares that anybody would try: the finest common family alone, equal shares of the wanted ones, of all."""
+    """Simple shares: the finest common marginal alone; equal shares of the wanted marginals; equal shares of all."""
     wanted = [family in workload.families for family in families]
     finest = [family == finest_common(workload.families) for family in families]
     return [_equal(chosen) for chosen in (finest, wanted, [True] * len(families)) if any(chosen)]
 
 
 def search_starts(workload: Workload, families: dict[Family, int], error: WeighedError) -> list[Floats]:
-    """The starts of the search: plain shares, the whole domain's families alike, the chord's best, single families."""
+    """The first shares of the search: simple shares, the chord's best, and each marginal alone or the finest wanted."""
     names = list(families)
     starts = [*plain_shares(workload, names), chord_shares(error)]
     times = np.array(list(families.values()), dtype=float)
@@ -74,7 +68,7 @@ def search_starts(workload: Workload, families: dict[Family, int], error: Weighe
 
 
 def _useful_families(domain: Domain, eigenspaces: Sequence[Family]) -> dict[Family, int]:
-    """The coarsest family for each set of eigenspaces above; nothing where there are too many to look at."""
+    """The coarsest marginal for each set of eigenspaces above; {} where there are too many to examine."""
     if prod(len(axis.levels) + 1 for axis in domain.axes) * len(eigenspaces) > _MOST_PAIRS:
         return {}
     all_families, rows = np.array(list(domain.families())), np.array(eigenspaces)

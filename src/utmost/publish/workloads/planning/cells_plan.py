@@ -1,4 +1,4 @@
-"""The plan of a table that is wanted by its cells alone."""
+"""The plan for a table whose cells are wanted, and no sums of cells."""
 
 from utmost.core.privacy.unit import Unit
 from utmost.publish.workloads.amount_pair import AmountPair
@@ -8,11 +8,7 @@ from utmost.tables.axes.domain import Domain
 
 
 def cells_plan(domain: Domain, unit: Unit) -> Plan:
-    """The plan that measures each cell at the whole level: no other plan has a smaller error of the cells alone.
-
-    >>> cells_plan(Domain(sex=["men", "women"]), Unit(1, 1)).shares
-    {(0,): Fraction(1, 1)}
-    """
+    """The plan that measures each cell at the full level: no plan has a smaller error of the cells."""
     amounts = AmountPair.of(domain, unit)
     cells = domain.finest if amounts is None else amounts.seen(domain.finest)
     return Plan(domain, unit, {cells: 1}, Workload(domain, {cells: 1}))

@@ -1,4 +1,4 @@
-"""The plan to choose for a workload: the least error among the searches that apply."""
+"""Choose the plan of least error for a workload among the searches that apply."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -31,47 +31,48 @@ def choose_plan(
     together: str | None = None,
     method: str | None = None,
 ) -> Plan:
-    """The best plan that searches find for a workload: which sums to measure, and their shares of the level.
+    """Search a plan for a workload: the sums to measure, and the budget share of each.
 
-    Each search that applies finds sums of its kind; the one with the least error at the highest level is returned, of
-    equal ones the plainer. That of marginals exchanges shares between pairs of families from several starts: it is
-    never worse than the cells alone, equal shares of the wanted families, and equal shares of all. The plan need
-    not be the best there is: how far it can be is what lower bounds say. Shares of marginals are multiples of 1/1000
-    (of finer steps for more than 50 families), or equal ones.
+    A search for each kind of sums that applies finds a plan; the plan with the least error at the highest level is
+    returned, and of equal errors the plan with the simplest sums. The search of marginals exchanges shares between
+    pairs of marginals from several starts. It is never worse than measuring the cells only, than equal shares of the
+    wanted tables, and than equal shares of all candidates. The plan may not be optimal: compare its error with lower
+    bounds. Shares of marginals are multiples of 1/1000 (of smaller steps for more than 50 marginals), or equal shares.
 
     Args:
-        wanted: the sums that are wanted, with the weights of their errors.
-        unit: Unit of privacy, in cells.
-        epsilon: exactly one of them: the level of the whole release.
-        up_to: the highest level to which it will ever be relaxed, as epsilon or a `Level`. Shares are tuned there, as
-            levels spread over many families cost most at high levels.
-        candidates: families that may be measured; None for all that can be of use, see `candidate_families`.
-        aim: "each" for the least weighted sum of mean variances within the limit of **each** table: none has a larger
-            error than noise on it alone at its budget share, which is proportional to weight^(1/3), equal for equal
-            weights. "mean" for the least sum without limits, "largest" for the least weighted mean variance of the
-            worst part.
-        together: an axis of two values, where one individual changes **both cells of one row and no others** (of
-            ``unit.cells / 2`` rows); a promise that only the counting can keep. Sums and differences of the two are
-            measured then where that has the smaller error, see `Plan`. Of three to five values, where the unit
-            promises that none is lowered, signed sums of them.
-        method: Sums that may be measured. If left out, whatever has the least error of marginals and hat functions;
-            with ``together`` also of rotated sums (two values) or signed sums (three to five). Else one of
-            "marginals"; "hat functions", on an axis of which ranges or prefixes are wanted; "independent", marginals
-            or hat functions; "rotated" or "signed", with ``together``; and "rows", which also searches integer rows,
-            and takes them where they have the least error of all: rows over all values along every axis, and their
-            products, 6 seconds for 256 values, 25 for 1024, and a long list of sums; where whole tables are wanted,
-            differences of the values of axes of two.
+        wanted: Wanted sums, and the weights of their errors.
+        unit: Unit of privacy.
+        epsilon: Privacy level of the whole release, as a number or a `Level`.
+        up_to: Highest level to which the release will ever be relaxed, as a number or a `Level`. The shares are
+            optimized for this level.
+        candidates: Marginals that may be measured; None for all that can be of use.
+        aim: "each": the least weighted sum of mean variances such that **each** table has at most the error of noise
+            on that table alone at a budget share proportional to weight^(1/3). "mean": the least sum without such
+            limits. "largest": the least maximum over the parts of weighted mean variance.
+        together: Axis of two values, where one individual changes **both cells of a row and no others**, in
+            ``unit.cells / 2`` rows; only counting can prove this. Sums and differences of the two cells are measured
+            if their error is smaller, see `Plan`. Or an axis of three to five values, for a unit with
+            ``nonnegative=True``: signed sums of the cells.
+        method: Kinds of sums that may be measured:
+
+            - None: marginals and hat functions; with ``together`` also rotated sums (two values) or signed sums (three
+              to five values).
+            - "marginals".
+            - "hat functions": along an axis whose ranges or prefixes are wanted.
+            - "independent": marginals or hat functions.
+            - "rotated" or "signed": with ``together``.
+            - "rows": also integer rows along every axis and their products (6 seconds for 256 values, 25 seconds for
+              1024), and differences of the values of axes with two values where complete tables are wanted.
 
     Raises:
-        OutOfRange: for candidates that do not determine a wanted answer, an aim or a method that has no name here,
-            and ``together`` for an axis of other than two to five values or cells that are no whole rows.
-        NotALevel: for an invalid level, and up_to below the level.
-        Unsupported: for a candidate whose groups differ in size beside other axes; on a single tree of such groups, for
-            candidates, for another aim than the mean, and for wanted sums that are no groups and that hat functions do
-            not serve; and where no search that the method names applies to the workload, the unit and the other
-            arguments: the message says why.
+        OutOfRange: for candidates that do not determine a wanted answer, an unknown aim or method, an axis
+            ``together`` without two to five values, and cells that are not a number of whole rows.
+        NotALevel: for an invalid level, and ``up_to`` below ``epsilon``.
+        Unsupported: where no search of the method applies; the message has the reason. Also for groups that differ in
+            size: a candidate beside other axes, and on a single axis candidates, another aim than "mean", and sums
+            that are neither groups nor served by hat functions.
 
-    Cost: independent of the number of cells, seconds for 64 families; with hat functions, seconds for 1000 values.
+    Cost: independent of the number of cells; seconds for 64 marginals; with hat functions, seconds for 1000 values.
 
     >>> from utmost.workloads import Domain
     >>> domain = Domain(a=range(20), b=range(50))

@@ -1,4 +1,4 @@
-"""Shares of the level for a workload: searched, rounded, and never worse than what anybody would try first."""
+"""Search budget shares for a workload: optimized, rounded, and never worse than simple shares."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -14,8 +14,8 @@ from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.domain import Family
 
 AIMS = ("each", "mean", "largest")
-"""The aim of a search: the weighted sum of mean variances, within the limit of each table or without limits; or the
-largest of the weighted mean variances."""
+"""What a search minimizes: the weighted sum of mean variances, within the limit of each table ("each") or without
+limits ("mean"); or the largest weighted mean variance."""
 
 _STEPS = 1000
 _FAMILIES_OF_STEPS = 50
@@ -25,16 +25,7 @@ _ROUNDS = 60
 def least_shares(
     workload: Workload, families: dict[Family, int], level: float, aim: str = "mean", room: Room = PLAIN
 ) -> dict[Family, Fraction]:
-    """Shares with little error at a level of share 1, over candidate families; see `candidate_families`.
-
-    Multiples of 1/1000, of half of it for more than 50 families, and so on; or the shares that `plain_shares` names,
-    where no others that were found are better.
-
-    >>> from utmost.workloads import Domain
-    >>> wanted = Workload(Domain(a=range(20), b=range(50)), {"a": 1, "b": 1}, per_answer=True)
-    >>> least_shares(wanted, {(0, 1): 1, (1, 0): 1}, 1.0)
-    {(0, 1): Fraction(423, 1000), (1, 0): Fraction(577, 1000)}
-    """
+    """Shares of little error over candidate marginals: searched and rounded, or `plain_shares` if as good."""
     names = list(families)
     error, searched = _searched(workload, families, level, aim, room)
     steps = _STEPS * -(-int((searched > 0).sum()) // _FAMILIES_OF_STEPS)
@@ -47,7 +38,7 @@ def least_shares(
     values = [float(error(np.array(option, dtype=float))) for option in options]
     best = min(values)
     chosen = min(
-        # Equally good but for rounding: then the fewest families.
+        # Of options with equal errors up to rounding: the option with the fewest marginals.
         (option for option, value in zip(options, values, strict=True) if value <= best * (1 + 1e-12)),
         key=lambda option: sum(share > 0 for share in option),
     )
@@ -68,10 +59,8 @@ def _searched(
 
 
 def _evened(largest: WeighedError, start: Floats) -> Floats:
-    """Shares of little largest error: each part's weight is multiplied by the root of its error, again and again.
-
-    A heuristic that is not proved to end at the least largest error. The best shares on the way are returned.
-    """
+    """Shares with a small largest error, from a heuristic that may miss the least."""
+    # Each part's weight is multiplied by the root of its error, again and again.
     weights, shares, best = np.ones(len(largest.spectra)), start, start
     for _ in range(_ROUNDS):
         errors = largest.each(largest.eigenvalues(shares))

@@ -1,4 +1,4 @@
-"""The least error among the shares that each rule allows, within the limits of all tables where these are asked for."""
+"""Search shares under each condition that keeps the level, and return the shares of least error."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -15,19 +15,10 @@ from utmost.publish.workloads.planning.table_limits import limited
 def least_of_rooms(
     request: PlanRequest, search: Callable[[PlanRequest, Room], Shares], *, repeats: bool = True
 ) -> Shares:
-    """The shares of families with the least error, among those that each rule allows which keeps the level.
-
-    Args:
-        request: the arguments of `choose_plan`.
-        search: the search for one rule.
-        repeats: whether a search that exceeds the limit of a table is repeated; else it is mixed with the equal split.
-
-    Raises:
-        NotDetermined: for sums of distinct counts, of which the cells alone are measured.
-    """
+    """The shares of least error; if a table exceeds its limit, the search is repeated or mixed with equal shares."""
     workload, unit = request.workload, request.unit
     if (amounts := AmountPair.of(workload.domain, unit)) is not None:
-        # Both parts of an amount have the same errors: the shares are planned for one of them.
+        # All parts of an amount have the same errors: the shares are planned for one part.
         named = None if request.candidates is None else tuple(amounts.named(request.candidates))
         part, of_part = amounts.one_part(workload), amounts.one_part_unit(unit)
         shares = amounts.of_both(

@@ -1,9 +1,9 @@
-r"""Integer rows over a few cells that one individual changes together: their best levels, certified.
+"""The best levels of integer rows over a few cells that one individual changes together, certified.
 
-With rows a_i at the levels e_i the precision is X = sum of p(e_i) a_i a_i', and the error tr(M X^-1) is convex in the
-precisions p(e_i). The levels are what D leaves room for, all that one individual may change: sum_i e_i |a_i d| <= E for
-every d in D. The sum is convex in d, so that the corners of D are enough. So the branch and bound of families does for
-rows, over another polytope.
+With rows a_i at the levels e_i, the precision matrix is X = sum of p(e_i) a_i a_i', and the error tr(M X^-1) is convex
+in the precisions p(e_i). Let D be all changes that one individual may make. The levels keep epsilon E if
+sum_i e_i |a_i d| <= E for every d in D. The sum is convex in d, so that the corners of D are enough. The branch and
+bound of marginals then applies, with another polytope.
 """
 
 from collections.abc import Callable, Sequence
@@ -35,7 +35,7 @@ _MOST_CELLS, _MOST_ROWS = 6, 1000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _ErrorOfRows:
-    """The error tr(M X^-1) of rows by their precisions, in units of that of the level at the largest share."""
+    """The error tr(M X^-1) by the rows' precisions, over the precision at the largest share."""
 
     rows: Floats
     gram: Floats
@@ -46,7 +46,7 @@ class _ErrorOfRows:
 
     def values(self, precisions: Floats) -> Floats:
         X = np.einsum("...i,ij,ik->...jk", precisions, self.rows, self.rows)
-        # A least eigenvalue of nothing beside the largest precision: some direction of the cells is not measured.
+        # If the least eigenvalue is negligible beside the largest precision, a direction of the cells is not measured.
         known = np.linalg.eigvalsh(X)[..., 0] > 1e-12 * precisions.max(axis=-1)
         inverses = np.linalg.inv(np.where(known[..., None, None], X, np.eye(self.rows.shape[1])))
         return np.where(known, (inverses * self.gram).sum(axis=(-2, -1)), np.inf)
@@ -69,28 +69,28 @@ def certified_rows(
     most_boxes: int = 20_000,
     progress: Callable[[int, float], None] | None = None,
 ) -> CertifiedShares:
-    """The best levels of integer rows over a few cells that one individual changes together, with a bound on any.
+    """The best budget shares of integer rows over a few cells, with a lower bound on the error at any shares.
 
     Args:
-        rows: integer rows over the cells of one row of a table, which are 1 to 6.
-        unit: Unit of privacy: the number of these cells that one individual changes; of several rows where there are
-            more, all cells of each.
-        epsilon: the level of the whole release.
-        weights: Weight of the variance of each cell; 1 over their number where left out.
-        tolerance: Factor by which the error found may exceed the bound, less 1; > 0.
-        start: shares to begin with, one for each row; equal ones where None.
-        most_boxes: Most boxes; then the bound reached is returned, and `CertifiedShares.is_certified` says no.
-        progress: is told how many boxes were halved and within which factor the error is, every hundred boxes.
+        rows: Integer rows over 1 to 6 cells of a row of a table; (rows, cells).
+        unit: Unit of privacy. ``unit.cells`` is the number of these cells that one individual changes; if it is larger
+            than the number of cells, a multiple of it: one individual then changes all cells of several rows.
+        epsilon: Privacy level of the whole release.
+        weights: Weight of the variance of each cell; None for 1/cells each.
+        tolerance: Largest allowed (error / bound) - 1, > 0.
+        start: Shares to begin with, one for each row; None for equal shares.
+        most_boxes: Number of boxes after which the search stops; `CertifiedShares.is_certified` is then False.
+        progress: Called every hundred boxes with the number of halved boxes and the error over the bound.
 
     Returns:
-        Shares of the level by row, and the weighted variance of the cells.
+        The budget share of each row, and the weighted variance of the cells.
 
     Raises:
         OutOfRange: for rows that do not determine the cells, and invalid weights, shares or tolerance.
-        Unsupported: for a unit with a bound in all, or of exactly so many cells.
+        Unsupported: for a unit with ``in_all`` or ``exactly``.
 
-    Cost: a second for all 13 rows of entries up to 1 over three cells, 45 for all 40 over four: the boxes grow
-        exponentially with the rows.
+    Cost: a second for all 13 rows with entries up to 1 over three cells, 45 seconds for all 40 rows over four cells;
+        the number of boxes grows exponentially with the rows.
     Source: proofs/theory/workload-bounds.md.
 
     >>> counts = Unit(1, 3, nonnegative=True)
@@ -103,7 +103,7 @@ def certified_rows(
     matrix = np.array(listed, dtype=float)
     cells = matrix.shape[1]
     if cells > _MOST_CELLS or np.linalg.matrix_rank(matrix) < cells or not np.abs(matrix).sum(axis=1).all():
-        required = f"rows must determine their cells, of which there are at most {_MOST_CELLS}, and none be empty"
+        required = f"rows must determine their cells (at most {_MOST_CELLS}), and no row may be zero"
         raise OutOfRange(required, came=f"{len(listed)} rows over {cells} cells", where="rows")
     gram = np.diag(_positive(weights, cells, "weights") if weights is not None else np.full(cells, 1 / cells))
     at = level(epsilon)
@@ -123,26 +123,17 @@ def certified_rows(
 
 
 def changes_of(unit: Unit, cells: int) -> NDArray[np.int64]:
-    """The corners of what one individual may change in these cells, in steps of the sensitivity; (changes, cells).
-
-    Of a unit of more cells than there are, whole rows are changed, all alike: so many times as much is spent.
-
-    Raises:
-        OutOfRange: for more cells than these that are not those of whole rows.
-        Unsupported: for a bound in all, and exactly so many cells.
-
-    >>> changes_of(Unit(1, 2, nonnegative=True), 2).tolist()
-    [[0, 1], [1, 0], [1, 1]]
-    >>> len(changes_of(Unit(1, 1, "change-one", nonnegative=True), 3))
-    6
-    """
+    """The extreme changes of these cells by one individual, over the sensitivity; (changes, cells)."""
     if unit.in_all is not None or unit.exactly or unit.is_shared:
-        raise Unsupported("rows are certified for a bound of cells alone", came=repr(unit), where="unit")
+        raise Unsupported(
+            "rows are certified for units without in_all, exactly and between", came=repr(unit), where="unit"
+        )
     if unit.cells > cells and unit.cells % cells:
-        raise OutOfRange("an individual must change some of these cells, or whole rows", came=repr(unit), where="unit")
+        raise OutOfRange(f"the unit must have at most {cells} cells, or a multiple", came=repr(unit), where="unit")
+    # With more cells, several whole rows change alike, which spends a multiple.
     several, present = max(1, unit.cells // cells), min(unit.cells, cells)
     records = [np.zeros(cells, dtype=np.int64)]
-    # Only corners: where signs are free, a change of fewer cells is the mean of two of more.
+    # Only corners: where signs are free, a change of fewer cells is the mean of two changes of more cells.
     for size in range(1 if unit.nonnegative else present, present + 1):
         for chosen in combinations(range(cells), size):
             for signs in product((1,) if unit.nonnegative else (-1, 1), repeat=size):
@@ -153,7 +144,7 @@ def changes_of(unit: Unit, cells: int) -> NDArray[np.int64]:
     if unit.neighbours == "change-one":
         both = np.array(records)
         changes = np.unique((both[:, None] - both).reshape(-1, cells), axis=0)
-    # A change and its opposite spend the same: the one whose first entry is positive stands for both.
+    # A change and its negative spend the same; only the one whose first entry is positive is listed.
     first = changes[np.arange(len(changes)), (changes != 0).argmax(axis=1)]
     return np.asarray(several * np.unique(changes[first > 0], axis=0))
 
@@ -161,5 +152,5 @@ def changes_of(unit: Unit, cells: int) -> NDArray[np.int64]:
 def _positive(numbers: Sequence[Number], count: int, name: str) -> Floats:
     read = np.array([float(exact(number, name)) for number in sequence(numbers, name)])
     if len(read) != count or not (read > 0).all():
-        raise OutOfRange("there must be a positive number for each", came=f"{len(read)} of them", where=name)
+        raise OutOfRange(f"there must be {count} positive numbers", came=f"{len(read)} numbers", where=name)
     return read

@@ -1,15 +1,14 @@
-r"""The search for the levels of many marginal tables: a closed form, a descent from it, larger tables, and signs.
+"""The search for the levels of many marginals: a closed form, a descent from it, larger tables, and differences.
 
-A wanted table S that no other one holds is alone on its own space T = S: that term of the error is mu_S n_S v(e_S). At
-small levels these terms are least, among levels that add up to so much, where
+If no other wanted table contains a wanted table S, only S measures the space T = S, with the error mu_S n_S v(e_S). At
+small levels the sum of these errors is least, for a given sum of levels, if
 
-    e_S is proportional to (mu_S n_S)^(1/3),
+    e_S is proportional to (mu_S n_S)^(1/3).
 
-and for many tables that is nearly all there is: within .02 % of what a descent finds for all tables of two, or three,
-of Adult's fourteen attributes. Where tables are wanted that lie in others the descent matters (L-BFGS, from there).
-
-Tables of one or two small attributes more than what is wanted may be measured instead: fewer tables share the level.
-Of attributes of two values, the difference of the two says of a table's own space what both cells say, for half the
+For many tables this closed form is nearly the best: within .02 % of a descent for all tables of two, or of three, of
+Adult's fourteen attributes. Where wanted tables contain others, a descent (L-BFGS from the closed form) matters. Tables
+with one or two small attributes more may be measured instead of the wanted tables: fewer tables share the level. On an
+attribute of two values, the difference informs about the table's own space as much as both cells do, with half the
 sums at the same charge (`rows=True`).
 """
 
@@ -31,23 +30,23 @@ from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.domain import Domain, Family
 from utmost.tables.axes.hat_functions import DIFFERENCE
 
-_SMALL = 14  # by so many cells at most a wanted table is made larger
+_SMALL = 14  # the largest factor by which the cells of a wanted table may grow
 _MOST_TABLES = _MOST_MERGED = _MOST_SIGNED = 20_000
 _STEPS = 400
-_NOTHING = 1e-7  # of the level, below which a family is not measured
-_TRACE = 1e-3  # what a descent starts with where nothing is known to be of use: a level of 0 it would never leave
-_EQUAL = 1e-4  # what a descent must gain over the closed form
+_NOTHING = 1e-7  # a marginal with a smaller share is not measured
+_TRACE = 1e-3  # the first share of a marginal of unknown use: a descent would never leave a share of 0
+_EQUAL = 1e-4  # the relative gain that a descent must have over the closed form
 
 
 def marginals(domain: Domain, *columns: int, weight: Number = 1) -> dict[Family, Number]:
-    """Every table of so many axes, at their finest level, each with one weight: what `Workload` wants.
+    """All marginals of a given number of axes, at their finest level, as an argument of `Workload`.
 
     Args:
-        columns: Number of axes; of several numbers the tables of each.
+        columns: Numbers of axes of a table.
         weight: Weight of each table.
 
     Raises:
-        OutOfRange: for more axes than there are, and more than 20 000 tables.
+        OutOfRange: for more axes than the domain has, and for more than 20 000 tables.
 
     >>> domain = Domain(a=range(3), b=range(4), c=range(5))
     >>> Workload(domain, marginals(domain, 2))
@@ -59,23 +58,15 @@ def marginals(domain: Domain, *columns: int, weight: Number = 1) -> dict[Family,
     if any(count > len(tops) for count in counts):
         raise OutOfRange(f"a table can have at most {len(tops)} axes", came=max(counts), where="columns")
     if sum(comb(len(tops), count) for count in counts) > _MOST_TABLES:
-        raise OutOfRange(f"there may be {_MOST_TABLES} tables", came="more", remedy="Want tables of fewer axes.")
+        raise OutOfRange(
+            f"there may be at most {_MOST_TABLES} tables", came="more", remedy="Want tables of fewer axes."
+        )
     chosen = (of for count in counts for of in combinations(range(len(tops)), count))
     return {tuple(0 if at in of else top for at, top in enumerate(tops)): weight for of in chosen}
 
 
 def marginal_shares(workload: Workload, level: float, room: Room, *, signs: bool = False) -> dict[Family, Fraction]:
-    """Shares of little error for a workload of many marginal tables, at a level of share 1.
-
-    Args:
-        workload: over a domain of even levels.
-        signs: whether differences of attributes of two values may be measured.
-
-    >>> domain = Domain({f"x{i}": range(2 + i) for i in range(4)})
-    >>> wanted = Workload(domain, {name: 1 for name in ("x0 x1", "x0 x2", "x1 x3")}, per_answer=True)
-    >>> {domain.family_name(family): str(share) for family, share in marginal_shares(wanted, 1.0, Room(1)).items()}
-    {'x0 x1': '2509/10000', 'x0 x2': '1653/5000', 'x1 x3': '837/2000'}
-    """
+    """Shares of little error for a workload of many marginals; ``level`` is that of share 1."""
     domain = workload.domain
     wanted = tuple(dict.fromkeys(part.family(domain) for part in workload.parts))
     sets = [wanted]
@@ -96,8 +87,7 @@ def marginal_shares(workload: Workload, level: float, room: Room, *, signs: bool
 def _searched(
     workload: Workload, families: Sequence[Family], level: float, room: Room
 ) -> tuple[float, tuple[Family, ...], Floats]:
-    """The least error that is found, and the parts of the level: of the closed form, or of descents from there, from
-    equal parts, and from little for what has attributes of the fewest values, which many tables can share."""
+    """The least error found, the marginals to measure, and their shares: the closed form, or a descent."""
     listed = tuple(sorted(set(families)))
     errors = MarginalErrors.of(workload, listed)
     whole = level * float(room.scale)
@@ -110,6 +100,8 @@ def _searched(
     least = min((size for size in workload.domain.shape if size > 1), default=1)
     small = [at for at, size in enumerate(workload.domain.shape) if size == least]
     shared = np.array([_TRACE if any(family[at] == 0 for at in small) else 1.0 for family in listed])
+    # Descents start from the closed form, from equal shares, and from small shares for tables with the smallest
+    # attributes, which many tables can contain.
     starts = [plain] if len(listed) == len(workload.families) else [plain, np.ones(len(listed)), shared]
     ends = [plain, *(_descended(errors, start / start.sum(), whole, free) for start in starts)]
     best = min(ends, key=error)
@@ -121,7 +113,7 @@ def _searched(
 
 
 def _cube_roots(errors: MarginalErrors) -> Floats:
-    """Parts proportional to the cube roots of mu n, of the largest space of each family; a little for those without."""
+    """Shares proportional to (mu n)^(1/3) of each marginal's own space; small shares where it is not wanted."""
     spaces = errors.spaces
     places = {space: at for at, space in enumerate(errors.names)}
     tops = np.zeros(len(spaces.families))
@@ -151,7 +143,7 @@ def _descended(errors: MarginalErrors, start: Floats, whole: float, free: Floats
 
 
 def _rounded(parts: Floats) -> list[Fraction]:
-    """Whole parts of a power of ten, that add up to 1: by largest remainders."""
+    """Round shares to multiples of a power of ten that add up to 1, by largest remainders."""
     steps = 10 ** (3 + len(str(len(parts))))
     whole = np.floor(parts * steps).astype(np.int64)
     order = np.argsort(whole - parts * steps, kind="stable")
@@ -160,7 +152,7 @@ def _rounded(parts: Floats) -> list[Fraction]:
 
 
 def _lower(domain: Domain, wanted: Sequence[Family]) -> list[Family]:
-    """The tables of fewer columns inside the wanted tables; of each number up to as many as a search can hold."""
+    """The tables of fewer columns inside the wanted tables; in order of columns, up to a limit."""
     lower: dict[Family, None] = {}
     tops = [len(axis.levels) for axis in domain.axes]
     for family in wanted:
@@ -174,7 +166,7 @@ def _lower(domain: Domain, wanted: Sequence[Family]) -> list[Family]:
 
 
 def _larger(domain: Domain, wanted: Sequence[Family]) -> list[Family]:
-    """The wanted tables with one or two small attributes more; none where these would be too many."""
+    """The wanted tables with one or two small attributes more; [] if there would be too many."""
     shape = domain.shape
     small = [at for at, size in enumerate(shape) if 1 < size <= _SMALL]
     larger: dict[Family, None] = {}
@@ -192,7 +184,7 @@ def _larger(domain: Domain, wanted: Sequence[Family]) -> list[Family]:
 
 
 def _signed(domain: Domain, tables: Iterable[Family]) -> list[Family]:
-    """Tables, each with differences of any of its attributes of two values; as many as a search can hold."""
+    """The tables, each with differences on any subset of its attributes of two values; up to a limit."""
     signed: dict[Family, None] = {}
     bits = [at for at, size in enumerate(domain.shape) if size == 2]
     for family in tables:

@@ -1,4 +1,4 @@
-"""The methods of `choose_plan`: which searches each names, and the least error among those that apply."""
+"""The methods of `choose_plan`: the searches of each, and the choice of the least error."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -16,7 +16,7 @@ from utmost.publish.workloads.planning.searches.signed_rows import SignedSearch
 from utmost.publish.workloads.planning.table_limits import is_within, table_limits
 from utmost.publish.workloads.row_unit import WholeRows
 
-_EQUAL = 1e-9  # errors that are so near are the same, and the plainer sums are taken
+_EQUAL = 1e-9  # errors with a smaller relative difference are equal; the simpler sums are then chosen
 
 MARGINALS, HAT_FUNCTIONS, DIFFERENCES = MarginalSearch(), HatSearch(), DifferenceSearch()
 ROTATED_PAIR, SIGNED_ROWS, INTEGER_ROWS = RotatedSearch(), SignedSearch(), RowSearch()
@@ -29,11 +29,11 @@ SEARCHES: tuple[PlanSearch, ...] = (
     SIGNED_ROWS,
     INTEGER_ROWS,
 )
-"""All searches, the plainest first."""
+"""All searches; simpler sums come first."""
 
 
 class PlanMethod(NamedTuple):
-    """The searches that a method names, of which one must apply, and others that run beside them."""
+    """The searches that a method names (one must apply), and searches that run in addition."""
 
     named: tuple[PlanSearch, ...]
     beside: tuple[PlanSearch, ...] = ()
@@ -47,23 +47,18 @@ METHODS = {
     "signed": PlanMethod((SIGNED_ROWS,)),
     "rows": PlanMethod((DIFFERENCES, INTEGER_ROWS), beside=(MARGINALS, HAT_FUNCTIONS)),
 }
-"""Sums that may be measured, by name; see `choose_plan`."""
+"""The values of `method=` of `choose_plan`."""
 
 
 class SearchOutcome(NamedTuple):
-    """The result of all searches.
-
-    Attributes:
-        sums: the sums of least error.
-        errors: the weighted error that each search found, by its name; None where one alone was made.
-    """
+    """The sums of least error, and the errors of all searches."""
 
     sums: FoundSums
-    errors: Mapping[str, float | None]
+    errors: Mapping[str, float | None]  # weighted error by the name of the search; None if there was only one search
 
 
 def method_of(rows: WholeRows | None) -> PlanMethod:
-    """The searches for a unit of cells, or of whole rows, where no method is named."""
+    """The default method, for a unit of single cells or of whole rows."""
     if rows is None:
         return METHODS["independent"]
     return PlanMethod((_search_of(rows),), beside=(MARGINALS, HAT_FUNCTIONS))
@@ -74,16 +69,9 @@ def _search_of(rows: WholeRows) -> PlanSearch:
 
 
 def least_found(request: PlanRequest, method: PlanMethod | None) -> SearchOutcome:
-    """The sums of least error at the highest level, of the searches of a method that apply; of equal ones the plainer.
-
-    Args:
-        request: the arguments of `choose_plan`.
-        method: the searches; if None, all that take seconds, for whole rows also where one individual may change every
-            cell, so that the cells of a row change together along whatever axis.
-
-    Raises:
-        Unsupported: where none that the method names applies.
-    """
+    """The sums of least error at the highest level, among the searches of a method that apply."""
+    # By default also the searches for whole rows, where one individual may change every cell: then the cells of a row
+    # change together along any axis.
     tried = list(_searched(request, method_of(request.together) if method is None else method))
     if method is None and request.together is None:
         for rows in _rows_of_all(request):
@@ -100,14 +88,13 @@ def least_found(request: PlanRequest, method: PlanMethod | None) -> SearchOutcom
 
 
 class _Tried:
-    """The result of one search; its error is computed when it is compared."""
+    """The result of one search; its error is computed when first read."""
 
     def __init__(self, name: str, sums: FoundSums, request: PlanRequest) -> None:
         self.name, self.sums, self.request = name, sums, request
 
     @cached_property
     def error(self) -> float:
-        """The weighted error at the level of the request."""
         return self.sums.value(self.request, aim=self.request.aim)
 
 
@@ -125,7 +112,7 @@ def _searched(request: PlanRequest, method: PlanMethod, *, refuses: bool = True)
             try:
                 yield _Tried(search.name, search.search(request), request)
                 found = True
-            except Unsupported as error:  # it is known from the search alone
+            except Unsupported as error:  # an obstacle that only the search itself finds
                 refused = error
     if refused is not None and refuses and not found:
         raise refused

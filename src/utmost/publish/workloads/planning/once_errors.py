@@ -1,4 +1,4 @@
-"""The weighted errors that noise made once, which cannot be relaxed, would have for a workload: in closed form."""
+"""The weighted errors of noise for a single release, which cannot be relaxed, in closed form."""
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
@@ -22,44 +22,23 @@ WITH_TOTAL = ", with a total of its own"
 _MOST_CELLS, _MOST_GROUPS = 50, 60
 
 Answers = list[tuple[Fraction, list[int]]]
-"""The weight of each kind of answer that is wanted, and the coefficient of each cell in one of them."""
+"""Kinds of wanted answers: the weight of each kind, and the coefficients of the cells in one of its answers."""
 
 
 class OnceNoise(NamedTuple):
-    """Noise for one level, and its weighted error.
+    """Noise for a single release, and its weighted error."""
 
-    Attributes:
-        kind: one of `STAIRCASE`, `ONE_DRAW` and `ONE_WAY_DRAW`.
-        total_share: Share of the level for the total by itself; 0 where it has no noise of its own.
-        error: The sum over the wanted parts of weight times variance.
-    """
-
-    kind: str
-    total_share: Fraction
-    error: float
+    kind: str  # `STAIRCASE`, `ONE_DRAW` or `ONE_WAY_DRAW`
+    total_share: Fraction  # budget share of the total's own noise; 0 without it
+    error: float  # sum over the wanted parts of weight times variance
 
     @property
     def name(self) -> str:
-        """The noise in words."""
         return self.kind + WITH_TOTAL * (self.total_share > 0)
 
 
 def once_noises(workload: Workload, unit: Unit, level: Level) -> list[OnceNoise]:
-    """All noise for one level that there is for a workload of cells or one-way tables, with its weighted error.
-
-    Args:
-        workload: the cells of the domain, with or without their total; or one-way tables, with or without it.
-        unit: Unit of privacy.
-        level: Level of the whole release.
-
-    >>> from utmost.core.exact.levels import level
-    >>> from utmost.workloads import Domain
-    >>> wanted = Workload(Domain(a=range(10)), {"a": 1, "": 1})
-    >>> for noise in once_noises(wanted, Unit(1, 5, nonnegative=True), level(1)):
-    ...     print(noise.name, noise.total_share, round(noise.error))
-    one draw of all cells 0 930
-    one draw of all cells, with a total of its own 61/100 209
-    """
+    """All noise for a single release that can serve a workload of cells, or of one-way tables, and the total."""
     if unit.is_shared or unit.is_distinct or unit.sensitivity.denominator != 1:
         return []
     domain, found = workload.domain, list[OnceNoise]()
@@ -93,7 +72,7 @@ def once_noises(workload: Workload, unit: Unit, level: Level) -> list[OnceNoise]
 def _draws(
     kind: str, draw_at: Callable[[Level], DrawLaw], answers: Answers, level: Level, *, has_total: bool
 ) -> Iterator[OnceNoise]:
-    """One draw at all of the level; and where a secret total is wanted, the best with noise of the total by itself."""
+    """One draw at the full level; and where a secret total is wanted, the best combination with noise of the total."""
 
     def error(share: Fraction) -> float:
         law = DrawWithTotal.at_share(draw_at, level, share) if share else draw_at(level)
@@ -105,7 +84,7 @@ def _draws(
 
 
 def _wants_cells(workload: Workload) -> bool:
-    """Whether the cells are wanted, and at most their total beside them."""
+    """Whether the cells are wanted, and nothing else but their total."""
     domain = workload.domain
     names = {part.name for part in workload.parts}
     cells = [part for part in workload.parts if part.family(domain) == domain.finest and part.answers == domain.size]
@@ -113,7 +92,7 @@ def _wants_cells(workload: Workload) -> bool:
 
 
 def _one_way_sizes(workload: Workload, unit: Unit) -> dict[str, int] | None:
-    """The groups of each one-way table of the domain by its name, where nothing else is wanted; else None."""
+    """The number of groups of each one-way table by its name, if nothing but these and the total is wanted."""
     domain = workload.domain
     if unit.sensitivity != 1 or unit.cells != 1 or unit.amount is not None or not _is_known(unit):
         return None
@@ -124,7 +103,7 @@ def _one_way_sizes(workload: Workload, unit: Unit) -> dict[str, int] | None:
 
 
 def _has_draw(unit: Unit) -> bool:
-    """Whether there is one draw for this unit; where everybody is counted, of one cell each."""
+    """Whether there is one draw for this unit: without ``exactly``, or with one cell and sensitivity 1."""
     return not unit.exactly or (unit.sensitivity == unit.cells == 1)
 
 

@@ -1,4 +1,4 @@
-"""Plans: which families of a domain are measured, each with a fixed share of the level, and what that gives."""
+"""Plans: the measured marginals of a domain, each with a fixed budget share, and the errors that follow."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -39,16 +39,16 @@ from utmost.publish.workloads.workload import Workload, narrowed
 from utmost.tables.axes.domain import Domain, Family
 from utmost.tables.axes.few_cells import FewCells
 
-_SHOWN = 12  # classes of listed rows
-_MOST_OPEN = 1 << 16  # cells that are left open by what is measured, and of which a clean table is made
-_SMALL = Fraction(1, 10**6)  # a level at which errors are those of the limit, to 12 digits
-_LESS = 1.02  # times: a gain that is worth a line
-_MANY_PARTS = 8  # of more no part is weighed above all others
-_MOST_BITS = 13_288  # 4 000 digits, as many as a level is written in
+_SHOWN = 12  # the largest number of classes of listed rows that are printed
+_MOST_OPEN = 1 << 16  # the most cells for which a clean table needs no measured cells
+_SMALL = Fraction(1, 10**6)  # at this epsilon, errors equal their limit for epsilon -> 0 to 12 digits
+_LESS = 1.02  # the least factor of a gain that is printed
+_MANY_PARTS = 8  # with more parts, no alternative weighs one part above all others
+_MOST_BITS = 13_288  # 4 000 digits, the limit of digits of a level
 
 
 class Help(NamedTuple):
-    """An argument that may lessen the error, and when it may be passed."""
+    """An argument that may lessen the error, and the condition under which it may be passed."""
 
     argument: str
     value: str | bool
@@ -57,39 +57,38 @@ class Help(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Plan(Display):
-    """Families to measure, and the share of the level that each spends.
+    """The marginals to measure, and the budget share of each.
 
-    Each sum over a group of a measured family gets geometric noise of its own, at its share of the level that a cell's
-    own noise would have (`Unit.per_cell`). Each cell lies in one group of each family, so shares that add up to 1 keep
-    the level, whatever the unit. Shares may add up to more where one individual cannot change as much as that
-    supposes, see `charge`. Shares do not depend on the level, so a release can be relaxed without loss.
-
-    Made by `choose_plan`, which chooses the shares for a workload, or by hand.
+    Each sum over a group of a measured marginal gets independent geometric noise. Its level is the marginal's share of
+    `Unit.per_cell`, the level that noise of single cells would have. Each cell lies in one group of each marginal, so
+    that shares that add up to 1 keep the level for every unit. Shares may add up to more where one individual cannot
+    change so much, see `charge`. Shares do not depend on the level, so that a release can be relaxed without loss.
+    `choose_plan` makes the plan for a workload.
 
     Args:
-        domain: the declared domain.
-        unit: Unit of privacy, in cells.
-        shares: Share of the level for each measured family, positive; together 1, or so that `charge` is 1. A
-            family may be named by its levels; on one axis it may measure hat functions, ``"age~16"``, beside the
-            values, and of axes of two values the first less the second, ``"age sex-"``.
-        workload: the sums that are wanted, which the measured families must determine; None where nobody said.
-        level: Level at which the plan's variances are stated.
-        tuned_at: the level at which the shares were chosen; the same where None.
-        together: an axis of two values, of which one individual changes **both cells of one row and no others** (of
-            ``unit.cells / 2`` rows): then a family with this axis measures differences of the two, one without it sums,
-            each kind has shares that add up to 1, and a cell has half the variance. See `PairAxis`. Of three to five
-            values, where no cell is lowered, ``rows`` has signed rows along it, see `SignedAxis`.
-        rows: rows that are listed along each axis, whose products are measured in the place of families of groups; the
-            shares are then those of their classes. See `ProductRows`.
-        narrowed_from: the domain of the counted table, where ``domain`` has only those of its cells that an answer
-            reads; None where it has all.
-        tried: the weighted error that each search of `choose_plan` found, by the name of its sums; None for that of
-            the only one.
+        domain: Declared domain.
+        unit: Unit of privacy.
+        shares: Budget share of each measured marginal, > 0; they add up to 1, or `charge` is 1. A marginal is named by
+            its levels. On one axis it may measure hat functions, ``"age~16"``, in addition to the values; on axes of
+            two values it may measure the first value minus the second, ``"age sex-"``.
+        workload: Wanted sums; the measured marginals must determine them. None if they are unknown.
+        level: Privacy level at which the plan's variances are computed.
+        tuned_at: Privacy level for which the shares were optimized; None for ``level``.
+        together: Axis of two values, where one individual changes **both cells of a row and no others**, in
+            ``unit.cells / 2`` rows. A marginal with this axis then measures differences of the two cells, a marginal
+            without it sums; the shares of each kind add up to 1, and a cell has half the variance. Or an axis of three
+            to five values, where no individual lowers a cell: then ``rows`` has signed rows along this axis, see
+            `SignedAxis`.
+        rows: Listed rows of each axis, whose products are measured instead of marginals; ``shares`` are then of their
+            classes. See `ProductRows`.
+        narrowed_from: Domain of the counted table, if ``domain`` has only the cells that wanted answers read; else
+            None.
+        tried: Weighted error of each search of `choose_plan`, by the name of its sums; None if there was one search.
 
     Raises:
-        OutOfRange: for shares that are not so, or have no common denominator of at most 4 000 digits; for families that
-            the domain has not, and wanted answers that the measured families do not determine; for sums of distinct
-            counts (`Unit.check_adds`), measured or wanted.
+        OutOfRange: for shares that break these conditions, or whose common denominator has more than 4 000 digits; for
+            marginals that the domain does not have; for wanted answers that the measured marginals do not determine;
+            for measured or wanted sums of distinct counts (`Unit.check_adds`).
     """
 
     _shown = ("domain", "unit", "measured", "level")
@@ -105,7 +104,7 @@ class Plan(Display):
     narrowed_from: Domain | None
     tried: Mapping[str, float | None] = field(repr=False)
     measurement: Measurement = field(init=False)
-    """The way to measure these families, and all that follows from it."""
+    """How these marginals are measured."""
 
     def __init__(
         self,
@@ -133,30 +132,30 @@ class Plan(Display):
             instance(rows, ProductRows, "rows")
         if narrowed_from is not None and instance(narrowed_from, Domain, "narrowed_from").places_of(domain) is None:
             required = "a plan must read cells of the domain from which it is narrowed"
-            raise OutOfRange(required, came="others", where="narrowed_from", remedy="Leave narrowed_from= out.")
+            raise OutOfRange(required, came="other cells", where="narrowed_from", remedy="Leave narrowed_from= out.")
         amounts = AmountPair.of(domain, unit)
         if amounts is not None and together is not None:
             remedy = "Pass the domain of the counted table, and no together=."
-            required = "sums and counts that are noised together have an axis of their own"
+            required = "sums and counts with one noise already have an axis that one individual changes together"
             raise OutOfRange(required, came=f"together={together!r}", remedy=remedy)
         if unit.sensitivity.denominator != 1:
             remedy = f"Pass {-(-unit.sensitivity // 1)}, or count in smaller units."
             required = "sensitivity must be an integer for a plan"
             raise OutOfRange(required, came=str(unit.sensitivity), remedy=remedy)
         named = ((measured_family(domain, family), exact(share, "share")) for family, share in shares.items())
-        # Both parts of an amount are always measured together: one alone, or their sum, is no sum of amounts.
+        # All parts of an amount are measured: one part alone, or the sum of all, is no sum of amounts.
         read = sorted((family if amounts is None else amounts.both(family), share) for family, share in named)
         _check_written([share for _, share in read])
         if not read or len(dict(read)) < len(read) or any(share <= 0 for _, share in read):
-            remedy = "Give a share to each table that is measured, and to no other."
-            raise OutOfRange("the shares must be positive and add up to 1", came="others", remedy=remedy)
+            remedy = "Give each measured table one positive share."
+            raise OutOfRange("the shares must be positive and add up to 1", came="other shares", remedy=remedy)
         measurement = measurement_of(domain, dict(read), together, rows)
         measurement.check(unit, dict(read))
         if workload is not None:
             if not workload.domain.same_as(domain):
                 raise OutOfRange(
-                    "a plan and its workload must have one domain",
-                    came="two",
+                    "a plan and its workload must have the same domain",
+                    came="two domains",
                     remedy="Pass the domain of the workload.",
                 )
             workload = workload if amounts is None else amounts.wanted(workload)
@@ -187,9 +186,10 @@ class Plan(Display):
 
     @property
     def charge(self) -> Fraction:
-        """How much of its level the plan spends on one individual, by all that the unit lets one change: at most 1.
+        """The privacy loss of one individual over the level, <= 1.
 
-        Below 1 for shares that add up to 1 where the exact charge is less: such a release protects better than it says.
+        The charge is below 1 if the unit lets one individual change less than the shares allow for: the release then
+        protects better than its level.
 
         >>> whole = Unit(1, 1, "change-one", nonnegative=True)
         >>> Plan(Domain(cell=range(100)), whole, {"cell": 1, "": 1}).charge
@@ -199,24 +199,24 @@ class Plan(Display):
 
     @property
     def measured(self) -> int:
-        """Number of sums measured."""
+        """Number of measured sums."""
         return sum(prod(self.measured_shape(family)) for family in self.shares)
 
     @property
     def pair(self) -> PairAxis | None:
-        """The axis whose sums and differences are measured; None where cells are."""
+        """Axis whose sums and differences are measured, or None."""
         return self.measurement.pair
 
     @property
     def amount_pair(self) -> AmountPair | None:
-        """The axis along which an amount is kept in two parts; None where sums and counts are not noised together."""
+        """Axis that has the parts of an amount, where sums and counts have one noise; else None."""
         return AmountPair.of(self.domain, self.unit)
 
     @property
     def tables(self) -> dict[str, dict[str, list[str]]]:
-        """The columns of each wanted table and their labels, by its name; of the measured ones where nobody said which.
+        """The columns of each wanted table with their labels, by the table's name.
 
-        Ranges, prefixes and single sums are no tables.
+        Ranges, prefixes and single sums are no tables. Without a workload, the measured tables.
 
         >>> domain = Domain(sex=["men", "women"], town=["A", "B"])
         >>> Plan(domain, Unit(1, 1), {"sex town": 1}, Workload(domain, {"sex": 1, "": 1})).tables
@@ -243,30 +243,30 @@ class Plan(Display):
         return tables
 
     def measured_shape(self, family: Family) -> tuple[int, ...]:
-        """The shape of what a measured family measures: that of its groups, of differences one for each row."""
+        """Shape of the sums of a measured marginal; differences have one sum for each row."""
         return self.measurement.shape(family)
 
     def family_words(self, family: Family) -> str:
-        """The name of a measured family: "department", or "department, differences of column"."""
+        """Name of a measured marginal for people: "department", or "department, differences of column"."""
         amounts = self.amount_pair
         if amounts is None:
             return self.measurement.words(family)
         return f"{self.measurement.words(amounts.seen(family)) or 'total'}, sums and counts of {amounts.amount.name}"
 
     def sums(self, cells: NDArray[Any] | FewCells) -> dict[Family, NDArray[Any]]:
-        """The sums over the groups of each measured family, from an array with one number for each cell."""
+        """The true sums of each measured marginal, from an array with one number for each cell."""
         return dict(self.each_sums(cells))
 
     def each_sums(self, cells: NDArray[Any] | FewCells) -> Iterator[tuple[Family, NDArray[Any]]]:
-        """`sums`, one family after the other, so that not all need be held at once.
+        """The true sums of one measured marginal after another, so that memory holds the sums of one marginal.
 
         Raises:
-            Unsupported: of a domain that cannot be laid out, for other than groups and differences.
+            Unsupported: for a domain too large for an array, unless groups and differences are measured.
         """
         return self.measurement.sums(cells, self.shares)
 
     def facts(self) -> dict[str, Any]:
-        """Domain, shares and the names of the wanted tables as JSON values, which `of_facts` reads."""
+        """JSON values of the domain, the shares and the names of the wanted tables, for `of_facts`."""
         shares = [[list(self.domain.level_names(family)), str(share)] for family, share in self.shares.items()]
         promised = {name: True for name in ("nonnegative", "exactly") if getattr(self.unit, name)}
         together = {} if self.together is None else {"together": self.together}
@@ -277,7 +277,7 @@ class Plan(Display):
 
     @property
     def _wanted_tables(self) -> list[str]:
-        """The names of the wanted parts that are tables; none where they are the measured ones alone."""
+        """The names of the wanted tables; [] where exactly the measured tables are wanted."""
         names, families, amounts = list[str](), set[Any](), self.amount_pair
         for part in () if self.workload is None else self.workload.parts:
             try:
@@ -285,7 +285,7 @@ class Plan(Display):
             except UtmostError:  # ranges, prefixes and single sums are no tables
                 continue
             names.append(part.name)
-            if any(isinstance(word, tuple) for word in words):  # a table of some labels alone
+            if any(isinstance(word, tuple) for word in words):  # a table narrowed to a label
                 families.add(words)
             else:
                 family = self.domain.family(words)
@@ -294,12 +294,12 @@ class Plan(Display):
 
     @classmethod
     def of_facts(cls, facts: Mapping[str, Any], unit: Unit) -> "Plan":
-        """The plan that JSON values describe, for a unit of privacy; its promise may stand beside the shares.
+        """Return the plan that JSON values describe, for a unit of privacy; the wanted tables have weight 1.
 
-        The wanted tables are read without their weights.
+        ``nonnegative`` and ``exactly`` in the JSON values replace those of the unit.
 
         Raises:
-            OutOfRange, WrongKind, NotANumber: for what describes none.
+            OutOfRange, WrongKind, NotANumber: for values that do not describe a plan.
 
         >>> plan = Plan(Domain(sex=["men", "women"]), Unit(1, 2), {"sex": "3/4", "": "1/4"})
         >>> Plan.of_facts(plan.facts(), Unit(1, 2)).shares == plan.shares
@@ -319,8 +319,9 @@ class Plan(Display):
         return cls(domain, unit, shares, workload, together=facts.get("together"), rows=rows, narrowed_from=whole)
 
     def levels(self, level: Level) -> dict[Family, Level]:
-        """The level of the noise on each sum of each measured family, at the unit's sensitivity; for hat
-        functions of spacing s at s times that.
+        """The level of the noise on each sum of each measured marginal.
+
+        The sensitivity of a sum is the unit's sensitivity, and s times as much for hat functions of spacing s.
 
         >>> from utmost.exact import level
         >>> plan = Plan(Domain(sex=["men", "women"]), Unit(1, 2), {"sex": "3/4", "": "1/4"})
@@ -333,8 +334,8 @@ class Plan(Display):
     def variances_at(self, level: Level) -> dict[str, float]:
         """The mean variance of each wanted part's answers, by least squares from a release at this level.
 
-        Of amounts it is in their own unit, while `value` and its bounds are in steps. Where counts are noised with them
-        it is that of the sums; see `count_variances_at`.
+        For amounts, the variances are in the amount's unit squared, while `value` and its bounds are in steps. Where
+        sums and counts have one noise, the variances are of the sums; see `count_variances_at` for the counts.
 
         Raises:
             OutOfRange: for a plan without a workload.
@@ -353,16 +354,16 @@ class Plan(Display):
         return {name: square * variance for name, variance in self._variances(level).items()}
 
     def count_variances_at(self, level: Level) -> dict[str, float]:
-        """The mean variance, for each wanted part, of the numbers of events that stand beside its sums.
+        """The mean variance of each wanted part's counts, where sums and counts have one noise.
 
         Raises:
-            OutOfRange: for a plan without a workload, and where no counts are noised with sums.
+            OutOfRange: for a plan without a workload, and for a plan of counts only or of sums only.
         """
         instance(level, Level, "level")
         if (amounts := self.amount_pair) is None:
             remedy = "Count with values=, each= and most_events=."
             raise OutOfRange("variances of counts need a plan for ut.mean", came="a plan of sums alone", remedy=remedy)
-        # Both parts have the same variance and no noise in common, since every measured family has both.
+        # The parts have the same variance and independent noise, since every measured marginal has all parts.
         square = float(sum(weight**2 for weight in amounts.count))
         return {name: square * variance for name, variance in self._variances(level).items()}
 
@@ -371,12 +372,12 @@ class Plan(Display):
 
     @property
     def variances(self) -> dict[str, float]:
-        """`variances_at` the plan's own level."""
+        """`variances_at` at the plan's own level."""
         return self.variances_at(_stated(self.level))
 
     @property
     def value(self) -> float:
-        """The sum over the wanted parts of weight times mean variance, at the plan's own level."""
+        """Sum over the wanted parts of weight times mean variance, at the plan's own level."""
         return self.value_at(_stated(self.level))
 
     def value_at(self, level: Level) -> float:
@@ -386,10 +387,10 @@ class Plan(Display):
 
     @property
     def lower_bounds(self) -> WorkloadBounds:
-        """How small the weighted error could be at the plan's own level, class by class; see `bounds_of`.
+        """Lower bounds of the weighted error at the plan's own level, for each class of mechanisms; see `bounds_of`.
 
-        Of a plan of signed sums, of individuals who change all cells of one row: where they change several rows,
-        that is less than they may, and the bounds hold.
+        For a plan of signed sums, the bounds are for individuals who change all cells of one row. They hold for
+        individuals who change several rows, too, because these need at least as much noise.
 
         >>> from utmost.workloads import choose_plan
         >>> domain = Domain(a=range(20), b=range(50))
@@ -401,7 +402,7 @@ class Plan(Display):
 
     @property
     def independent_times(self) -> float:
-        """How many times this error the least is that is found with independent noise on cells; 1 where that is used.
+        """The least error found with independent noise on cells, over the plan's error; 1 if ``together`` is None.
 
         >>> from utmost.workloads import choose_plan
         >>> domain = Domain(row=range(3), column=["visits", "nights"])
@@ -415,16 +416,15 @@ class Plan(Display):
         return Plan(self.domain, self.unit, alone.shares, self.workload, self.level, self.tuned_at).value / self.value
 
     def _request(self, workload: Workload, aim: str = "mean") -> PlanRequest:
-        """The request of a plan like this one for another workload."""
+        """The request of a plan for another workload, with this plan's unit, level and axis ``together``."""
         rows = None if self.together is None else WholeRows.of(self.domain, self.together)
         return PlanRequest(workload, self.unit, _stated(self.tuned_at), None, aim, rows)
 
     @property
     def rows_bound(self) -> float | None:
-        """A lower bound on the error of every plan of integers, for individuals who change whole rows; see
-        `integer_rows_bound`.
+        """A lower bound on the error of every plan of integer combinations, for individuals who change whole rows.
 
-        None where cells are measured, and where the bound is not known.
+        None where cells are measured, and where the bound is not known. See `integer_rows_bound`.
         """
         if self.pair is None:
             return None
@@ -432,9 +432,10 @@ class Plan(Display):
 
     @property
     def one_way_times(self) -> float | None:
-        """The factor by which the error may exceed the least of any mechanism, where epsilon is small, rounded up.
+        """The plan's error over a lower bound for any mechanism, in the limit of small epsilon, rounded up.
 
-        By the volume of what one individual may change; known of one-way tables and a total, see `one_way_bound`.
+        The bound is from the volume of the changes that one individual may make, see `one_way_bound`. None unless
+        several one-way tables are wanted, with or without the total.
 
         >>> from utmost.workloads import choose_plan
         >>> domain = Domain(a=range(5), b=range(5))
@@ -442,7 +443,7 @@ class Plan(Display):
         1.65...
         """
         tables = [part for part in _wanted(self).parts if part.name]
-        # Of one table the bounds at every level are better.
+        # For one table the bounds at every level are better.
         is_of_tables = self.together is None and len(tables) > 1
         bound = one_way_bound(_wanted(self), self.unit) if is_of_tables else None
         if bound is None:
@@ -451,7 +452,7 @@ class Plan(Display):
         return round_up(Fraction(self.value_at(small)) * _SMALL**2 / Fraction(bound))
 
     def within(self) -> list[tuple[str, float]]:
-        """The factor by which this error may exceed the least error of each class of mechanisms, rounded up."""
+        """The plan's error over the lower bound of each class of mechanisms, rounded up, with the name of the class."""
         bounds = self.lower_bounds
         lower = bounds.each()
         listed = [(lower[kind].holds_for, times) for kind, times in bounds.within(self.value).items()]
@@ -467,23 +468,23 @@ class Plan(Display):
         return listed
 
     def check_clean(self, reconstruction: LeastSquares | None = None) -> None:
-        """Check that clean tables can be made of a release by this plan; it is known before anything is drawn.
+        """Check, before a release, that clean tables can be made of a release by this plan.
 
         Args:
-            reconstruction: Reconstruction of the release, where it is at hand.
+            reconstruction: Reconstruction of the release, to save time if it exists.
 
         Raises:
-            NotDetermined: of distinct counts; where the measured families leave more than 65 536 cells open, or any by
-                hat functions.
-            Unsupported: for sums and counts that are noised together, and where other than groups and hat functions are
-                measured.
+            NotDetermined: for distinct counts, and where the measured sums do not determine the cells and there are
+                more than 65 536 cells, or hat functions are measured.
+            Unsupported: for sums and counts with one noise, and where other sums than groups, rotated sums and hat
+                functions are measured.
 
         >>> Plan(Domain(sex=["men", "women"]), Unit(1, 1), {"": 1}).check_clean()
         """
         self.unit.check_adds(is_one_cell=False, came="a clean table, whose sums agree")
         if self.amount_pair is not None:
-            remedy = "Release the counts by themselves, without ut.mean, and clean them."
-            raise Unsupported("clean needs counts or sums alone", came="a release of means", remedy=remedy)
+            remedy = "Release the counts without ut.mean, and clean them."
+            raise Unsupported("clean needs a release of counts only or of sums only", came="means", remedy=remedy)
         if reconstruction is None:
             reconstruction = self.measurement.reconstruction(precision_weights(self.levels(level_of(1))))
         if self.domain.size > _MOST_OPEN or any(map(is_hats, self.shares)):
@@ -493,7 +494,7 @@ class Plan(Display):
 
     @property
     def clean_needs(self) -> str | None:
-        """The table that needs a share before a release by this plan can be cleaned; None where none does.
+        """The name of the table that must be measured, too, before clean tables can be made; None if there is none.
 
         >>> shares = {"age": "1/2", "place": "1/2"}
         >>> Plan(Domain(age=range(100), place=range(1000)), Unit(1, 1), shares).clean_needs
@@ -509,7 +510,7 @@ class Plan(Display):
 
     @property
     def would_help(self) -> list["Help"]:
-        """Arguments with which the error may be less; most of them are promises that somebody must know to be true.
+        """Arguments that may lessen the error; most of them are assumptions about the data, see `Help.condition`.
 
         >>> from utmost.workloads import choose_plan
         >>> domain = Domain(row=range(9), column=["visits", "nights"])
@@ -533,7 +534,9 @@ class Plan(Display):
 
     @property
     def once_errors(self) -> dict[str, float]:
-        """The weighted error of noise made for this level alone, by its kind, of cells or one-way tables: see `once=`.
+        """The weighted error of noise for a single release (``once=True``), by the kind of noise.
+
+        Such noise exists for cells or one-way tables, with or without the total; else the mapping is empty.
 
         >>> from utmost.workloads import choose_plan
         >>> wanted = Workload(Domain(sex=["men", "women"]), {"sex": 1})
@@ -544,7 +547,7 @@ class Plan(Display):
 
     @property
     def least_once(self) -> OnceNoise | None:
-        """The noise made for this level alone that has the smallest error, where it is smaller than the plan's.
+        """The noise for a single release (``once=True``) of least error; None if the plan's error is not larger.
 
         >>> from utmost.workloads import choose_plan
         >>> wanted = Workload(Domain(cell=range(10)), {"cell": 1, "": 1})
@@ -557,14 +560,14 @@ class Plan(Display):
 
     @property
     def once_words(self) -> str | None:
-        """The errors of a release made once, in one line; None where they are not less."""
+        """`least_once` in one line for people; None if the gain is less than 2 %."""
         least = self.least_once
         if least is None or self.value < least.error * _LESS:
             return None
         return f"{least.name} has a {self.value / least.error:.3g} times smaller error, and cannot be relaxed later"
 
     def summary(self) -> str:
-        """A table to print: measured families, wanted sums, and how many times the error is each lower bound.
+        """A text to print: measured marginals, wanted sums, and the error over each lower bound.
 
         >>> from utmost.workloads import choose_plan
         >>> domain = Domain(sex=["men", "women"])
@@ -582,7 +585,7 @@ class Plan(Display):
         1.001 times    the families given, every group with a level of its own
         tried, with the weighted variance: marginals 1.841
         """
-        # rounded up, but for a float's error
+        # rounded up; the 1e-6 keeps rounding errors of floats from adding a thousandth
         rows = [[f"{ceil(times * 1000 - 1e-6) / 1000:g} times", holds_for] for holds_for, times in self.within()]
         sums = "differences" if self.pair is not None else "signed sums"
         gain = "" if self.together is None else f"{self.independent_times:.4g} times the error without {sums}\n"
@@ -598,15 +601,16 @@ class Plan(Display):
         return f"{self}\n{gain}{_aligned([['error at most', 'the least error of'], *rows])}{clean}{tried}{helps}{once}"
 
     def alternatives(self, weightings: Mapping[str, Mapping[str, Number]] | None = None) -> "Alternatives":
-        """Plans for other weights of the same parts, to choose between by their `variances`.
+        """Plans for other weights of the same parts, to choose from by their `variances`.
 
         Args:
-            weightings: Weights by part, for each name; a part without one has a 10^9th of the least, so that
-                it is determined. None for these: every part alike, every answer alike, the least largest error, each
-                part a hundred times the others (of up to 8 parts), and the finest family that any part needs, alone.
+            weightings: For each name, weights of parts; a part that is not named has a 10^9th of the least weight, so
+                that it is determined. None for a default list: equal weights of parts; equal weights of answers; the
+                least largest error; each part with 100 times the weight of the others (for up to 8 parts); and the
+                finest needed marginal alone.
 
         Returns:
-            By name, plans with this one's workload, unit and levels; printed, their standard deviations by part.
+            Plans by name, with this plan's workload, unit and levels. Printed: standard deviations of each part.
 
         >>> from utmost.workloads import choose_plan
         >>> domain = Domain(place=range(200), sex=["men", "women"])
@@ -638,11 +642,7 @@ class Plan(Display):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Alternatives(Display):
-    """Plans to choose between; printed, the standard deviation of each wanted part by each.
-
-    Attributes:
-        plans: Plans by name, all for the same parts and levels.
-    """
+    """Plans for the same parts and levels, by name; printed, the standard deviation of each part."""
 
     plans: Mapping[str, Plan]
 
@@ -651,7 +651,7 @@ class Alternatives(Display):
 
     @property
     def deviations(self) -> dict[str, dict[str, float]]:
-        """The root of the mean variance of each part, for each plan."""
+        """For each plan, the root of the mean variance of each part."""
         return {
             name: {part: sqrt(variance) for part, variance in plan.variances.items()}
             for name, plan in self.plans.items()
@@ -664,14 +664,14 @@ class Alternatives(Display):
 
 
 def _weighted(workload: Workload, weights: Mapping[str, Number]) -> Workload:
-    """The workload with these weights, and a trace of weight on what they leave out."""
+    """The workload with these weights; a part that is not named has a 10^9th of the least weight."""
     read = {name: exact(weight, "weight") for name, weight in weights.items()}
     trace = min(read.values(), default=Fraction(1)) / 10**9
     return workload.reweighted({**{part.name: trace for part in workload.parts}, **read})
 
 
 def _usual_weightings(workload: Workload) -> dict[str, dict[str, Number]]:
-    """The weights of the parts that anybody would try, by a name."""
+    """The default weights of `Plan.alternatives`, by name."""
     parts = workload.parts
     if len(parts) == 1:
         return {}
@@ -687,7 +687,6 @@ def _usual_weightings(workload: Workload) -> dict[str, dict[str, Number]]:
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> str:
-    """Rows as columns of one width each."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join(
         "  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True)).rstrip() for row in rows
@@ -695,34 +694,32 @@ def _aligned(rows: Sequence[Sequence[str]]) -> str:
 
 
 def _four_digits(number: float) -> str:
-    """A number to four digits."""
     return f"{number:.4g}"
 
 
 def _check_written(shares: Sequence[Fraction]) -> None:
-    """Check that shares can be added up and written down, before they are: hostile ones would take minutes."""
+    """Check that the common denominator of shares is short, since long fractions would take minutes to add."""
     common = 1
     for share in shares:
         common = lcm(common, share.denominator)
         if common.bit_length() > _MOST_BITS:
-            raise OutOfRange("shares must have a common denominator of at most 4000 digits", came="more")
+            raise OutOfRange("shares must have a common denominator of at most 4000 digits", came="a longer one")
 
 
 def _wanted(chosen: Plan) -> Workload:
     if chosen.workload is None:
         remedy = "Give workload= with the shares, or let ut.choose_plan choose them."
-        raise OutOfRange("a plan must know what is wanted", came="shares alone", remedy=remedy)
+        raise OutOfRange("a plan needs a workload for its errors", came="no workload", remedy=remedy)
     return chosen.workload
 
 
 def _stated(level: Level | None) -> Level:
     if level is None:
-        raise OutOfRange("a plan must know its level", came="none", remedy="Ask for .variances_at(level).")
+        raise OutOfRange("a plan needs a level for its errors", came="no level", remedy="Use .variances_at(level).")
     return level
 
 
 def _table(chosen: Plan) -> str:
-    """A table of the measured families, and of the wanted sums with their standard deviations."""
     listed = list(chosen.shares.items())[: _SHOWN if chosen.rows is not None else None]
     measured = [[chosen.family_words(family) or "total", _share(share)] for family, share in listed]
     if len(listed) < len(chosen.shares):
@@ -747,5 +744,5 @@ def _table(chosen: Plan) -> str:
 
 
 def _share(share: Fraction) -> str:
-    """A share as a decimal where it is a short one, else as a fraction."""
+    """A share as a decimal if it has at most six places, else as a fraction."""
     return str(share) if 10**6 % share.denominator else f"{float(share):.6g}"

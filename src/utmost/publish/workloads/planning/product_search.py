@@ -1,9 +1,9 @@
-r"""Which rows to list along each axis for a workload.
+"""The search for listed rows along each axis of a workload.
 
-The Gram matrix of a workload is a sum over its parts of products of one matrix for each axis. With the other axes as
-they are, the error along one axis is that of one Gram matrix, in which a part weighs as much as the others leave of it;
-so the axes are searched one after the other, again and again, and their real rows rounded at the end. Source:
-[mckenna2018], OPT_x and OPT_+.
+The Gram matrix of a workload is a sum over its parts of products of one matrix for each axis. With the rows of the
+other axes fixed, the error along one axis is that of one Gram matrix: the sum of the parts' matrices, each weighted by
+its error along the other axes. So the axes are searched one after the other, repeatedly, and their real rows are
+rounded at the end. Source: [mckenna2018], OPT_x and OPT_+.
 """
 
 from collections.abc import Mapping
@@ -24,34 +24,23 @@ from utmost.publish.workloads.row_unit import WholeRows
 from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.domain import with_level
 
-_MOST_CLASSES = 400  # products that a search measures: more are not worth their place in a statement
+_MOST_CLASSES = 400  # the largest number of products to measure: more would make statements long
 _PARTS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64, 128, 256)
 _LEVELS = (6, 10, 16, 24, 40)
-_SHORT = 8  # values, along which rows have few classes
-_FEW = 64  # of more values no rounding to less than 128 parts is of use
+_SHORT = 8  # along so few values, rows have few classes
+_FEW = 64  # for more values, rounding to less than 128 parts is of no use
 _ROUNDS, _GAIN = 12, 1e-4
 _POLISHED, _AGAIN, _INSIDE = 4, 2, 0.03
-_LITTLE = 1e-6  # of a level: what a value is left at least
+_LITTLE = 1e-6  # the least level of a value, over the full level
 
 
 def product_rows(workload: Workload, level: float, together: str | None = None) -> tuple[ProductRows, float]:
-    """The best listed rows that are found, and their error.
-
-    Args:
-        workload: the sums that are wanted.
-        level: Level of the noise at share 1.
-        together: the axis of which one individual changes whole rows, lowering none of their cells: it has signed rows.
-
-    >>> from utmost.workloads import Domain, bins
-    >>> rows, error = product_rows(Workload.prefixes(Domain(age=bins(16)), "age"), 0.1)
-    >>> rows.charge(rows.shares), 1300 < error < 1330
-    (Fraction(1, 1), True)
-    """
+    """The best listed rows found, and their error; an axis ``together`` has signed rows."""
     problem = _RowProblem(ProductErrors.of(workload))
     if together is not None:
         problem = problem.with_signed(WholeRows.of(workload.domain, together).place, level)
     if not problem.searched and together is None:
-        required = f"rows are sought along axes of 2 to {MOST_VALUES} values"
+        required = f"rows are searched along axes of 2 to {MOST_VALUES} values"
         raise Unsupported(required, came=workload.domain.shape, remedy="Leave rows= out.")
     with one_blas_thread(), np.errstate(all="ignore"):
         real = problem.real_rows(level) if problem.searched else []
@@ -63,18 +52,13 @@ def product_rows(workload: Workload, level: float, together: str | None = None) 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _RowProblem:
-    """The rows to search for a workload.
-
-    Attributes:
-        errors: the workload as matrices along each axis.
-        signed: the axis that has signed rows, and these.
-    """
+    """The search for listed rows for a workload."""
 
     errors: ProductErrors
-    signed: tuple[int, SignedAxis] | None = None
+    signed: tuple[int, SignedAxis] | None = None  # an axis with signed rows, and the rows
 
     def with_signed(self, place: int, level: float) -> "_RowProblem":
-        """The search with signed rows along an axis, searched for what is wanted at the level of a row's cells."""
+        """The search with signed rows along an axis, optimized for its Gram matrix."""
         workload = self.errors.workload
         whole = _RowProblem(ProductErrors.of(workload, with_level(self.errors.base, place, 0)))
         size = workload.domain.axes[place].size
@@ -84,13 +68,13 @@ class _RowProblem:
 
     @property
     def searched(self) -> list[int]:
-        """The axes along which rows are sought."""
+        """The axes along which rows are searched."""
         signed = None if self.signed is None else self.signed[0]
         return [place for place, gram in enumerate(self.errors.grams[0]) if len(gram) > 1 and place != signed]
 
     @property
     def alone(self) -> ProductRows:
-        """The values by themselves."""
+        """Rows that measure only the values, and the signed rows."""
         domain = self.errors.workload.domain
         listed: list[AxisRows | SignedAxis] = [
             values_alone(axis, level) for axis, level in zip(domain.axes, self.errors.base, strict=True)
@@ -102,7 +86,7 @@ class _RowProblem:
 
     @property
     def _known(self) -> dict[int, Floats]:
-        """The inverse along the axis of signed rows, as of a small level."""
+        """X^-1 along the axis of signed rows, in the limit of small levels."""
         if self.signed is None:
             return {}
         place, signed = self.signed
@@ -111,7 +95,7 @@ class _RowProblem:
         return {place: np.asarray(np.linalg.inv((A.T * shares**2 / 2) @ A))}
 
     def real_rows(self, level: float) -> list[dict[int, RealRows]]:
-        """Real rows along the axes; of one axis at its level, of several as if the level were small."""
+        """Real rows along the axes: for one axis at the level, for several in the limit of small levels."""
         if len(self.searched) == 1:
             (place,) = self.searched
             return [{place: rows} for rows in _several(self._seen(place, self._known), level)]
@@ -121,7 +105,7 @@ class _RowProblem:
         value = np.inf
         for _ in range(_ROUNDS):
             for place in self.searched:
-                known[place] = _next(self._seen(place, inverses), known.get(place))
+                known[place] = _improved(self._seen(place, inverses), known.get(place))
                 rows = known[place]
                 inverses[place] = _inverse(rows)
             before, value = value, float(self.errors.weights @ np.prod(self._traces(inverses), axis=1))
@@ -130,7 +114,7 @@ class _RowProblem:
         return [known]
 
     def rounded(self, real: Mapping[int, RealRows]) -> ProductRows:
-        """The products of integer rows near real ones."""
+        """The products of integer rows near real rows."""
         wide = sum(len(rows.left) > _SHORT for rows in real.values())
         most = max(3, int(_MOST_CLASSES ** (1 / max(1, wide)))) if len(real) > 1 else 64
         exact = len(real) == 1
@@ -144,7 +128,7 @@ class _RowProblem:
         return ProductRows(self.errors.workload.domain, tuple(listed))
 
     def _seen(self, place: int, inverses: Mapping[int, Floats]) -> Floats:
-        """The matrix along an axis: the sum of the parts', each weighed by its error along the other axes."""
+        """The Gram matrix along an axis: the sum of the parts' matrices, weighted by errors along the other axes."""
         weights = self.errors.weights * np.prod(np.delete(self._traces(inverses), place, 1), axis=1)
         return np.asarray(sum(weight * of[place] for weight, of in zip(weights, self.errors.grams, strict=True)))
 
@@ -162,13 +146,13 @@ class _RowProblem:
 
 
 def _inverse(rows: RealRows) -> Floats:
-    """X^-1 of real rows at a small level."""
+    """X^-1 of real rows in the limit of small levels."""
     left = np.maximum(rows.left, _LITTLE)
     return np.asarray(np.linalg.inv(np.diag(left**2 / 2) + rows.rows.T @ rows.rows / 2))
 
 
 def _several(gram: Floats, level: float) -> list[RealRows]:
-    """Real rows from several starts, the best of them."""
+    """The best of the real rows from several starts."""
     scaled = gram / gram.trace()
     seeds = range(4 if len(gram) <= 256 else 1)
     steps = 400 if len(gram) <= 256 else 600
@@ -194,8 +178,8 @@ def _of_error(rows: RealRows) -> float:
     return rows.error
 
 
-def _next(gram: Floats, before: RealRows | None) -> RealRows:
-    """Real rows of an axis beside others, from those of the last round."""
+def _improved(gram: Floats, before: RealRows | None) -> RealRows:
+    """Real rows along one axis, starting from the rows of the last round."""
     scaled = gram / gram.trace()
     if before is not None:
         return real_rows(scaled, len(before.rows), 1.0, exact=False, steps=100, start=before)
@@ -204,13 +188,13 @@ def _next(gram: Floats, before: RealRows | None) -> RealRows:
 
 
 def _counts(values: int) -> list[int]:
-    """Number of rows tried along an axis."""
+    """The numbers of rows to try along an axis."""
     fourth = {values // 4} if values <= 64 else set()
     return sorted({max(1, values // 16), max(1, values // 8) if values <= 512 else 1} - {0} | fourth - {0})
 
 
 def _rounded(gram: Floats, real: RealRows, level: float, base: int, most: int, *, exact: bool) -> AxisRows:
-    """The integer rows near real ones, with the least error among several numbers of levels and parts."""
+    """The integer rows near real rows of least error, among several numbers of levels and of parts."""
     best, least = AxisRows(base, np.zeros((0, len(gram)), dtype=np.int64), 1), np.inf
     for count in sorted({min(levels, most, len(gram)) for levels in _LEVELS[-2 if len(gram) > 256 else 0 :]}):
         left = np.minimum(few_levels(real.left, count), level)

@@ -1,4 +1,4 @@
-"""The cells that some wanted answer reads: all others are left out where an individual then changes fewer."""
+"""Restrict a workload to the cells that wanted answers read, where one individual changes fewer of these cells."""
 
 from dataclasses import replace
 from math import prod
@@ -13,21 +13,11 @@ from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.axes import Axis
 
 _MOST_READ = 1 << 16
-"""Most cells that a narrowed workload may read: an individual rarely changes more."""
+"""The most cells of a narrowed workload; one individual rarely changes more."""
 
 
 def narrowed_request(wanted: Workload, unit: Unit) -> tuple[Workload, Unit]:
-    """The workload over the cells that it reads, and the unit there; both as they are where that gains nothing.
-
-    An individual changes no more of the cells that are left than there are. Where a record is replaced it may leave
-    them, so that their total is not public.
-
-    >>> from utmost.workloads import Domain
-    >>> table = Workload(Domain(sex=["men", "women"], age=range(3)), {"sex=men age=1": 1})
-    >>> left, unit = narrowed_request(table, Unit(1, 6))
-    >>> left, left.domain.shape, unit
-    (Workload(sex=men age=1: 1 answer, weight 1), (1, 1), Unit(1, cells=1))
-    """
+    """The workload over only the cells that it reads, and the unit there; both as they are if that is not smaller."""
     domain = wanted.domain
     if unit.is_shared or unit.is_distinct:
         return wanted, unit.on_cells(domain.size)
@@ -35,6 +25,8 @@ def narrowed_request(wanted: Workload, unit: Unit) -> tuple[Workload, Unit]:
     cells = prod(len(places) for places in read)
     if cells >= min(unit.cells, domain.size, _MOST_READ):
         return wanted, unit.on_cells(domain.size)
+    # One individual changes at most all cells that are left. A replaced record may leave these cells, so that their
+    # total is not public.
     left = domain.narrowed(read)
     parts = [
         replace(
@@ -50,7 +42,7 @@ def narrowed_request(wanted: Workload, unit: Unit) -> tuple[Workload, Unit]:
 
 
 def _values_read(axis: Axis, sums: list[AxisSums]) -> NDArray[np.intp]:
-    """The values of an axis that some answer reads; all where there is no axis of these alone."""
+    """The values of an axis that some answer reads; all values where no axis can have only these."""
     read = np.zeros(axis.size, dtype=bool)
     for one in dict.fromkeys(sums):
         if isinstance(one, Groups) and one.only is not None:
@@ -66,7 +58,7 @@ def _values_read(axis: Axis, sums: list[AxisSums]) -> NDArray[np.intp]:
 
 
 def _narrowed_sums(sums: AxisSums, axis: Axis, left: Axis, places: NDArray[np.intp]) -> AxisSums:
-    """The same sums along the values that are left."""
+    """The same sums over the values that are left."""
     if len(places) == axis.size:
         return sums
     if isinstance(sums, Weighed):

@@ -1,11 +1,11 @@
-r"""The search for integer rows along an axis: which weights, how much of the level for each value and for the rows.
+"""The search for integer rows along an axis: their weights, and the levels of the values and of the rows.
 
-Real rows come first. With theta_ij the level that row i spends on value j, and c_j = E - sum_i theta_ij what is left
-for the value itself, the information is X = diag p(c) + theta' theta / 2, with the precision p(c) = 2 sinh(c/2)^2 of
-geometric noise of level c, and c^2/2 its beginning. L-BFGS descends tr(M X^-1), by Woodbury's identity. Then the
-c_j become few, the rows are sought again under these, and each column is rounded to whole parts of E, so that every
-value is charged E to the last digit. The error has many valleys: this is a search and no proof. Nothing is random but
-the start, which is the same each time.
+Real rows come first. Let theta_ij be the level that row i spends on value j, and c_j = E - sum_i theta_ij the rest for
+the value itself. The information is X = diag p(c) + theta' theta / 2, with the precision p(c) = 2 sinh(c/2)^2 of
+geometric noise at level c, or its limit c^2/2. L-BFGS minimizes tr(M X^-1), by Woodbury's identity. Then the c_j are
+replaced by few different levels, the rows are optimized again for these, and each column is rounded to whole parts of
+E, so that every value is charged exactly E. The error has many local minima: this is a search, without a proof of
+optimality. The start is pseudorandom with a fixed seed.
 
 Source: p-identity plans [mckenna2018], with integer rows, and noise at every level.
 """
@@ -28,17 +28,11 @@ _LLOYD = 40
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RealRows:
-    """Real rows of levels along an axis.
-
-    Attributes:
-        error: tr(M X^-1).
-        rows: theta, (rows, values).
-        left: c, what is left for each value, (values,).
-    """
+    """Real rows of levels along an axis, and their error tr(M X^-1)."""
 
     error: float
-    rows: Floats
-    left: Floats
+    rows: Floats  # theta; (rows, values)
+    left: Floats  # c; (values,)
 
 
 def real_rows(
@@ -52,24 +46,13 @@ def real_rows(
     start: RealRows | None = None,
     inside: float = 1e-4,
 ) -> RealRows:
-    """The best so many real rows that are found.
-
-    Args:
-        gram: M, of the wanted sums along the axis, (values, values).
-        count: Number of rows.
-        level: E, that each value may spend.
-        exact: whether the precision of a value is p(c), or c^2/2.
-        steps, seed, start, inside: Ends of the descent, and its beginning: so far inside, as it leaves no zero.
-
-    >>> prefixes = np.tri(16).T @ np.tri(16) / 16
-    >>> round(real_rows(prefixes, 2, 1.0, exact=False).error, 1), float(2 * prefixes.trace())
-    (13.2, 17.0)
-    """
+    """The best ``count`` real rows found for the Gram matrix M, where each value spends ``level``."""
+    # `exact` chooses the precision p(c) of a value, else c^2/2. A descent never leaves a zero: it starts `inside`.
     values = len(gram)
 
     def slope(free: Floats) -> tuple[float, Floats]:
         u = (free * free).reshape(count, values)
-        # Divided by one more than their sum, any squares leave each value something.
+        # Divided by 1 + their sum, any squares leave each value a positive level.
         below = 1 + u.sum(axis=0)
         left, rows = level / below, level * u / below
         error, on_values, on_rows = _slopes(gram, left, rows, exact)
@@ -84,13 +67,13 @@ def real_rows(
 
 
 def refitted(gram: Floats, rows: Floats, left: Floats, level: float, *, exact: bool) -> RealRows:
-    """The best real rows near these that leave exactly so much for each value."""
+    """The best real rows near ``rows`` that leave each value exactly the level ``left``."""
     count, values = rows.shape
     spent = level - left
 
     def slope(free: Floats) -> tuple[float, Floats]:
-        u = (free * free).reshape(count, values) + 1e-300  # a value without any weight is not divided by 0
-        # Any squares spend just so much once they are scaled.
+        u = (free * free).reshape(count, values) + 1e-300  # no division by 0
+        # After scaling, any squares spend exactly `spent`.
         scale = spent / u.sum(axis=0)
         error, _, on_rows = _slopes(gram, left, u * scale, exact)
         weighed = scale * (on_rows - (on_rows * u).sum(axis=0) / u.sum(axis=0))
@@ -102,11 +85,7 @@ def refitted(gram: Floats, rows: Floats, left: Floats, level: float, *, exact: b
 
 
 def few_levels(left: Floats, count: int) -> Floats:
-    """The levels moved to so many different ones, near in ratio: Lloyd's rounds from their quantiles.
-
-    >>> few_levels(np.array([1.0, 1.0, 4.0, 4.0]), 2).tolist()
-    [1.0, 1.0, 4.0, 4.0]
-    """
+    """Levels near ``left`` in ratio with ``count`` different values: Lloyd's algorithm from the quantiles."""
     logs = np.log(left)
     centres = np.quantile(logs, (np.arange(count) + 0.5) / count)
     for _ in range(_LLOYD):
@@ -116,17 +95,12 @@ def few_levels(left: Floats, count: int) -> Floats:
 
 
 def whole_rows(rows: Floats, left: Floats, level: float, parts: int) -> NDArray[np.int64]:
-    """The rows in whole parts of the level, so many in all; each value is left one part at least.
-
-    What a column may spend is rounded first, and shared out among the rows by largest remainders.
-
-    >>> whole_rows(np.array([[0.3, 0.3], [0.3, 0.0]]), np.array([0.4, 0.7]), 1.0, 10).tolist()
-    [[3, 3], [3, 0]]
-    """
+    """Rows in whole parts of the level, of ``parts`` parts; each value keeps at least one part."""
+    # The total of each column is rounded first, and then divided among the rows by largest remainders.
     budget = np.minimum(np.rint((level - left) / level * parts), parts - 1).astype(np.int64)
     wanted = rows / np.maximum(rows.sum(axis=0), 1e-300) * budget
     whole = np.floor(wanted).astype(np.int64)
-    # The parts that are missing go to the largest remainders of each column.
+    # Missing parts go to the largest remainders of each column.
     order = np.argsort(whole - wanted, axis=0, kind="stable")
     rank = np.empty_like(order)
     np.put_along_axis(rank, order, np.arange(len(rows))[:, None].repeat(rows.shape[1], axis=1), axis=0)
@@ -135,13 +109,7 @@ def whole_rows(rows: Floats, left: Floats, level: float, parts: int) -> NDArray[
 
 
 def descended(slope: Slope, start: Floats, steps: int) -> Floats:
-    """A point below the start: L-BFGS, each step halved until it goes down.
-
-    Source: [nocedal1980].
-
-    >>> descended(lambda x: (float(((x - 3) ** 2).sum()), 2 * (x - 3)), np.zeros(2), 50).round(6).tolist()
-    [3.0, 3.0]
-    """
+    """A point below the start by L-BFGS [nocedal1980]; each step is halved until the value falls."""
     x = start
     value, gradient = slope(x)
     moves: list[tuple[Floats, Floats, float]] = []
@@ -149,15 +117,15 @@ def descended(slope: Slope, start: Floats, steps: int) -> Floats:
         way = -_turned(gradient, moves)
         down = float(way @ gradient)
         if down >= 0:
-            # What is remembered leads uphill.
+            # The remembered steps give an ascent direction: forget them.
             moves, way = [], -gradient
             down = float(way @ gradient)
-        # Before anything is known of how the slope bends, no farther than 1.
+        # The first step is at most 1 long, as the curvature is unknown.
         length = 1.0 if moves else min(1.0, 1 / max(float(np.abs(gradient).sum()), 1e-300))
         for _ in range(_HALVINGS):
             after = x + length * way
             lower, turned = slope(after)
-            # Armijo's rule: a part of what the slope promises.
+            # Armijo's rule: the value must fall by a fraction of what the gradient predicts.
             if lower <= value + 1e-4 * length * down:
                 break
             length /= 2
@@ -165,7 +133,7 @@ def descended(slope: Slope, start: Floats, steps: int) -> Floats:
             return x
         moved, changed = after - x, turned - gradient
         bent = float(moved @ changed)
-        # Only moves along which the slope rises keep the matrix positive.
+        # Only steps with positive curvature keep the matrix positive definite.
         if bent > 1e-12 * float(changed @ changed):
             moves = [*moves[-_MEMORY + 1 :], (moved, changed, 1 / bent)]
         gained, x, value, gradient = value - lower, after, lower, turned
@@ -175,7 +143,7 @@ def descended(slope: Slope, start: Floats, steps: int) -> Floats:
 
 
 def _turned(gradient: Floats, moves: Sequence[tuple[Floats, Floats, float]]) -> Floats:
-    """The inverse of the curvature that the last moves showed, times the gradient."""
+    """The gradient times the inverse Hessian estimated from the last steps."""
     turned, pulls = gradient.copy(), []
     for moved, changed, curve in reversed(moves):
         pulls.append(curve * float(moved @ turned))
@@ -189,16 +157,14 @@ def _turned(gradient: Floats, moves: Sequence[tuple[Floats, Floats, float]]) -> 
 
 
 def _slopes(gram: Floats, left: Floats, rows: Floats, exact: bool) -> tuple[float, Floats, Floats]:
-    """tr(M X^-1), and its slopes in the levels of the values and in those of the rows.
-
-    With D = diag p(c), K = D^-1 theta' L^-T and L L' = 2 + theta D^-1 theta', X^-1 = D^-1 - K K'.
-    """
+    """tr(M X^-1), and its derivatives in the levels of the values and of the rows."""
+    # With D = diag p(c), L L' = 2 + theta D^-1 theta' and K = D^-1 theta' L^-T: X^-1 = D^-1 - K K'.
     own = 2 * np.sinh(left / 2) ** 2 if exact else left * left / 2
     grown = np.sinh(left) if exact else left
     across = rows / own
     try:
         root = np.linalg.cholesky(2 * np.eye(len(rows)) + across @ rows.T)
-    except np.linalg.LinAlgError:  # a value is left next to nothing
+    except np.linalg.LinAlgError:  # the level of a value is nearly 0
         return np.inf, left, rows
     K = np.linalg.solve(root, across).T
     seen = gram @ K

@@ -1,8 +1,8 @@
-"""The search for shares: how much of the level each family should have, so that the weighted error is small.
+"""The search for budget shares of marginals with little weighted error.
 
-The error is no convex function of the shares (halving a level costs more than four times the variance), so this is a
-search and no proof: exchanges between two families at a time, from many starts. What it finds is a plan; how far
-it can be from the best one is said by bounds of their own. Nothing here is drawn at random.
+The error is not convex in the shares (half the level costs more than four times the variance). So this is a search
+without a proof of optimality: exchanges between two marginals at a time, from many starts. Lower bounds show how far
+its plan can be from the best. The search is deterministic.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,21 +24,14 @@ _GAIN = 1e-9
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WeighedError:
-    """The error of a workload as a function of shares, divided by the variance of noise at the whole level.
+    """The error of a workload by the budget shares, over the variance of noise at level ``level``."""
 
-    It is the sum over eigenspaces of spectrum / eigenvalue; of several spectra, the largest such sum.
-
-    Attributes:
-        spectra: one or more, where one of them is not 0; (spectra, eigenspaces).
-        loads: Cells of a group for each family and eigenspace, where the family is nowhere coarser, else 0.
-        level: Level of the noise at the largest share that a family may have.
-        free: Free part of each family beside its share; (families,).
-    """
-
+    # (spectra, eigenspaces). The error is the sum over eigenspaces of spectrum / eigenvalue; of several spectra, the
+    # largest such sum.
     spectra: Floats
-    loads: Floats
-    level: float
-    free: Floats
+    loads: Floats  # (marginals, eigenspaces): cells of a group where the marginal is nowhere coarser, else 0
+    level: float  # epsilon of the noise at the largest share that a marginal may have
+    free: Floats  # additional share of each marginal; (marginals,)
     _positive: tuple[tuple[NDArray[np.bool_], Floats], ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -48,11 +41,7 @@ class WeighedError:
     def of(
         cls, blocks: VarianceComponents, spectra: Sequence[Array], level: float, room: Room = PLAIN
     ) -> "WeighedError":
-        """The error of workloads with these spectra over the families of ``blocks``, by shares that add up to 1.
-
-        Args:
-            level: Level of the noise at share 1, which ``room`` scales; the first total has what is free.
-        """
+        """The error for these spectra over the marginals of ``blocks``; ``level`` is that of share 1."""
         squares = np.array([np.asarray(spectrum, dtype=float) for spectrum in spectra])
         present = (squares > 0).any(axis=0)
         free = room.free_of(blocks.sizes == blocks.cells)
@@ -60,58 +49,49 @@ class WeighedError:
         return cls(squares[:, present], loads, level * float(room.scale) * (1 + free.max()), free)
 
     def __call__(self, shares: Floats) -> Floats:
-        """The error at these shares, (..., families); inf where they do not determine some answer."""
+        """The error at the shares (..., marginals); inf where an answer is not determined."""
         return self.weighed(self.eigenvalues(shares))
 
     def eigenvalues(self, shares: Floats) -> Floats:
-        """The eigenvalues at shares (..., families), in units of the precision at the whole level."""
+        """The eigenvalues at the shares (..., marginals), over the precision at level ``level``."""
         return np.asarray(self.precisions(shares) @ self.loads)
 
     def precisions(self, shares: Floats, of: Any = slice(None)) -> Floats:
-        """The precisions at shares (..., families), in units of the precision at the largest share.
-
-        Args:
-            of: Families of these shares.
-        """
+        """The precisions at the shares (..., marginals), over the precision at ``level``; ``of`` selects marginals."""
         return np.asarray(relative_precision((shares + self.free[of]) / (1 + self.free.max()), self.level))
 
     def values(self, precisions: Floats) -> Floats:
-        """The errors at precisions (..., families)."""
+        """The errors at precisions (..., marginals)."""
         return self.weighed(np.asarray(precisions @ self.loads))
 
     def slopes(self, precisions: Floats) -> Floats:
-        """The derivatives of the error of the first spectrum by the precisions, (families,)."""
+        """The derivatives of the first spectrum's error in the precisions; (marginals,)."""
         eigenvalues = precisions @ self.loads
         return np.asarray(-self.loads @ (self.spectra[0] / eigenvalues**2))
 
     def each(self, eigenvalues: Floats) -> list[Floats]:
-        """The sum of each spectrum, (...), from eigenvalues of shape (..., eigenspaces)."""
+        """For each spectrum the sum of spectrum / eigenvalue, (...), from eigenvalues (..., eigenspaces)."""
         with np.errstate(divide="ignore", over="ignore"):
             inverses = 1 / eigenvalues
         return [inverses[..., present] @ squares for present, squares in self._positive]
 
     def weighed(self, eigenvalues: Floats) -> Floats:
-        """The largest of these sums; (...)."""
+        """The largest of the sums of `each`; (...)."""
         sums = self.each(eigenvalues)
         return sums[0] if len(sums) == 1 else np.asarray(np.maximum.reduce(sums))
 
 
 def best_shares(error: WeighedError, starts: Sequence[Floats]) -> Floats:
-    """The best shares that exchanges reach from these starts: all are tried briefly, the best three to the end.
-
-    Returns:
-        Shares whose error is at most that of every start.
-    """
+    """The best shares that exchanges reach from these starts; never worse than any start."""
+    # All starts are tried briefly, the best three to the end.
     values, tried = descended(error, np.array(starts), sweeps=4)
     values, descents = descended(error, tried[np.argsort(values, kind="stable")[:3]])
     return np.asarray(descents[values.argmin()])
 
 
 def descended(error: WeighedError, starts: Floats, sweeps: int = _SWEEPS) -> tuple[Floats, Floats]:
-    """Exchanges between pairs of families, from several starts at once; the errors and the shares, (starts, families).
-
-    Each start goes on until a sweep over all families gains less than one part in 10^9.
-    """
+    """The errors and the shares, (starts, marginals), after exchanges between pairs of marginals."""
+    # A start is finished when a sweep over all marginals gains less than one part in 10^9.
     shares, values = starts.copy(), error(starts)
     going = np.arange(len(starts))
     for _ in range(sweeps):
@@ -129,15 +109,11 @@ def descended(error: WeighedError, starts: Floats, sweeps: int = _SWEEPS) -> tup
 
 
 def lattice_shares(error: Callable[[Floats], Floats], shares: Floats, steps: int) -> NDArray[np.int64]:
-    """Shares in whole steps of 1/steps: rounded by largest remainder, then moved step by step while that is better.
-
-    Returns:
-        Integers >= 0 that add up to ``steps``.
-    """
+    """Integers >= 0 with sum ``steps`` near the shares: largest remainders, then moves of single steps."""
     exact_steps = shares / shares.sum() * steps
     counts: NDArray[np.int64] = np.floor(exact_steps).astype(np.int64)
     short = steps - int(counts.sum())
-    # The largest remainders go up, ties by their place, so that everybody gets the same shares.
+    # The largest remainders are rounded up, ties in order, so that the result is reproducible.
     counts[np.argsort(counts - exact_steps, kind="stable")[:short]] += 1
     wanting = np.flatnonzero(shares > 1e-9)
     value = float(error(counts / steps))
@@ -151,7 +127,7 @@ def lattice_shares(error: Callable[[Floats], Floats], shares: Floats, steps: int
         moved[rows, takers] += 1
         values = error(moved / steps)
         best = int(values.argmin())
-        # A gain below the rounding of floats could go round in circles.
+        # Gains below the rounding of floats could cycle.
         if not values[best] < value * (1 - 1e-13):
             break
         counts, value = moved[best], float(values[best])
@@ -159,10 +135,8 @@ def lattice_shares(error: Callable[[Floats], Floats], shares: Floats, steps: int
 
 
 def chord_shares(error: WeighedError) -> Floats:
-    """The best shares if precision were proportional to the share (the chord of a convex function): multiplicatively.
-
-    Each share is multiplied by the root of what it gains; where the chord problem is solved all gains are 1.
-    """
+    """The best shares if precision were proportional to the share: the chord of the convex precision."""
+    # Each share is multiplied by the root of its gain, until all gains are 1.
     shares, spectrum = np.full(len(error.loads), 1 / len(error.loads)), error.spectra.sum(axis=0)
     for _ in range(3000):
         eigenvalues = shares @ error.loads
@@ -175,7 +149,7 @@ def chord_shares(error: WeighedError) -> Floats:
 
 
 def _exchanged(error: WeighedError, shares: Floats, family: int) -> Floats:
-    """The best exchange between one family and any other: 9 points of the line between them, then golden section."""
+    """Shares after the best exchange between one marginal and any other: 9 points, then golden section."""
     others = np.delete(np.arange(shares.shape[1]), family)
     if not len(others):
         return shares
@@ -203,22 +177,22 @@ def _exchanged(error: WeighedError, shares: Floats, family: int) -> Floats:
 
 
 def _without(error: WeighedError, shares: Floats, family: int, others: Array) -> Floats:
-    """The eigenvalues without one family and each of the others; exactly 0 where nobody else is measured."""
+    """The eigenvalues without one marginal and each of the others; exactly 0 where no other is measured."""
     precisions = error.precisions(shares)
     precisions[:, family] = 0
     rest = (precisions @ error.loads)[:, None] - precisions[:, others, None] * error.loads[others]
-    # Whether anybody else measures is counted: the difference of floats would leave a little of nothing.
+    # Measured marginals are counted: a difference of floats would not be exactly 0.
     measured, loaded = (precisions > 0).astype(float), (error.loads > 0).astype(float)
     left = (measured @ loaded)[:, None] - measured[:, others, None] * loaded[others]
     return np.where(left > 0, np.maximum(rest, 0), 0.0)
 
 
 def _golden(along: Callable[[Floats], Floats], low: Floats, high: Floats) -> tuple[Floats, Floats]:
-    """Golden section on many lines at once; where, and how much."""
+    """The minimum of each of several functions by golden section, and its value."""
     inner = high - GOLDEN * (high - low)
     outer = low + GOLDEN * (high - low)
     at_inner, at_outer = along(inner), along(outer)
-    # To a fifteen-thousandth of the line: shares are rounded to thousandths in the end.
+    # To 1/15 000 of the line: shares are rounded to thousandths at the end.
     for _ in range(20):
         left = at_inner < at_outer
         low, high = np.where(left, low, inner), np.where(left, outer, high)

@@ -1,12 +1,11 @@
-"""One level for several measures of the same individuals: the share of each, so that their errors weigh least.
+"""One level for several measures of the same individuals: the share of each, with the least weighted sum of errors.
 
     minimise    sum_m w_m E_m(a_m eps)    over shares a_m > 0 that add up to 1,
 
-E_m(e) being the error of the plan for measure m at level e by the exact law of its noise. Shares are multiples of
-1/N, and the best of these is found by dynamic programming, whatever the E_m are. As each E_m falls where its level
-grows, any shares of M measures, rounded up, are no better than the best multiples that add up to (N + M - 1)/N: that
-certifies how far the best multiples are from the best shares. At small levels E_m(e) is c_m / e^2, and a_m is
-proportional to (w_m c_m)^(1/3).
+where E_m(e) is the error of the plan for measure m at level e. Shares are multiples of 1/N; dynamic programming finds
+the best multiples, for any E_m. Each E_m falls in its level, so that any shares of M measures, rounded up, are no
+better than the best multiples that add up to (N + M - 1)/N: this certifies how far the best multiples are from the
+best shares. At small levels E_m(e) = c_m / e^2, and a_m is proportional to (w_m c_m)^(1/3).
 """
 
 from collections.abc import Mapping
@@ -30,26 +29,26 @@ from utmost.publish.workloads.planning.plan import Plan
 
 _PARTS, _MOST = 20, 50
 _FLOATS = 1 + Fraction(1, 10**9)
-"""Errors of plans are floats, each right to so much."""
+"""Bound on the relative rounding error of a plan's error, which is a float."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class SharedLevel(Display):
-    """Plans for several measures, and of each its share of one level; made by `share_level`, or by hand.
+    """Plans for several measures, and the share of each in one privacy level.
 
-    The shares are exact and add up to 1, so that releases at these shares of any level cost that level together, and
-    each can be relaxed to its share of a larger one.
+    The shares are exact and add up to 1. So releases at these shares of any level together spend that level, and each
+    release can be relaxed to its share of a larger level. `share_level` finds the shares.
 
     Attributes:
-        plans: Plans by name, each with its workload and stated at its share of the level.
+        plans: Plans by name, each at its share of the level.
         shares: Shares by name, > 0.
-        level: Level of all together.
-        within: the weighted error is at most so many times the least of any shares of these plans, where the
-            shares were tuned; None for shares by hand.
+        level: Privacy level of all measures together.
+        within: Upper bound on the weighted error over the least weighted error at any shares, at the level for which
+            the shares were optimized; None for other shares.
 
     Raises:
-        OutOfRange: for shares that are not so, names that differ, and units of both relations: their levels do not add
-            up, since a replacement is paid for twice at a level of one record more or less.
+        OutOfRange: for shares that are not positive or do not add up to 1, for names that differ, and for units of
+            different neighbouring relations, whose levels do not add up.
     """
 
     _shown = ("shares", "level")
@@ -67,11 +66,13 @@ class SharedLevel(Display):
             object.__setattr__(self, "within", real(self.within, "within"))
         shares = {name: exact(share, "share") for name, share in self.shares.items()}
         if set(shares) != set(self.plans) or not shares:
-            raise OutOfRange("there must be a share for each plan", came=", ".join(map(str, shares)) or "none")
+            raise OutOfRange(
+                "there must be a share for each plan", came=f"shares of {', '.join(map(str, shares)) or 'none'}"
+            )
         if min(shares.values()) <= 0 or sum(shares.values()) != 1:
-            raise OutOfRange("the shares must be positive and add up to 1", came="others", where="shares")
-        stated = {name: _stated(plan, self.level.scaled(shares[name])) for name, plan in self.plans.items()}
-        relations = {plan.unit.neighbours for plan in stated.values()}
+            raise OutOfRange("the shares must be positive and add up to 1", came="other shares", where="shares")
+        plans = {name: _with_variances_at(plan, self.level.scaled(shares[name])) for name, plan in self.plans.items()}
+        relations = {plan.unit.neighbours for plan in plans.values()}
         if len(relations) > 1:
             remedy = "Count all measures with the same neighbours=."
             raise OutOfRange(
@@ -80,13 +81,13 @@ class SharedLevel(Display):
                 remedy=remedy,
             )
         object.__setattr__(self, "shares", shares)
-        object.__setattr__(self, "plans", stated)
+        object.__setattr__(self, "plans", plans)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return SharedLevel, (dict(self.plans), dict(self.shares), self.level, self.within)
 
     def levels(self, level: Level) -> dict[str, Level]:
-        """The level of each measure, where all together spend ``level``.
+        """The level of each measure, if all measures together spend ``level``.
 
         >>> from utmost.exact import level
         >>> from utmost.privacy import Unit
@@ -116,26 +117,26 @@ def share_level(
     weights: Mapping[str, Number] | None = None,
     up_to: Number | Level | None = None,
 ) -> SharedLevel:
-    """Share one level among several measures of the same individuals, so that their weighted errors add up to least.
+    """Share one privacy level among several measures of the same individuals, with the least weighted sum of errors.
 
-    The error of a measure is the mean variance of its wanted sums, by the weights of its workload, in units of the
-    square of the most that one individual changes in a cell: so visits and euros are compared by their bounds, and not
-    by their units. A measure that counts and sums one column at the whole level, ``most_events``, is one measure.
+    The error of a measure is the mean variance of its wanted sums, weighted as in its workload, over the square of the
+    unit's sensitivity: so visits and euros are compared by the largest change of one individual. A column whose events
+    are counted and summed with one noise is one measure.
 
     Args:
-        plans: Plans by name, each with its workload; the measured families and their shares stay.
-        epsilon: exactly one of them: the level of all together.
-        weights: Weight of the error of each measure, > 0; 1 for each that is not named.
-        up_to: the highest level to which they will ever be relaxed; the shares are tuned there.
+        plans: Plans by name, each with its workload; the plans keep their marginals and shares.
+        epsilon: Privacy level of all measures together, as a number or a `Level`.
+        weights: Weight of the error of each measure, > 0; 1 for a measure that is not named.
+        up_to: Highest level to which the releases will ever be relaxed; the shares are optimized for this level.
 
     Returns:
-        The shares: of multiples of 1/200 (of finer steps for more than 10 measures) the best there are; ``within``
-        bounds what any other shares could gain.
+        The best shares among multiples of 1/200 (smaller steps for more than 10 measures). ``within`` bounds the gain
+        by any other shares.
 
     Raises:
-        OutOfRange, WrongKind, NotANumber: for plans without a workload, none, more than 50, unknown names and
-            weights that are not positive.
-        NotALevel: for an invalid level, up_to below it, and one at which errors are no floats.
+        OutOfRange, WrongKind, NotANumber: for plans without a workload, no plans, more than 50 plans, unknown names,
+            and weights that are not positive.
+        NotALevel: for an invalid level, ``up_to`` below ``epsilon``, and a level at which errors exceed floats.
 
     Cost: 200 errors of each plan, a tenth of a second each.
     Source: composition; proofs/theory/counting.md, "One level for several measures".
@@ -182,14 +183,14 @@ def _weights(plans: Any, weights: Any) -> dict[str, float]:
             raise wrong_kind(f"the plan of {name!r}", "a Plan", plan)
         if plan.workload is None:
             remedy = "Give workload= with the shares, or let ut.choose_plan choose them."
-            raise OutOfRange("a plan must know what is wanted", came="shares alone", where=name, remedy=remedy)
+            raise OutOfRange("a plan needs a workload for its errors", came="no workload", where=name, remedy=remedy)
     if weights is not None and not isinstance(weights, Mapping):
         raise wrong_kind("weights", "a mapping from names to numbers", weights)
     read = dict.fromkeys(plans, 1.0)
     for name, weight in ({} if weights is None else weights).items():
         if name not in read:
-            remedy = f"There are {', '.join(read)}."
-            raise OutOfRange("weights must be of the plans", came=repr(name), remedy=remedy)
+            remedy = f"The plans are {', '.join(read)}."
+            raise OutOfRange("weights must be named by the plans", came=repr(name), remedy=remedy)
         try:
             read[name] = float(exact(weight, "weights"))
         except OverflowError:
@@ -200,7 +201,7 @@ def _weights(plans: Any, weights: Any) -> dict[str, float]:
 
 
 def _errors(plan: Plan, level: Level, parts: int) -> Floats:
-    """The error of a plan at each number of equal parts of a level, up to all of it."""
+    """The error of a plan at 1, 2, ..., ``parts`` equal parts of a level."""
     assert plan.workload is not None, "checked before"
     scale = float(plan.workload.weight) * float(plan.unit.sensitivity) ** 2
     levels = (level.scaled(Fraction(part, parts)) for part in range(1, parts + 1))
@@ -208,18 +209,11 @@ def _errors(plan: Plan, level: Level, parts: int) -> Floats:
 
 
 def _least(errors: Floats, budget: int) -> tuple[float, list[int]]:
-    """The least sum of one error of each row, and the columns from 1 on that have it, which add up to the budget.
-
-    Args:
-        errors: (measures, N); the row of a measure by how many parts of the level it has.
-        budget: Number of parts, at least as many as measures.
-
-    >>> _least(np.array([[9.0, 4.0, 1.5], [5.0, 2.0, 2.0]]), 4)
-    (6.0, [2, 2])
-    """
+    """The least sum of one error of each row, and the columns, from 1 on, which add up to the budget."""
+    # errors: (measures, N); column b - 1 has the errors with b parts of the level.
     sums = np.full(budget + 1, np.inf)
     sums[0], choices = 0.0, list[NDArray[np.int64]]()
-    # grown[b]: the least error of the rows so far with b parts; choice[b]: how many the last of them has.
+    # grown[b]: the least error of the rows so far with b parts; choice[b]: the number of parts of the last row.
     for row in errors:
         grown, choice = np.full(budget + 1, np.inf), np.zeros(budget + 1, dtype=np.int64)
         for parts, error in enumerate(row[:budget], 1):
@@ -234,8 +228,7 @@ def _least(errors: Floats, budget: int) -> tuple[float, list[int]]:
     return float(sums[budget]), taken[::-1]
 
 
-def _stated(plan: Plan, own: Level) -> Plan:
-    """The plan with its variances stated at its own level."""
+def _with_variances_at(plan: Plan, own: Level) -> Plan:
     if not isinstance(plan, Plan):
         raise wrong_kind("a plan", "a Plan", plan)
     tuned = plan.tuned_at
@@ -248,15 +241,11 @@ def levels_of_tables(
     shared: Any,
     epsilon: Number | Level | None,
 ) -> tuple[Level, dict[str, Level]]:
-    """The level of all together, the one that is shared where none is said; and of each table, by its measure's name.
-
-    Raises:
-        WrongKind: for what is no `SharedLevel`. OutOfRange: for other names than those of the plans.
-    """
+    """The level of all tables together (by default that of ``shared``), and of each table."""
     if not isinstance(shared, SharedLevel):
         raise wrong_kind("shared", "a SharedLevel", shared)
     if not isinstance(tables, Mapping) or set(tables) != set(shared.plans):
         remedy = f"The plans are {', '.join(shared.plans)}."
-        raise OutOfRange("there must be a table for each plan", came="others", remedy=remedy)
+        raise OutOfRange("there must be a table for each plan", came="other names", remedy=remedy)
     whole = shared.level if epsilon is None else level(epsilon)
     return whole, shared.levels(whole)

@@ -1,8 +1,8 @@
 """The limit of each wanted table: the error of noise on that table alone, at its share of the budget.
 
-A plan of the least weighted error may sacrifice one table to the others. Within the limits no table is worse than noise
-of its own would make it. With weights w separate tables have the least weighted error together at budget shares
-proportional to w^(1/3), since a share s has the variance 2/(s epsilon)^2 nearly; of equal weights all shares are equal.
+A plan of the least weighted error may sacrifice one table to the others. Within the limits, no table is worse than with
+noise of its own. A table at share s has a variance of about 2/(s epsilon)^2, so that with weights w the least weighted
+error of tables with separate noise is at budget shares proportional to w^(1/3); equal weights have equal shares.
 """
 
 from collections.abc import Callable, Mapping
@@ -19,33 +19,27 @@ from utmost.publish.workloads.planning.searches.plan_search import FoundSums, Pl
 from utmost.publish.workloads.workload import WantedSums, Workload
 from utmost.tables.axes.domain import Family
 
-_CLOSE = 1e-9  # errors of floats that are so near are equal
+_CLOSE = 1e-9  # errors with a smaller relative difference are equal
 _PARTS, _STEPS = 10**6, 1000
 _HALVINGS = 10
 _ROUNDS, _MOST = 4, 100.0
-_URGED = 4  # the power of an excess by which a weight grows: errors answer to weights with a power of 1/4 or more
+_URGED = 4  # a weight grows by this power of the excess; errors fall with a power of 1/4 or more of a weight
 
 
 def budget_shares(workload: Workload) -> dict[str, Fraction]:
-    """The share of the budget of each wanted part if each had noise of its own: proportional to weight^(1/3).
-
-    >>> from utmost.workloads import Domain
-    >>> wanted = Workload(Domain(sex=["men", "women"]), {"sex": 8, "": 1})
-    >>> {name: str(share) for name, share in budget_shares(wanted).items()}
-    {'sex': '333333/500000', '': '333333/1000000'}
-    """
+    """The budget share of each wanted part if each had separate noise: proportional to weight^(1/3)."""
     parts = workload.parts
     if len({part.weight for part in parts}) == 1:
         return {part.name: Fraction(1, len(parts)) for part in parts}
     roots = [float(part.weight) ** (1 / 3) for part in parts]
     whole = sum(roots)
     shares = [Fraction(max(1, int(root / whole * _PARTS)), _PARTS) for root in roots]
-    over = max(Fraction(1), sum(shares, Fraction(0)))  # thousands of parts of no weight may be above 1 together
+    over = max(Fraction(1), sum(shares, Fraction(0)))  # rounding up thousands of tiny shares may exceed 1
     return {part.name: share / over for part, share in zip(parts, shares, strict=True)}
 
 
 def own_families(workload: Workload) -> dict[str, Family]:
-    """The coarsest family of each part that may be measured and determines it."""
+    """The coarsest measurable marginal that determines each part."""
     domain = workload.domain
     # Uneven levels of one tree are measured where nothing but groups is wanted.
     if is_unequal_tree(domain) and all(isinstance(sums, Groups) for part in workload.parts for sums in part.sums):
@@ -55,16 +49,7 @@ def own_families(workload: Workload) -> dict[str, Family]:
 
 
 def table_limits(request: PlanRequest) -> dict[str, float]:
-    """The variance of each part by noise on its own family alone, at its share of the budget.
-
-    >>> from utmost.core.exact.levels import level
-    >>> from utmost.core.privacy.unit import Unit
-    >>> from utmost.workloads import Domain
-    >>> wanted = Workload(Domain(age=range(20), sex=["men", "women"]), {"age sex": 1, "sex": 1})
-    >>> request = PlanRequest(wanted, Unit(1, 1), level(1), None, "each", None)
-    >>> {name: round(variance, 3) for name, variance in table_limits(request).items()}
-    {'age sex': 7.835, 'sex': 7.835}
-    """
+    """The variance of each part by noise on its own marginal alone, at its budget share."""
     workload, unit, at = request.workload, request.unit, request.level_of_cells
     families, shares, known = own_families(workload), budget_shares(workload), dict[tuple[bool, Fraction], float]()
     limits = {}
@@ -73,14 +58,14 @@ def table_limits(request: PlanRequest) -> dict[str, float]:
         key = is_total(workload.domain, family), share
         if key not in known:
             charge = charge_of(workload.domain, unit, {family: Fraction(1)})
-            # A public total costs nothing, however loud.
+            # A public total costs nothing at any level.
             known[key] = float(1 / precision(at * float(share / charge))) if charge else float("inf")
         limits[part.name] = known[key] * _groups_of(part, workload, family)
     return limits
 
 
 def _groups_of(part: WantedSums, workload: Workload, family: Family) -> float:
-    """The mean sum of squares of the coefficients with which the groups of a family enter the answers of a part."""
+    """The mean over a part's answers of the sum of squared coefficients of a marginal's groups."""
     squares = 1.0
     for sums, axis, level in zip(part.sums, workload.domain.axes, family, strict=True):
         if isinstance(sums, Groups) and sums.at == level:
@@ -95,18 +80,16 @@ def _groups_of(part: WantedSums, workload: Workload, family: Family) -> float:
 
 
 def is_within(variances: Mapping[str, float], limits: Mapping[str, float]) -> bool:
-    """Whether no part has more than its limit."""
+    """Whether no variance exceeds its limit."""
     return all(variances[name] <= limit * (1 + _CLOSE) for name, limit in limits.items())
 
 
 def limited(request: PlanRequest, search: Callable[[PlanRequest], Shares], *, repeats: bool) -> Shares:
-    """The shares of least weighted error that are found among those within the limits of all tables.
-
-    Where the search exceeds a limit it is repeated with more weight on the tables that have lost, and what it finds is
-    mixed with the equal split, which is within all limits: its estimates are least squares.
-    """
+    """The shares of least weighted error found within the limits of all tables."""
+    # Where the search exceeds a limit, it is repeated with more weight on the tables above their limits. Its results
+    # are mixed with the equal split, whose least-squares estimates are within all limits.
     limits = table_limits(request)
-    if len(limits) == 1:  # no search loses against the whole level
+    if len(limits) == 1:  # no search is worse than one table at the full level
         return search(request)
     found = [search(request)]
     variances = FoundSums(found[0]).variances(request)
@@ -130,20 +113,20 @@ def limited(request: PlanRequest, search: Callable[[PlanRequest], Shares], *, re
 
 
 def equal_split(request: PlanRequest) -> Shares:
-    """The family of each wanted part at its share of the budget, together all that one individual may spend."""
+    """Each wanted part's marginal at its budget share, scaled to spend the level."""
     domain, unit = request.workload.domain, request.unit
     families, budget = own_families(request.workload), budget_shares(request.workload)
     shares: dict[Family, Fraction] = {}
     for name, family in families.items():
         charge = charge_of(domain, unit, {family: Fraction(1)})
-        # A public total has what a search would give it, as loud as floats can tell.
+        # A public total has the share that a search would give it: the largest that floats can hold.
         loudest = max(room.scale * room.free for room in rooms(unit, domain.size, request.level_of_cells))
         shares[family] = shares.get(family, Fraction(0)) + (budget[name] / charge if charge else loudest)
     return _spending(request, shares)
 
 
 def _in_steps(shares: Shares) -> Shares:
-    """Shares that add up to 1 in thousandths, by largest remainders; others as they are."""
+    """Shares that add up to 1 rounded to thousandths by largest remainders; other shares unchanged."""
     steps = {family: share * _STEPS for family, share in shares.items()}
     if sum(steps.values(), Fraction(0)) != _STEPS or min(steps.values()) < 1:
         return shares
@@ -155,13 +138,13 @@ def _in_steps(shares: Shares) -> Shares:
 
 
 def _spending(request: PlanRequest, shares: Shares) -> Shares:
-    """Shares in proportion that spend the level, of those that spend less."""
+    """Shares scaled to spend the level."""
     charge = charge_of(request.workload.domain, request.unit, shares)
     return {family: share / charge for family, share in shares.items()} if charge else shares
 
 
 def _urged(workload: Workload, variances: Mapping[str, float], limits: Mapping[str, float]) -> Workload:
-    """The workload with more weight on the parts that are above their limits."""
+    """The workload with more weight on the parts above their limits."""
     excess = {name: min(_MOST, max(1.0, variances[name] / limit)) ** _URGED for name, limit in limits.items()}
     parts = [
         replace(part, weight=part.weight * Fraction(excess[part.name]).limit_denominator(_STEPS))
@@ -177,15 +160,8 @@ def mixed_within(
     limits: Mapping[str, float],
     spending: Callable[[Shares], Shares] = dict,
 ) -> FoundSums:
-    """The largest part of a found plan, beside another division of the budget, that the limits of all tables allow.
-
-    Args:
-        request: the arguments of `choose_plan`.
-        found: Shares, and how they are measured.
-        split: Other shares of the same way, which are within the limits.
-        limits: Largest variance of each part.
-        spending: Factors by which a mixture spends all that one individual may.
-    """
+    """The mixture of a found plan and a split within the limits that has the largest part of the found plan."""
+    # `spending` scales a mixture so that it spends the level.
     if is_within(found.variances(request), limits):
         return found
     families = sorted({*found.shares, *split})

@@ -1,4 +1,4 @@
-"""The search for the shares of the levels of one tree whose groups differ in size, by exchanges between two levels."""
+"""The search for the shares of the levels of one axis whose groups differ in size, by exchanges between two levels."""
 
 from fractions import Fraction
 
@@ -22,28 +22,16 @@ _LATTICE = 1000
 def least_tree_shares(
     workload: Workload, unit: Unit, epsilon: Number | Level, room: Room | None = None
 ) -> dict[Family, Fraction]:
-    """Shares of the level for the levels of a tree of any sizes, with little weighted error: multiples of 1/1000.
-
-    Args:
-        workload, unit, epsilon: Arguments of `choose_plan`.
-        room: Condition on the shares that keeps the level; the first that `rooms` has where None.
-
-    Searched, not proved to be the best: exchanges between two levels at a time, from each level alone, equal shares of
-    the wanted ones and of all. Never worse than any of these starts.
-
-    >>> from utmost.workloads import Domain, hierarchy
-    >>> domain = Domain(place=hierarchy({"A": [1], "B": [2, 3, 4, 5]}, names=["region", "district"]))
-    >>> found = least_tree_shares(Workload(domain, {"district": 1, "region": 1}), Unit(1, 1), 1)
-    >>> {domain.family_name(family): str(share) for family, share in found.items()}
-    {'district': '1'}
-    """
+    """Shares of the levels with little weighted error, multiples of 1/1000; ``room`` is by default the first."""
+    # Starts: each level alone, equal shares of the wanted levels, and equal shares of all. The result is never worse
+    # than a start, and not proved to be the best.
     chosen = rooms(unit, workload.domain.size)[0] if room is None else room
     error = TreeError.of(workload, unit, epsilon, chosen)
     count = len(error.tree.groups)
     wanted = np.array([float(bool(weights.any())) for weights in error.weights])
     starts = [*np.eye(count), wanted / wanted.sum(), np.full(count, 1 / count)]
     searched = min((_descended(error, start) for start in starts), key=lambda descent: descent[0])[1]
-    # The starts are rounded, too: what the search found may lose more by that than it had gained.
+    # The starts are rounded, too: the result of the search may lose more by rounding than it had gained.
     options = [lattice_shares(error, shares, _LATTICE) / _LATTICE for shares in (searched, *starts)]
     best = min(options, key=lambda shares: float(error(shares)))
     steps = np.rint(best * _LATTICE).astype(int).tolist()
@@ -60,13 +48,13 @@ def _descended(error: TreeError, start: Floats) -> tuple[float, Floats]:
                 value, shares = min(
                     (value, shares), _exchanged(error, shares, level, finer_level), key=lambda exchange: exchange[0]
                 )
-        if not value < before * (1 - 1e-8):  # a sweep that gains less ends the search: any shares are sound
+        if not value < before * (1 - 1e-8):  # any shares keep the level, so that the search may end early
             break
     return value, shares
 
 
 def _exchanged(error: TreeError, shares: Floats, level: int, finer_level: int) -> tuple[float, Floats]:
-    """The best of a scan of the line between two levels, refined by golden section."""
+    """The best point on the line between two levels: a scan, refined by golden section."""
     total = shares[level] + shares[finer_level]
 
     def at(part: float) -> tuple[float, Floats]:
@@ -74,12 +62,12 @@ def _exchanged(error: TreeError, shares: Floats, level: int, finer_level: int) -
         moved[level], moved[finer_level] = part, total - part
         return float(error(moved)), moved
 
-    # The error may have several valleys along the line: the scan finds one, golden section its bottom.
+    # The error may have several local minima along the line: the scan chooses one, golden section refines it.
     parts = np.linspace(0, total, _SCAN)
     scanned = [at(part) for part in parts]
     best = min(range(_SCAN), key=lambda place: scanned[place][0])
     low, high = parts[max(best - 1, 0)], parts[min(best + 1, _SCAN - 1)]
-    # Shares are rounded to thousandths in the end.
+    # Shares are rounded to thousandths at the end.
     while high - low > 1e-5:
         inner, outer = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
         if at(inner)[0] < at(outer)[0]:

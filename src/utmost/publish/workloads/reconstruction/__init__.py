@@ -1,1 +1,1 @@
-"""Estimates of every sum from the noisy ones; whole tables that are nowhere negative."""
+"""Estimates of all sums from noisy sums; clean tables without negative cells."""

@@ -1,9 +1,10 @@
 """The inverse of a positive definite integer matrix, rounded to binary digits: the same integers on every machine.
 
-Floats begin, and differ in their last digits from machine to machine. Newton's steps X <- X (2 - M X) on integers
-double the digits; the residual 1 - M X, computed exactly, says how far X can be off; and only an entry that is far
-enough from the middle between two integers is rounded. What lies there still with more digits may lie there exactly:
-its column is solved in rationals. Where floats tell nothing, as of weights 10^15 apart, balls of many digits begin.
+Floats give a start, which differs between machines in the last digits. Newton's steps X <- X (2 - M X) on integers
+double the digits. The exact residual 1 - M X bounds the error of X, and an entry is rounded only if its error bound
+excludes the middle between two integers. An entry that stays undecided with more digits may lie exactly in the middle:
+its column is solved in rationals. Where floats fail, as for weights with ratio 10^15, interval arithmetic gives the
+start.
 """
 
 import numpy as np
@@ -13,18 +14,13 @@ from utmost.core.exact.arrays import Array
 from utmost.core.exact.intervals import working_precision
 from utmost.errors import SolverFailed
 
-_SPARE = 48  # binary digits beyond those that are asked for
-_MARGIN = 30  # an error of 2^-30 of a unit leaves one entry in 2^29 undecided; then there are more digits
+_SPARE = 48  # binary digits beyond those of the result
+_MARGIN = 30  # with an error of 2^-30 of a unit, one entry in 2^29 needs more digits
 _STEPS, _ROUNDS = 12, 2
 
 
 def rounded_inverse(matrix: Array, scale: int) -> Array:
-    """scale M^-1, each entry rounded to the nearest integer, halves up; M of Python ints, symmetric and positive
-    definite, (m, m).
-
-    >>> rounded_inverse(np.array([[2, 1], [1, 2]], dtype=object), 100).tolist()
-    [[67, -33], [-33, 67]]
-    """
+    """scale M^-1, each entry rounded to the nearest integer, halves up; M of Python integers, (m, m)."""
     size = len(matrix)
     if not size:
         return np.zeros((0, 0), dtype=object)
@@ -41,7 +37,7 @@ def rounded_inverse(matrix: Array, scale: int) -> Array:
 
 
 def _newton(whole: fmpz_mat, matrix: Array, digits: int, enough: int) -> tuple[fmpz_mat, int]:
-    """2^digits M^-1 nearly, and a bound of how far any entry is off: so little as is enough, where that is reached."""
+    """2^digits M^-1 approximately, and a bound on the error of each entry; ``enough`` is the wanted bound."""
     size, whole_unit = len(matrix), 1 << digits
     unit = fmpz_mat(size, size, [whole_unit * (i == j) for i in range(size) for j in range(size)])
     begun = _begun(matrix, digits)
@@ -63,7 +59,7 @@ def _newton(whole: fmpz_mat, matrix: Array, digits: int, enough: int) -> tuple[f
 
 
 def _begun(matrix: Array, digits: int) -> fmpz_mat | None:
-    """The inverse by floats, of the matrix with its diagonal scaled to 1; None where it is singular to them."""
+    """The inverse in floats of the matrix scaled to a diagonal of 1; None where it is singular in floats."""
     size = len(matrix)
     shift = [max(0, int(matrix[i, i]).bit_length() - 1) // 2 for i in range(size)]
     plain = np.array(
@@ -79,7 +75,7 @@ def _begun(matrix: Array, digits: int) -> fmpz_mat | None:
 
 
 def _begun_finely(whole: fmpz_mat, digits: int) -> fmpz_mat:
-    """The inverse by balls of twice the digits; 0 where they do not tell it from none."""
+    """The inverse by intervals of twice the digits; 0 where they do not separate the matrix from singular ones."""
     size = whole.nrows()
     with working_precision(2 * digits):
         try:
@@ -90,7 +86,7 @@ def _begun_finely(whole: fmpz_mat, digits: int) -> fmpz_mat:
 
 
 def _certain(near: fmpz_mat, off: int, scale: int, digits: int) -> tuple[list[int], list[int]]:
-    """scale times the entries, rounded; and the places of those that may round either way."""
+    """scale times the entries, rounded; and the indices of undecided entries."""
     half = 1 << (digits - 1)
     rounded, unsure = [], []
     for place, entry in enumerate(near.entries()):
@@ -102,14 +98,14 @@ def _certain(near: fmpz_mat, off: int, scale: int, digits: int) -> tuple[list[in
 
 
 def _solved(whole: fmpz_mat, column: int, scale: int) -> list[int]:
-    """A column of scale M^-1, each entry rounded, from its rational."""
+    """A column of scale M^-1, each entry rounded, solved in rationals."""
     size = whole.nrows()
     exact = whole.solve(fmpz_mat(size, 1, [scale * (row == column) for row in range(size)]))
     return [(2 * int(entry.p) + int(entry.q)) // (2 * int(entry.q)) for entry in exact.entries()]
 
 
 def _norm(matrix: fmpz_mat) -> int:
-    """The largest sum of the sizes of a row."""
+    """The largest sum of absolute entries of a row."""
     width = matrix.ncols()
     sizes = [abs(int(entry)) for entry in matrix.entries()]
     return max(sum(sizes[row : row + width]) for row in range(0, len(sizes), width))
@@ -121,7 +117,7 @@ def _halved(matrix: fmpz_mat, digits: int) -> fmpz_mat:
 
 
 def _float(whole: int, shift: int) -> float:
-    """whole / 2^shift."""
+    """whole / 2^shift as a float."""
     extra = max(0, abs(whole).bit_length() - 64)
     return float(np.ldexp(float(whole >> extra), extra - shift))
 

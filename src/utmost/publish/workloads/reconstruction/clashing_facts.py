@@ -1,4 +1,4 @@
-"""Public facts that exclude each other: a linear program has no solution, and multipliers that prove it name them."""
+"""Public facts that contradict each other, found by a linear program without solution and named by its multipliers."""
 
 from fractions import Fraction
 from math import inf
@@ -13,26 +13,12 @@ from utmost.core.programs.highs import InfeasibleProgram, solve
 from utmost.core.programs.linear_program import LinearProgram
 from utmost.publish.workloads.reconstruction.public_facts import MOST_NAMED, PublicFacts, clash_of
 
-_FLOATS = 2**53  # whole numbers up to here are floats
-_NONE = 1e-9  # a multiplier of a solver's that is none
+_FLOATS = 2**53  # integers up to this number are exact floats
+_NONE = 1e-9  # a smaller multiplier of the solver is 0
 
 
 def check_feasible(facts: PublicFacts) -> None:
-    """Check that there is a table of numbers >= 0 of which they hold.
-
-    Raises:
-        Infeasible: where there is none, naming facts that clash.
-        SolverFailed: where the program was not solved.
-
-    >>> from utmost.workloads import Domain
-    >>> from utmost.workloads import between
-    >>> domain = Domain(sex=["men", "women"])
-    >>> check_feasible(PublicFacts.of_places(domain, [((1,), 0, 9), ((0,), 1, 5), ((0,), 0, between(5))]))
-    Traceback (most recent call last):
-    ...
-    utmost.errors.Infeasible: given: these public facts must hold of one table of whole numbers, none negative: \
-total = 9; sex=men at least 5; sex=women = 5. Take back one of them.
-    """
+    """Check that all facts hold for some table of numbers >= 0; the error names facts that clash."""
     if not facts.bounds:
         return
     known = [(family, place) for family in facts.bounds for place in facts.places(family)]
@@ -55,7 +41,7 @@ total = 9; sex=men at least 5; sex=women = 5. Take back one of them.
 
 
 def _ends(facts: PublicFacts) -> list[NDArray[Any]]:
-    """The bounds of all known sums, family by family."""
+    """The lower and the upper bounds of all known sums, one marginal after another."""
     return [
         np.concatenate([ends[side].ravel()[facts.places(family)] for family, ends in facts.bounds.items()])
         for side in (0, 1)
@@ -63,7 +49,7 @@ def _ends(facts: PublicFacts) -> list[NDArray[Any]]:
 
 
 def _clashing(ends: list[NDArray[Any]], rows: NDArray[Any], columns: NDArray[Any], size: int) -> list[int]:
-    """The rows of a program that no x >= 0 satisfies together; none where some x does."""
+    """Rows of the program that no x >= 0 satisfies together; [] where some x satisfies all."""
     is_huge = any(abs(end) > _FLOATS for bounds in ends for end in bounds.tolist() if end not in (-inf, inf))
     if is_huge:
         ends = [objects(end if end in (-inf, inf) else Fraction(end) for end in bounds.tolist()) for bounds in ends]

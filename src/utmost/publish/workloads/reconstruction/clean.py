@@ -1,14 +1,12 @@
-"""Whole numbers, none negative, that come nearest to noisy sums: controlled rounding of the least squares.
+"""Nonnegative integer cells nearest to noisy sums: controlled rounding of the least squares.
 
-All answers are sums of cells; so cells that are whole and not negative make every sum agree with every other, and no
-constraint between tables is needed.
-
-The first step is `nonnegative_squares`. The second takes every cell, every measured sum and
-every sum that is public to the whole number below or above it, with the least change in all: a linear program over the
-fractional parts. Where the families form two chains, each of families that refine one another, the sums are two laminar
-families of sets, their incidence matrix is totally unimodular, and the program's vertices are whole [edmonds1970].
-Elsewhere (three-way tables) that fails; the rest is rounded, and the largest move of a sum is reported. An integer
-program over the public sums alone makes them hold there.
+All answers are sums of cells, so that integer, nonnegative cells make all sums agree, and tables need no constraints
+between them. `nonnegative_squares` is the first step. The second step takes every cell, every measured sum and every
+public sum to the integer below or above it, with the least total change: a linear program over the fractional parts.
+Where the marginals form two chains, each of marginals that refine one another, the sums are two laminar families of
+sets, their incidence matrix is totally unimodular, and the program's vertices are integers [edmonds1970]. Otherwise
+(three-way tables) the solution may have fractions; they are rounded, and the largest move of a sum is reported. An
+integer program over the public sums makes these hold.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -31,47 +29,29 @@ from utmost.publish.workloads.reconstruction.whole_flows import whole_flow
 from utmost.tables.axes.axes import Axis
 from utmost.tables.axes.domain import Domain, Family, finest_common, with_level
 
-_NEAR = 1e-7  # a cell that is so near to a whole number is that number
-MANY = 10_000  # cells from which an inner optimum is sooner made whole than a vertex is found
-_ROWS = 4  # cells for each sum below which a simplex method is fast
-_FIRST_STEPS = 6  # towards an inner optimum, before a simplex method goes on
-_MOST_ROWS, _TIED, _PIVOTS = 1_500, 5, 20  # sums up to which it does; cells and steps for each sum
-_PROVEN = 1e-9  # a cell's share of what duals may leave open of the least sum of moves
+_NEAR = 1e-7  # a cell that is nearer to an integer is this integer
+MANY = 10_000  # for more cells, rounding an interior optimum is faster than a simplex method
+_ROWS = 4  # with fewer cells for each sum, a simplex method is fast
+_FIRST_STEPS = 6  # steps of the interior point method before a simplex method continues
+_MOST_ROWS, _TIED, _PIVOTS = 1_500, 5, 20  # the most sums for that; its cells, and its steps, for each sum
+_PROVEN = 1e-9  # the largest duality gap for each cell
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rounded:
-    """Whole cells.
-
-    Attributes:
-        cells: integers, none negative.
-        whole: whether the families form two chains, so that every measured sum went to the whole number below or above.
-        largest_move: the farthest that rounding moved a measured sum.
-    """
+    """The integer cells of a clean table."""
 
     cells: NDArray[Any]
-    whole: bool
-    largest_move: float
+    whole: bool  # whether the marginals form two chains: every measured sum then moved by less than 1
+    largest_move: float  # the most that rounding moved a measured sum
 
 
 def controlled_rounding(
     domain: Domain, families: list[Family], squares: NonNegative, facts: PublicFacts | None = None
 ) -> Rounded:
-    """Every cell to the whole number below or above it, and every sum of the families as well where that is possible.
-
-    Args:
-        domain: the domain, perhaps with more levels than that of the facts.
-        families: Families whose sums should move by less than 1, those of the facts among them.
-        squares: Squares to round.
-        facts: Facts that must hold afterwards.
-
-    Raises:
-        Infeasible: for facts of three-way tables that hold of some table, and of none of whole numbers.
-        SolverFailed: where the linear program was not solved.
-
-    Cost: a linear program with a variable for each cell that is not whole. Above 10^4 of them in two chains some steps
-        of an interior point method, cycles of four, and, of up to 1 500 sums, a simplex method over a tenth of them.
-    """
+    """Round every cell to the integer below or above it, and every sum of the marginals, too, where possible."""
+    # A linear program with a variable for each cell that is no integer. Above 10^4 variables in two chains: steps of an
+    # interior point method, cycles of four, and, for up to 1 500 sums, a simplex method over a tenth of the variables.
     floor = np.floor(squares.rest + _NEAR)
     part = np.where(squares.rest - floor > _NEAR, squares.rest - floor, 0.0)
     up = np.zeros(domain.shape)
@@ -87,28 +67,25 @@ def controlled_rounding(
     steps = (floor + up).astype(np.int64)
     move = float(max(moves))
     if whole and move >= 1:
-        raise SolverFailed("the program of two laminar families must have whole vertices", came=move, where="clean")
+        raise SolverFailed("the program of two laminar families must have integer vertices", came=move, where="clean")
     if facts is not None and not facts.hold(squares.whole + steps):
-        raise SolverFailed("public facts must hold of the whole numbers", where="clean")
+        raise SolverFailed("public facts must hold for the integer cells", where="clean")
     return Rounded(squares.whole + steps, whole, move)
 
 
 SumLimits = Mapping[Family, tuple[Floats, Floats]]
-"""Bounds, by family, of what may be added to each sum."""
+"""For each marginal, lower and upper bounds on what may be added to each sum."""
 
 
 def _limits(domain: Domain, facts: PublicFacts | None, floor: NDArray[Any]) -> SumLimits:
-    """The part of public facts that is left to be added to the whole numbers below, by family of the domain."""
+    """The public facts minus the sums of the integers below the cells, by marginal of ``domain``."""
     if facts is None:
         return {}
     return {domain.family(facts.domain.level_names(family)): ends for family, ends in facts.less(floor).items()}
 
 
 def _held(domain: Domain, facts: PublicFacts, up: Floats, floor: NDArray[Any], limits: SumLimits) -> Floats:
-    """Whole numbers of which the facts hold, the nearest that branch and bound finds: cells to floor or ceiling.
-
-    Where no such numbers are, to any.
-    """
+    """Integers near ``up`` for which the facts hold, by branch and bound: floors or ceilings, or else any integers."""
     lower, upper = facts.box(floor)
     base = np.floor(up + _NEAR)
     part, start = up - base, 0
@@ -140,23 +117,16 @@ def _held(domain: Domain, facts: PublicFacts, up: Floats, floor: NDArray[Any], l
     try:
         moves = solve_whole(far).reshape(3, *up.shape)
     except InfeasibleProgram:
-        required = f"whole numbers, none negative, must be there of which these facts hold: {facts.words}"
-        remedy = "Fractions would do. Take back one of three marginals."
+        required = f"these facts must hold for some table of whole numbers, none negative: {facts.words}"
+        remedy = "They hold only for fractions. Take back one of three marginals."
         raise Infeasible(required, where="given", remedy=remedy) from None
     return np.asarray(base + moves[0] + moves[1] - moves[2])
 
 
 def kept_in_rounding(domain: Domain, measured: Iterable[Family]) -> tuple[Domain, list[Family]]:
-    """Which sums rounding should move by less than 1: the measured ones, in the place of hat functions runs along their
-    axis.
-
-    Hat functions overlap, and no rounding of cells keeps all of them. Runs of 4, 16, 64, ... values are nested; where
-    all are kept, a range moves by less than twice as many runs as it is made of. An axis that has levels has its own
-    runs.
-
-    Returns:
-        The domain, with such runs where the axis of hat functions had none; the families.
-    """
+    """The domain and the marginals whose sums rounding should move by less than 1."""
+    # The measured marginals. In place of hat functions, which overlap, nested runs of 4, 16, 64, ... values along their
+    # axis, unless it has levels: a range then moves by less than twice the number of its runs.
     families = list(measured)
     place = place_of_hats(families)
     if place is None:
@@ -166,7 +136,7 @@ def kept_in_rounding(domain: Domain, measured: Iterable[Family]) -> tuple[Domain
         axes = [_with_runs(axis) if a == place else axis for a, axis in enumerate(domain.axes)]
         domain = Domain({axis.levels[0]: axis for axis in axes})
     groups = [family for family in families if not is_hats(family)]
-    if len(axis.levels) == 1:  # "all" has another number now
+    if len(axis.levels) == 1:  # with the runs, "all" has another level number
         last = len(domain.axes[place].levels)
         groups = [with_level(group, place, last if group[place] else 0) for group in groups]
     others = finest_common(groups)
@@ -186,10 +156,7 @@ def _with_runs(axis: Axis) -> Axis:
 def _least_moves(
     domain: Domain, families: list[Family], part: Floats, cells: NDArray[np.intp], limits: SumLimits
 ) -> Floats:
-    """Choose which of the cells that are not whole go up: the least sum of moves that moves no sum by a whole.
-
-    Sums that are public go no farther than they may.
-    """
+    """The cells to round up such that no sum moves by 1 or more, with the least sum of moves, within the limits."""
     rows, lower, upper, start = [], [], [], 0
     groups: dict[Family, NDArray[np.int64]] = {}
     for family in families:
@@ -197,7 +164,7 @@ def _least_moves(
             continue
         sums = domain.sums(part, family).ravel()
         near = np.rint(sums)
-        # Whole but for the rounding of floats: not to be moved at all.
+        # An integer up to rounding errors must not move.
         sums = np.where(np.abs(sums - near) < 1e-6, near, sums)
         groups[family] = domain.spread(np.arange(sums.size), family).ravel()[cells]
         rows.append(groups[family] + start)
@@ -219,23 +186,15 @@ def _least_moves(
     try:
         return np.asarray(solve(program).primal)
     except InfeasibleProgram as error:
-        raise SolverFailed("what is rounded must keep to its sums", came=str(error), where="clean") from None
+        raise SolverFailed("rounding must keep all sums", came=str(error), where="clean") from None
 
 
 def least_whole_flow(program: LinearProgram, sums: ChainSums, chains: list[list[NDArray[np.int64]]]) -> Floats | None:
-    """A whole optimum of the program of two chains, from an inner one; None where duals do not prove it.
+    """An integer optimum of the program of two chains, proved by duals up to 10^-9 a cell, or None."""
 
-    Equal fractions tie whole faces of such a program, on which a simplex method takes cubic time. An inner optimum
-    comes in some thirty steps, and every cycle of its arcs costs nothing; of few sums six steps do, and few cells are
-    left to a simplex method. The duals prove what comes, to 10^-9 a cell.
-
-    >>> boxed = {"column_lower": [0, 0], "column_upper": [1, 1]}
-    >>> program = LinearProgram.of_triplets([0.4, 0.6], [0, 0], [0, 1], [1, 1], [1], [1], **boxed)
-    >>> pair = np.array([0, 0])
-    >>> least_whole_flow(program, ChainSums([pair], [np.ones(1)], [np.ones(1)]), [[pair], []]).tolist()
-    [1.0, 0.0]
-    """
-
+    # Equal fractions make whole faces of the program optimal, on which a simplex method takes cubic time. An interior
+    # point method takes about thirty steps, and all cycles of its arcs then have cost 0. With few sums six steps are
+    # enough, and few cells are left to a simplex method.
     def made_whole(inner: Floats, duals: Floats) -> tuple[Floats, Floats]:
         return whole_flow(inner, program.cost, chains), duals
 
@@ -250,7 +209,7 @@ def least_whole_flow(program: LinearProgram, sums: ChainSums, chains: list[list[
         except SolverFailed:
             continue
         sent = program.product(up)
-        # Whichever way it was found: bounds and duals alone decide.
+        # The bounds and the duals decide, however the point was found.
         is_whole = bool(((program.lower <= sent) & (sent <= program.upper)).all()) and set(np.unique(up)) <= {0, 1}
         if is_whole and float(program.cost @ up - program.least_by(duals)) <= _PROVEN * up.size:
             return up
@@ -260,11 +219,9 @@ def least_whole_flow(program: LinearProgram, sums: ChainSums, chains: list[list[
 def _best_of_few(
     program: LinearProgram, sums: ChainSums, chains: list[list[NDArray[np.int64]]]
 ) -> tuple[Floats, Floats]:
-    """A whole optimum and its duals, from a whole point nearby: few cells are left to the simplex method.
-
-    Some steps towards an inner optimum, made whole, leave a point and prices that few cells contradict; with those that
-    are nearly tied they are one in ten.
-    """
+    """An integer optimum and its duals by a simplex method over few cells, from an integer point nearby."""
+    # A few interior steps, rounded, give a point and prices. About a tenth of the cells contradict the prices or are
+    # nearly tied; the simplex method takes only these.
     rows = program.shape[0]
     if rows > _MOST_ROWS:
         raise SolverFailed(f"at most {_MOST_ROWS} sums can be held by a simplex method", came=rows, where="clean")
@@ -277,12 +234,12 @@ def _best_of_few(
     primal, duals = solve_by_columns(program, up, some, _PIVOTS * rows)
     near = np.rint(primal)
     if np.abs(primal - near).max() > _NEAR:
-        raise SolverFailed("the vertices of two chains must be whole", where="clean")
+        raise SolverFailed("the vertices of two chains must be integers", where="clean")
     return near, duals
 
 
 def _two_chains(families: list[Family]) -> list[list[Family]]:
-    """The families as two chains, from fine to coarse: families of which neither refines the other go apart."""
+    """The marginals as two chains, from fine to coarse: incomparable marginals go to different chains."""
     side: dict[Family, int] = {}
     for start in families:
         side.setdefault(start, 0)
@@ -290,23 +247,19 @@ def _two_chains(families: list[Family]) -> list[list[Family]]:
         while reached:
             family = reached.pop()
             for other in families:
-                if _apart(family, other) and other not in side:
+                if _are_incomparable(family, other) and other not in side:
                     side[other] = 1 - side[family]
                     reached.append(other)
     return [sorted((family for family in families if side[family] == k), key=sum) for k in (0, 1)]
 
 
 def is_two_chains(families: list[Family]) -> bool:
-    """Whether the families are two chains, in each of which of any two families one refines the other.
-
-    By Dilworth's theorem they are unless three of them are pairwise incomparable.
-
-    >>> is_two_chains([(0, 0), (0, 1), (1, 0), (1, 1)]), is_two_chains([(0, 1, 1), (1, 0, 1), (1, 1, 0)])
-    (True, False)
-    """
-    return not any(all(_apart(*pair) for pair in combinations(three, 2)) for three in combinations(families, 3))
+    """Whether no three marginals are pairwise incomparable: by Dilworth's theorem they then form two chains."""
+    return not any(
+        all(_are_incomparable(*pair) for pair in combinations(three, 2)) for three in combinations(families, 3)
+    )
 
 
-def _apart(family: Family, other: Family) -> bool:
+def _are_incomparable(family: Family, other: Family) -> bool:
     levels = list(zip(family, other, strict=True))
     return any(a < b for a, b in levels) and any(a > b for a, b in levels)

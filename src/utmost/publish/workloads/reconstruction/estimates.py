@@ -15,72 +15,59 @@ from utmost.publish.workloads.reconstruction.tree_reconstruction import TreeReco
 from utmost.tables.axes.domain import Domain, Family
 
 SumSquares = Reconstruction | TreeReconstruction | HatReconstruction
-"""Least squares from sums of groups and hat functions, over which `clean` minimises."""
+"""Least squares that `clean` can minimise: from sums of groups and hat functions."""
 
 
 class LeastSquares(Protocol):
-    """Estimates from measured families, whatever these are: what a release, its bars and its documents need of them.
-
-    Raises:
-        NotDetermined: from every method, where the measured sums do not determine what is asked for.
-    """
+    """Estimates from measured marginals; every method refuses (NotDetermined) what the sums do not determine."""
 
     @property
-    def domain(self) -> Domain:
-        """The domain."""
+    def domain(self) -> Domain: ...
 
     @property
     def weights(self) -> Mapping[Family, int]:
-        """The weight of each measured family."""
+        """The weight of each measured marginal."""
 
     def estimates(self, measured: Mapping[Family, NDArray[Any]], family: Family) -> tuple[NDArray[Any], int]:
-        """All sums over a family: integers, and what they are to be divided by."""
+        """The estimates of all sums of a marginal: integers, and their divisor."""
 
     def value(self, measured: Mapping[Family, NDArray[Any]], form: ProductForm) -> Fraction:
-        """One answer."""
+        """The estimate of one linear form."""
 
     def check_determined(self, form: ProductForm) -> None:
-        """Check that the measured sums determine an answer."""
+        """Check that the measured sums determine a linear form."""
 
     def check_family_determined(self, family: Family) -> None:
-        """Check that they determine every sum over a family."""
+        """Check that the measured sums determine every sum of a marginal."""
 
     def kinds(self, family: Family) -> NDArray[np.intp]:
-        """A number for each group of a family, equal for groups whose errors have one law."""
+        """A number for each group of a marginal, equal for groups whose errors have one distribution."""
 
     def terms(self, *forms: ProductForm) -> dict[Family, dict[tuple[Fraction, ...], int]]:
-        """The answers as sums of the measured families' noises: which coefficients, and how often each occurs."""
+        """For each measured marginal, the coefficients of its noise in the forms, and how often each occurs."""
 
     def on_cells(
         self, measured: Mapping[Family, NDArray[Any]]
     ) -> tuple[SumSquares, dict[Family, tuple[NDArray[Any], int]]]:
-        """Least squares over sums of cells that clean tables are made by, with its measured sums and their divisors.
-
-        Raises:
-            Unsupported: where other than groups, hat functions and rotated sums are measured.
-        """
+        """Least squares over sums of cells for clean tables, with measured sums and divisors, if possible."""
 
 
 @runtime_checkable
 class CoefficientsAlong(LeastSquares, Protocol):
-    """Estimates of which nearly every one along an axis has an error of its own law."""
+    """Estimates where nearly every sum along one axis has an error of another distribution."""
 
     @property
     def place(self) -> int:
-        """The place of the axis."""
+        """The index of the axis."""
 
     def coefficients(self, family: Family, others: Sequence[int]) -> list[tuple[Family, Floats, int]]:
-        """The coefficients of the measured noises in the sums of a family along the axis, at places of the others."""
+        """The coefficients of measured noise in a marginal's sums along the axis, at indices of the others."""
 
 
 def values_by(
     squares: LeastSquares, measured: Mapping[Family, NDArray[Any]], forms: Sequence[ProductForm]
 ) -> list[Fraction]:
-    """Several answers, from one estimate where that is known how.
-
-    Raises:
-        NotDetermined: where the measured sums do not determine one of them.
-    """
+    """The estimates of several linear forms; faster together where all come from one estimate."""
     if isinstance(squares, Reconstruction):
         return squares.values(measured, forms)
     return [squares.value(measured, form) for form in forms]

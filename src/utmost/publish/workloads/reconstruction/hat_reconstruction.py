@@ -1,15 +1,15 @@
-r"""Least squares where hat functions are measured on an axis, beside the values: in rationals, and unbiased exactly.
+"""Least squares where hat functions and the values of an axis are measured, in rationals, and exactly unbiased.
 
-Let y0 measure the values of the axis and y_K sets K of other rows of weights H_K (hat functions, groups, the total),
-with precisions d and w_K. Then by Woodbury's identity least squares is
+Let y0 measure the values of the axis, and y_K other sets K of rows with weights H_K (hat functions, groups, the total),
+with precisions d and w_K. By Woodbury's identity least squares is
 
     x^ = y0 + H' C (y_H - H y0),        C = (H H' + diag(d/w_K))^{-1},
 
-with as many rows as there are hat functions. y_H - H y0 has the mean zero whatever x is; so **for any rational C the
-estimate
-is unbiased exactly**, and C may be rounded: near the inverse the variance moves in second order only. Other axes have
-levels of groups of one size, whose eigenspaces T split the problem: for each T there is one such estimate along the
-axis, with d and w_K the sums of m_V q_V over the measured families that are nowhere coarser than T on the other axes.
+with a matrix C of as many rows as there are hat functions. y_H - H y0 has mean zero for every x. So **the estimate is
+exactly unbiased for every rational C**, and C may be rounded: near the inverse, the variance changes in second order
+only. The other axes have levels of groups of one size, whose eigenspaces T split the problem: for each T there is one
+such estimate along the axis, with d and w_K the sums of m_V q_V over the measured marginals that are nowhere coarser
+than T on the other axes.
 """
 
 import math
@@ -35,29 +35,17 @@ from utmost.tables.axes.domain import Domain, Family, is_finer
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HatReconstruction:
-    """`Reconstruction` where some families measure hat functions on one axis.
+    """`Reconstruction` where some marginals measure hat functions on one axis [woodbury1950]."""
 
-    Args:
-        domain: the domain. Groups of a level that is measured must be of one size.
-        weights: Positive integer for each measured family, proportional to the precision of its sums.
-
-    Raises:
-        Unsupported: for hat functions on two axes, a measured level whose groups differ in size, hat functions that are
-            measured where
-            the values are not, and more than 2000 hat functions.
-
-    Cost: an estimate takes the cells and the square of the number of hat functions; the first, its cube, too.
-    Source: [woodbury1950].
-    """
-
+    # An estimate costs the cells and the square of the number of hat functions (at most 2000); the first also its cube.
     domain: Domain
-    weights: Mapping[Family, int]
+    weights: Mapping[Family, int]  # a positive integer for each marginal, proportional to the precision of its sums
     _frame: "_Frame" = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "weights", dict(self.weights))
         object.__setattr__(self, "_frame", _Frame(self.domain, self.weights))
-        for space in self._frame.spaces:  # refuses what cannot be reconstructed
+        for space in self._frame.spaces:
             check_hats_fit(space.size, space.sets)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -65,14 +53,14 @@ class HatReconstruction:
 
     @property
     def place(self) -> int:
-        """The axis of hat functions."""
+        """The index of the axis of hat functions."""
         return self._frame.place
 
     @property
     def curvatures(self) -> tuple[int, int]:
-        """Bounds of the least and the largest curvature of the sum of squares: a hat function of spacing s has weights
-        of s^2
-        together, and a cell s in all hat functions, so that no curvature of hat functions is above s^3."""
+        """A lower and an upper bound on the curvature of the sum of squares."""
+        # The weights of a hat function of spacing s add up to s^2, and a cell's weights in all hat functions to s: no
+        # curvature of hat functions exceeds s^3.
         least = min(space.totals[1] if space.base == 1 else 0 for space in self._frame.spaces)
         largest = max(
             sum(
@@ -85,15 +73,6 @@ class HatReconstruction:
         return least, largest
 
     def estimates(self, measured: Mapping[Family, NDArray[Any]], family: Family) -> tuple[NDArray[Any], int]:
-        """Least squares of all sums over a family, see `Reconstruction.estimates`.
-
-        >>> reconstruction = HatReconstruction(Domain(age=range(4)), {(0,): 3, (-2,): 1})
-        >>> truly = np.array([5, 0, 2, 1])
-        >>> measured = {family: reconstruction.domain.sums(truly, family) for family in reconstruction.weights}
-        >>> sums, divisor = reconstruction.estimates(measured, (0,))
-        >>> (sums // divisor).tolist()
-        [5, 0, 2, 1]
-        """
         self.check_family_determined(family)
         return self._estimates(measured, family)
 
@@ -103,20 +82,17 @@ class HatReconstruction:
         return np.asarray((sums / divisor).astype(np.float64))
 
     def value(self, measured: Mapping[Family, NDArray[Any]], form: ProductForm) -> Fraction:
-        """Least squares of one answer."""
         self.check_determined(form)
         sums, divisor = self._estimates(measured, form.family)
         return form.of(sums, form.family) / divisor
 
     def check_family_determined(self, family: Family) -> None:
-        """Check that the measured sums determine every sum over a family."""
         starts = self.domain.axes[self._frame.place].group_starts(family[self._frame.place])
         for space in self._frame.above(family):
             if space.base == 0 or (starts % space.base).any():
                 raise not_determined(self.domain, family, self.weights)
 
     def check_determined(self, form: ProductForm) -> None:
-        """Check that the measured sums determine an answer."""
         factor = form.factors[self._frame.place]
         for space in self._frame.spaces:
             known = space.base and (np.repeat(factor[:: space.base], space.base) == factor).all()
@@ -124,8 +100,7 @@ class HatReconstruction:
                 raise not_determined(self.domain, form.family, self.weights)
 
     def kinds(self, family: Family) -> NDArray[np.intp]:
-        """A number for each group of a family, equal for groups whose errors have one law: those of one place along the
-        axis, and of one size on the others."""
+        """A number for each group: equal for the same index along the axis and the same sizes on the other axes."""
         frame = self._frame
         others = frame.rest_kinds(frame.others(family))
         groups = self.domain.axes[frame.place].groups(family[frame.place])
@@ -133,7 +108,6 @@ class HatReconstruction:
         return np.moveaxis(numbers, 0, frame.place).ravel()
 
     def terms(self, *forms: ProductForm) -> dict[Family, dict[tuple[Fraction, ...], int]]:
-        """The answers as sums of the measured families' noises, see `Reconstruction.terms`."""
         frame = self._frame
         along = [[space.coefficients(form.factors[frame.place]) for form in forms] for space in frame.spaces]
         terms = {}
@@ -150,19 +124,10 @@ class HatReconstruction:
         return terms
 
     def on_cells(self, measured: Mapping[Family, NDArray[Any]]) -> tuple[Self, dict[Family, tuple[NDArray[Any], int]]]:
-        """This, and the measured sums with the divisor 1."""
         return self, {family: (sums, 1) for family, sums in measured.items()}
 
     def coefficients(self, family: Family, others: Sequence[int]) -> list[tuple[Family, Floats, int]]:
-        """The coefficients of the measured noises in the sums of a family along the axis of hat functions, as floats.
-
-        Args:
-            family: Family whose sums are asked for.
-            others: Group of each of the other axes.
-
-        Returns:
-            Measured families, coefficients (groups along the axis, terms) within 10^-12, and how often each occurs.
-        """
+        """Measured marginals, coefficients (groups along the axis, terms) within 10^-12, and multiplicities."""
         frame = self._frame
         axis = self.domain.axes[frame.place]
         form = frame.cells_of(family, others)
@@ -183,7 +148,7 @@ class HatReconstruction:
     def _columns(
         self, family: Family, forms: Sequence[ProductForm], along: Sequence[Sequence[Any]], keys: Sequence[Any]
     ) -> list[list[Fraction]]:
-        """The coefficients for each answer of a family's rows in groups of the other axes that lie in these classes."""
+        """For each form, the coefficients of a marginal's rows in groups of the other axes of these classes."""
         frame, columns = self._frame, []
         rows = self.domain.axes[frame.place].groups(family[frame.place])
         for which, form in enumerate(forms):
@@ -198,7 +163,7 @@ class HatReconstruction:
         return columns
 
     def _estimates(self, measured: Mapping[Family, NDArray[Any]], family: Family) -> tuple[NDArray[Any], int]:
-        """Least squares of a family's sums; what is not determined is left out."""
+        """The estimates of a marginal's sums, without the eigenspaces that are not determined."""
         frame, estimates = self._frame, []
         level, others = family[frame.place], frame.others(family)
         starts = self.domain.axes[frame.place].group_starts(level)
@@ -216,19 +181,19 @@ class HatReconstruction:
 
 @dataclass(frozen=True, eq=False)
 class _Frame:
-    """The axis of hat functions and the other axes, and what each eigenspace of these holds."""
+    """The axis of hat functions, the other axes, and least squares in each eigenspace of the other axes."""
 
     domain: Domain
     weights: Mapping[Family, int]
 
     @cached_property
     def place(self) -> int:
-        """The axis of hat functions."""
+        """The index of the axis of hat functions."""
         return place_of_hats(self.weights) or 0
 
     @cached_property
     def rest(self) -> Domain:
-        """The other axes; one of one value where there are none."""
+        """The domain of the other axes; one axis of one value where there are none."""
         axes = {axis.levels[0]: axis for a, axis in enumerate(self.domain.axes) if a != self.place}
         return Domain(axes or {"all": ["all"]})
 
@@ -239,20 +204,19 @@ class _Frame:
 
     @cached_property
     def spaces(self) -> tuple[HatSpace, ...]:
-        """Each eigenspace of the other axes."""
         return tuple(self._space(space) for space in self.blocks.spaces())
 
     def others(self, family: Family) -> Family:
-        """A family, on the other axes alone."""
+        """A marginal's levels on the other axes."""
         return tuple(level for a, level in enumerate(family) if a != self.place) or (0,)
 
     def above(self, family: Family) -> Iterator[HatSpace]:
-        """The eigenspaces in which the sums over a family have a part."""
+        """The eigenspaces that are not orthogonal to the sums of a marginal."""
         least = self.blocks.base_of(self.others(family))
         return (space for space in self.spaces if is_finer(least, space.space))
 
     def cells_of(self, family: Family, others: Sequence[int]) -> ProductForm:
-        """The sum over a group of the other axes, with any factor along the axis of hat functions."""
+        """The sum over a group of the other axes, with factors 1 along the axis of hat functions."""
         factors = [
             (axis.group_of(level) == group).astype(np.int64)
             for axis, level, group in zip(self.rest.axes, self.others(family), others, strict=True)
@@ -262,7 +226,7 @@ class _Frame:
         return ProductForm(self.domain, tuple(factors))
 
     def lifted(self, sums: NDArray[Any], family: Family) -> NDArray[Any]:
-        """The sums over a family, rows first, and of each cell of the other axes the sum that it is in."""
+        """A marginal's sums, rows first, repeated for each cell of the other axes."""
         lifted = np.moveaxis(np.asarray(sums).reshape(self.domain.group_shape(family)), self.place, 0)
         lifted = lifted.reshape(lifted.shape[0], *self.rest.group_shape(self.others(family)))
         for a, level in enumerate(self.others(family)):
@@ -270,17 +234,17 @@ class _Frame:
         return lifted
 
     def rest_sums(self, cells: NDArray[Any], family: Family) -> NDArray[Any]:
-        """Sums over the groups of a family of the other axes; the first axis stays."""
+        """Sums over the groups of a marginal of the other axes; the first array axis stays."""
         for a, level in enumerate(family):
             cells = np.add.reduceat(cells, self.rest.axes[a].group_starts(level), axis=a + 1)
         return cells
 
     def rest_kinds(self, family: Family) -> NDArray[np.intp]:
-        """A number for each group of a family of the other axes, by its sizes; shaped as these groups."""
+        """A number for each group of a marginal of the other axes, by its sizes; shaped as the groups."""
         return self.blocks.kinds(family).reshape(self.rest.group_shape(family))
 
     def project(self, cells: NDArray[Any], space: Family) -> NDArray[Any]:
-        """Q_T of each row, times the number of cells."""
+        """Q_T of each row, times the number of cells of the other axes."""
         for a, (chain, level) in enumerate(zip(self.blocks.chains, space, strict=True)):
             after = chain.index(level) + 1
             average = self._averaged(cells, a, level)
@@ -288,13 +252,14 @@ class _Frame:
         return cells
 
     def meets(self, form: ProductForm, space: Family) -> bool:
-        """Whether an answer has a part in an eigenspace of the other axes."""
+        """Whether a form is not orthogonal to an eigenspace of the other axes."""
         factors = self._factors(form)
         return all(any(self._part(factors[a], a, level, 0).tolist()) for a, level in enumerate(space))
 
     def classes(self, forms: Sequence[ProductForm], axis: int, level: int) -> list[tuple[Any, int]]:
-        """The groups of a level of one of the other axes, in classes that no form and no eigenspace tells apart: by
-        form and eigenspace the sum over a group of the form's part in it, times the values of the axis."""
+        """The groups of a level of one of the other axes, in classes with equal coefficients, with their sizes."""
+        # The key of a class has, for each form and eigenspace, the group's sum of the form's part, times the axis'
+        # size.
         rows = [
             self._part(self._factors(form)[axis], axis, coarse, level).tolist()
             for form in forms
@@ -303,7 +268,7 @@ class _Frame:
         return list(Counter(zip(*rows, strict=True)).items())
 
     def share(self, space: HatSpace, which: int, keys: Sequence[Any]) -> Fraction:
-        """The share of a form, in an eigenspace, that groups of the other axes in these classes have."""
+        """The coefficient of a form's part in an eigenspace, for groups of the other axes of these classes."""
         share = Fraction(1, self.rest.size)
         for a, (chain, level) in enumerate(zip(self.blocks.chains, space.space, strict=True)):
             share *= keys[a][which * len(chain) + chain.index(level)]
@@ -314,7 +279,7 @@ class _Frame:
         return factors or [np.ones(1, dtype=object)]
 
     def _part(self, factor: NDArray[Any], axis: int, level: int, groups: int) -> NDArray[Any]:
-        """The sums over groups of the part of a factor in the eigenspace of a level, times the values of the axis."""
+        """The sums over groups of a factor's part in a level's eigenspace, times the axis' size."""
         chain = self.blocks.chains[axis]
         after = chain.index(level) + 1
         projected = self._averaged(factor[None, :], 0, level, axis)
@@ -323,7 +288,7 @@ class _Frame:
         return np.add.reduceat(projected[0], self.rest.axes[axis].group_starts(groups))
 
     def _averaged(self, cells: NDArray[Any], place: int, level: int, axis: int | None = None) -> NDArray[Any]:
-        """The averages over the groups of a level, times the values of the axis, of each cell."""
+        """The averages over the groups of a level, for each cell, times the axis' size."""
         along = self.rest.axes[place if axis is None else axis]
         sums = np.add.reduceat(cells, along.group_starts(level), axis=place + 1)
         return np.take(sums * along.groups(level), along.group_of(level), axis=place + 1)

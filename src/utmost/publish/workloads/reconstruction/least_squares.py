@@ -1,14 +1,14 @@
-"""Estimates of every other sum from noisy sums over families: generalised least squares, in closed form and integers.
+"""Estimates of all sums from noisy sums of marginals: generalised least squares, in closed form and integers.
 
-P_S averages over the groups of a family S. Where all groups of a level are of one size these projections commute, and
-their common eigenspaces T, one level of each axis, have the projections Q_T = tensor of (P_t - P_(t+1)). With a weight
-q_S for the sums of S, and m_S cells in each of its groups, least squares is
+P_S averages over the groups of a marginal S. Where all groups of a level have one size, these projections commute.
+Their common eigenspaces T, one for each choice of a level on every axis, have the projections Q_T = tensor of (P_t -
+P_(t+1)). With a weight q_S of the sums of S, and m_S cells in each group of S, least squares is
 
     x^ = sum_T 1/lambda_T Q_T sum_S q_S A_S' y_S,        lambda_T = sum of m_S q_S over the S finer than T or equal,
 
-which is averages over axes and nothing else. For any positive weights the estimate is unbiased; with the weights
-1/variance it has the least variance of all linear unbiased ones [Gauss, Markov]. The weights here are integers, within
-2^-25 of proportional to 1/variance, so that every estimate is an exact rational of the measured sums.
+so that only averages over axes are needed. The estimate is unbiased for any positive weights. With the weights
+1/variance it has the least variance of all linear unbiased estimates [Gauss, Markov]. The weights here are integers,
+within 2^-25 of proportional to 1/variance, so that every estimate is an exact rational of the measured sums.
 """
 
 import math
@@ -30,23 +30,19 @@ from utmost.publish.workloads.measuring.forms import ProductForm, values_of
 from utmost.tables.axes.axes import Axis
 from utmost.tables.axes.domain import Domain, Family, is_finer
 
-_NAMED = 12  # families in a refusal
-_MOST_CLASSED = 64  # lists that are kept, each as long as an axis at most
-_DIGITS = 25  # binary digits that are kept of a weight: within 2^-25 of 1/variance
-_LOUDEST, _SILENT = Level(None, Fraction(1, 1 << 1000)), Level(None, Fraction(100))  # where weights stop to differ
+_NAMED = 12  # the most marginals that an error names
+_MOST_CLASSED = 64  # the most cached lists, each at most as long as an axis
+_DIGITS = 25  # binary digits of a weight
+_LOUDEST, _SILENT = (
+    Level(None, Fraction(1, 1 << 1000)),
+    Level(None, Fraction(100)),
+)  # levels outside have the weights of these
 
 
 def precision_weights(levels: Mapping[Family, Level]) -> dict[Family, int]:
-    """Integers proportional to the precisions of geometric noise, within 2^-25 relative, without common divisor.
-
-    Args:
-        levels: Level of one unit of each family's noise: P(x + 1) = exp(-level) P(x). Beyond 100, where
-            noise is zero but once in e^100, it weighs as 100.
-
-    >>> from utmost.exact import level
-    >>> precision_weights({(0,): level(alpha="1/2"), (1,): level(alpha="1/3")})
-    {(0,): 3, (1,): 8}
-    """
+    """Integers without common divisor, proportional to the precisions of geometric noise within 2^-25."""
+    # Each level is that of one unit of noise: P(x + 1) = exp(-level) P(x). At level 100 noise is 0 except once in
+    # e^100.
     precisions = {family: _precision(max(_LOUDEST, min(level, _SILENT))) for family, level in levels.items()}
     least = min(precisions.values())
     ratios = {family: _kept(precise / least) for family, precise in precisions.items()}
@@ -57,7 +53,7 @@ def precision_weights(levels: Mapping[Family, Level]) -> dict[Family, int]:
 
 
 def _precision(level: Level) -> Fraction:
-    """1/variance = (1 - alpha)^2 / (2 alpha), within 2^-60 relative."""
+    """1/variance = (1 - alpha)^2 / (2 alpha), with a relative error below 2^-60."""
     small = max(0, -math.frexp(level.epsilon_float)[1])
     interval = level.alpha_interval(256 + small)  # alpha is above 2^-145, and 1 - alpha above 2^-small / 2
     alpha = level.base if level.base and level.power == 1 else (interval.lower + interval.upper) / 2
@@ -65,7 +61,7 @@ def _precision(level: Level) -> Fraction:
 
 
 def _kept(ratio: Fraction) -> Fraction:
-    """A rational >= 1 with so many binary digits; short ones as they are."""
+    """A rational >= 1 rounded to 25 binary digits; short rationals unchanged."""
     if max(ratio.numerator, ratio.denominator) < 1 << _DIGITS:
         return ratio
     step = Fraction(2) ** (int(ratio).bit_length() - _DIGITS)
@@ -74,22 +70,11 @@ def _kept(ratio: Fraction) -> Fraction:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reconstruction:
-    """Least squares for one domain and one set of measured families.
+    """Least squares for measured marginals, with levels of groups of one size [nelder1965]."""
 
-    Args:
-        domain: the domain. Groups of a level that is measured must be of one size.
-        weights: Positive integer for each measured family, proportional to the precision of its sums.
-
-    Raises:
-        OutOfRange: for no family, and weights that are not positive.
-        Unsupported: for a measured level whose groups differ in size.
-
-    Cost: an estimate takes the wanted cells or groups times 2^axes; the first, the measured sums, too.
-    Source: [nelder1965], the orthogonal block structure.
-    """
-
+    # An estimate costs the wanted cells or groups times 2^axes; the first also the measured sums.
     domain: Domain
-    weights: Mapping[Family, int]
+    weights: Mapping[Family, int]  # a positive integer for each marginal, proportional to the precision of its sums
     _chains: tuple[tuple[int, ...], ...] = field(init=False, repr=False)
     _totals: dict[Family, int] = field(init=False, repr=False)
     _measured: tuple[tuple[Family, int], ...] = field(init=False, repr=False)
@@ -110,34 +95,32 @@ class Reconstruction:
         return Reconstruction, (self.domain, dict(self.weights))
 
     def cells_in(self, family: Family) -> int:
-        """Number of cells in a group of a measured family."""
+        """Number of cells in a group of a measured marginal."""
         return math.prod(self._block(a, level) for a, level in enumerate(family))
 
     def spaces(self, base: Family | None = None) -> list[Family]:
-        """The eigenspaces that the measured levels tell apart; those that sums over a family in the chains lie in."""
+        """The eigenspaces of the measured levels; with ``base`` only those not orthogonal to its sums."""
         least = self.domain.finest if base is None else base
         return list(product(*([v for v in c if v >= b] for c, b in zip(self._chains, least, strict=True))))
 
     def total(self, space: Family) -> int:
-        """lambda_T of an eigenspace; 0 where nothing measures it.
-
-        There may be as many spaces as cells, and each answer needs few: worked out when it is first asked for.
-        """
+        """lambda_T of an eigenspace; 0 where it is not measured."""
+        # There may be as many eigenspaces as cells, and each answer needs few: computed when first read.
         if space not in self._totals:
             self._totals[space] = sum(weight for family, weight in self._measured if is_finer(family, space))
         return self._totals[space]
 
     @property
     def chains(self) -> tuple[tuple[int, ...], ...]:
-        """The levels of each axis that the measured families use, and the finest."""
+        """The measured levels of each axis, and the finest level."""
         return self._chains
 
     def canonical(self, family: Family) -> Family:
-        """The finest family with the same groups."""
+        """The finest marginal with the same groups."""
         return tuple(self._canonical(a, level) for a, level in enumerate(family))
 
     def base_of(self, family: Family) -> Family:
-        """The coarsest family in the chains that is finer than a family, or equal."""
+        """The coarsest marginal of measured levels that is nowhere coarser than a marginal."""
         same = self.canonical(family)
         return tuple(
             max(coarser for coarser in chain if coarser <= level)
@@ -148,30 +131,18 @@ class Reconstruction:
     def curvatures(self) -> tuple[int, int]:
         """The least and the largest curvature of the sum of squares: of the lambda_T."""
         coarsest = tuple(chain[-1] for chain in self._chains)
-        return self.total(self.domain.finest), self.total(coarsest)  # a coarser space is measured by more families
+        return self.total(self.domain.finest), self.total(coarsest)  # a coarser space is measured by more marginals
 
     def kinds(self, family: Family) -> NDArray[np.intp]:
-        """A number for each group of a family, equal where groups have one size on every axis: errors have one law."""
+        """A number for each group, equal where groups have one size on every axis."""
         return kinds_of_groups(self.domain, family)
 
     def estimates(self, measured: Mapping[Family, NDArray[Any]], family: Family) -> tuple[NDArray[Any], int]:
-        """Least squares of all sums over the groups of a family: integers, and what they are to be divided by.
-
-        Args:
-            measured: Sums of each measured family, integers of shape ``domain.group_shape``.
-            family: Family of the wanted sums.
-
-        >>> domain = Domain(sex=["men", "women"])
-        >>> reconstruction = Reconstruction(domain, {(0,): 1, (1,): 2})
-        >>> sums, divisor = reconstruction.estimates({(0,): np.array([3, 4]), (1,): np.array([12])}, (0,))
-        >>> (sums / divisor).tolist()
-        [5.0, 6.0]
-        """
         self.check_family_determined(family)
         return self._estimates(measured, self.base_of(family), family)
 
     def floats(self, measured: Mapping[Family, NDArray[Any]], family: Family) -> NDArray[np.float64]:
-        """The estimates in float64; what is not determined is taken as small as it can be."""
+        """The estimates in float64, without the eigenspaces that are not determined."""
         base = self.base_of(family)
         divisor, kernel = self._kernel(base)
         shares = {coarse: float(Fraction(weight, divisor)) for coarse, weight in kernel.items()}
@@ -179,14 +150,13 @@ class Reconstruction:
         return self._regrouped(smoothed, base, family)
 
     def value(self, measured: Mapping[Family, NDArray[Any]], form: ProductForm) -> Fraction:
-        """Least squares of one answer."""
         self.check_determined(form)
         base = self.base_of(form.family)
         sums, divisor = self._estimates(measured, base, base)
         return form.of(sums, base) / divisor
 
     def values(self, measured: Mapping[Family, NDArray[Any]], forms: Sequence[ProductForm]) -> list[Fraction]:
-        """Least squares of several answers, from one estimate of what they are sums of."""
+        """The estimates of several linear forms, from one estimate of a common marginal."""
         if len(forms) < 2:
             return [self.value(measured, form) for form in forms]
         self.variances(forms, dict.fromkeys(self.weights, 0.0))
@@ -195,13 +165,8 @@ class Reconstruction:
         return [value / divisor for value in values_of(forms, sums, base)]
 
     def variances(self, forms: Sequence[ProductForm], variances: Mapping[Family, float]) -> NDArray[np.float64]:
-        """The variances of answers under these weights, when the noise of a family's sums has these, within 10^-12.
-
-        Per eigenspace (sum of m_S q_S^2 v_S) / lambda_T^2, which is 1/lambda_T where q_S = 1/v_S.
-
-        Raises:
-            NotDetermined: where the measured sums do not determine one of them.
-        """
+        """The variances of forms, within 10^-12, where a marginal's noise has the given variance."""
+        # Per eigenspace (sum of m_S q_S^2 v_S) / lambda_T^2, which is 1/lambda_T if q_S = 1/v_S.
         parts = [self._parts(forms, axis) for axis in range(len(self._chains))]
         scales = [form.denominator**2 * math.prod(axis.size for axis in self.domain.axes) for form in forms]
         of_forms = np.zeros(len(forms))
@@ -220,15 +185,15 @@ class Reconstruction:
         return of_forms
 
     def _common_base(self, forms: Sequence[ProductForm]) -> Family:
-        """The coarsest family in the chains of whose groups each answer is a sum."""
+        """The coarsest marginal of measured levels of whose groups each form is a sum."""
         bases = [self.base_of(form.family) for form in forms]
         return tuple(min(levels) for levels in zip(*bases, strict=True))
 
     def _parts(self, forms: Sequence[ProductForm], axis: int) -> dict[int, list[int]]:
-        """The part that `energies` has of each answer at each level of an axis' chain, times the axis' size."""
+        """For each level of an axis' chain, the factor of `energies` of each form, times the axis' size."""
         factors = np.array([form.factors[axis] for form in forms], dtype=object)
         size = self.domain.axes[axis].size
-        # Below it no sum of squares leaves int64.
+        # Below this bound, sums of squares fit int64.
         if largest_size(factors) ** 2 * size**2 < 1 << 62:
             factors = factors.astype(np.int64)
         lengths = []
@@ -240,17 +205,15 @@ class Reconstruction:
         return dict(zip(self._chains[axis], differences, strict=True))
 
     def check_family_determined(self, family: Family) -> None:
-        """Check that the measured sums determine every sum over a family."""
         if not self.total(self.base_of(family)):  # a family that measures this space measures all coarser ones
             raise not_determined(self.domain, family, self.weights)
 
     def check_determined(self, form: ProductForm) -> None:
-        """Check that the measured sums determine an answer."""
         if any(energy and not self.total(space) for space, energy in self.energies(form).items()):
             raise not_determined(self.domain, form.family, self.weights)
 
     def energies(self, form: ProductForm) -> dict[Family, Fraction]:
-        """The squared length of an answer's part in each eigenspace in which it can lie."""
+        """The squared length of a form's part in each eigenspace in which it can lie."""
         parts = []
         base = self.base_of(form.family)
         for a, (chain, least) in enumerate(zip(self._chains, base, strict=True)):
@@ -260,19 +223,11 @@ class Reconstruction:
         return {space: scale * math.prod(part) for space, part in zip(self.spaces(base), product(*parts), strict=True)}
 
     def terms(self, *forms: ProductForm) -> dict[Family, dict[tuple[Fraction, ...], int]]:
-        """The answers as sums of the measured families' noises: which coefficients, and how often each occurs.
-
-        Of each measured family, the coefficients with which a group's noise enters each of the answers, without the
-        groups that enter none. Groups that all axes treat alike are one, so that the cost is that of the axes.
-
-        >>> domain = Domain(department=list("ABCDEF"), sex=["men", "women"])
-        >>> total = ProductForm(domain, (np.ones(6, dtype=object), np.ones(2, dtype=object)))
-        >>> Reconstruction(domain, {(0, 0): 1}).terms(total)
-        {(0, 0): {(Fraction(1, 1),): 12}}
-        """
+        """For each measured marginal, the coefficients of its noise in the forms, and how often each occurs."""
+        # Groups with the same coefficients on every axis are counted as one, so that the cost depends on the axes only.
         base = self._common_base(forms)
         divisor, kernel = self._kernel(base)
-        divisor *= self.cells_in(base)  # the kernel acts on groups of so many cells, and forms count cells
+        divisor *= self.cells_in(base)  # the kernel acts on groups, forms on cells
         used = [sum(level >= least for level in chain) for chain, least in zip(self._chains, base, strict=True)]
         shares = np.array(list(kernel.values()), dtype=object).reshape([count for count in used if count > 1])
         coefficients = {}
@@ -284,7 +239,7 @@ class Reconstruction:
                 total: Any = shares
                 for axis_classes, count in zip(classes, used, strict=True):
                     picked = np.array([key[which][-count:] for key, _ in axis_classes], dtype=object)
-                    if count > 1:  # the first axis left is summed over, and its classes become the last one
+                    if count > 1:  # sum over the first remaining axis; its classes become the last
                         total = np.tensordot(total, picked, axes=([0], [1]))
                     else:
                         total = np.multiply.outer(total, picked[:, 0])
@@ -294,7 +249,6 @@ class Reconstruction:
         return coefficients
 
     def on_cells(self, measured: Mapping[Family, NDArray[Any]]) -> tuple[Self, dict[Family, tuple[NDArray[Any], int]]]:
-        """This, and the measured sums with the divisor 1."""
         return self, {family: (sums, 1) for family, sums in measured.items()}
 
     def _estimates(
@@ -326,7 +280,7 @@ class Reconstruction:
         return smoothed
 
     def _kernel(self, base: Family) -> tuple[int, dict[Family, int]]:
-        """sum of Q_T / lambda_T over the T from base up, as (sum of K_V A_V' A_V) / D in integers, on base's groups."""
+        """D and the K_V of the sum of Q_T / lambda_T over the T from ``base`` up = (sum of K_V A_V' A_V) / D."""
         fractions = {}
         for space in self.spaces(base):
             total = Fraction(0)
@@ -338,7 +292,7 @@ class Reconstruction:
         return divisor, {space: int(fraction * divisor) for space, fraction in fractions.items()}
 
     def _finer(self, space: Family, base: Family) -> Iterator[tuple[Family, int]]:
-        """The spaces whose projections have P_space in them, with its sign."""
+        """The spaces whose projections contain P_space, with its sign."""
         choices = []
         for chain, level, least in zip(self._chains, space, base, strict=True):
             place = chain.index(level)
@@ -347,10 +301,8 @@ class Reconstruction:
             yield tuple(level for level, _ in picked), math.prod(sign for _, sign in picked)
 
     def _classes(self, forms: Sequence[ProductForm], axis: int, level: int) -> list[tuple[Any, int]]:
-        """The groups of a measured level of one axis, in classes that no form and no averaging tells apart.
-
-        The cuts of a quantile differ along one axis alone; what they share is kept.
-        """
+        """The groups of a level of one axis in classes with equal coefficients, and the size of each class."""
+        # Cached: the cuts of a quantile differ along one axis only.
         factors = axis, level, *(tuple(form.factors[axis].tolist()) for form in forms)
         known = self._classed.get(factors)
         if known is None:
@@ -374,7 +326,7 @@ class Reconstruction:
         ]
 
     def _regrouped(self, groups: NDArray[Any], source: Family, target: Family) -> NDArray[Any]:
-        """Sums over coarser groups, and of finer ones the number of the group that they lie in."""
+        """Sums over coarser groups; for finer groups the sum of the group that they lie in."""
         regrouped = groups
         for a, (source_level, target_level) in enumerate(zip(source, target, strict=True)):
             regrouped = self._along(regrouped, a, source_level, target_level, a)
@@ -392,7 +344,7 @@ class Reconstruction:
         return np.take(groups, values.group_of(source)[starts], axis=place)
 
     def _chain(self, axis: int) -> tuple[int, ...]:
-        """The levels of an axis that the measured families use, and the finest."""
+        """The measured levels of an axis, and the finest level."""
         used = {0, *(self._canonical(axis, family[axis]) for family in self.weights)}
         for level in used:
             self._block(axis, level)
@@ -403,12 +355,12 @@ class Reconstruction:
         return self._level(axis, level)[0]
 
     def _block(self, axis: int, level: int) -> int:
-        """Number of values in each group of the level, where they are of one size."""
+        """Number of values in each group of a level, or a refusal where groups differ in size."""
         block = self._level(axis, level)[1]
-        return block or even_block(self.domain.axes[axis], level)  # which refuses
+        return block or even_block(self.domain.axes[axis], level)  # 0: even_block refuses
 
     def _level(self, axis: int, level: int) -> tuple[int, int]:
-        """Both, worked out once: estimates and bars ask for them thousands of times."""
+        """The finest level with the same groups, and the size of its groups or 0; cached."""
         known = self._sizes.get((axis, level))
         if known is None:
             values = self.domain.axes[axis]
@@ -419,33 +371,29 @@ class Reconstruction:
 
 
 def even_block(axis: Axis, level: int) -> int:
-    """Number of values in each group of a measured level."""
+    """Number of values in each group of a level, or a refusal where groups differ in size."""
     sizes = axis.group_sizes(level)
     if (sizes != sizes[0]).any():
         raise Unsupported(
             "the groups of a measured level must be of one size",
             came=f"groups of {sizes.min()} to {sizes.max()}",
             where=repr(axis.levels[level]),
-            remedy="Measure the finest level instead; sums over the groups of this one can still be asked for.",
+            remedy="Measure the finest level instead; sums over the groups of this level can still be wanted.",
         )
     return int(sizes[0])
 
 
 def read_weights(weights: Mapping[Family, int]) -> dict[Family, int]:
-    """The weights of measured families.
-
-    Raises:
-        OutOfRange: for none, and for such as are no positive integers.
-    """
+    """Check that measured marginals have positive integers as weights."""
     if not weights or any(type(weight) is not int or weight <= 0 for weight in weights.values()):
-        raise OutOfRange("each measured family must have a positive integer for its weight", came="others")
+        raise OutOfRange("each measured marginal must have a positive integer as its weight", came="other weights")
     if not all(isinstance(family, tuple) and all(type(level) is int for level in family) for family in weights):
-        raise OutOfRange("a measured family must be a tuple of levels, one for each axis", came="others")
+        raise OutOfRange("a measured marginal must be a tuple of levels, one for each axis", came="other keys")
     return dict(weights)
 
 
 def kinds_of_groups(domain: Domain, family: Family) -> NDArray[np.intp]:
-    """A number for each group of a family, in a row, equal where groups have one size on every axis."""
+    """A number for each group of a marginal, in a row, equal where groups have one size on every axis."""
     numbers = np.zeros(1, dtype=np.intp)
     for axis, level in zip(domain.axes, family, strict=True):
         if axis.groups(level) > 1:
@@ -456,23 +404,23 @@ def kinds_of_groups(domain: Domain, family: Family) -> NDArray[np.intp]:
 
 
 def not_determined(domain: Domain, family: Family, measured: Iterable[Family]) -> NotDetermined:
-    """The refusal of sums that do not follow from the measured ones."""
+    """The error for sums of a marginal that the measured sums do not determine."""
     name = domain.family_name(family)
     names = [repr(domain.family_name(known)) for known in measured]
     more = [f"and {len(names) - _NAMED} more"] if len(names) > _NAMED else []
     return NotDetermined(
-        "the measured families must determine the answer",
+        "the measured tables must determine the answer",
         came=f"sums over {name!r}" if name else "the total",
         where=", ".join([*names[:_NAMED], *more]) + " measured",
-        remedy=f"Give a share of the level to {name!r}, or to a finer family, or ask for a coarser sum.",
+        remedy=f"Measure {name!r} or a finer table with a share of the budget, or ask for a coarser sum.",
     )
 
 
 def not_cleanable() -> Unsupported:
-    """The refusal of clean tables where marginal tables of a vast domain, differences or listed rows are measured."""
-    remedy = 'Plan with method="independent", over a domain that can be laid out.'
+    """The error for clean tables of a vast domain, or where differences or listed rows are measured."""
+    remedy = 'Plan with method="independent", over a smaller domain.'
     came = "listed rows, differences or a vast domain"
-    return Unsupported("clean tables must be of groups and hat functions", came=came, remedy=remedy)
+    return Unsupported("clean tables need measured groups or hat functions", came=came, remedy=remedy)
 
 
 def _outer(vectors: Sequence[NDArray[Any]]) -> NDArray[Any]:

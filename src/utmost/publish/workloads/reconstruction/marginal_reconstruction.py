@@ -1,14 +1,15 @@
-r"""Estimates of every other sum from noisy marginal tables: least squares by the spaces in them, never over the domain.
+"""Estimates of all sums from noisy marginals of a vast domain: least squares by residual subspaces.
 
-Every family S that a space T lies in shows the part of the data in T, unbiased: its sums are added up to the levels of
-T, and centred along each axis. With c_ST proportional to the precision of S over its number of sums, and together 1,
+Every marginal S that a space T lies in gives an unbiased estimate of the data's part in T: its sums are added up to the
+levels of T, and centred along each axis. With c_ST proportional to the precision of S over its number of sums, and with
+sum 1,
 
-    part in T = sum over S of c_ST (what S shows of T),
+    part in T = sum over S of c_ST (estimate of the part in T from S),
 
 and an answer is the sum of its parts. This is least squares (`Reconstruction` has the same numbers). The c_ST are
-rounded to whole multiples of 2^-20 that are together 1: so that **every estimate is unbiased exactly**, whatever they
-are, and an integer over 2^20 times the cells of the table. The rounding moves a variance by less than 10^-5 of it, and
-what is stated of an error is the law of just these estimates.
+rounded to multiples of 2^-20 that add up to 1. So **every estimate is exactly unbiased**, and an integer over 2^20
+times the cells of the table. The rounding changes a variance by less than 10^-5 of it; stated errors are those of the
+rounded estimates.
 
 Source: proofs/theory/marginals.md; [nelder1965].
 """
@@ -35,7 +36,7 @@ from utmost.publish.workloads.reconstruction.least_squares import (
 )
 from utmost.tables.axes.domain import Domain, Family
 
-_BITS = 20  # what documents are read by: never another number
+_BITS = 20  # never change it: published estimates depend on it
 _FITS = 1 << 62
 
 _Key = tuple[tuple[Fraction, ...], ...]
@@ -43,21 +44,11 @@ _Key = tuple[tuple[Fraction, ...], ...]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MarginalReconstruction:
-    """`Reconstruction` where marginal tables of a domain of any size are measured, or differences of two values.
+    """`Reconstruction` where marginals of a vast domain, or differences of two values, are measured."""
 
-    Args:
-        domain: the domain.
-        weights: Positive integer for each measured family, proportional to the precision of its sums.
-
-    Raises:
-        OutOfRange: for no family, weights that are not positive integers, and too many families.
-        Unsupported: for a measured level whose groups differ in size.
-
-    Cost: a table takes its cells times 2^columns; the first, what all measured tables have in common, too.
-    """
-
+    # A table costs its cells times 2^columns; the first also the spaces that measured tables have in common.
     domain: Domain
-    weights: Mapping[Family, int]
+    weights: Mapping[Family, int]  # a positive integer for each marginal, proportional to the precision of its sums
     _spaces: MarginalSpaces = field(init=False, repr=False)
     _common: dict[MarginalSpace, NDArray[Any]] = field(init=False, repr=False)
     _measured: list[Any] = field(init=False, repr=False)
@@ -72,15 +63,7 @@ class MarginalReconstruction:
         return MarginalReconstruction, (self.domain, dict(self.weights))
 
     def estimates(self, measured: Mapping[Family, NDArray[Any]], family: Family) -> tuple[NDArray[Any], int]:
-        """Least squares of all sums over a family, see `Reconstruction.estimates`; the sums in a row.
-
-        >>> domain = Domain(sex=["men", "women"], age=range(3))
-        >>> reconstruction = MarginalReconstruction(domain, {(0, 1): 1, (-1, 0): 1, (1, 0): 1})
-        >>> tables = {(0, 1): np.array([7, 4]), (-1, 0): np.array([3, 0, 0]), (1, 0): np.array([5, 4, 2])}
-        >>> sums, divisor = reconstruction.estimates(tables, (0, 0))
-        >>> (sums / divisor).tolist()
-        [4.0, 2.0, 1.0, 1.0, 2.0, 1.0]
-        """
+        """The estimates of all sums of a marginal, in a row: integers, and their divisor."""
         self.check_family_determined(family)
         axes = self._spaces.base(family)
         shape = tuple(self._groups(axis, level) for axis, level in axes)
@@ -88,14 +71,14 @@ class MarginalReconstruction:
         for space in self._spaces.below(axes):
             part, largest = self._part(measured, space)
             times = math.prod(self._groups(axis, level + 1) for axis, level in _levels(axes, space, self._all))
-            # A bound on every sum, from the parts: int64 wherever it surely fits, Python's integers else.
+            # An upper bound on every sum: int64 if it fits, else Python's integers.
             bound += largest * times
             parts.append((part, times, dict(space)))
         total = np.zeros(shape, dtype=np.int64 if bound < _FITS else object)
         for part, times, levels in parts:
             spread: NDArray[Any] = part.astype(total.dtype) * times
             for at, (axis, level) in enumerate(axes):
-                # Where the space does not tell the values of an axis apart, its part is the same for all of them.
+                # Along an axis that the space averages out, its part is the same for all values.
                 if axis not in levels:
                     spread = np.expand_dims(spread, at)
                 elif levels[axis] > level:
@@ -104,7 +87,6 @@ class MarginalReconstruction:
         return self._regrouped(total, axes, family).ravel(), math.prod(shape) << _BITS
 
     def value(self, measured: Mapping[Family, NDArray[Any]], form: ProductForm) -> Fraction:
-        """Least squares of one answer."""
         self.check_determined(form)
         means, total = _Means.of(self._spaces, form), Fraction(0)
         for space in means.spaces:
@@ -116,21 +98,18 @@ class MarginalReconstruction:
         return total / (form.denominator << _BITS)
 
     def check_family_determined(self, family: Family) -> None:
-        """Check that the measured sums determine every sum over a family."""
         if any(space not in self._spaces.covers for space in self._spaces.below(self._spaces.base(family))):
             raise not_determined(self.domain, family, self.weights)
 
     def check_determined(self, form: ProductForm) -> None:
-        """Check that the measured sums determine an answer."""
         if any(space not in self._spaces.covers for space in _Means.of(self._spaces, form).spaces):
             raise not_determined(self.domain, form.family, self.weights)
 
     def kinds(self, family: Family) -> NDArray[np.intp]:
-        """A number for each group of a family, equal where groups have one size on every axis: errors have one law."""
+        """A number for each group, equal where groups have one size on every axis."""
         return kinds_of_groups(self.domain, family)
 
     def terms(self, *forms: ProductForm) -> dict[Family, dict[tuple[Fraction, ...], int]]:
-        """The answers as sums of the measured families' noises, see `Reconstruction.terms`."""
         means = [_Means.of(self._spaces, form) for form in forms]
         by_family: dict[int, list[tuple[MarginalSpace, int]]] = {}
         for space in dict.fromkeys(space for of in means for space in of.spaces):
@@ -147,18 +126,17 @@ class MarginalReconstruction:
         return terms
 
     def on_cells(self, measured: Mapping[Family, NDArray[Any]]) -> NoReturn:
-        """Refused: clean tables are not made of these."""
         raise not_cleanable()
 
     def _groups(self, axis: int, level: int) -> int:
         return self._spaces.chains[axis].groups[level]
 
     def _all(self, axis: int) -> int:
-        """The place behind the levels of an axis."""
+        """The index behind the levels of an axis, for all its values."""
         return len(self._spaces.chains[axis].levels) - 1
 
     def _shares(self, space: MarginalSpace) -> dict[int, int]:
-        """The c_ST times 2^20 of the families that a space lies in: integers that add up to 2^20, without zeros."""
+        """c_ST * 2^20 of the marginals that a space lies in: positive integers with sum 2^20."""
         places = self._spaces.covers[space]
         common = math.lcm(*(self._spaces.sums[place] for place in places))
         families = self._spaces.families
@@ -166,14 +144,13 @@ class MarginalReconstruction:
         whole = sum(parts)
         shares = [(part << _BITS) // whole for part in parts]
         largest = max(range(len(parts)), key=parts.__getitem__)
-        # What rounding left over goes to the largest: shares that are together 1 are what makes estimates unbiased.
+        # The rest of the rounding goes to the largest: estimates are unbiased because the shares add up to 1.
         shares[largest] += (1 << _BITS) - sum(shares)
         return {place: share for place, share in zip(places, shares, strict=True) if share}
 
     def _part(self, measured: Mapping[Family, NDArray[Any]], space: MarginalSpace) -> tuple[NDArray[Any], int]:
-        """The part in a space times 2^20 and, along each axis, how many groups a coarser one holds; and its largest
-        size. What several tables have in common is kept for the next table."""
-        # Parts of another release are not those of this one: they are known by the very tables.
+        """The part in a space times 2^20 and the ratios of group numbers on its axes; and its largest size."""
+        # Cached parts of several tables are valid for these measured sums only.
         if self._measured[0] is not measured:
             self._measured[0] = measured
             self._common.clear()
@@ -209,13 +186,13 @@ class MarginalReconstruction:
     def _shown(
         self, measured: Mapping[Family, NDArray[Any]], place: int, levels: Mapping[int, int]
     ) -> tuple[NDArray[Any], tuple[int, ...]]:
-        """The sums of a family added up to the levels of a space, and on which axes they are differences."""
+        """A marginal's sums added up to the levels of a space, and the axes on which they are differences."""
         axes = self._spaces.measured_axes[place]
         shape = [1 if level is None else self._groups(axis, level) for axis, level in axes]
         sums = measured[self._spaces.families[place]].reshape(shape)
         left_out = tuple(at for at, (axis, _) in enumerate(axes) if axis not in levels)
         rest = [(axis, level) for axis, level in axes if axis in levels]
-        # Axes that are left out are added up first, so that what is reshaped is small.
+        # Axes outside the space are added up first, so that the reshaped array is small.
         sums = sums.sum(axis=left_out) if left_out else sums
         for at, (axis, level) in enumerate(rest):
             if level is not None and levels[axis] > level:
@@ -224,7 +201,7 @@ class MarginalReconstruction:
         return np.asarray(sums), tuple(axis for axis, level in rest if level is None)
 
     def _regrouped(self, total: NDArray[Any], axes: Sequence[tuple[int, int]], family: Family) -> NDArray[Any]:
-        """Sums over the groups of a level that is not even, from those of the one below."""
+        """Sums over the groups of an uneven level, from sums of the even level below."""
         for at, (axis, place) in enumerate(axes):
             chain, of = self._spaces.chains[axis], self.domain.axes[axis]
             if chain.levels[place] != family[axis] and of.groups(family[axis]) < chain.groups[place]:
@@ -235,19 +212,13 @@ class MarginalReconstruction:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Means:
-    """The parts of an answer in each space: along an axis, the means of its factors over the groups of each even level.
-
-    Attributes:
-        form: the answer.
-        sums: Sums of the factors over the groups of each level, for the axes on which not all factors are 1.
-        all_of: Mean of all factors on each of these axes.
-        spaces: the spaces in which it lies.
-    """
+    """The parts of a form in each space."""
 
     form: ProductForm
+    # for each axis with other factors than 1, the factors' sums over the groups of each even level
     sums: Mapping[int, list[NDArray[Any]]]
-    all_of: Mapping[int, Fraction]
-    spaces: Sequence[MarginalSpace]
+    all_of: Mapping[int, Fraction]  # for each of these axes, the mean of all factors
+    spaces: Sequence[MarginalSpace]  # the spaces that are not orthogonal to the form
 
     @classmethod
     def of(cls, spaces: MarginalSpaces, form: ProductForm) -> "_Means":
@@ -281,7 +252,7 @@ def _terms(
     means: Sequence[_Means],
     classes: Sequence[Mapping[_Key, int]],
 ) -> dict[tuple[Fraction, ...], int]:
-    """The coefficients with which the sums of one family enter the answers, and how many sums have each."""
+    """The coefficients of one marginal's sums in the forms, and the number of sums with each."""
     outside = [of.others(tuple((axis, 0) for axis, _ in axes)) / (of.form.denominator << _BITS) for of in means]
     levels = [[dict(space).get(axis, -1) for axis, _ in axes] for space, _ in shared]
     counted: dict[tuple[Fraction, ...], int] = {}
@@ -300,8 +271,8 @@ def _terms(
 
 
 def _classes(spaces: MarginalSpaces, means: Sequence[_Means], axis: int, level: int | None) -> dict[_Key, int]:
-    """The groups of a family's level that no answer tells apart: by the level of a space, and behind them for all of
-    the axis, what a sum over such a group counts with in each answer; and how many groups there are."""
+    """The groups of a level in classes with equal coefficients in every form, and the size of each class."""
+    # A key has for each form the coefficients by the level of a space, then the coefficient of all values of the axis.
     chain, size = spaces.chains[axis], spaces.domain.axes[axis].size
     groups = 1 if level is None else chain.groups[level]
     rows = []
@@ -325,21 +296,21 @@ def _classes(spaces: MarginalSpaces, means: Sequence[_Means], axis: int, level: 
 
 
 def _tells_apart(sums: Sequence[NDArray[Any]], at: int) -> bool:
-    """Whether the means of some groups differ from that of the coarser group that they lie in."""
+    """Whether the mean of some group differs from the mean of the next coarser group around it."""
     fine, coarse = sums[at], sums[at + 1] if at + 1 < len(sums) else sums[at].sum(keepdims=True)
     ratio = len(fine) // len(coarse)
     return bool((fine * ratio != np.repeat(coarse, ratio)).any())
 
 
 def _levels(axes: Sequence[tuple[int, int]], space: MarginalSpace, last: Any) -> Iterator[tuple[int, int]]:
-    """The level of a space on each axis; the last one where it averages the axis out."""
+    """The level of a space on each axis; ``last`` where the space averages the axis out."""
     inside = dict(space)
     for axis, _ in axes:
         yield axis, inside.get(axis, last(axis))
 
 
 def _centred(values: NDArray[Any], at: int, groups: int, coarser: int) -> NDArray[Any]:
-    """Along an axis, the values times the groups in a coarser one, less the sum over that."""
+    """Along an axis, the values times the number of groups in a coarser group, minus the coarser group's sum."""
     ratio = groups // coarser
     shape = (*values.shape[:at], coarser, ratio, *values.shape[at + 1 :])
     blocks = values.reshape(shape)

@@ -1,13 +1,13 @@
-"""The table of numbers >= 0 that comes nearest to noisy sums and keeps to public facts: least squares.
+"""The table of numbers >= 0 nearest to noisy sums for which public facts hold: least squares.
 
-Minimise f(x) = 1/2 sum_S q_S |A_S x - y_S|^2 over x >= 0. Accelerated projected gradients, begun again whenever the
-momentum points uphill [beck2009, odonoghue2015], guess which cells are zero; conjugate gradients solve for the others,
-and the signs found correct the guess. Bounds of single cells are bounds of the variables. Sums that are held between
-bounds B x in [l, u] are paid for by an augmented Lagrangian [hestenes1969], whose multipliers are moved until
-they hold. How near the end is to the least is certified by the gradient and the multipliers there.
+Minimise f(x) = 1/2 sum_S q_S |A_S x - y_S|^2 over x >= 0. Accelerated projected gradients, restarted when the momentum
+points uphill [beck2009, odonoghue2015], guess which cells are zero. Conjugate gradients solve for the other cells, and
+the signs of the solution correct the guess. Bounds of single cells are bounds of the variables. Sums with bounds,
+B x in [l, u], are handled by an augmented Lagrangian [hestenes1969], whose multipliers are updated until the bounds
+hold. The gradient and the multipliers at the end certify the distance to the minimum.
 
-Measured sums that leave the cells open, such as overlapping marginals, have many least tables. One of them is the limit
-of proximal steps [rockafellar1976]: each is the least f that stays near to the table before.
+Measured sums that do not determine the cells, such as overlapping marginals, have many tables of least f. The chosen
+one is the limit of proximal steps [rockafellar1976]: each minimises f plus the squared distance to the table before.
 """
 
 import math
@@ -33,31 +33,24 @@ from utmost.tables.axes.domain import Domain, Family
 
 _ROUNDS, _STEPS = 200, 60
 _GUESSES, _FACE_STEPS, _EXACT = 30, 200, 1e-26
-_FEW = 10_000  # cells up to which facts are sooner checked than tried
-_HOLDS, _SOON = 30, 6  # times that the multipliers of facts are moved, and how many are few
-_FAR = 1e8  # from where on the sums that are public may be too far off for the tolerance
-_DIGITS = 1 << 53  # below it every integer is a float
-_STIFF, _STIFFER = 10.0, 10.0  # what a held sum costs beside the largest curvature, and how that grows
-_NEAR, _PROXIMAL, _STILL = 1e-2, 300, 1e-3  # the curvature of nearness, the number of steps, tolerances that are none
+_FEW = 10_000  # for fewer cells, facts are checked before the search
+_HOLDS, _SOON = 30, 6  # the most updates of multipliers; updates before the facts are checked
+_FAR = 1e8  # farther public sums may be out of reach of the tolerance
+_DIGITS = 1 << 53  # all smaller integers are exact floats
+_STIFF, _STIFFER = 10.0, 10.0  # penalty of a bounded sum over the largest curvature, and its growth
+_NEAR, _PROXIMAL, _STILL = 1e-2, 300, 1e-3  # proximal steps: curvature, number, and tolerance
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NonNegative:
-    """The least squares over x >= 0, as whole numbers and what is left, and how far they may be from the least.
+    """A solution of least squares over x >= 0, as integers and remainders, and its distance to the minimum."""
 
-    Attributes:
-        whole, rest: the solution is their sum; the first are integers of any size, so that no digit is lost.
-        objective: f there, with the weights as they are.
-        gap: Distance of f above the least at most: certified by the gradient, up to rounding of floats.
-        residual: the largest |x - max(x - gradient/curvature, 0)| with the least curvature: 0 at the least f alone.
-        multipliers: Pull of each sum at its cells, for each public family of sums of several cells.
-    """
-
-    whole: NDArray[Any]
+    whole: NDArray[Any]  # the solution is whole + rest; integers of any size, so that no digit is lost
     rest: Floats
-    objective: float
-    gap: float
-    residual: float
+    objective: float  # f
+    gap: float  # an upper bound on f minus the minimum, by the gradient, up to rounding errors
+    residual: float  # the largest |x - max(x - gradient / least curvature, 0)|: 0 only at the minimum
+    # for each public marginal of sums of several cells, the multiplier of each sum
     multipliers: Mapping[Family, Floats] = field(default_factory=dict)
 
 
@@ -67,33 +60,13 @@ def nonnegative_least_squares(
     tolerance: float = 1e-6,
     facts: PublicFacts | None = None,
 ) -> NonNegative:
-    """The x >= 0 that come nearest to the measured sums, each family at its weight, and of which public facts hold.
-
-    Args:
-        reconstruction: the domain and the weights.
-        measured: Noisy sums of each measured family.
-        tolerance: Tolerance of the residual, and of the sums that are public, in units of a cell.
-        facts: Public facts on some sums.
-
-    Raises:
-        Infeasible: for facts that hold of no table.
-        OutOfRange: for facts farther from the released sums than floats have digits.
-        SolverFailed: where the tolerance was not reached. Never for one tree of sums without facts: where floats have
-            not the digits for it, its least is found in rationals.
-
-    Cost: some hundred passes over the cells and the families; some times that with facts.
-
-    >>> from utmost.publish.workloads.reconstruction.least_squares import Reconstruction
-    >>> reconstruction = Reconstruction(Domain(sex=["men", "women"]), {(0,): 1, (1,): 1})
-    >>> nearest = nonnegative_least_squares(reconstruction, {(0,): np.array([7, -2]), (1,): np.array([4])})
-    >>> (nearest.whole + nearest.rest).round(6).tolist()
-    [5.5, 0.0]
-    """
+    """The x >= 0 nearest to the measured sums for which the facts hold, within a tolerance in cells."""
+    # Some hundred passes over the cells and the marginals; several times that with facts.
     domain = reconstruction.domain
     if not reconstruction.curvatures[0]:
         return _one_of_many(reconstruction, measured, tolerance, facts)
     whole, start = _rounded_estimates(reconstruction, measured)
-    # Sums and differences of two columns come rotated back into sums of cells, in floats.
+    # Sums and differences of two columns arrive as sums of cells, in floats.
     are_whole = all(sums.dtype.kind != "f" for sums in measured.values())
     apart = minus if are_whole else np.subtract
     far = {family: apart(sums, domain.sums(whole, family)) for family, sums in measured.items()}
@@ -115,9 +88,9 @@ def nonnegative_least_squares(
             raise
         raise OutOfRange(
             f"public facts must lie within {_FAR:.0e} of the released sums, in steps of an amount",
-            came="one farther off, beyond the digits of floats",
+            came="a fact farther off, beyond the digits of floats",
             where="given",
-            remedy="Compare it with the released sum; where amounts are that large, count them in larger steps.",
+            remedy="Compare the fact with the released sum; if amounts are so large, count them in larger steps.",
         ) from None
     gradient = program.gradient(rest)
     scale = program.largest
@@ -133,12 +106,12 @@ def nonnegative_least_squares(
 def _one_of_many(
     reconstruction: SumSquares, measured: Mapping[Family, NDArray[Any]], tolerance: float, facts: PublicFacts | None
 ) -> NonNegative:
-    """One of the tables that come nearest, where the measured sums leave the cells open."""
+    """One of the tables nearest to the measured sums, where these do not determine the cells."""
     domain = reconstruction.domain
     if facts is not None:
         check_feasible(facts)
     whole, rest = np.zeros(domain.shape, dtype=np.int64), np.zeros(domain.shape)
-    for _ in range(2):  # once more from whole numbers: what is left is small, and floats have all their digits for it
+    for _ in range(2):  # again from integers: the remainders are small, so that floats have enough digits
         floor = np.floor(rest)
         whole, rest = whole + floor.astype(np.int64), rest - floor
         left = {family: minus(sums, domain.sums(whole, family)) for family, sums in measured.items()}
@@ -159,7 +132,7 @@ def _one_of_many(
 
 
 def _of_a_tree(reconstruction: SumSquares, measured: Mapping[Family, NDArray[Any]]) -> NonNegative:
-    """The least itself, where floats have too few digits for the tolerance."""
+    """The exact minimum for sums of one axis, where floats have too few digits for the tolerance."""
     domain, weights = reconstruction.domain, reconstruction.weights
     cells = nearest_of_tree(UnequalTree.of(domain), weights, measured)
     squares = Fraction(0)
@@ -174,7 +147,7 @@ def _of_a_tree(reconstruction: SumSquares, measured: Mapping[Family, NDArray[Any
 def _at_their_ends(
     whole: NDArray[Any], program: "_Squares", rest: Floats, facts: PublicFacts | None
 ) -> tuple[NDArray[Any], Floats]:
-    """The cells, of which those that ended at a bound are it: the float of a bound less a large number is beside it."""
+    """The cells, where those that ended at a bound are exactly at the bound, without rounding errors."""
     low, high = (0, inf) if facts is None else facts.ends
     lowest, highest = rest <= program.lower, rest >= program.upper
     whole = np.where(lowest, low, np.where(highest, high, whole.astype(object)))
@@ -184,14 +157,14 @@ def _at_their_ends(
 def _rounded_estimates(
     reconstruction: SumSquares, measured: Mapping[Family, NDArray[Any]]
 ) -> tuple[NDArray[Any], Floats]:
-    """The estimates of the cells as whole numbers >= 0, and what is left of each."""
+    """The estimates of the cells as integers >= 0, and their remainders in floats."""
     finest = reconstruction.domain.finest
     estimates = reconstruction.floats(measured, finest)
     whole: NDArray[Any] = np.maximum(np.rint(estimates), 0.0)
-    # Whole numbers first: what is left is small, and floats have all their digits for it.
+    # Integers first: the remainders are small, so that floats have enough digits.
     if whole.max(initial=0) * whole.size < 2.0**62:
         return whole.astype(np.int64), estimates - whole
-    # The last digit of a float may be a million cells here, so the exact estimates are rounded.
+    # The last digit of a float may be worth a million cells: round the exact estimates.
     sums, divisor = reconstruction.estimates(measured, finest)
     exactly = [Fraction(number) / divisor for number in sums.ravel().tolist()]
     near = [max(0, round(number)) for number in exactly]
@@ -201,47 +174,42 @@ def _rounded_estimates(
 
 @dataclass(slots=True, eq=False)
 class _Held:
-    """One family of sums that are held in [lower, upper]: half of ``stiffness`` times the squared distance of B x + m.
-
-    Attributes:
-        stiffness: Cost of a unit off.
-        multipliers: m, of each sum; stiffness times m is the multiplier of the constraint.
-    """
+    """Sums of one marginal with bounds; penalty stiffness/2 * (distance of B x + multipliers to the bounds)^2."""
 
     domain: Domain
     family: Family
     lower: Floats
     upper: Floats
     stiffness: float
-    multipliers: Floats
+    multipliers: Floats  # over the stiffness
     worst: float = inf
 
     def outside(self, x: Floats) -> Floats:
-        """How far each sum, with its multiplier, lies outside."""
+        """The distance of each sum plus its multiplier to the bounds, with its sign."""
         moved = self.domain.sums(x, self.family) + self.multipliers
         return np.asarray(moved - np.clip(moved, self.lower, self.upper))
 
     def off(self, x: Floats) -> float:
-        """How far a sum lies outside at most."""
+        """The largest distance of a sum to its bounds."""
         sums = self.domain.sums(x, self.family)
         return float(np.abs(sums - np.clip(sums, self.lower, self.upper)).max())
 
     def slope(self, x: Floats) -> Floats:
-        """The gradient of the cost."""
+        """The gradient of the penalty."""
         return np.asarray(self.domain.spread(self.stiffness * self.outside(x), self.family))
 
     def move(self, x: Floats, tolerance: float) -> None:
-        """Take what is outside as the multipliers; where that brought little, make it cost more."""
-        # The next turn begins where this one pays exactly: multipliers are what a sum would have to be moved by.
+        """Update the multipliers; increase the stiffness where the distances fell little."""
+        # The new multipliers have the gradient that the penalty has now.
         self.multipliers, now = self.outside(x), self.off(x)
         if now > max(tolerance, self.worst / 4):
             self.stiffness *= _STIFFER
-            # What a sum costs is stiffness times multiplier, which stays.
+            # The gradient is stiffness * multiplier, and must not change.
             self.multipliers /= _STIFFER
         self.worst = min(now, self.worst)
 
     def gap(self, x: Floats) -> float:
-        """The gap that the multipliers leave: each of them times the distance of its sum from the bound."""
+        """The duality gap of the multipliers: the sum of multiplier * distance of the sum to its bound."""
         outside, sums = self.outside(x), self.domain.sums(x, self.family)
         bound = np.where(outside > 0, self.upper, self.lower)
         return float((self.stiffness * outside * np.where(outside == 0, 0, bound - sums)).sum())
@@ -249,11 +217,9 @@ class _Held:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Squares:
-    """f over lower <= x <= upper, divided by its largest curvature; ``least`` is its least curvature.
+    """f over lower <= x <= upper, divided by the largest curvature; ``least`` is the least curvature."""
 
-    What is followed is f and the cost of the sums that are held, to which belong `gradient` and `merit`.
-    """
-
+    # `objective` is f; `merit` and `gradient` include the penalties of sums with bounds.
     domain: Domain
     weights: Mapping[Family, float]
     sums: Mapping[Family, Floats]
@@ -286,10 +252,8 @@ class _Squares:
         return cls(domain, weights, sums, pull, lower, upper, largest, least / largest, held)
 
     def proximal(self, x: Floats, tolerance: float) -> Floats:
-        """One of the least: each step is the least f and nearness to the step before, until nothing moves.
-
-        Held sums cost many times the largest curvature, so that fewer digits are left.
-        """
+        """One of the tables of least f, by proximal steps until no cell moves."""
+        # Penalties of bounded sums are many times the largest curvature, which costs digits.
         finest, tolerance = self.domain.finest, tolerance if self.holds else tolerance * _NEAR
         for _ in range(_PROXIMAL):
             near = replace(
@@ -306,7 +270,7 @@ class _Squares:
         return x
 
     def curved(self, x: Floats) -> Floats:
-        """The second derivative times x."""
+        """The Hessian of f times x."""
         bent = np.zeros_like(x)
         for family, weight in self.weights.items():
             bent += weight * _averaged(self.domain, x, family)
@@ -319,7 +283,7 @@ class _Squares:
         return slope
 
     def merit(self, x: Floats) -> float:
-        """f, and what the held sums cost."""
+        """f plus the penalties of sums with bounds."""
         return self.objective(x) + sum(hold.stiffness / 2 * float((hold.outside(x) ** 2).sum()) for hold in self.holds)
 
     def within(self, x: Floats) -> Floats:
@@ -333,26 +297,20 @@ class _Squares:
         return squares
 
     def residual(self, x: Floats, gradient: Floats) -> float:
-        """The largest |x - (x - gradient/least, moved into its bounds)|, 0 at the least alone."""
+        """The largest |x - (x - gradient/least, clipped to its bounds)|: 0 only at the minimum."""
         return float(np.abs(x - self.within(x - gradient / self.least)).max())
 
     def gap(self, x: Floats, gradient: Floats) -> float:
-        """A bound on f(x) - least f: f is never below its tangent plus ``least``/2 times the squared distance.
-
-        The gradient has the multipliers of the held sums in it: what they leave open is added.
-        """
+        """An upper bound on f(x) minus the minimum, by strong convexity and the multipliers."""
         step = self.within(x - gradient / self.least) - x
         left_open = sum(hold.gap(x) for hold in self.holds)
-        # Strong convexity: f lies above a parabola of the least curvature, whose least is worked out here.
+        # Strong convexity: f lies above a parabola of the least curvature, whose minimum is computed here.
         return max(0.0, left_open - float((gradient * step + self.least / 2 * step * step).sum()))
 
     def held(self, x: Floats, tolerance: float, check: Callable[[], None]) -> Floats:
-        """The least f where the held sums are within their bounds: minimise, and move the multipliers, in turns.
-
-        Where that takes long, it is checked that there is such an x at all.
-        """
+        """The minimum of f with all sums within bounds: minimise, then update the multipliers, repeatedly."""
         for turn in range(_HOLDS):
-            # Facts that contradict each other are never reached: ask, before the turns are spent.
+            # Contradictory facts never hold: check them before more turns.
             if turn == _SOON:
                 check()
             try:
@@ -364,10 +322,10 @@ class _Squares:
                 return x
             for hold in self.holds:
                 hold.move(x, tolerance)
-        raise SolverFailed("public facts must be reached", came=f"sums off by more than {tolerance}", where="clean")
+        raise SolverFailed("public facts must hold", came=f"sums off by more than {tolerance}", where="clean")
 
     def minimised(self, x: Floats, tolerance: float) -> Floats:
-        """Rounds of projected gradients, each followed by guesses which cells are zero, until nothing moves."""
+        """Rounds of projected gradients and of guesses which cells are zero, until the residual is small."""
         for _ in range(_ROUNDS):
             x = self._accelerated(x)
             x = self._guessed(x, tolerance)
@@ -383,7 +341,7 @@ class _Squares:
         ahead, momentum = x, 1.0
         for _ in range(_STEPS):
             step = self.within(ahead - self.gradient(ahead) / steep)
-            # The momentum points uphill: begun again from here, without it.
+            # The momentum points uphill: restart without it.
             if float(((ahead - step) * (step - x)).sum()) > 0:
                 ahead, momentum = step, 1.0
             else:
@@ -393,19 +351,17 @@ class _Squares:
         return x
 
     def _guessed(self, x: Floats, tolerance: float) -> Floats:
-        """Guess which cells are at their bounds, solve for the others, and let signs make the next guess.
-
-        Where a guess repeats itself its solution is the least f. Nothing proves that this ends; so the best of the
-        solutions, moved to its bounds, is only the next start unless its residual is small.
-        """
+        """Guess which cells are at their bounds, solve for the others, and correct the guess by the signs."""
+        # A guess that the next one repeats has the minimum as its solution. Nothing proves that this ends: unless a
+        # residual is small, the best solution, clipped to its bounds, is only the next start.
         best, least = x, self.merit(x)
         side, known = self._side(x, self.gradient(x)), set[bytes]()
         for _ in range(_GUESSES):
             x = np.where(side < 0, self.lower, np.where(side > 0, self.upper, x))
             free, broken = side == 0, self._broken(x)
             guess = b"".join(signs.tobytes() for signs in (side, *broken))
-            # A guess that comes back would come back for ever.
-            if guess in known:  # round in circles
+            # A repeated guess would repeat for ever.
+            if guess in known:
                 break
             known.add(guess)
             x = self._solved(x, free)
@@ -422,19 +378,16 @@ class _Squares:
         return best
 
     def _broken(self, x: Floats) -> list[NDArray[np.bool_]]:
-        """Which held sums cost something."""
+        """The sums with a penalty."""
         return [hold.outside(x) != 0 for hold in self.holds]
 
     def _side(self, x: Floats, gradient: Floats) -> NDArray[np.int8]:
-        """Say of each cell whether it stays at its lower bound (-1), at its upper one (1), or is free (0)."""
+        """For each cell -1 if it stays at its lower bound, 1 at its upper bound, 0 if it is free."""
         at_lower, at_upper = (x <= self.lower) & (gradient >= 0), (x >= self.upper) & (gradient <= 0)
         return np.where(at_lower, -1, np.where(at_upper, 1, 0)).astype(np.int8)
 
     def _solved(self, x: Floats, free: NDArray[np.bool_]) -> Floats:
-        """The least f over the free cells, the others as they are, by conjugate gradients.
-
-        Which held sums are outside is taken to stay as it is.
-        """
+        """The minimum over the free cells by conjugate gradients, with the same sums outside their bounds."""
         strict = [
             (hold.family, np.where(broken, hold.stiffness, 0))
             for hold, broken in zip(self.holds, self._broken(x), strict=True)
@@ -442,7 +395,7 @@ class _Squares:
         left = np.where(free, -self.gradient(x), 0.0)
         way, size = left, float((left * left).sum())
         enough = _EXACT * size
-        # Conjugate gradients end in as many steps as there are curvatures; rounding may want as many again.
+        # Conjugate gradients need as many steps as there are curvatures; with rounding errors twice as many.
         for _ in range(min(_FACE_STEPS, 2 * x.size)):
             if size <= enough:
                 break
@@ -458,7 +411,7 @@ class _Squares:
 
 
 def _averaged(domain: Domain, x: Floats, family: Family) -> Floats:
-    """A_S' A_S x, or an array that is broadcast to it."""
+    """A_S' A_S x, or an array that broadcasts to it."""
     if is_hats(family):
         return np.asarray(domain.spread(domain.sums(x, family), family))
     averages = x

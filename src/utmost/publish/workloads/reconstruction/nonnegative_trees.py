@@ -1,8 +1,8 @@
-"""Least squares over x >= 0 from the noisy sums of one tree, in rationals: exact at any size and any weights.
+"""Least squares over x >= 0 from the noisy sums of one axis, in rationals: exact at any size and any weights.
 
-Solve without bounds, put every cell that came out negative to zero, and solve again until none is: that is the least.
-For the second derivative of the squares, the sum over groups v of q_v 1_v 1_v', is an ultrametric matrix, and
-so the inverse of an M-matrix [martinez1994]: raising cells to zero lowers the others and raises gradients alone.
+Solve without bounds, put every negative cell to zero, and solve again until no cell is negative: this is the minimum.
+For the Hessian, the sum over groups v of q_v 1_v 1_v', is an ultrametric matrix, and so the inverse of an M-matrix
+[martinez1994]: raising cells to zero can only lower the other cells and raise gradients.
 """
 
 from collections.abc import Mapping
@@ -20,20 +20,8 @@ from utmost.tables.axes.domain import Family
 def nearest_of_tree(
     tree: UnequalTree, weights: Mapping[Family, int], measured: Mapping[Family, NDArray[Any]]
 ) -> list[Fraction]:
-    """The x >= 0 at which the sum of q_v (x_v - y_v)^2 over the measured groups v of a tree is least.
-
-    Args:
-        tree: Tree of the domain's axis.
-        weights: q of each measured level, positive integers; some measured level must have as many groups as cells.
-        measured: y of each of them.
-
-    Cost: some turns, at most one for each cell, of a few rationals for each group.
-
-    >>> from utmost.workloads import Domain
-    >>> tree = UnequalTree.of(Domain(sex=["men", "women"]))
-    >>> nearest_of_tree(tree, {(0,): 1, (1,): 1}, {(0,): np.array([7, -2]), (1,): np.array([4])})
-    [Fraction(11, 2), Fraction(0, 1)]
-    """
+    """The x >= 0 that minimises the sum of q_v (x_v - y_v)^2 over the measured groups v of a tree."""
+    # `weights` has q of each measured level, `measured` has y. Some measured level has as many groups as cells.
     sums = {level: _fractions(of_level) for (level,), of_level in measured.items()}
     free = np.array([Fraction(1)] * tree.groups[0], dtype=object)
     while True:
@@ -44,11 +32,9 @@ def nearest_of_tree(
 
 
 def _least(tree: UnequalTree, weights: Mapping[int, Fraction], sums: Mapping[int, Array], free: Array) -> Array:
-    """The least squares over the free cells, the others being zero.
-
-    What lies above a group asks a price p for its sum; the group's sum is then a - c p. Up the tree go a and c, down
-    the prices.
-    """
+    """The least squares over the free cells, with zero in the other cells."""
+    # Let p be the gradient of the terms above a group in its sum. The group's sum is a - c p; a and c are computed up
+    # the tree, p down the tree.
     finest = min(weights)
     reach = [free / weights[finest]]
     at_no_price = [free * sums[finest]]

@@ -1,13 +1,13 @@
-r"""Estimates from products of listed rows: in rationals, unbiased exactly, an axis at a time.
+"""Estimates from products of listed rows: in rationals, exactly unbiased, one axis after another.
 
-Along an axis, with D the weights of the values and w that of the rows H, least squares is
+Along an axis, with the weights D of the values and w of the rows H, least squares is
 
-    x^ = y0 + R (y_H - H y0),        R = D^-1 H' (H D^-1 H' + 1/w)^-1,
+    x^ = y0 + R (y_H - H y0),        R = D^-1 H' (H D^-1 H' + 1/w)^-1.
 
-and y_H - H y0 has the mean zero whatever x is, so that **for any R the estimate is unbiased exactly**. R is rounded to
-binary digits, the same on every machine. Of several axes these estimates are applied one after the other: that is least
-squares where the weights of products are products, which 1/variance is but for the lattice; the weight of a class is
-the sum over the families that take it. Of one axis it is least squares itself.
+y_H - H y0 has mean zero for every x, so that **the estimate is exactly unbiased for every R**. R is rounded to binary
+digits, the same on every machine. With several axes, these estimates are applied one after another. That is least
+squares if the weights of products are products of weights, as 1/variance is up to the lattice. The weight of a class is
+the sum over the marginals that take it. With one axis the estimate is least squares.
 """
 
 import math
@@ -36,28 +36,16 @@ _MOST_COEFFICIENTS = 10**7
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProductReconstruction:
-    """`Reconstruction` where products of listed rows are measured.
+    """`Reconstruction` where products of listed rows are measured [woodbury1950]."""
 
-    Args:
-        rows: Measured rows.
-        weights: Positive integer for each measured family, proportional to the precision of its sums.
-
-    Raises:
-        OutOfRange: for weights of other families, and such that are not positive integers.
-
-    Cost: an estimate takes the values times the rows, axis by axis; the first, the cube of the rows, too.
-    Source: [woodbury1950].
-    """
-
+    # An estimate costs the values times the rows, axis by axis; the first also the cube of the rows.
     rows: ProductRows
-    weights: Mapping[Family, int]
+    weights: Mapping[Family, int]  # a positive integer for each marginal, proportional to the precision of its sums
     _along: tuple["_AxisSquares | _SignedSquares", ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         if set(self.weights) != set(self.rows.shares):
-            raise OutOfRange(
-                "each measured family must have a positive integer for its weight, and no other", came="others"
-            )
+            raise OutOfRange("there must be a weight for each measured marginal, and no other", came="other weights")
         object.__setattr__(self, "weights", read_weights(self.weights))
         along: list[_AxisSquares | _SignedSquares] = []
         for axis, listed in enumerate(self.rows.axes):
@@ -75,25 +63,15 @@ class ProductReconstruction:
 
     @property
     def domain(self) -> Domain:
-        """The domain."""
         return self.rows.domain
 
     @property
     def place(self) -> int:
-        """The axis of the most values."""
+        """The index of the axis with the most values."""
         sizes = self.domain.shape
         return sizes.index(max(sizes, default=0)) if sizes else 0
 
     def estimates(self, measured: Mapping[Family, NDArray[Any]], family: Family) -> tuple[NDArray[Any], int]:
-        """Least squares of all sums over a family, see `Reconstruction.estimates`.
-
-        >>> from utmost.publish.workloads.measuring.product_rows import AxisRows
-        >>> rows = ProductRows(Domain(age=range(3)), (AxisRows(0, np.array([[1, 1, 0]]), 2),))
-        >>> reconstruction = ProductReconstruction(rows, dict.fromkeys(rows.shares, 1))
-        >>> sums, divisor = reconstruction.estimates(rows.sums(np.array([5, 0, 2]), list(rows.shares)), (0,))
-        >>> (sums // divisor).tolist()
-        [5, 0, 2]
-        """
         self.check_family_determined(family)
         estimates, divisor = self.rows.joined(measured), 1
         for place, (axis, squares, level) in enumerate(zip(self.domain.axes, self._along, family, strict=True)):
@@ -103,7 +81,6 @@ class ProductReconstruction:
         return estimates, divisor
 
     def value(self, measured: Mapping[Family, NDArray[Any]], form: ProductForm) -> Fraction:
-        """Least squares of one answer."""
         self.check_determined(form)
         sums, divisor = self.rows.joined(measured), form.denominator
         for coefficients, squares in zip(self._coefficients(form), self._along, strict=True):
@@ -112,22 +89,19 @@ class ProductReconstruction:
         return Fraction(int(sums), divisor)
 
     def check_family_determined(self, family: Family) -> None:
-        """Check that the measured sums determine every sum over a family."""
         if any(level < base for level, base in zip(family, self.rows.base, strict=True)):
             raise not_determined(self.domain, family, [self.rows.base])
 
     def check_determined(self, form: ProductForm) -> None:
-        """Check that the measured sums determine an answer."""
         is_something = all(any(factor.tolist()) for factor in form.factors)
         if is_something and any(level < base for level, base in zip(form.family, self.rows.base, strict=True)):
             raise not_determined(self.domain, form.family, [self.rows.base])
 
     def kinds(self, family: Family) -> NDArray[np.intp]:
-        """A number for each group of a family: each has an error of a law of its own."""
+        """A different number for each group: every group's error has its own distribution."""
         return np.arange(math.prod(self.domain.group_shape(family)), dtype=np.intp)
 
     def terms(self, *forms: ProductForm) -> dict[Family, dict[tuple[Fraction, ...], int]]:
-        """The answers as sums of the measured families' noises, see `Reconstruction.terms`."""
         divisor = math.prod(squares.divisor for squares in self._along)
         below = [form.denominator * divisor for form in forms]
         of_forms = [self._coefficients(form) for form in forms]
@@ -149,19 +123,14 @@ class ProductReconstruction:
         return terms
 
     def on_cells(self, measured: Mapping[Family, NDArray[Any]]) -> NoReturn:
-        """Refused: clean tables are not made of these."""
         raise not_cleanable()
 
     def coefficients(self, family: Family, others: Sequence[int]) -> list[tuple[Family, Floats, int]]:
-        """The coefficients with which the noises enter the sums of a family along its longest axis, as floats; see
-        `HatReconstruction.coefficients`.
-        """
+        """The coefficients of the noise in a marginal's sums along its longest axis, as floats."""
         sums = math.prod(self.domain.group_shape(family))
         if sums * math.prod(listed.entries for listed in self.rows.axes) > _MOST_COEFFICIENTS:
-            remedy = "Ask for single sums by .total, or for a table of fewer cells."
-            raise Unsupported(
-                "the error bars of a table need too many coefficients", came=f"{sums} sums", remedy=remedy
-            )
+            remedy = "Use .total for single sums, or a table of fewer cells."
+            raise Unsupported("a table's margins of error need a smaller table", came=f"{sums} sums", remedy=remedy)
         along, beside = self.place, list(others)
         factors = []
         for place, (axis, squares, level) in enumerate(zip(self.domain.axes, self._along, family, strict=True)):
@@ -171,14 +140,14 @@ class ProductReconstruction:
         for measured in self.weights:
             total = np.ones((1, 1))
             for chosen, factor in zip(self.rows.places(measured), factors, strict=True):
-                # One axis has a row for each sum, the others one row: products are taken row by row.
+                # One axis has a row for each sum, the other axes one row: products are computed row by row.
                 part = factor[:, chosen]
                 total = (total[:, :, None] * part[:, None, :]).reshape(max(len(total), len(part)), -1)
             entering.append((measured, total, 1))
         return entering
 
     def _coefficients(self, form: ProductForm) -> list[NDArray[Any]]:
-        """The coefficients of the measured entries in an answer, for each axis, times 2^shift."""
+        """A form's coefficients in the measured entries of each axis, times 2^shift."""
         coefficients = []
         for axis, squares, factor in zip(self.domain.axes, self._along, form.factors, strict=True):
             coefficients.append(squares.coefficients(factor[axis.group_starts(squares.listed.level)]))
@@ -187,16 +156,10 @@ class ProductReconstruction:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _AxisSquares:
-    """Estimates along one axis.
-
-    Attributes:
-        listed: the rows.
-        gain: R times 2^shift, (values, rows) of Python integers.
-        shift: Number of binary digits of R.
-    """
+    """Estimates along one axis."""
 
     listed: AxisRows
-    gain: Array
+    gain: Array  # R times 2^shift; (values, rows), Python integers
     shift: int
 
     @classmethod
@@ -207,11 +170,11 @@ class _AxisSquares:
             return cls(listed, np.zeros((values, 0), dtype=object), 0)
         *own, of_rows = classes
         least = min(own)
-        # A weight far above the least would be left with few digits: they get as many more as the two are apart.
+        # The inverse of a weight far above the least would keep few digits: add digits by their ratio.
         digits = _DIGITS + max(0, max([*own, of_rows]).bit_length() - least.bit_length())
         inverse = np.zeros(values, dtype=object)
         for places, weight in zip(listed.places, own, strict=False):
-            # Half up, in integers: the same on every machine, and unbiased however it is rounded.
+            # Halves up, in integers: the same on every machine. Any rounding is unbiased.
             inverse[places] = ((least << digits) + weight // 2) // weight
         H = listed.rows.astype(object)
         weighed = H * inverse
@@ -226,17 +189,16 @@ class _AxisSquares:
 
     @property
     def divisor(self) -> int:
-        """The divisor of the estimates."""
         return 1 << self.shift
 
     def coefficients(self, factor: NDArray[Any]) -> NDArray[Any]:
-        """The coefficients of an answer in the values and the rows, times 2^shift."""
+        """A form's coefficients in the values, then the rows, times 2^shift."""
         taken = np.asarray(factor, dtype=object)
         across = taken.dot(self.gain)
         return np.concatenate([taken * (1 << self.shift) - across.dot(self.listed.rows.astype(object)), across])
 
     def estimated(self, measured: NDArray[Any], place: int, starts: NDArray[np.intp]) -> NDArray[Any]:
-        """Estimates of sums of neighbouring values, times 2^shift, from an array with the entries of the axis."""
+        """Estimates of sums of neighbouring values, times 2^shift, from an array of the axis' entries."""
         moved = np.moveaxis(measured, place, 0)
         own, across = moved[: self.listed.values], moved[self.listed.values :]
         groups = np.add.reduceat(own, starts, axis=0) * (1 << self.shift)
@@ -255,20 +217,14 @@ class _AxisSquares:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _SignedSquares:
-    """Estimates along the axis of signed rows.
-
-    Attributes:
-        listed: the rows.
-        gain: the estimates' matrix times the divisor, (values, rows) of Python integers.
-        divisor: Divisor of the estimates.
-    """
+    """Estimates along an axis of signed rows."""
 
     listed: SignedAxis
-    gain: Array
+    gain: Array  # the matrix of the estimates times the divisor; (values, rows), Python integers
     divisor: int
 
     def coefficients(self, factor: NDArray[Any]) -> NDArray[Any]:
-        """The coefficients of an answer in the rows, times the divisor."""
+        """A form's coefficients in the rows, times the divisor."""
         return np.asarray(np.asarray(factor, dtype=object).dot(self.gain))
 
     def estimated(self, measured: NDArray[Any], place: int, starts: NDArray[np.intp]) -> NDArray[Any]:
@@ -284,5 +240,5 @@ class _SignedSquares:
 
 
 def _counted(columns: Sequence[NDArray[Any]]) -> dict[tuple[int, ...], int]:
-    """How often each tuple of coefficients occurs."""
+    """The number of occurrences of each tuple of coefficients."""
     return Counter(zip(*(column.tolist() for column in columns), strict=True))

@@ -1,7 +1,6 @@
-"""Sums that are public: totals and marginals known exactly, bounds, cells that are zero by their definition.
+"""Public facts about sums: totals and marginals known exactly, bounds, cells that are zero by definition.
 
-A clean table is made so that they hold: `nonnegative_squares`. Facts that exclude each other
-are refused: `clashing_facts`.
+They hold for clean tables, see `nonnegative_squares`. Facts that contradict each other are refused by `clashing_facts`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,29 +22,30 @@ from utmost.tables.axes.domain import Domain, Family
 _LARGEST = 10**100
 
 MOST_NAMED = 6
-"""Most facts that a sentence names one by one."""
+"""The most facts that a sentence names one by one."""
 
 CellBounds = tuple[NDArray[Any], NDArray[Any]]
-"""The least and the most that the sum of each group of a family may be; -inf and inf where nothing is known."""
+"""Lower and upper bounds of the sums of a marginal; -inf and inf where nothing is known."""
 
 
 @dataclass(frozen=True, slots=True)
 class Between:
-    """The ends of a public number, each a number or None."""
+    """The bounds of a public number."""
 
     low: Number | None
     high: Number | None
 
 
 def between(low: Number | None = None, high: Number | None = None) -> Between:
-    """Public bounds of a number, for `NoisySums.clean`: both ends are allowed.
+    """Public bounds of a number, for `NoisySums.clean`: low <= number <= high.
 
     Args:
-        low, high: the least and the most that it may be; None where nothing is known.
+        low: Lower bound, or None.
+        high: Upper bound, or None.
 
     Raises:
-        NotANumber: for ends that are no numbers.
-        OutOfRange: where neither is there, or the least is above the most.
+        NotANumber: for a bound that is no number.
+        OutOfRange: if both bounds are None, or low > high.
 
     >>> between(10, 40), between(high=5)
     (Between(low=10, high=40), Between(low=None, high=5))
@@ -53,39 +53,24 @@ def between(low: Number | None = None, high: Number | None = None) -> Between:
     ends = [exact(end, "between") for end in (low, high) if end is not None]
     if not ends or ends != sorted(ends):
         remedy = "Pass between(10, 40), between(low=10) or between(high=40)."
-        raise OutOfRange("bounds must have an end, and the least first", came=(low, high), remedy=remedy)
+        raise OutOfRange("between needs low, high, or both with low <= high", came=(low, high), remedy=remedy)
     return Between(low, high)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PublicFacts:
-    """Public facts on the sums over some groups of a domain.
-
-    Attributes:
-        domain: the domain.
-        bounds: Bounds of the sums of each family of which something is known: integers or infinite, of shape
-            ``domain.group_shape``; of amounts in steps.
-        amount: Amount that is summed, for sums.
-    """
+    """Public bounds of the sums of some marginals of a domain."""
 
     domain: Domain
+    # by marginal; integers or infinite, of shape `domain.group_shape`; for amounts in steps
     bounds: Mapping[Family, CellBounds] = field(repr=False)
-    amount: Amount | None = None
+    amount: Amount | None = None  # the summed amount, or None for counts
 
     @classmethod
     def of_places(
         cls, domain: Domain, rows: Iterable[tuple[Family, int, Any]], amount: Amount | None = None
     ) -> "PublicFacts":
-        """The facts of families, places of groups, and for each a number or what `between` gives.
-
-        Raises:
-            OutOfRange: for a number that is not whole, of amounts no multiple of their step.
-            Infeasible: for two bounds of one sum that exclude each other, and sums below zero.
-
-        >>> domain = Domain(sex=["men", "women"])
-        >>> PublicFacts.of_places(domain, [((1,), 0, 9), ((0,), 1, between(2, 5))]).words
-        'total = 9; sex=women from 2 to 5'
-        """
+        """The facts from (marginal, index of the group, number or `Between`); two facts of one sum both hold."""
         bounds: dict[Family, CellBounds] = {}
         for family, place, value in rows:
             if family not in bounds:
@@ -93,7 +78,7 @@ class PublicFacts:
                 bounds[family] = np.full(size, -inf, dtype=object), np.full(size, inf, dtype=object)
             lower, upper = bounds[family]
             low, high = (value.low, value.high) if isinstance(value, Between) else (value, value)
-            # A sum that is named twice is known by both.
+            # A sum that is named twice has both bounds.
             lower[place] = max(lower[place], -inf if low is None else _whole(low, amount))
             upper[place] = min(upper[place], inf if high is None else _whole(high, amount))
         shaped = {
@@ -106,7 +91,7 @@ class PublicFacts:
         return facts
 
     def fact(self, family: Family, place: int) -> str:
-        """One known sum, in words."""
+        """One fact in words."""
         return next(self._in_words(family, [place]))
 
     def _in_words(self, family: Family, places: Sequence[int]) -> Iterator[str]:
@@ -128,13 +113,13 @@ class PublicFacts:
         return str(steps) if self.amount is None else self.amount.text(steps)
 
     def places(self, family: Family) -> list[int]:
-        """The groups of a family of whose sums something is known."""
+        """The indices of a marginal's groups with a bound."""
         lower, upper = self.bounds[family]
         return np.flatnonzero(((lower != -inf) | (upper != inf)).ravel()).tolist()
 
     @property
     def words(self) -> str:
-        """The facts in one line; of a family of which many sums are known, how many."""
+        """The facts in one line; for a marginal with many facts their number."""
         lines = []
         for family in self.bounds:
             places = self.places(family)
@@ -144,7 +129,7 @@ class PublicFacts:
         return "; ".join(lines)
 
     def facts(self) -> list[dict[str, Any]]:
-        """The facts as JSON values, which `of_facts` reads: for each sum its labels, the least and the most as text."""
+        """JSON values for `of_facts`: for each sum its labels, the lower and the upper bound as text."""
         return [{"family": list(self.domain.level_names(family)), "sums": self._rows(family)} for family in self.bounds]
 
     def _rows(self, family: Family) -> list[list[Any]]:
@@ -159,7 +144,7 @@ class PublicFacts:
     def of_facts(
         cls, domain: Domain, facts: Sequence[Mapping[str, Any]], amount: Amount | None = None
     ) -> "PublicFacts":
-        """The facts that JSON values describe."""
+        """Read the facts that JSON values describe."""
         rows: list[tuple[Family, int, Any]] = []
         try:
             for part in facts:
@@ -168,28 +153,28 @@ class PublicFacts:
                 rows += [(family, place_of[tuple(labels)], Between(low, high)) for labels, low, high in part["sums"]]
         except (LookupError, TypeError, ValueError) as error:
             came = f"{type(error).__name__}: {error}"
-            raise BadTable("public facts must be of sums of the domain", came=came, where="given") from None
+            raise BadTable("public facts must be about sums of the domain", came=came, where="given") from None
         return cls.of_places(domain, rows, amount)
 
     @property
     def ends(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        """The least and the largest that each cell may be: none is above a sum that holds it."""
+        """Lower and upper bounds of each cell; a cell is at most every bounded sum that contains it."""
         lower = np.zeros(self.domain.shape, dtype=object)
         upper = np.full(self.domain.shape, inf, dtype=object)
         for family, (_, highest) in self.bounds.items():
-            # Nothing is negative, so that a cell is at most every sum that it is in.
+            # No cell is negative, so that a cell is at most every sum that contains it.
             upper = np.minimum(upper, self.domain.spread(highest, family))
         if self.domain.finest in self.bounds:
             lower = np.maximum(lower, self.bounds[self.domain.finest][0])
         return lower, upper
 
     def box(self, whole: NDArray[Any]) -> tuple[Floats, Floats]:
-        """The bounds of what is left of each cell when these are taken off."""
+        """Bounds of the cells minus ``whole``."""
         lower, upper = self.ends
         return (lower - whole).astype(np.float64), (upper - whole).astype(np.float64)
 
     def less(self, whole: NDArray[Any]) -> dict[Family, tuple[Floats, Floats]]:
-        """The bounds of what is left of each sum of several cells when these cells are taken off."""
+        """Bounds of the sums of several cells, minus the sums of ``whole``."""
         left = {}
         for family, ends in self.bounds.items():
             if family != self.domain.finest:
@@ -199,7 +184,7 @@ class PublicFacts:
         return left
 
     def hold(self, cells: NDArray[Any]) -> bool:
-        """Whether they all hold of whole cells."""
+        """Whether all facts hold for integer cells."""
         sums = {family: self.domain.sums(cells, family).astype(object) for family in self.bounds}
         return all(
             bool(((low <= sums[family]) & (sums[family] <= up)).all()) for family, (low, up) in self.bounds.items()
@@ -209,9 +194,9 @@ class PublicFacts:
 def with_sums(
     domain: Domain, facts: PublicFacts | None, family: Family, sums: Sequence[int], amount: Amount | None = None
 ) -> PublicFacts:
-    """The same facts, and the fact that the sums of a family are these."""
+    """The facts, and the fact that the sums of a marginal are these."""
     bounds = {} if facts is None else dict(facts.bounds)
-    # With None behind them integers stay Python's, however large.
+    # The None keeps numpy from turning Python's integers into int64.
     whole = np.array([*sums, None], dtype=object)[:-1].reshape(domain.group_shape(family))
     lower, upper = bounds.get(family, (whole, whole))
     for place in np.flatnonzero(((whole < lower) | (upper < whole)).ravel()).tolist():
@@ -221,32 +206,28 @@ def with_sums(
 
 
 def places_of_labels(domain: Domain, family: Family) -> dict[tuple[str, ...], int]:
-    """The place of each group of a family, by its labels as text.
-
-    >>> places_of_labels(Domain(sex=["men", "women"], year=[1, 2]), (1, 0))
-    {('1',): 0, ('2',): 1}
-    """
+    """The index of each group of a marginal, by its labels as text."""
     columns = domain.group_labels(family).values()
     rows = zip(*columns, strict=True) if columns else [()]
     return {tuple(str(label_text(label)) for label in row): place for place, row in enumerate(rows)}
 
 
 def clash_of(facts: list[str], count: int = 1) -> Infeasible:
-    """The refusal of facts that exclude each other, of which some are named."""
+    """The error for public facts that contradict each other; the message has ``facts``, some of them."""
     more = f"; and {count - len(facts)} more" if count > len(facts) else ""
     return Infeasible(
-        f"these public facts must hold of one table of whole numbers, none negative: {'; '.join(facts)}{more}",
+        f"these public facts must hold for one table of whole numbers, none negative: {'; '.join(facts)}{more}",
         where="given",
-        remedy="Take back one of them." if count > 1 else "Mend it.",
+        remedy="Take back one of these facts." if count > 1 else "Correct this fact.",
     )
 
 
 def _whole(value: Number, amount: Amount | None) -> int:
     number = exact(value, "given") if amount is None else Fraction(amount.steps(value, "given"))
     if number.denominator != 1:
-        raise OutOfRange("a public count must be whole", came=value, where="given")
+        raise OutOfRange("a public count must be an integer", came=value, where="given")
     if abs(number) > _LARGEST:
-        raise OutOfRange("a public number must be at most 1e100 in size", came="a larger one", where="given")
+        raise OutOfRange("a public number must be at most 1e100 in size", came="a larger number", where="given")
     return number.numerator
 
 

@@ -1,4 +1,4 @@
-"""Least squares from sums and differences of two columns: each side by itself, a cell is half of their sum."""
+"""Least squares from sums and differences of two columns, separately: a cell is (sum +- difference)/2."""
 
 import math
 from collections.abc import Mapping
@@ -20,17 +20,11 @@ _FLOATS_UP_TO = 1 << 53
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RotatedReconstruction:
-    """`Reconstruction` where families without the axis of a pair measure sums, and those with it differences.
+    """`Reconstruction` where marginals without the axis of a pair measure sums, and with it differences."""
 
-    The two kinds have noises of their own and nothing in common, so least squares of both is that of each.
-
-    Args:
-        pair: the axis of two values, and its domain.
-        weights: Positive integer for each measured family.
-    """
-
+    # Sums and differences have independent noise and no common parameters: least squares of both is that of each.
     pair: PairAxis
-    weights: Mapping[Family, int]
+    weights: Mapping[Family, int]  # a positive integer for each measured marginal
     _sides: tuple[Reconstruction | None, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -44,11 +38,9 @@ class RotatedReconstruction:
 
     @property
     def domain(self) -> Domain:
-        """The domain of the cells."""
         return self.pair.domain
 
     def estimates(self, measured: Mapping[Family, NDArray[Any]], family: Family) -> tuple[NDArray[Any], int]:
-        """Least squares of the sums over a family, see `Reconstruction.estimates`."""
         self.check_family_determined(family)
         row, split_sums = self.pair.of_rows(family), self.pair.split(measured)
         halves = [
@@ -60,11 +52,10 @@ class RotatedReconstruction:
             return halves[0]
         common = 2 * math.lcm(*(divisor for _, divisor in halves))
         kind = object if any(largest_size(sums) * common >= 1 << 61 for sums, _ in halves) else np.int64
-        total, apart = (sums.astype(kind) * (common // (2 * divisor)) for sums, divisor in halves)
-        return np.concatenate([total + apart, total - apart], axis=self.pair.place), common
+        total, difference = (sums.astype(kind) * (common // (2 * divisor)) for sums, divisor in halves)
+        return np.concatenate([total + difference, total - difference], axis=self.pair.place), common
 
     def value(self, measured: Mapping[Family, NDArray[Any]], form: ProductForm) -> Fraction:
-        """Least squares of one answer."""
         self.check_determined(form)
         split_sums, value = self.pair.split(measured), Fraction(0)
         for side, of, half in zip(self._sides, split_sums, self._halves(form), strict=True):
@@ -73,14 +64,12 @@ class RotatedReconstruction:
         return value
 
     def check_family_determined(self, family: Family) -> None:
-        """Check that the measured sums and differences determine every sum over a family."""
         for side in self._sides[: self._needed(family)]:
             if side is None:
                 raise not_determined(self.domain, family, self.weights)
             side.check_family_determined(self.pair.of_rows(family))
 
     def check_determined(self, form: ProductForm) -> None:
-        """Check that the measured sums and differences determine an answer."""
         for side, half in zip(self._sides, self._halves(form), strict=True):
             if side is None and _is_wanted(half):
                 raise not_determined(self.domain, form.family, self.weights)
@@ -88,13 +77,12 @@ class RotatedReconstruction:
                 side.check_determined(half)
 
     def kinds(self, family: Family) -> NDArray[np.intp]:
-        """A number for each group of a family, equal where errors have one law; the two cells of a row have one."""
+        """A number for each group, equal where errors have one distribution; the two cells of a row are equal."""
         rows = next(side for side in self._sides if side is not None).kinds(self.pair.of_rows(family))
         shaped = rows.reshape(self.pair.rows.group_shape(self.pair.of_rows(family)))
         return np.repeat(shaped, self._needed(family), axis=self.pair.place).ravel()
 
     def terms(self, *forms: ProductForm) -> dict[Family, dict[tuple[Fraction, ...], int]]:
-        """The answers as sums of the noises of sums and differences, see `Reconstruction.terms`."""
         halves = zip(*(self._halves(form) for form in forms), strict=True)
         noise_terms = {}
         for side, half, named in zip(self._sides, halves, (self.pair.of_sums, self.pair.of_differences), strict=True):
@@ -105,11 +93,9 @@ class RotatedReconstruction:
     def on_cells(
         self, measured: Mapping[Family, NDArray[Any]]
     ) -> tuple[Reconstruction, dict[Family, tuple[NDArray[Any], int]]]:
-        """Least squares over sums of cells in the place of this one, with its `estimates` as measured sums.
-
-        Weights q_+ of a family's sums and q_- of its differences are those of cells' sums at 2 q_-, and of the sums at
-        q_+ - q_- beside them. Where q_- is the larger they are taken at 2 q_+: differences count less then.
-        """
+        """Least squares over sums of cells for clean tables, with `estimates` as measured sums."""
+        # Weights q_+ of sums and q_- of differences equal the weight 2 q_- of cells' sums and q_+ - q_- of the sums. If
+        # q_- is larger, the weight is 2 q_+, and differences count less than in least squares.
         weights: dict[Family, int] = {}
         sums, differences = self.pair.split(self.weights)
         for row in {**sums, **differences}:
@@ -121,11 +107,11 @@ class RotatedReconstruction:
         return Reconstruction(self.domain, positive), estimates
 
     def _needed(self, family: Family) -> int:
-        """1 where sums alone say it, 2 where differences are needed, too."""
+        """1 if sums determine a marginal, 2 if differences are needed, too."""
         return 2 if self.pair.is_difference(family) else 1
 
     def _halves(self, form: ProductForm) -> tuple[ProductForm, ProductForm]:
-        """The coefficients of an answer in the sums and in the differences: (c_1 + c_2)/2 and (c_1 - c_2)/2."""
+        """The form's coefficients in the sums, (c_1 + c_2)/2, and in the differences, (c_1 - c_2)/2."""
         place = self.pair.place
         first, second = form.factors[place].tolist()
         halves = [
@@ -150,7 +136,7 @@ def _is_wanted(form: ProductForm) -> bool:
 
 
 def numbers_of(sums: NDArray[Any], divisor: int) -> NDArray[Any]:
-    """The estimates as integers where they are, else as floats, or as fractions where floats lose a whole digit."""
+    """The estimates as integers if possible, else as floats, or as Fractions where floats lose integer digits."""
     if divisor == 1:
         return sums
     if largest_size(sums) < _FLOATS_UP_TO * divisor:

@@ -1,4 +1,4 @@
-"""Least squares on a tree whose groups differ in size, such as states and their counties: by two passes over it."""
+"""Least squares on one axis whose groups differ in size, such as states and their counties, by two passes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,17 +17,11 @@ from utmost.tables.axes.domain import Domain, Family
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TreeReconstruction:
-    """`Reconstruction` for a domain of one axis, the groups of whose levels may be of any sizes.
+    """`Reconstruction` for a domain of one axis, whose groups may have any sizes."""
 
-    Args:
-        domain: Domain of one axis.
-        weights: Positive integer for each measured level.
-
-    Cost: a few rationals for each group, for all estimates, and for one answer's error.
-    """
-
+    # All estimates together, and one answer's error, cost a few rationals for each group.
     domain: Domain
-    weights: Mapping[Family, int]
+    weights: Mapping[Family, int]  # a positive integer for each measured level
     _tree: UnequalTree = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -39,13 +33,13 @@ class TreeReconstruction:
 
     @property
     def curvatures(self) -> tuple[int, int]:
-        """Bounds of the least and the largest curvature of the sum of squares, in cells."""
+        """A lower and an upper bound on the curvature of the sum of squares."""
         blocks = {family: int(self.domain.axes[0].group_sizes(family[0]).max()) for family in self.weights}
         largest = sum(weight * blocks[family] for family, weight in self.weights.items())
         return self.weights.get((0,), 0), largest
 
     def estimates(self, measured: Mapping[Family, NDArray[Any]], family: Family) -> tuple[NDArray[Any], int]:
-        """Least squares of the sums over a level: rationals, and the divisor 1; see `Reconstruction.estimates`."""
+        """The estimates of a level's sums as rationals, and the divisor 1."""
         self.check_family_determined(family)
         return self._estimated(measured, Fraction)[family[0]], 1
 
@@ -55,22 +49,19 @@ class TreeReconstruction:
         return self._estimated(measured, float)[family[0]].astype(np.float64)
 
     def value(self, measured: Mapping[Family, NDArray[Any]], form: ProductForm) -> Fraction:
-        """Least squares of one answer."""
         self.check_determined(form)
         estimates = self._estimated(measured, Fraction)[self._finest]
         return Fraction(sum(estimate * of for estimate, of in zip(estimates, self._coefficients(form), strict=True)))
 
     def check_family_determined(self, family: Family) -> None:
-        """Check that a level is no finer than the finest measured one."""
+        """Check that a level is no finer than the finest measured level."""
         if self._tree.groups[family[0]] > self._tree.groups[self._finest]:
             raise not_determined(self.domain, family, self.weights)
 
     def check_determined(self, form: ProductForm) -> None:
-        """Check that the measured sums determine an answer."""
         self.check_family_determined(form.family)
 
     def terms(self, *forms: ProductForm) -> dict[Family, dict[tuple[Fraction, ...], int]]:
-        """The answers as sums of the measured levels' noises, see `Reconstruction.terms`."""
         terms: dict[Family, dict[tuple[Fraction, ...], int]] = {family: {} for family in self.weights}
         columns = [self._shares(form) for form in forms]
         for family in self.weights:
@@ -80,8 +71,9 @@ class TreeReconstruction:
         return terms
 
     def kinds(self, family: Family) -> NDArray[np.intp]:
-        """A number for each group of a level, equal for groups that some symmetry of the tree exchanges."""
-        # From below, groups are alike whose children are, in any order; then, from above, those whose parents are, too.
+        """A number for each group of a level, equal for groups that a symmetry of the tree exchanges."""
+        # Upwards, groups are alike if their children are, in any order; then, downwards, only if their parents are,
+        # too.
         shapes: list[list[int]] = [[0] * self._tree.groups[0]]
         for level in range(1, len(self._tree.groups)):
             children: list[list[int]] = [[] for _ in range(self._tree.groups[level])]
@@ -95,7 +87,6 @@ class TreeReconstruction:
         return np.array(numbers, dtype=np.intp)
 
     def on_cells(self, measured: Mapping[Family, NDArray[Any]]) -> tuple[Self, dict[Family, tuple[NDArray[Any], int]]]:
-        """This, and the measured sums with the divisor 1."""
         return self, {family: (sums, 1) for family, sums in measured.items()}
 
     @property
@@ -113,15 +104,13 @@ class TreeReconstruction:
         return [np.zeros(0) if estimate is None else estimate for estimate in estimates]
 
     def _coefficients(self, form: ProductForm) -> list[Fraction]:
-        """The answer's coefficients of the sums of the finest measured level."""
+        """A form's coefficients in the sums of the finest measured level."""
         starts = self.domain.axes[0].group_starts(self._finest)
         return [Fraction(int(factor), form.denominator) for factor in form.factors[0][starts]]
 
     def _shares(self, form: ProductForm) -> dict[Family, list[Fraction]]:
-        """The coefficients of an answer on every measured sum: q_S A_S (A'QA)^-1 w.
-
-        (A'QA)^-1 w is the estimate from w/q at the finest level and zeros elsewhere.
-        """
+        """A form's coefficients in every measured sum: q_S A_S (A'QA)^-1 w."""
+        # (A'QA)^-1 w is the estimate from w/q at the finest level and zeros elsewhere.
         finest = self._finest
         weight = self.weights[(finest,)]
         sums: list[Any] = [
@@ -135,6 +124,5 @@ class TreeReconstruction:
 
 
 def _numbered(keys: list[Any]) -> list[int]:
-    """A number for each different key, in order of first appearance."""
     known: dict[Any, int] = {}
     return [known.setdefault(key, len(known)) for key in keys]

@@ -1,13 +1,13 @@
-"""Whole flows: a fractional flow through two chains of groups is made whole along cycles [ahuja1993].
+"""Integer flows: round a fractional flow through two chains of groups to integers along cycles [ahuja1993].
 
-A cell is an arc from its finest group in one chain of families to that in the other; a group is an arc to the group
-that holds it, and a group that none holds to one common place. What flows into a place flows out of it. So no place
-has a single arc that is not whole: a walk along such arcs comes back to where it was, and around that cycle all flows
-change by one amount, in the direction that costs less, until one of them is whole. No arc leaves the interval between
-the whole numbers below and above it.
+A cell is an arc from its finest group in one chain of marginals to its finest group in the other. A group is an arc to
+the group that contains it; an outermost group is an arc to one common node. Inflow equals outflow at every node. So no
+node has exactly one arc with a fractional flow: a walk along such arcs returns to a node of the walk. Around this cycle
+all flows change by one amount, in the direction that costs less, until one flow is an integer. No flow leaves the
+interval between the integers below and above it.
 
-A large table has most of its cells made whole before, many cycles of four arcs at once: two arcs that end in one place
-exchange flow, another two of the same beginnings exchange it back.
+In a large table most cells become integers before the walk, in many cycles of four arcs at once: two arcs that end in
+one node exchange flow, and two other arcs with the same tails exchange it back.
 """
 
 from collections.abc import Sequence
@@ -19,28 +19,16 @@ from numpy.typing import NDArray
 from utmost.core.exact.arrays import Floats
 from utmost.errors import SolverFailed
 
-_WHOLE = 1e-6  # a flow that is so near to a whole number is that number
-_LAST = 1e-2  # the last arc of a place gathers what the others left out
-_FEW = 2000  # open arcs up to which a walk alone is quick
+_WHOLE = 1e-6  # a flow that is nearer to an integer is this integer
+_LAST = 1e-2  # tolerance at the last arc of a node, which collects the rounding errors of the others
+_FEW = 2000  # for fewer fractional arcs, the walk alone is fast
 
 
 def whole_flow(cells: Floats, costs: Floats, chains: Sequence[Sequence[NDArray[np.int64]]]) -> Floats:
-    """Whole numbers next to the flows of the cells, all sums of groups next to theirs, at no higher cost.
-
-    Args:
-        cells: (n,) flows in [0, 1].
-        costs: (n,) of one more of a cell.
-        chains: two, of each family, from fine to coarse, the group (n,) of every cell.
-
-    Raises:
-        SolverFailed: where a sum of flows is left that is not whole, which rounding of floats alone can do.
-
-    Cost: a few sorts of the cells, and for each one that is not whole then, a fifth of a large table, a cycle.
-
-    >>> rows, columns = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])
-    >>> whole_flow(np.full(4, 0.5), np.array([0.0, 1, 1, 1]), [[rows], [columns]]).tolist()
-    [1.0, 0.0, 0.0, 1.0]
-    """
+    """Integers next to the cells' flows, with all sums of groups next to theirs, at no higher cost."""
+    # cells: flows in [0, 1], (n,); costs: of one more in a cell, (n,); chains: two, each with the group (n,) of every
+    # cell for each marginal from fine to coarse. Costs a few sorts of the cells, and a cycle for each cell still
+    # fractional.
     tails, heads, flows = _arcs(cells, chains)
     parts = flows - np.floor(flows + _WHOLE)
     parts[: cells.size] = _in_fours(tails[: cells.size], heads[: cells.size], parts[: cells.size], costs)
@@ -52,7 +40,7 @@ def whole_flow(cells: Floats, costs: Floats, chains: Sequence[Sequence[NDArray[n
 def _arcs(
     cells: Floats, chains: Sequence[Sequence[NDArray[np.int64]]]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
-    """Beginning, end and flow of every arc; first those of the cells."""
+    """Tail, head and flow of every arc; the cells' arcs come first."""
     flows, places = [cells], 1  # place 0 is where both chains end
     arcs: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
     ends: list[NDArray[np.int64]] = []
@@ -70,21 +58,19 @@ def _arcs(
 
 
 def _in_fours(tails: NDArray[np.int64], heads: NDArray[np.int64], parts: Floats, costs: Floats) -> Floats:
-    """The flows with most of them whole, as much through every place as before, at no higher cost.
-
-    Beginnings are taken together by two, by four, by eight, until few exchanges are of the same two.
-    """
+    """The flows, most of them integers, with the same sums at every node, at no higher cost."""
+    # Tails are combined by two, by four, by eight, until few exchanges have the same two tails.
     parts, together = parts.copy(), 2
     while (opened := np.flatnonzero((parts > _WHOLE) & (parts < 1 - _WHOLE))).size > _FEW:
         end = (tails[opened] // together) * (int(heads.max()) + 1) + heads[opened]
         order = np.lexsort((tails[opened], end))
         opened, end = opened[order], end[order]
-        first = np.flatnonzero(np.diff(end, prepend=end[0] - 1))  # where the arcs of another end begin
+        first = np.flatnonzero(np.diff(end, prepend=end[0] - 1))  # where the arcs of the next end begin
         nth = np.arange(end.size) - np.repeat(first, np.diff(first, append=end.size))
         pairs = np.flatnonzero((nth[:-1] % 2 == 0) & (end[:-1] == end[1:]))
         if pairs.size == 0 or not _exchange(opened[pairs], opened[pairs + 1], tails, parts, costs):
             break
-        # Beginnings two by two, then four by four: what is left open is joined under larger and larger groups.
+        # The next round pairs fractional arcs under larger groups of tails.
         together *= 2
     return parts
 
@@ -92,12 +78,10 @@ def _in_fours(tails: NDArray[np.int64], heads: NDArray[np.int64], parts: Floats,
 def _exchange(
     one_arc: NDArray[np.int64], other_arc: NDArray[np.int64], tails: NDArray[np.int64], parts: Floats, costs: Floats
 ) -> bool:
-    """Exchange flow within the pairs, what each two beginnings send being the same after it; whether that paid.
-
-    All pairs of the same two beginnings are filled in the order of what it costs, so that one is left between its ends.
-    """
+    """Exchange flow within the pairs of arcs, keeping the sum at each tail; whether more rounds pay."""
+    # All pairs with the same two tails are filled in order of cost, so that one pair of each kind stays fractional.
     kind = tails[one_arc] * (int(tails.max()) + 1) + tails[other_arc]
-    # Within one kind the exchange that saves most comes first, and takes all the room that there is.
+    # Within one kind the cheapest exchange comes first, as far as it can go.
     order = np.lexsort((costs[one_arc] - costs[other_arc], kind))
     one_arc, other_arc, kind = one_arc[order], other_arc[order], kind[order]
     total = parts[one_arc] + parts[other_arc]
@@ -115,11 +99,9 @@ def _exchange(
 
 @dataclass(slots=True)
 class _Walk:
-    """A walk along arcs that are not whole; ``parts`` are the flows above the whole number below them.
+    """A walk along arcs with fractional flow; ``parts`` are the flows minus the integers below them."""
 
-    Lists, since every step reads and writes a single arc.
-    """
-
+    # Lists, not arrays: every step reads and writes single arcs.
     tails: list[int]
     heads: list[int]
     parts: list[float]
@@ -139,17 +121,17 @@ class _Walk:
         return cls(tails.tolist(), heads.tolist(), parts.tolist(), costs.tolist(), arcs_of, is_open.tolist())
 
     def make_whole(self) -> None:
-        """Walk from every place until none of its arcs is open."""
+        """Walk from every node until none of its arcs is fractional."""
         for place in range(len(self.arcs_of)):
             while self._next_arc(place, -1) >= 0:
                 self._walk_from(place)
 
     def _walk_from(self, start: int) -> None:
-        """Go on until the start has no open arc that the walk could leave by."""
+        """Walk until the start has no fractional arc left to leave by."""
         tails, heads, next_arc = self.tails, self.heads, self._next_arc
         places, arcs, position = [start], [-1], {start: 0}
         while (arc := next_arc(places[-1], arcs[-1])) >= 0:
-            # The only arc that is left here: all others of the place are whole, so this one is, but for rounding.
+            # The node's only fractional arc: all others are integers, so that this one is, up to rounding errors.
             if arc == arcs[-1]:
                 self._close(arc, _LAST)
                 del position[places.pop()]
@@ -169,7 +151,7 @@ class _Walk:
                 arcs.append(arc)
 
     def _next_arc(self, place: int, last: int) -> int:
-        """An open arc of the place, another than the last one where there is one; -1 where none is open."""
+        """A fractional arc of the node, if possible not ``last``; -1 where none is fractional."""
         arcs, is_open = self.arcs_of[place], self.is_open
         while arcs:
             arc = arcs[-1]
@@ -178,7 +160,7 @@ class _Walk:
                     return arc
                 break
             arcs.pop()
-        # Closed arcs are dropped as they are met: over the whole walk each is looked at once.
+        # Closed arcs are removed when met, so that the whole walk looks at each once.
         for k in range(len(arcs) - 2, -1, -1):
             if not is_open[arcs[k]]:
                 del arcs[k]
@@ -187,9 +169,9 @@ class _Walk:
         return arcs[0] if arcs else -1
 
     def _push(self, places: list[int], arcs: list[int]) -> int:
-        """Change the flows around a cycle until one is whole; which of its arcs is the first that is."""
+        """Change the flows around a cycle until one is an integer; return the index of the first such arc."""
         parts, tails, costs = self.parts, self.tails, self.costs
-        is_forth, cost, down, up = [], 0.0, 1.0, 1.0  # one loop: here is half of the time of a large table
+        is_forth, cost, down, up = [], 0.0, 1.0, 1.0  # one loop: it takes half of the time for a large table
         for arc, place in zip(arcs, places, strict=True):
             part, forth = parts[arc], tails[arc] == place
             is_forth.append(forth)
@@ -201,8 +183,7 @@ class _Walk:
                 up = room
             if back < down:
                 down = back
-        # In the direction that costs less; one of the flows becomes whole there, so that each cycle closes an arc at
-        # least.
+        # In the direction that costs less, until one flow is an integer: each cycle closes at least one arc.
         step, first = -down if cost > 0 else up, -1
         for k, arc in enumerate(arcs):
             part = parts[arc] = parts[arc] + step if is_forth[k] else parts[arc] - step
@@ -214,5 +195,5 @@ class _Walk:
     def _close(self, arc: int, tolerance: float) -> None:
         whole = round(self.parts[arc])
         if abs(self.parts[arc] - whole) > tolerance:
-            raise SolverFailed("the flows through a place must add up", came=self.parts[arc], where="clean")
+            raise SolverFailed("inflow and outflow must be equal", came=self.parts[arc], where="clean")
         self.parts[arc], self.is_open[arc] = whole, False

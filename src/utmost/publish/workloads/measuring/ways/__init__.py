@@ -1,1 +1,1 @@
-"""Ways to measure, a file each: the sums, their charge, variances, estimates and bounds."""
+"""Ways to measure, one file for each: its sums, their charge, variances, estimates and bounds."""

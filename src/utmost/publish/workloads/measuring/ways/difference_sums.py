@@ -1,4 +1,4 @@
-"""Sums over groups, and differences of the two values of axes of two."""
+"""Sums over groups, and differences of the two values of axes with two values."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -15,6 +15,6 @@ _OF_DIFFERENCES = (
 
 @dataclass(frozen=True, slots=True)
 class DifferenceSums(MarginalSums):
-    """Sums over groups, and of axes of two values the first less the second."""
+    """Sums over groups, and on axes of two values the first value minus the second."""
 
     proof: ClassVar[str] = _OF_DIFFERENCES

@@ -1,4 +1,4 @@
-"""Sums over the groups of families, whose levels have groups of one size, by eigenspaces."""
+"""Sums over the groups of marginals whose levels have groups of one size, by eigenspaces."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.domain import Domain, Family
 from utmost.tables.axes.few_cells import FewCells
 
-_LOUDEST = 600.0  # levels above it have no variance that floats tell
+_LOUDEST = 600.0  # the variance of noise at a higher level is 0 in floats
 
 IN_PAIRS = "one individual changes the two parts of a sum together"
 
@@ -63,12 +63,12 @@ _EXACTLY = {
         "individual can change"
     ),
 }
-"""The condition of a theorem in place of shares that add up to 1."""
+"""Sentences of a theorem, and their replacements where the shares add up to more than 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class GroupSums:
-    """Sums over the groups of families: the way of all that nothing else is said of."""
+    """Sums over the groups of marginals: the default way to measure."""
 
     is_cleanable: ClassVar[bool] = True
     method: ClassVar[str] = "marginals"
@@ -77,51 +77,44 @@ class GroupSums:
     domain: Domain
 
     def check(self, unit: Unit, shares: Shares) -> None:
-        """Check that these are families of groups, and spend the level."""
         place_of_hats(shares)
         unit.check_adds(is_one_cell=all(map(self.domain.is_of_cells, shares)), came="a plan that measures sums")
         if any(map(is_listed, shares)):
-            raise OutOfRange("classes of rows need listed rows", came="no rows", where="rows")
+            raise OutOfRange("classes of rows need rows=", came="no rows", where="rows")
         total = sum(shares.values(), Fraction(0))
-        # Shares of separate parts add up to more than 1 where no person is in all; a public total costs nothing.
+        # Shares may add up to more than 1 where no individual can change all parts, or where the total is public.
         if total != 1 and not (total > 1 and self.charge(unit, shares) in ((0, 1) if unit.exactly else (1,))):
             remedy = "Write shares that add up to 1, or leave out share= to have them chosen."
-            raise OutOfRange("the shares must be positive and add up to 1", came="others", remedy=remedy)
+            raise OutOfRange("the shares must be positive and add up to 1", came="other shares", remedy=remedy)
 
     def charge(self, unit: Unit, shares: Shares) -> Fraction:
-        """The closed forms of `unit_charge`."""
         return charge_of(self.domain, unit, shares)
 
     def adds_to_one(self, shares: Shares) -> bool:
-        """Whether they do."""
         return sum(shares.values(), Fraction(0)) == 1
 
     def shape(self, family: Family) -> tuple[int, ...]:
-        """Number of groups along each axis; of many axes, along those that the family has."""
+        """Number of groups along each axis; in a vast domain, only along axes with several groups."""
         if is_vast(self.domain):
             groups = [axis.groups(level) for axis, level in zip(self.domain.axes, family, strict=True)]
             return tuple(count for count in groups if count > 1)
         return self.domain.group_shape(family)
 
     def words(self, family: Family) -> str:
-        """The family's name: "department"; or its hat functions, or differences."""
         return family_in_words(self.domain, family)
 
     def kind(self, family: Family) -> str:
-        """The words of hat functions, and of differences."""
         return self.words(family) if min(family, default=0) < 0 else ""
 
     def sums(self, cells: NDArray[Any] | FewCells, families: Iterable[Family]) -> Sums:
-        """The sums over groups."""
         return ((family, self.domain.sums(cells, family)) for family in families)
 
     def check_determined(self, workload: Workload, unit: Unit, shares: Shares) -> None:
-        """Check that some family is finer than each eigenspace of each wanted answer."""
         even = EvenLevels.of(workload)
         check_determined(even.workload, even.reduced_shares(shares))
 
     def variances(self, workload: Workload, unit: Unit, shares: Shares, level: Level) -> dict[str, float]:
-        """Reconstruct by eigenspaces, at one level for each family; many tables by the spaces in them."""
+        """Variances by eigenspaces; for many tables or a vast domain by residual subspaces."""
         level, shares = of_largest_share(unit, shares, level)
         if wants_marginals(workload):
             return variances_by_spaces(workload, unit, shares, level)
@@ -131,11 +124,9 @@ class GroupSums:
         return {part.name: blocks.value(part.spectrum(blocks), levels) for part in even.workload.parts}
 
     def reconstruction(self, weights: Mapping[Family, int]) -> LeastSquares:
-        """Least squares by averages over axes."""
         return Reconstruction(self.domain, weights)
 
     def theorem(self, unit: Unit, shares: Shares) -> str:
-        """The groups in which a cell lies; for an amount and its complement, the parts that an event adds to both."""
         theorem = _OF_SHARED if unit.is_shared and self.proof is _OF_GROUPS else self.proof
         if theorem is _OF_SHARED and unit.amount is not None and unit.amount.missing:
             theorem = theorem.replace(_TO_BOTH, _TO_THREE)
@@ -144,7 +135,7 @@ class GroupSums:
         return theorem if self.adds_to_one(shares) else exactly_charged(theorem)
 
     def bounds(self, workload: Workload, unit: Unit, shares: Shares, level: Level) -> WorkloadBounds:
-        """All; over the measured families where there are too many others, and none over families in pairs."""
+        """All bounds; for many tables only over the measured ones, for sums beside counts none over marginals."""
         if wants_marginals(workload):
             return bounds_of(workload, unit, level, shares)
         return (
@@ -155,17 +146,15 @@ class GroupSums:
 
 
 def exactly_charged(theorem: str) -> str:
-    """The theorem where shares add up to more than 1, as one individual cannot change as much as the unit charges."""
+    """The theorem where shares add up to more than 1, because one individual cannot change so much."""
     for plain, exact in _EXACTLY.items():
         theorem = theorem.replace(plain, exact)
     return theorem
 
 
 def of_largest_share(unit: Unit, shares: Shares, level: Level) -> tuple[Level, dict[Family, Fraction]]:
-    """The level of the largest share, and the shares as parts of it: variances are computed over that of this level.
-
-    Shares whose noise is zero to floats are made smaller.
-    """
+    """The level of the largest share, and all shares as fractions of the largest."""
+    # Shares whose noise would be 0 in floats are lowered first.
     loudest = Fraction(max(1.0, _LOUDEST / max(1.0, float(level_of_cells(unit, level).epsilon_float))))
     bounded = {family: min(share, loudest) for family, share in shares.items()}
     largest = max(Fraction(1), *bounded.values())
@@ -173,7 +162,7 @@ def of_largest_share(unit: Unit, shares: Shares, level: Level) -> tuple[Level, d
 
 
 def variances_by_spaces(workload: Workload, unit: Unit, shares: Shares, level: Level) -> dict[str, float]:
-    """The mean variance of each part's answers by the spaces of the tables."""
+    """The mean variance of each part's answers, by residual subspaces."""
     even = EvenLevels.of(workload)
     errors = MarginalErrors.of(even.workload, even.reduced_shares(shares))
     levels = levels_of(unit, shares, level)
@@ -181,5 +170,5 @@ def variances_by_spaces(workload: Workload, unit: Unit, shares: Shares, level: L
 
 
 def levels_of(unit: Unit, shares: Shares, level: Level) -> Floats:
-    """The level of each family's noise for a change of a cell by 1."""
+    """The level of each marginal's noise, for a change of a cell by 1."""
     return np.array([float(share) for share in shares.values()]) * float(level_of_cells(unit, level).epsilon_float)

@@ -1,4 +1,4 @@
-"""Sums under hat functions along one axis, beside the groups of families."""
+"""Sums weighted by hat functions along one axis, and sums over the groups of marginals."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -32,13 +32,12 @@ _OF_HATS = (
 
 @dataclass(frozen=True, slots=True)
 class HatSums(GroupSums):
-    """Sums over groups, and under the hat functions of one axis."""
+    """Sums weighted by the hat functions of one axis, and sums over groups."""
 
     method: ClassVar[str] = "independent"
     proof: ClassVar[str] = _OF_HATS
 
     def check(self, unit: Unit, shares: Shares) -> None:
-        """Check that these are hat functions and groups, and spend the level."""
         if any(map(is_difference, shares)):
             remedy = "Measure hat functions beside groups, or differences beside groups."
             raise Unsupported(
@@ -47,28 +46,25 @@ class HatSums(GroupSums):
         GroupSums.check(self, unit, shares)
 
     def check_determined(self, workload: Workload, unit: Unit, shares: Shares) -> None:
-        """Check that every wanted answer has a variance."""
         for name, variance in self.variances(workload, unit, shares, level_of(1)).items():
             if isinf(variance):
                 raise undetermined(name)
 
     def variances(self, workload: Workload, unit: Unit, shares: Shares, level: Level) -> dict[str, float]:
-        """Along the axis of hat functions, in each eigenspace of the others."""
+        """Variances by equations along the axis of hat functions, in each eigenspace of the other axes."""
         level, shares = of_largest_share(unit, shares, level)
         return variances_along(workload, place_of_hats(shares) or 0, unit, shares, level)
 
     def reconstruction(self, weights: Mapping[Family, int]) -> LeastSquares:
-        """Least squares with hat functions, exactly unbiased."""
         return HatReconstruction(self.domain, weights)
 
     def bounds(self, workload: Workload, unit: Unit, shares: Shares, level: Level) -> WorkloadBounds:
-        """All but that of the measured families."""
         why = IN_PAIRS if unit.is_shared else "hat functions overlap"
         return bounds_without_families(workload, unit, level, why)
 
 
 def variances_along(workload: Workload, place: int, unit: Unit, shares: Shares, level: Level) -> dict[str, float]:
-    """The mean variance of each part's answers, by equations along one axis."""
+    """The mean variance of each part's answers, by equations along the axis ``place``."""
     even, whole = EvenLevels.of(workload), float(level_of_cells(unit, level).epsilon_float)
     variances = hat_variances(even.workload, place, even.reduced_shares(shares), whole)
     return {name: variance / float(precision(whole)) for name, variance in variances.items()}

@@ -1,4 +1,4 @@
-"""Integer rows that are listed along each axis, and their products; along one axis they may be signed."""
+"""Integer rows listed along each axis, and their products; one axis may have signed rows."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -48,57 +48,47 @@ class ListedRows:
     together: str | None
 
     def check(self, unit: Unit, shares: Shares) -> None:
-        """Check that the rows are of this domain and unit, and that their classes spend the level."""
         unit.check_adds(is_one_cell=False, came="a plan that measures sums")
         check_rows(self.domain, unit, self.together, self.rows)
         charge = self.rows.charge(shares)
         if charge != 1:
             remedy = "Pass rows.shares, or let ut.choose_plan choose them."
-            raise OutOfRange("the shares of listed rows must spend the level", came=charge, remedy=remedy)
+            raise OutOfRange("the shares of listed rows must spend the level exactly", came=charge, remedy=remedy)
 
     def charge(self, unit: Unit, shares: Shares) -> Fraction:
-        """Not less than what is spent, and exact for one cell; less than the level where there are too few cells."""
+        """An upper bound on the loss; exact if one individual changes one cell."""
         return self.rows.charge(shares) * min(Fraction(1), self.domain.size * unit.sensitivity / unit.reach)
 
     def adds_to_one(self, shares: Shares) -> bool:
-        """True: shares of listed rows are such that those of each cell add up to 1."""
-        return True
+        return True  # the shares that touch a cell always do
 
     def shape(self, family: Family) -> tuple[int, ...]:
-        """How many sums a class has along each axis."""
         return self.rows.shape(family)
 
     def words(self, family: Family) -> str:
-        """ "5 values of age by 3 rows of race"."""
         return self.rows.words(family)
 
     def kind(self, family: Family) -> str:
-        """The class in words."""
         return self.words(family)
 
     def sums(self, cells: NDArray[Any] | FewCells, families: Iterable[Family]) -> Sums:
-        """All products of the rows."""
         return iter(self.rows.sums(laid_out(cells), list(families)).items())
 
     def check_determined(self, workload: Workload, unit: Unit, shares: Shares) -> None:
-        """Check that nothing finer is wanted than the values that have sums of their own."""
         for part in workload.parts:
             wanted = part.family(workload.domain)
             if any(level < base for level, base in zip(wanted, self.rows.base, strict=True)):
                 raise undetermined(part.name)
 
     def variances(self, workload: Workload, unit: Unit, shares: Shares, level: Level) -> dict[str, float]:
-        """The estimates, from the inverse along each axis."""
+        """Variances by the estimates along each axis."""
         return product_variances(workload, self.rows, shares, float(level_of_cells(unit, level).epsilon_float))
 
     def reconstruction(self, weights: Mapping[Family, int]) -> LeastSquares:
-        """The linear estimates along each axis, and their products."""
         return ProductReconstruction(self.rows, weights)
 
     def theorem(self, unit: Unit, shares: Shares) -> str:
-        """Charge the rows themselves; signed ones by the corners of what may change."""
         return _OF_ROWS if self.together is None else _OF_SIGNED
 
     def bounds(self, workload: Workload, unit: Unit, shares: Shares, level: Level) -> WorkloadBounds:
-        """All but that of the measured families."""
         return bounds_without_families(workload, unit, level, "listed rows are no family of groups", self.together)

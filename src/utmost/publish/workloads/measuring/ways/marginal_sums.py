@@ -1,4 +1,4 @@
-"""Marginal tables of a domain that is too large to be laid out: by the spaces in them."""
+"""Sums over the groups of marginals of a vast domain, by residual subspaces."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,26 +21,22 @@ from utmost.tables.axes.domain import Family
 
 @dataclass(frozen=True, slots=True)
 class MarginalSums(GroupSums):
-    """Sums over groups of a domain too large to be laid out."""
+    """Sums over groups of a domain too large for an array."""
 
     is_cleanable: ClassVar[bool] = False
 
     def check_determined(self, workload: Workload, unit: Unit, shares: Shares) -> None:
-        """Check that every wanted space lies in a measured table."""
         even = EvenLevels.of(workload)
         missing = MarginalErrors.of(even.workload, even.reduced_shares(shares)).undetermined()
         if missing is not None:
             raise undetermined(workload.parts[missing].name)
 
     def variances(self, workload: Workload, unit: Unit, shares: Shares, level: Level) -> dict[str, float]:
-        """Reconstruct by the spaces of the tables."""
         level, shares = of_largest_share(unit, shares, level)
         return variances_by_spaces(workload, unit, shares, level)
 
     def reconstruction(self, weights: Mapping[Family, int]) -> LeastSquares:
-        """Least squares by spaces."""
         return MarginalReconstruction(self.domain, weights)
 
     def bounds(self, workload: Workload, unit: Unit, shares: Shares, level: Level) -> WorkloadBounds:
-        """All, over the measured families."""
         return bounds_of(workload, unit, level, shares)

@@ -1,4 +1,4 @@
-"""Sums, and differences, of the two cells of a row, which one individual changes together."""
+"""Sums and differences of the two cells of a row, which one individual changes together."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -36,69 +36,57 @@ _OF_ROTATED = (
 
 @dataclass(frozen=True, slots=True)
 class RotatedSums:
-    """Sums and differences along the axis of a pair; a family without this axis measures sums."""
+    """Sums and differences along an axis of two values; a marginal without this axis measures sums."""
 
     is_cleanable: ClassVar[bool] = True
     method: ClassVar[str] = "rotated"
     pair: PairAxis
 
     def check(self, unit: Unit, shares: Shares) -> None:
-        """Check that the unit is of whole rows, and that both kinds spend the level.
-
-        Raises:
-            OutOfRange: for a unit that is not, and shares that do not.
-            Unsupported: for hat functions, and cells that are bounded in all.
-        """
         PairAxis.changed_by(unit, self.pair.domain, self.pair.name)
         if place_of_hats(shares) is not None:
             remedy = "Leave together= out, or measure groups."
-            raise Unsupported("hat functions are measured where one individual changes cells alone", remedy=remedy)
+            raise Unsupported("hat functions and together= cannot be combined", came="both", remedy=remedy)
         unit.check_adds(is_one_cell=False, came="a plan that measures sums")
         if not self.adds_to_one(shares) and (min(self._added(shares)) < 1 or self.charge(unit, shares) != 1):
-            remedy = f"A family without {self.pair.name!r} measures sums, one with it differences."
+            remedy = f"A table without {self.pair.name!r} measures sums, and a table with it differences."
             required = "the shares of sums, and those of differences, must be positive and add up to 1 each"
             raise OutOfRange(required, came="others", remedy=remedy)
 
     def charge(self, unit: Unit, shares: Shares) -> Fraction:
-        """|d_+| + |d_-| is twice the larger change of the two cells, so that the larger kind alone is charged."""
+        """The larger loss of sums and differences: |d_+| + |d_-| is twice the larger change of the two cells."""
         return max(self._added(shares)) / room_of_rows(unit, self.pair.rows.size).scale
 
     def adds_to_one(self, shares: Shares) -> bool:
-        """Whether the shares of sums, and those of differences, do."""
         return all(total == 1 for total in self._added(shares))
 
     def _added(self, shares: Shares) -> list[Fraction]:
         return [sum(side.values(), Fraction(0)) for side in self.pair.split(shares) if side]
 
     def shape(self, family: Family) -> tuple[int, ...]:
-        """One for each group of rows."""
         return self.pair.domain.group_shape(self.pair.of_rows(family))
 
     def words(self, family: Family) -> str:
-        """ "department" for sums, "department, differences of column"."""
         if not self.pair.is_difference(family):
             return family_in_words(self.pair.domain, family)
         rows = self.pair.domain.family_name(self.pair.of_rows(family))
         return f"{rows or 'total'}, differences of {self.pair.name}"
 
     def kind(self, family: Family) -> str:
-        """The two values, and whether they are added."""
         return f"{'differences' if self.pair.is_difference(family) else 'sums'} of {self.pair.words}"
 
     def sums(self, cells: NDArray[Any] | FewCells, families: Iterable[Family]) -> Sums:
-        """Sums over groups of rows, and differences."""
         laid = laid_out(cells)
         return ((family, self.pair.rotated(self.pair.domain.sums(laid, family), family)) for family in families)
 
     def check_determined(self, workload: Workload, unit: Unit, shares: Shares) -> None:
-        """Check that both kinds determine every wanted answer."""
         for name, variance in self.variances(workload, unit, shares, level_of(1)).items():
-            # At any level: whether an answer is determined does not depend on the noise.
+            # Any level will do: whether an answer is determined does not depend on the noise.
             if isinf(variance):
                 raise undetermined(name)
 
     def variances(self, workload: Workload, unit: Unit, shares: Shares, level: Level) -> dict[str, float]:
-        """The variances of the sums and of the differences, added."""
+        """The variance from the sums plus the variance from the differences."""
         rows = GroupSums(self.pair.rows)
         variances = {part.name: 0.0 for part in workload.parts}
         for part in workload.parts:
@@ -112,14 +100,11 @@ class RotatedSums:
         return variances
 
     def reconstruction(self, weights: Mapping[Family, int]) -> LeastSquares:
-        """Least squares of each kind by itself."""
         return RotatedReconstruction(self.pair, weights)
 
     def theorem(self, unit: Unit, shares: Shares) -> str:
-        """The charge by the two changes of a row."""
         return _OF_ROTATED if self.adds_to_one(shares) else exactly_charged(_OF_ROTATED)
 
     def bounds(self, workload: Workload, unit: Unit, shares: Shares, level: Level) -> WorkloadBounds:
-        """All but that of the measured families, for individuals who change whole rows."""
         why = "the differences of two columns are no family of groups"
         return bounds_without_families(workload, unit, level, why, self.pair.name)

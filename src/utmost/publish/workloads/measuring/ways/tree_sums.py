@@ -1,4 +1,4 @@
-"""Sums over the groups of one tree that differ in size, as states and their counties do: by passes over the tree."""
+"""Sums over the groups of one axis that differ in size, such as states and counties, by passes over the tree."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,16 +26,15 @@ from utmost.tables.axes.domain import Family
 
 @dataclass(frozen=True, slots=True)
 class TreeSums(GroupSums):
-    """Sums over the groups of the levels of one axis, of which some differ in size."""
+    """Sums over the groups of the levels of one axis, some of which differ in size."""
 
     def check_determined(self, workload: Workload, unit: Unit, shares: Shares) -> None:
-        """Check that every wanted answer has a variance."""
         for name, variance in self.variances(workload, unit, shares, level_of(1)).items():
             if isinf(variance):
                 raise undetermined(name)
 
     def variances(self, workload: Workload, unit: Unit, shares: Shares, level: Level) -> dict[str, float]:
-        """Reconstruct by two passes over the tree; ranges and prefixes along the axis of values."""
+        """Variances by two passes over the tree; of ranges, prefixes and windows by equations along the axis."""
         level, shares = of_largest_share(unit, shares, level)
         if axes_in_order(workload):
             return variances_along(workload, 0, unit, shares, level)
@@ -47,7 +46,7 @@ class TreeSums(GroupSums):
         return {name: float(error(by_level)) / whole for name, error in errors.items()}
 
     def reconstruction(self, weights: Mapping[Family, int]) -> LeastSquares:
-        """Least squares by averages over axes where the measured levels have groups of one size, else by the tree."""
+        """Least squares by averages over axes if the measured levels have groups of one size, else by the tree."""
         try:
             return Reconstruction(self.domain, weights)
         except Unsupported:

@@ -19,66 +19,61 @@ from utmost.tables.axes.domain import Family
 from utmost.tables.axes.few_cells import FewCells
 
 ITS_SHARE = "each query group has a share of epsilon, and its sums get noise at that share."
-"""How most ways begin their proofs."""
+"""The first sentence of most proofs."""
 
 FREE_ESTIMATES = (
     "The published tables are computed from the noisy sums, which costs nothing more, and without bias. Kept in "
     "a ledger, they can be made more accurate later with the same shares, and the total cost is then the larger "
     "epsilon alone"
 )
-"""How all ways end their proofs."""
+"""The last sentences of all proofs."""
 
 Shares = Mapping[Family, Fraction]
 Sums = Iterator[tuple[Family, NDArray[Any]]]
 
 
 class Measurement(Protocol):
-    """The sums that are measured of a domain, and all that follows from them.
+    """The measured sums of a domain, with their charge, variances, estimates and bounds."""
 
-    Attributes:
-        is_cleanable: whether clean tables can be made from its estimates.
-        method: the method of `choose_plan` that plans the same kind of sums for other weights.
-    """
-
-    is_cleanable: ClassVar[bool]
-    method: ClassVar[str]
+    is_cleanable: ClassVar[bool]  # whether clean tables can be made from the estimates
+    method: ClassVar[str]  # the `method` of `choose_plan` for plans of this kind
 
     @property
     def pair(self) -> PairAxis | None:
-        """The axis whose sums and differences are measured; None where cells are."""
+        """The axis whose sums and differences are measured, or None."""
 
     def check(self, unit: Unit, shares: Shares) -> None:
-        """Check that this can be measured for a unit, at shares that spend the level."""
+        """Check that these shares can be measured for this unit, and spend the level exactly."""
 
     def charge(self, unit: Unit, shares: Shares) -> Fraction:
-        """How much of its level these shares spend on one individual; see `unit_charge`."""
+        """The loss of one individual at these shares, over the level; see `unit_charge`."""
 
     def adds_to_one(self, shares: Shares) -> bool:
-        """Whether the shares add up to 1, as they always may."""
+        """Whether the shares add up to 1, in each group of sums that divide one budget."""
 
     def shape(self, family: Family) -> tuple[int, ...]:
-        """The shape of what a family measures."""
+        """The shape of the sums of a marginal."""
 
     def words(self, family: Family) -> str:
-        """The sums of a family, in words."""
+        """The name of a marginal's sums for people."""
 
     def kind(self, family: Family) -> str:
-        """The kind of a family's sums in words, where they are not of groups alone."""
+        """The kind of a marginal's sums for people; "" for groups."""
 
     def sums(self, cells: NDArray[Any] | FewCells, families: Iterable[Family]) -> Sums:
-        """The true sums of each family, one family after the other, from a number for each cell."""
+        """The true sums of each marginal, one marginal after the other."""
 
     def check_determined(self, workload: Workload, unit: Unit, shares: Shares) -> None:
-        """Check that every wanted answer follows from what is measured."""
+        """Check that the measured sums determine every wanted answer."""
 
     def variances(self, workload: Workload, unit: Unit, shares: Shares, level: Level) -> dict[str, float]:
-        """The mean variance of each wanted part's answers at a level; inf where it is not determined."""
+        """The mean variance of each part's answers at a level; inf where it is not determined."""
 
     def reconstruction(self, weights: Mapping[Family, int]) -> LeastSquares:
-        """The estimates from what is measured, by weights, with their covariances for margins."""
+        """Least squares from the measured sums with these weights."""
 
     def theorem(self, unit: Unit, shares: Shares) -> str:
-        """Why the noise of these shares keeps the level."""
+        """The proof that the noise of these shares keeps the level."""
 
     def bounds(self, workload: Workload, unit: Unit, shares: Shares, level: Level) -> WorkloadBounds:
         """Lower bounds of the weighted error."""
@@ -87,17 +82,19 @@ class Measurement(Protocol):
 def bounds_without_families(
     workload: Workload, unit: Unit, level: Level, why: str, together: str | None = None
 ) -> WorkloadBounds:
-    """All lower bounds but that of the measured families, which is not known for a reason."""
+    """All lower bounds but the bound over the measured marginals; ``why`` is the reason of its absence."""
     rows = None if unit.needs_sizes else together
-    # Of individuals who change several rows, those who change one are fewer, so that a bound for them holds.
+    # Protecting only individuals who change one row is easier, so that its bound holds for more rows, too.
     is_alone = unit.is_shared or (together is not None and rows is None)
     bounds = bounds_of(workload, replace(unit, cells=1) if is_alone else unit, level, together=rows)
     return replace(bounds, these_families=None, not_bounded={**bounds.not_bounded, "these families": why})
 
 
 def laid_out(cells: NDArray[Any] | FewCells) -> NDArray[Any]:
-    """Every cell's number."""
+    """Return an array of all cells, or refuse a domain with too many."""
     if isinstance(cells, FewCells):
         remedy = "Plan without together= and without rows, or count over fewer axes."
-        raise Unsupported("a domain of so many cells is measured by its tables", came="others", remedy=remedy)
+        raise Unsupported(
+            "together= and rows= need a smaller domain", came="too many cells for an array", remedy=remedy
+        )
     return cells

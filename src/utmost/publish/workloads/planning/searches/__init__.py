@@ -1,1 +1,1 @@
-"""The searches among which `choose_plan` chooses, a file for each: when one applies, and the shares that it finds."""
+"""The searches of `choose_plan`, one file each: when a search applies, and the shares that it finds."""

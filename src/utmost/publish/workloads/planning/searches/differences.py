@@ -1,4 +1,4 @@
-"""Marginals, and of axes of two values the first less the second, where whole tables are wanted."""
+"""The search for marginals and differences of the two values of axes, where complete tables are wanted."""
 
 from utmost.publish.workloads.measuring.unit_charge import Room
 from utmost.publish.workloads.measuring.wanted_sums import wants_tables
@@ -14,20 +14,20 @@ from utmost.publish.workloads.planning.searches.plan_search import (
 
 
 class DifferenceSearch:
-    """The search over shares of tables and of differences, by descent."""
+    """The search over budget shares of tables and of differences, by descent."""
 
     name = "differences of two values"
 
     def obstacle(self, request: PlanRequest) -> SearchObstacle | None:
-        """Differences are of axes of two values, whose cells change alone, for whole tables."""
         if request.unit.is_shared or request.together is not None:
-            return SearchObstacle("differences of two values are of cells that change alone", "Leave method= out.")
+            return SearchObstacle(
+                "differences of two values cannot be combined with ut.mean or together=", "Leave method= out."
+            )
         if not wants_tables(request.workload) or 2 not in request.workload.domain.shape:
-            return SearchObstacle("differences serve whole tables over an axis of two values", "Leave method= out.")
+            return SearchObstacle("differences serve complete tables, with an axis of two values", "Leave method= out.")
         return mean_alone(self.name, request)
 
     def search(self, request: PlanRequest) -> FoundSums:
-        """The shares of least error that are found."""
         return FoundSums(least_of_rooms(request, _shares))
 
 

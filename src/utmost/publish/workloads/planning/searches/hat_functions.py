@@ -1,8 +1,8 @@
-"""The search for hat functions: how far apart, on which axis, and with which shares of the level beside other families.
+"""The search for hat functions: the axis, the spacings, and the budget shares of hat functions and of other marginals.
 
-The error has many small valleys in the spacings and is no convex function of the shares, so this is a search and no
-proof. It tries one spacing, and two, from the sizes that serve ranges and prefixes of any axis; moves them by half, by
-a fifth, by a twentieth; and adapts the shares each time. Nothing is random.
+The error has many small local minima in the spacings, and is not convex in the shares: this is a search without a proof
+of optimality. It tries one spacing, and two, from sizes that serve ranges and prefixes; changes them by a half, by a
+fifth, by a twentieth; and adapts the shares each time. The search is deterministic.
 """
 
 from collections.abc import Sequence
@@ -34,8 +34,8 @@ from utmost.tables.axes.domain import Family, finest_common, with_level
 from utmost.tables.axes.hat_functions import hat_count
 
 MOST_SEARCHED, MOST_NUMBERS = 400, 10**7
-"""More hat functions along an axis are not searched: each error is a system of linear equations of so many unknowns;
-nor more weights of hat functions on all values."""
+"""The largest numbers of hat functions along an axis (each error solves as many linear equations), and of their weights
+on all values."""
 
 _STEPS = 1000
 _FAMILIES = 12
@@ -45,28 +45,26 @@ _MOVES = (0.5, 0.15, 0.04)
 
 
 class HatSearch:
-    """The search over spacings and shares."""
+    """The search over spacings and budget shares."""
 
     name = "hat functions"
 
     def obstacle(self, request: PlanRequest) -> SearchObstacle | None:
-        """Hat functions need an axis in order, and a domain that can be laid out."""
         remedy = 'Want Workload.ranges or Workload.prefixes of an axis, or pass method="marginals".'
         if not axes_in_order(request.workload):
             return SearchObstacle("hat functions serve ranges and prefixes of an axis of three values or more", remedy)
         if is_vast(request.workload.domain) or request.unit.is_distinct:
             return SearchObstacle(
-                "hat functions are measured over domains that can be laid out, of what adds up", remedy
+                "hat functions need a smaller domain, and sums or counts other than distinct counts", remedy
             )
         return mean_alone(self.name, request)
 
     def search(self, request: PlanRequest) -> FoundSums:
-        """The spacings and shares of least error that are found."""
         return FoundSums(least_of_rooms(request, _shares, repeats=False))
 
 
 def _shares(request: PlanRequest, room: Room) -> Shares:
-    """The spacings and shares of least error along any axis in order."""
+    """The spacings and shares of least error along any axis with wanted ranges, prefixes or windows."""
     even = EvenLevels.of(request.workload)
     places = axes_in_order(even.workload)
     searched = [_SpacingSearch(even.workload, place, request.level_of_cells, room).best() for place in places]
@@ -79,7 +77,7 @@ def _shares(request: PlanRequest, room: Room) -> Shares:
 
 
 class _SpacingSearch:
-    """The search on one axis; what was tried already is kept."""
+    """The search on one axis, with the results of all tried spacings."""
 
     def __init__(self, workload: Workload, place: int, level: float, room: Room) -> None:
         self.workload, self.place, self.level, self.room = workload, place, level, room
@@ -89,7 +87,7 @@ class _SpacingSearch:
         self.known: dict[tuple[int, ...], tuple[float, Floats]] = {}
 
     def best(self) -> tuple[dict[Family, Fraction], float]:
-        """The best spacings, their shares in steps of 1/1000, and the error."""
+        """The best spacings with shares in steps of 1/1000, and the error; ({}, inf) without any."""
         for guess in _GUESSES:
             self._moved(self._fitting([round(self.size**power) for power in guess]))
         if not self.known:
@@ -102,7 +100,7 @@ class _SpacingSearch:
         return self.room.shares(self.workload.domain, parts), error
 
     def _moved(self, spacings: tuple[int, ...]) -> None:
-        """Move one spacing at a time, by smaller and smaller factors, while that is better."""
+        """Change one spacing at a time, by smaller and smaller factors, while the error falls."""
         if not self._tried(spacings, None):
             return
         for factor in _FACTORS:
@@ -115,7 +113,7 @@ class _SpacingSearch:
                         spacings, going = moved, True
 
     def _tried(self, spacings: tuple[int, ...], start: Floats | None) -> bool:
-        """Whether these spacings have an error; it is found once."""
+        """Whether these spacings are allowed and have a finite error; the error is computed once."""
         if not self._fits(spacings):
             return False
         if spacings not in self.known:
@@ -135,7 +133,7 @@ class _SpacingSearch:
         )
 
     def _fitting(self, spacings: Sequence[int]) -> tuple[int, ...]:
-        """The spacings, or wider ones, that are not too many hat functions."""
+        """The spacings, made wider where they give too many hat functions."""
         least = -(-self.size * 2 // max(1, self.most))
         fitting: list[int] = []
         for spacing in spacings:
@@ -149,15 +147,14 @@ class _SpacingSearch:
 
 
 def _beside(workload: Workload, place: int, *, with_total: bool) -> tuple[list[Family], list[Family]]:
-    """The families that are measured beside hat functions, and the families of the other axes in whose groups hat
-    functions stand."""
+    """The other marginals to measure; and the marginals of the other axes with hat functions in each group."""
     wanted = list(workload.families)
     ordered = [part.family(workload.domain) for part in workload.parts if isinstance(part.sums[place], IN_ORDER)]
     needed = [family for family in wanted if family[place] == 0]
     values = with_level(finest_common(needed), place, 0)
     others = [family for family in dict.fromkeys([*wanted, *ordered]) if family[place] > 0]
     crossings = list(dict.fromkeys([*ordered, values]))
-    # Each family is a direction to move in at every trial: beyond a dozen, only the finest are tried.
+    # Each marginal adds a direction to every trial: beyond a dozen, only the finest are tried.
     if len(crossings) * 2 + len(others) + 1 > _FAMILIES:
         crossings, others = [values], others[: _FAMILIES - 3]
         values = with_level(finest_common(wanted), place, 0)
@@ -166,14 +163,14 @@ def _beside(workload: Workload, place: int, *, with_total: bool) -> tuple[list[F
 
 
 def _stepped(spacings: tuple[int, ...], place: int, factor: float) -> tuple[int, ...]:
-    """One spacing times a factor, and by one at least."""
+    """The spacings with one multiplied by a factor, and changed by at least one."""
     spacing = spacings[place]
     moved = max(spacing + 1, round(spacing * factor)) if factor > 1 else min(spacing - 1, round(spacing * factor))
     return (*spacings[:place], moved, *spacings[place + 1 :])
 
 
 def _descended(errors: HatErrors, start: Floats) -> tuple[float, Floats]:
-    """Shares that are multiplied one at a time, by smaller and smaller factors, while that is better."""
+    """The error and the shares after changes of one share at a time, by smaller and smaller factors."""
     shares, value = start, float(errors(start))
     for move in _MOVES:
         for _ in range(20):
@@ -187,6 +184,6 @@ def _descended(errors: HatErrors, start: Floats) -> tuple[float, Floats]:
                     if now < value:
                         shares, value = tried, now
                         break
-            if not value < before * (1 - 1e-6):  # a sweep that gains less ends the search: any shares are sound
+            if not value < before * (1 - 1e-6):  # any shares keep the level, so that the search may end early
                 break
     return value, shares

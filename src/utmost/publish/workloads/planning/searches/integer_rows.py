@@ -1,4 +1,4 @@
-"""Integer rows along every axis, and their products."""
+"""The search for integer rows along every axis, and their products."""
 
 from utmost.publish.workloads.measuring.product_errors import MOST_VALUES
 from utmost.publish.workloads.measuring.wanted_sums import wants_marginals
@@ -7,24 +7,22 @@ from utmost.publish.workloads.planning.searches.plan_search import FoundSums, Pl
 
 
 class RowSearch:
-    """The search over real rows along the axes in turn, rounded to integers."""
+    """The search over real rows along one axis after another, rounded to integers."""
 
     name = "integer rows"
 
     def obstacle(self, request: PlanRequest) -> SearchObstacle | None:
-        """Integer rows are of cells that change alone, few tables, and axes that are not long."""
         if request.unit.is_shared or request.together is not None:
-            return SearchObstacle("integer rows are of cells that change alone", "Leave method= out.")
+            return SearchObstacle("integer rows cannot be combined with ut.mean or together=", "Leave method= out.")
         if wants_marginals(request.workload):
-            return SearchObstacle("integer rows are searched for few tables", "Leave method= out.")
+            return SearchObstacle("integer rows serve at most 64 tables over a small domain", "Leave method= out.")
         sizes = request.workload.domain.shape
         if max(sizes, default=1) > MOST_VALUES or max(sizes, default=1) < 2:
             return SearchObstacle(
-                f"integer rows are sought along axes of 2 to {MOST_VALUES} values", "Leave method= out."
+                f"integer rows are searched along axes of 2 to {MOST_VALUES} values", "Leave method= out."
             )
         return mean_alone(self.name, request)
 
     def search(self, request: PlanRequest) -> FoundSums:
-        """The rows of least error that are found."""
         rows, _ = product_rows(request.workload, request.level_of_cells)
         return FoundSums(rows.shares, rows=rows)

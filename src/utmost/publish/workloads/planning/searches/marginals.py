@@ -1,4 +1,4 @@
-"""Marginals: sums over the groups of families, each with a share of the level."""
+"""The search for marginals: sums over groups, each marginal with a budget share."""
 
 from utmost.errors import Unsupported
 from utmost.publish.workloads.measuring.even_levels import EvenLevels
@@ -18,31 +18,27 @@ from utmost.publish.workloads.planning.tree_search import least_tree_shares
 
 
 class MarginalSearch:
-    """The search over shares of families, by exchanges; of many tables by descent, of one tree over its levels."""
+    """The search over shares of marginals."""
 
     name = "marginals"
 
     def obstacle(self, request: PlanRequest) -> SearchObstacle | None:
-        """All levels of one tree of groups of several sizes are candidates, for the mean error."""
         if not (request.is_restricted and is_unequal_tree(request.workload.domain)):
             return None
         remedy = "Leave candidates= and aim= out, or declare levels whose groups have one size."
-        return SearchObstacle("over groups of several sizes all levels are candidates", remedy)
+        return SearchObstacle("with groups of several sizes, candidates= and aim= cannot be chosen", remedy)
 
     def search(self, request: PlanRequest) -> FoundSums:
-        """The shares that the search for the domain's kind finds."""
         return FoundSums(least_of_rooms(request, shares_of_families))
 
 
 def shares_of_families(request: PlanRequest, room: Room) -> Shares:
-    """The shares of least error that are found among those that one rule allows."""
+    """The shares of least error found under one condition."""
     workload = request.workload
     if not request.is_restricted and wants_marginals(workload):
         return tables_shares(request, room, signs=False)
     if is_unequal_tree(workload.domain):
-        if (
-            obstacle := MarginalSearch().obstacle(request)
-        ) is not None:  # of one part of an amount it is known here alone
+        if (obstacle := MarginalSearch().obstacle(request)) is not None:  # for one part of an amount, only found here
             raise Unsupported(obstacle.reason, remedy=obstacle.remedy)
         return least_tree_shares(workload, request.unit, request.level, room)
     even = EvenLevels.of(workload)
@@ -57,7 +53,7 @@ def shares_of_families(request: PlanRequest, room: Room) -> Shares:
 
 
 def tables_shares(request: PlanRequest, room: Room, *, signs: bool) -> Shares:
-    """Shares of many tables; with signs, also of differences of the values of axes of two."""
+    """Shares of many tables; with ``signs`` also of differences of the values of axes with two values."""
     even = EvenLevels.of(request.workload)
     shares = marginal_shares(even.workload, request.level_of_cells, room, signs=signs)
     return {even.whole(family): share for family, share in shares.items()}

@@ -1,4 +1,4 @@
-"""The protocol of a search that `choose_plan` considers, and what it is asked for."""
+"""The protocol of the searches of `choose_plan`, with their request and their result."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -23,57 +23,45 @@ _LEAST = 1e-100
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlanRequest:
-    """The arguments of `choose_plan` as every search reads them.
-
-    Attributes:
-        workload: the sums that are wanted.
-        unit: Unit of privacy.
-        level: the highest level of the release, at which errors are compared.
-        candidates: the families that may be measured; None for all.
-        aim: one of `AIMS`.
-        together: the axis whose cells in a row one individual changes together.
-
-    Raises:
-        NotALevel: for a level so small that the squares of its errors are beyond the floats.
-    """
+    """The arguments of `choose_plan`, as every search reads them."""
 
     workload: Workload
     unit: Unit
-    level: Level
-    candidates: tuple[Any, ...] | None
-    aim: str
-    together: WholeRows | None
+    level: Level  # the highest level of the release, at which errors are compared
+    candidates: tuple[Any, ...] | None  # marginals that may be measured; None for all
+    aim: str  # one of `AIMS`
+    together: WholeRows | None  # the axis along which one individual changes whole rows
 
     def __post_init__(self) -> None:
         if self.level.epsilon_float < _LEAST:
-            remedy = "Ask for a larger epsilon: errors at this one are no floats."
+            remedy = "Pass a larger epsilon: errors at this epsilon exceed floats."
             raise NotALevel("a plan needs a level of at least 1e-100", came=self.level, remedy=remedy)
 
     @property
     def is_restricted(self) -> bool:
-        """Whether other than the mean error over all families is wanted."""
+        """Whether candidates are named, or the largest error is to be small."""
         return self.candidates is not None or self.aim == "largest"
 
     @property
     def has_limits(self) -> bool:
-        """Whether no table may have a larger error than noise of its own; see `table_limits`."""
+        """Whether no table may have a larger error than with separate noise; see `table_limits`."""
         return self.aim == "each" and self.candidates is None
 
     @property
     def level_of_cells(self) -> float:
-        """The level of share 1, for what a cell changes by 1."""
+        """The level of share 1, for a change of a cell by 1."""
         return float(level_of_cells(self.unit, self.level).epsilon_float)
 
 
 class SearchObstacle(NamedTuple):
-    """Why a search does not apply, and the argument that mends it."""
+    """The reason why a search does not apply, and a remedy."""
 
     reason: str
     remedy: str
 
 
 class FoundSums(NamedTuple):
-    """The result of a search: the shares, and with them the axis of rotated or signed sums, and listed rows."""
+    """The result of a search: shares; the axis of rotated or signed sums; listed rows."""
 
     shares: Shares
     together: str | None = None
@@ -85,49 +73,41 @@ class FoundSums(NamedTuple):
         return measurement.variances(request.workload, request.unit, self.shares, request.level)
 
     def value(self, request: PlanRequest, *, aim: str = "mean") -> float:
-        """The weighted sum of mean variances, or the largest of them, at the level of the request."""
+        """The weighted sum of mean variances, or the largest weighted mean variance, at the level of the request."""
         variances = self.variances(request)
         weighted = [float(part.weight) * variances[part.name] for part in request.workload.parts]
         return max(weighted) if aim == "largest" else sum(weighted)
 
 
 class PlanSearch(Protocol):
-    """A search for what to measure.
+    """A search for the sums to measure."""
 
-    Attributes:
-        name: its sums, in words.
-    """
-
-    name: str
+    name: str  # the kind of sums, for people
 
     def obstacle(self, request: PlanRequest) -> SearchObstacle | None:
-        """Why the search does not apply to this workload, unit and options; None where it does."""
+        """The reason why the search does not apply to this request, or None."""
 
     def search(self, request: PlanRequest) -> FoundSums:
-        """The sums of least error that are found at the level of the request.
-
-        Raises:
-            Unsupported: where it is known only from the search that it does not apply.
-        """
+        """The sums of least error found; Unsupported if the search itself finds that it does not apply."""
 
 
 def mean_alone(name: str, request: PlanRequest) -> SearchObstacle | None:
-    """The obstacle of searches for the least mean error over all families."""
+    """The obstacle of searches for the least mean error over all candidates, or None."""
     if not request.is_restricted:
         return None
     remedy = 'Leave candidates= and aim= out, or pass method="marginals".'
-    return SearchObstacle(f"{name} are searched for the least mean error over all families", remedy)
+    return SearchObstacle(f'{name} are searched only without candidates= and aim="largest"', remedy)
 
 
 def cells_alone(workload: Workload, unit: Unit) -> Shares:
-    """The coarsest family that may be measured and determines all that is wanted, by itself, at all of the level."""
+    """The coarsest measurable marginal that determines all wanted sums, at a share that spends the level."""
     family = coarsest(workload)
     charge = charge_of(workload.domain, unit, {family: Fraction(1)})
     return {family: 1 / (charge or Fraction(1))}  # a public total costs nothing
 
 
 def coarsest(workload: Workload) -> Family:
-    """The coarsest family that may be measured and determines all that is wanted."""
+    """The coarsest measurable marginal that determines all wanted sums."""
     if is_unequal_tree(workload.domain) or wants_marginals(workload):
         return finest_common(workload.families)
     even = EvenLevels.of(workload)

@@ -1,4 +1,4 @@
-"""Sums and differences of two values whose cells one individual changes together."""
+"""The search for sums and differences of two values whose cells one individual changes together."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -21,26 +21,24 @@ from utmost.tables.axes.domain import Family
 
 
 class RotatedSearch:
-    """The searches over families of sums and of differences, each by itself: cost and error of the two do not meet."""
+    """Separate searches for sums and for differences, which have separate budgets and errors."""
 
     name = "rotated sums"
 
     def obstacle(self, request: PlanRequest) -> SearchObstacle | None:
-        """Rotated sums are of an axis of two values, without a bound in all."""
         if request.together is None:
             remedy = "Name the axis whose cells one individual changes together: together=."
-            return SearchObstacle("rotated sums are of an axis of two values", remedy)
+            return SearchObstacle("rotated sums need an axis of two values, together=", remedy)
         if request.together.values != 2:
-            return SearchObstacle("rotated sums are of two values", 'Pass method="signed".')
+            return SearchObstacle("rotated sums need an axis of two values", 'Pass method="signed".')
         if request.unit.in_all is not None:
             remedy = "Leave together= out, or count without in_all=."
-            return SearchObstacle("rows that change together have no bound in all", remedy)
+            return SearchObstacle("only one of together= and in_all= may be given", remedy)
         if request.unit.is_distinct:
             return SearchObstacle("distinct counts do not add up", 'Pass method="marginals".')
         return mean_alone(self.name, request)
 
     def search(self, request: PlanRequest) -> FoundSums:
-        """The shares of sums and of differences."""
         assert request.together is not None, "an obstacle"
         pair = PairAxis.of(request.workload.domain, request.together.name)
         room = room_of_rows(request.unit, pair.rows.size)
@@ -55,14 +53,14 @@ class RotatedSearch:
 
 
 def rows_alone(pair: PairAxis, workload: Workload, unit: Unit) -> Shares:
-    """The coarsest family of sums, and that of differences, that determine all that is wanted, each by itself."""
+    """The coarsest marginal of sums, and of differences, that determines all wanted sums."""
     scale = room_of_rows(unit, pair.rows.size).scale
     sums, differences = ({} if side is None else {coarsest(side): scale} for side in pair.sides(workload))
     return pair.joined(sums, differences)
 
 
 def _split(request: PlanRequest, pair: PairAxis) -> Shares:
-    """The sums and the differences that determine each wanted part, both at its share of the budget."""
+    """The sums and the differences that determine each wanted part, both at the part's budget share."""
     scale, budget = room_of_rows(request.unit, pair.rows.size).scale, budget_shares(request.workload)
     halves: tuple[dict[Family, Fraction], dict[Family, Fraction]] = ({}, {})
     for part in request.workload.parts:
@@ -71,7 +69,7 @@ def _split(request: PlanRequest, pair: PairAxis) -> Shares:
             if side is not None:
                 family = coarsest(side)
                 half[family] = half.get(family, Fraction(0)) + budget[part.name]
-    for half in halves:  # what no part needs on one side is left to the others
+    for half in halves:  # the shares of parts without sums, or without differences, go to the others
         spent = sum(half.values(), Fraction(0))
         half.update({family: share / spent * scale for family, share in half.items()})
     return pair.joined(*halves)

@@ -1,28 +1,26 @@
-"""Signed sums of three to five values whose cells one individual raises together, by listed rows along the others."""
+"""The search for signed sums of three to five values whose cells one individual raises together."""
 
 from utmost.publish.workloads.planning.product_search import product_rows
 from utmost.publish.workloads.planning.searches.plan_search import FoundSums, PlanRequest, SearchObstacle, mean_alone
 
 
 class SignedSearch:
-    """The search over signed rows along the axis, and integer rows along the others."""
+    """The search over signed rows along the axis, and integer rows along the other axes."""
 
     name = "signed sums"
 
     def obstacle(self, request: PlanRequest) -> SearchObstacle | None:
-        """Signed sums are of an axis of three to five values, and of individuals who lower no cell."""
         if request.together is None:
             remedy = "Name the axis whose cells one individual changes together: together=."
-            return SearchObstacle("signed sums are of an axis of three to five values", remedy)
+            return SearchObstacle("signed sums need an axis of three to five values, together=", remedy)
         if request.together.values == 2:
-            return SearchObstacle("signed sums are of three to five values", 'Pass method="rotated".')
+            return SearchObstacle("signed sums need an axis of three to five values", 'Pass method="rotated".')
         if not request.unit.nonnegative or request.unit.needs_sizes:
             remedy = "Pass Unit(s, k, nonnegative=True), if no individual lowers a cell."
-            return SearchObstacle("signed sums need individuals who lower no cell", remedy)
+            return SearchObstacle("signed sums need a unit of individuals who lower no cell", remedy)
         return mean_alone(self.name, request)
 
     def search(self, request: PlanRequest) -> FoundSums:
-        """The rows of least error that are found."""
         assert request.together is not None, "an obstacle"
         together = request.together.name
         rows, _ = product_rows(request.workload, request.level_of_cells, together)
