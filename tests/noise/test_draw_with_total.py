@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from goodness import LEVEL, as_often, no_more_often
+
+# The step from cells to a total of its own is looked at alone, with chosen coins.
 from utmost.core.noise.draw_with_total import least_total_share
 from utmost.core.sampling import one_draws
 from utmost.core.sampling.one_draws import answer_margin, sample_one_draw

@@ -21,6 +21,7 @@ import utmost as ut
 from streams import drawn_elsewhere, some_words
 
 # Draws are proved word by word: which bits become which value shows in no public answer.
+# The streams themselves are compared, and not what is drawn of them.
 from utmost.core.sampling import random_bits
 from utmost.core.sampling.random_bits import SYSTEM, KeyedRandomness, Keystream, SystemRandomness, source
 from utmost.errors import EntropyFailed, PromiseBroken, Unsupported

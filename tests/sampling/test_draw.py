@@ -10,6 +10,7 @@ from scipy.stats import spearmanr
 from goodness import LEVEL, chi_square, kolmogorov_smirnov
 
 # Draws are proved word by word: which bits become which value shows in no public answer.
+# Each method is tried below the size at which it would be chosen.
 from utmost.core.sampling import draw
 from utmost.core.sampling.geometric_draws import CONSTANT, TABLE, MarkedGeometricSampler, signs
 from utmost.core.sampling.random_bits import SystemRandomness

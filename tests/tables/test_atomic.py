@@ -13,6 +13,7 @@ from running import PLAIN
 from utmost.errors import Unsupported
 
 # Which calls of the disk fail, and when, is tried on the function that makes them.
+# Writers fail between any two files; no release has a writer that fails on demand.
 from utmost.tables.files import atomic
 from utmost.tables.files.atomic import write_together
 

@@ -24,6 +24,7 @@ from utmost.errors import BadTable, NotDeclared, Unsupported
 from utmost.ledger import Ledger
 
 # How many rows are read at a time shows in no answer; the order of the rows of pieces does in no count.
+# Pieces of two rows, which a release makes only of files larger than memory.
 from utmost.tables.files import files, parquet_pieces
 from utmost.tables.files.hive_folders import FolderColumns
 from utmost.tables.files.parquet_pieces import ParquetPieces

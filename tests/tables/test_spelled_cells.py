@@ -157,6 +157,7 @@ def test_a_merged_cell_is_found_wherever_a_piece_of_the_file_ends(tmp_path, monk
         book.active.append(row)
     book.active.merge_cells("A2:B2")
     for chunk in range(20, 60):
+        # Planted where it is used: a piece ends at each place.
         monkeypatch.setattr("utmost.tables.files.spreadsheets._CHUNK", chunk)
         with pytest.raises(BadTable, match="A2:B2"):
             ut.count_table(saved(book, tmp_path), {"p": ["n"]}, ut.Counting(each_row=True))
