@@ -58,7 +58,7 @@ def level_from_text(text: Any) -> Level:
         raise BadTable("the statement must hold its level as epsilon", came=text, where="epsilon") from None
 
 
-@lru_cache(maxsize=512)  # a ledger that is opened reads the same few levels a thousand times
+@lru_cache(maxsize=512)  # opening a ledger reads the same few levels thousands of times
 def _parsed(text: str) -> Level:
     logarithm = _LOG.fullmatch(text)
     if logarithm is None:

@@ -208,7 +208,7 @@ class NormStaircase(BallMixture):
     def optimal(
         cls, level: Level, cells: int, sensitivity: int, norm: Norm = "max", cost: CellCost = "absolute"
     ) -> "NormStaircase":
-        """The staircase with the first step of least cost, in floats, of all steps, or of ever finer grids.
+        """The staircase whose first step has the least cost in floats, among all steps or on successively finer grids.
 
         >>> from utmost.exact import level
         >>> NormStaircase.optimal(level(3), 2, 20)

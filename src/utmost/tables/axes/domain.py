@@ -354,7 +354,7 @@ def words_in(text: str, is_word: Callable[[str], bool]) -> Iterator[str]:
 
 
 def with_level(family: Family, place: int, level: int) -> Family:
-    """Replace the level of one axis in a family.
+    """Replace the level of one axis in a family, which has a level for each axis.
 
     >>> with_level((0, 1, 0), 1, 2)
     (0, 2, 0)

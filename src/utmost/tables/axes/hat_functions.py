@@ -41,7 +41,7 @@ def class_code(number: int) -> int:
 
 
 def class_number(level: int) -> int | None:
-    """The class of listed rows of a family on an axis; None for groups and hat functions."""
+    """The number of a class of listed rows, from its level; None for a level of groups or hat functions."""
     return None if level >= -WIDEST else -level - WIDEST - 1
 
 

@@ -276,7 +276,7 @@ def _key_reader(
         is_gone = is_stray = np.False_
         for name, reader, (size, known) in zip(axis.columns, readers, steps, strict=True):
             values = reader(batch[name])
-            # Rows are found column by column: the group so far, and the value in this one.
+            # Rows are found column by column, from the group so far and the value in this column.
             codes = group * size + np.maximum(values, 0)
             group = np.minimum(np.searchsorted(known, codes), len(known) - 1)
             is_gone = is_gone | (values == MISSING)

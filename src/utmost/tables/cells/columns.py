@@ -138,7 +138,7 @@ def _real(cell: Any, row: int, name: str, place: RowName) -> Fraction:
 
 
 def _refusal(cell: Any, row: int, name: str, place: RowName, wanted: str, not_whole: str = _REALS) -> BadTable:
-    from utmost.tables.cells.odd_cells import MISSING_KIND, odd_number  # read where something is refused
+    from utmost.tables.cells.odd_cells import MISSING_KIND, odd_number  # loaded only for a refusal
 
     came, remedy = kind_of(cell), _remedy(cell, not_whole)
     if isinstance(cell, str) and not is_missing(cell):
