@@ -42,7 +42,7 @@ def eulerian(order: int) -> tuple[int, ...]:
 
 
 def geometric_moment(order: int, powers: Any) -> Any:
-    """E G^order for a geometric variable, P(G = k) = (1 - b) b^k, in the kind of numbers of ``powers``.
+    """Return E[G^order] of a geometric variable, P(G = k) = (1 - b) b^k, in the numbers that ``powers`` computes with.
 
     >>> from utmost.exact import level
     >>> from utmost.core.noise.powers import ExactPowers

@@ -445,6 +445,9 @@ def _between(axis: Axis, wanted: slice, name: str) -> NDArray[np.bool_]:
             remedy = f"The edges go from {shown[0]} to {shown[-1]} {steps}."
             raise OutOfRange("a range must begin and end at edges of bins", came=end, where=repr(name), remedy=remedy)
         places.append(open_end if edge is None else edges.index(edge))
+    if places[0] >= places[1]:
+        came, remedy = f"{wanted.start}..{wanted.stop}", "Name the smaller end first."
+        raise OutOfRange("a range must begin below its end", came=came, where=repr(name), remedy=remedy)
     among = np.arange(axis.size)
     return (places[0] <= among) & (among < places[1])
 

@@ -18,6 +18,7 @@ _GROUPS = {
     " ": ("blanks", re.compile(rf"\d{{1,3}}(?:[{_BLANKS}]\d{{3}})+(?:[.,]\d+)?", re.ASCII)),
 }
 _COMMAS = re.compile(r"\d,\d{3}(?!\d)", re.ASCII)
+_POINTS = re.compile(r"\d\.\d{3}(?!\d)", re.ASCII)
 _COMMA = re.compile(r"\d+,\d+", re.ASCII)
 _DIGITS = re.compile(r"\d", re.ASCII)
 _PLAIN_NUMBER = rf"[-+]?\d[\d.,'\u2019{_BLANKS}]*"
@@ -74,6 +75,10 @@ def odd_number(text: str, spelling: Spelling) -> tuple[str, str]:
         remedy = 'Declare it: Spelling(currency="$") for $.'
         if _COMMAS.search(plain):
             remedy += ' Commas between thousands, too: Spelling(thousands=",").'
+        elif _POINTS.search(plain) and spelling.thousands is None:
+            remedy += f" {POINTS_OF_THOUSANDS}"
+        elif "," in plain and spelling.decimal is None:
+            remedy += ' The comma before decimals, too: Spelling(decimal=",").'
         return "a number with a currency or a unit", remedy
     return TEXT
 

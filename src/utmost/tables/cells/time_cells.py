@@ -142,6 +142,8 @@ def _refused(cell: Any, name: str, axis: Axis, spelling: Spelling) -> BadTable:
         came = "text that is no time, or has a zone although the axis has none"
         if axis.clock.pattern is not None:
             came, remedy = "text that does not match the pattern", "Correct the cell, or the declared pattern."
+        if not any(letter.isdigit() for letter in cell):
+            came, remedy = "text without a digit", f"If it marks a missing cell, d{declare_mark(spelling)[1:]}"
         if looks_missing(cell):
             came, remedy = MISSING_KIND, declare_mark(spelling)
     elif isinstance(cell, int | float | np.integer | np.floating) and not isinstance(cell, bool | np.timedelta64):

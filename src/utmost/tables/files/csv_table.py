@@ -324,7 +324,7 @@ def records(path: Path) -> Iterator[tuple[int, list[str]]]:
         except UnicodeDecodeError as error:
             # The codec's message quotes a byte of the file.
             came = f"bytes of another encoding ({error.reason})"
-            remedy = "Add --encoding cp1252, say."
+            remedy = 'Pass encoding="cp1252", say.'
             where = f"{path}, after line {start}"
             raise BadTable("a CSV file must be UTF-8 text", came=came, where=where, remedy=remedy) from None
         except csv.Error as error:

@@ -198,7 +198,7 @@ class _Utf8(io.RawIOBase):
                 raise BadTable(required, came="what cannot be unpacked", where=self._where) from None
             except (UnicodeError, ValueError):
                 came = f"bytes that are not {self._encoding}"
-                remedy = "Name the encoding: --encoding cp1252, say."
+                remedy = 'Pass encoding="cp1252", say.'
                 raise BadTable(
                     "a file must be text in its encoding", came=came, where=self._where, remedy=remedy
                 ) from None

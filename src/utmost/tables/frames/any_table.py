@@ -80,7 +80,7 @@ def table_of(kind: str, columns: Mapping[str, Column]) -> Any:
 
 
 def labelled(kind: str, labels: Mapping[str, Column], columns: Mapping[str, Column]) -> LabelledTable:
-    """Labels of groups with numbers, as a dataframe if the kind is one, else as a dict of arrays."""
+    """Return labels beside their numbers: a dataframe of the given kind, or a dict of arrays."""
     for name in columns:
         if name in labels:
             remedy = "Rename the level."
