@@ -22,7 +22,7 @@ from utmost.design.spaces.losses import Loss
 from utmost.errors import NotALoss, Unsupported
 
 PriorVector = tuple[Any, ...]
-"""A prior up to scale: integers without a common factor, or, where irrational powers occur, numbers that sum to 1."""
+"""A prior up to scale: integers without a common factor, or numbers with sum 1 if irrational powers occur."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from utmost.errors import Unsupported
 T = TypeVar("T")
 
 KernelNumber = Any
-"""An int or a `AlphaPolynomial`: whatever adds, subtracts, multiplies and has a `sign`."""
+"""An int or an `AlphaPolynomial`."""
 
 _PRIMES_ABOVE = (1 << 60, 1 << 61)
 

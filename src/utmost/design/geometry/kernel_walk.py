@@ -165,7 +165,12 @@ def walk_kernels(vertices: Vertices, rows: int = 1 << 16, start: WalkPosition | 
         or len(later) > vertices.distances.size - 2
         or not all(0 < j <= columns for j in later)
     ):
-        raise OutOfRange("start must be a position of a walk on this type", came=start, where="kernel_blocks")
+        raise OutOfRange(
+            "start must be a position of a walk on this type",
+            came=start,
+            where="kernel_blocks",
+            remedy="Pass the position of the last block of a search on the same type.",
+        )
     for task in tasks[start.orbit :]:
         walk = _walk_of_orbit(tables, task, start.coming if task.number == start.orbit else (0,), rows)
         unfinished = True

@@ -73,7 +73,7 @@ class PowerChannel(Display):
 
 
 AnyChannel = Channel | PowerChannel
-"""A channel known exactly, of either kind."""
+"""A channel whose probabilities are known exactly."""
 
 
 def exact_weights(listed: Vertices) -> Array:
