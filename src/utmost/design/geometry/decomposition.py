@@ -155,7 +155,6 @@ class RationalCone:
         return len(self.factors)
 
     def column(self, vertex: Exponents) -> list[Fraction]:
-        """Return alpha^h."""
         return [self.powers.fraction((h,)) for h in vertex]
 
     def tight(self, column: list[Fraction]) -> Array:

@@ -232,7 +232,6 @@ def _mask_of_open_slots(step: _SweepStep, bits: int) -> np.uint64:
 
 
 def _equal_states_merged(states: States, counts: NDArray[Any]) -> tuple[States, NDArray[Any]]:
-    """Merge equal states and add their counts."""
     order = np.argsort(states)
     states = states[order]
     first = np.flatnonzero(np.concatenate([[True], states[1:] != states[:-1]]))

@@ -41,7 +41,6 @@ class WalkTables:
 
     @classmethod
     def of(cls, vertices: Vertices) -> "WalkTables":
-        """Return the tables of a complete list of vertices."""
         fields, above = [], _PRIMES_ABOVE
         for _ in range(_fields_needed(vertices)):
             fields.append(vertices.powers.field(above))

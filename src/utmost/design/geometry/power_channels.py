@@ -84,7 +84,6 @@ def exact_weights(listed: Vertices) -> Array:
 
 
 def is_member(ptype: PrivacyType, channel: AnyChannel) -> bool:
-    """Return whether a channel belongs to a type, exactly."""
     return channel.breach(ptype) is None if isinstance(channel, PowerChannel) else ptype.contains(channel)
 
 

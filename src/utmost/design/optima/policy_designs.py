@@ -127,7 +127,6 @@ def _bounds_from_parts(ptype: PolicyType, consumer: Consumer, parts: tuple[Optim
 
 
 def _types_and_consumers(optimum: PolicyOptimum) -> list[tuple[PrivacyType, Consumer]]:
-    """Return the type and the consumer of each part."""
     parts = zip(optimum.ptype.parts, optimum.ptype.policy.parts, strict=True)
     return [(kind, _consumer_of_part(part, optimum.consumer)[1]) for kind, part in parts]
 

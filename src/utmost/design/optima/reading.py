@@ -245,7 +245,7 @@ def _shortest_interval(belief: Array, share: Fraction) -> tuple[int, int, Any]:
 _COST_OF_LOSS = {losses.absolute: costs.absolute, losses.squared: costs.squared}
 
 
-# This is 1.6 GB of float64, and more for Fractions.
+# A channel with this many entries takes 1.6 GB in float64, and more in Fractions.
 _MOST_ENTRIES = 10**8
 
 

@@ -66,7 +66,6 @@ class RayProgram:
 
     @classmethod
     def of(cls, ptype: PrivacyType, consumer: Consumer) -> "RayProgram":
-        """Return the program of all places."""
         prior, epsilon = np.asarray(consumer.prior, dtype=np.float64), ptype.level.epsilon_float
         costs = np.ascontiguousarray((prior[:, None] * np.asarray(consumer.loss, dtype=np.float64)).T)
         scale = float(costs.sum(axis=1).max()) or 1.0

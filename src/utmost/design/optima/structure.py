@@ -199,7 +199,6 @@ class Derivation(Display):
 
     @property
     def is_derivable(self) -> bool:
-        """Whether Y is a channel."""
         return self.offence is None
 
     @property
