@@ -257,7 +257,7 @@ def test_bins_are_asked_by_ranges(run, tmp_path):
     assert (spread["kind"], low <= spread["value"] ** 2 <= high) == ("standard deviation", True)
     upto = json.loads(run("total", counts, "--json", "--cumulative", "age")[1])["values"]
     assert upto[-1]["value"] == json.loads(run("total", counts, "--json")[1])["value"]
-    assert "within their bars at once" in run("total", counts, "--cumulative", "age")[1]
+    assert "within their margins at once" in run("total", counts, "--cumulative", "age")[1]
     for wrong in (
         ["--quantile", "age"],
         ["--quantile", "age=2"],

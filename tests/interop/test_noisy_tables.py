@@ -77,6 +77,23 @@ def test_a_sum_of_two_continuous_laplace_noises_by_its_closed_form(miss):
     assert exp(-x) * (2 + x) / 2 > float(miss)
 
 
+@pytest.mark.parametrize("count", [3, 10, 100])
+def test_sums_of_continuous_laplace_noises_are_a_hundredth_of_a_deviation_too_wide_at_most(count):
+    """P(|S| <= x) = 2/pi int sin(t x)/t (1 + t^2)^-n dt, by its definition."""
+    t, step = (np.arange(1 << 18) + 0.5) * 2.0**-12, 2.0**-12
+    transform = (1 + t**2) ** -float(count)
+
+    def covered(x):
+        return 2 / np.pi * float((np.sin(t * x) / t * transform).sum()) * step
+
+    margin, deviation = (
+        declared_noise("laplace", scale=1).sum_of([Fraction(1)] * count).margin("0.95"),
+        (2 * count) ** 0.5,
+    )
+    assert covered(margin) >= 0.95
+    assert covered(margin - deviation / 100) < 0.95
+
+
 def test_many_continuous_laplace_noises_are_nearly_normal():
     margin = declared_noise("laplace", scale=1).sum_of([Fraction(1)] * 100_000).margin("0.95")
     assert 1.959 < margin / 200_000**0.5 < 1.97
@@ -111,6 +128,24 @@ def test_ratios_and_differences_hold_as_often_as_they_say(noise):
         change = made.difference({"region": "north"}, {"sex": "men"})
         held += share.lower <= 463 / 898 <= share.upper, abs(change.value - (388 - 51)) <= change.margin
     assert (held / tries >= 0.9 - 4 * (0.09 / tries) ** 0.5).all()
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("kind", ["discrete laplace", "laplace", "discrete gaussian", "gaussian"])
+def test_the_noise_of_opendp_is_within_the_margins_of_its_scale(kind):
+    """OpenDP's scale is the scale of a Laplace distribution, and the sigma of a Gaussian one."""
+    dp = pytest.importorskip("opendp.prelude", reason="opendp is not installed")
+    dp.enable_features("contrib")
+    number = int if kind.startswith("discrete") else float
+    domain = dp.vector_domain(dp.atom_domain(T=number, **({} if number is int else {"nan": False})))
+    is_laplace = kind.endswith("laplace")
+    distance = dp.l1_distance(T=number) if is_laplace else dp.l2_distance(T=number)
+    drawn_there = (dp.m.make_laplace if is_laplace else dp.m.make_gaussian)(domain, distance, scale=2.0)
+    sums = np.array(drawn_there([number(0)] * 12_000)).reshape(-1, 3).sum(axis=1)
+    noise = declared_noise(kind, **({"scale": 2} if is_laplace else {"sigma": 2}))
+    margin = noise.sum_of([noise.size] * 3).margin("0.95")
+    assert (abs(sums) <= margin).mean() >= 0.95 - 5 * (0.05 * 0.95 / 4000) ** 0.5
+    assert (abs(sums) <= margin * 0.8).mean() < 0.95
 
 
 def test_the_ends_of_a_ratio_of_gaussian_noise_are_just_rejected():

@@ -269,8 +269,8 @@ def test_the_page_says_what_an_approver_confirms(service, who, published, grace,
         "Ada has not declared that these people are in no other dataset.",
         "<li>admissions: 0.25</li>",
         "If one of them is about the same people, refuse, and ask for one budget.",
-        "nobody has set a limit: further releases are not stopped",
-        "By approving you say that you asked Ada, who told you:",
+        "no limit is set, so no further release is refused",
+        "By approving you confirm that you asked Ada, who told you:",
     ):
         assert word in seen, word
     observed = Terms(promised(rows="observed"))
@@ -386,7 +386,7 @@ def test_a_refusal_has_a_reason_that_its_proposer_reads(service, who, grace, bea
     assert "Refused." in grace.fill(page, "/proposals/decision", {"state": "refused"}, reason="epsilon 1/2 does").text
     own = Visitor(application(service, OPEN), bearer("Ada", "curator"))
     assert "epsilon 1/2 does" in own.get("/proposals").text
-    assert "Grace says why: epsilon 1/2 does" in own.get(f"/proposal?name={made.name}").text
+    assert "Reason of Grace: epsilon 1/2 does" in own.get(f"/proposal?name={made.name}").text
     told = Caller(own.app, own.presented)("GET", f"/v1/proposals/{made.name}").json()
     assert told["proposal"]["decision_reason"] == "epsilon 1/2 does"
 
@@ -473,8 +473,8 @@ def test_the_page_of_a_relaxation_has_all_that_the_page_of_a_publication_has(ser
     seen = " ".join(page_of(grace, made.name).split())
     for words in (
         "This release was answered at ε = 0.25. All its answers together cost the largest ε, not the sum: ε = 1.",
-        "By approving you say that you asked Ada",
-        "All of it, letter for letter",
+        "By approving you confirm that you asked Ada",
+        "The complete request, letter for letter",
         "The promise also assumes that",
     ):
         assert words in seen, words

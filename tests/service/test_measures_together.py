@@ -366,10 +366,10 @@ def test_by_page_the_tables_of_approved_proposals_are_brought_together(visitor, 
         plan = in_file(shared.plans[name])
         words = {"name": name, "dataset": "sales", "epsilon": "1/2"}
         ada.fill(ada.get("/publish"), "/proposals", {"kind": "plan"}, {"plan": plan}, **words)
-    assert "Bring several tables together" not in ada.get("/proposals").text
+    assert "Upload several tables together" not in ada.get("/proposals").text
     for _ in tables:
         grace.fill(grace.proposal(), "/proposals/decision", {"state": "approved"})
-    assert "Bring several tables together" not in grace.get("/proposals").text
+    assert "Upload several tables together" not in grace.get("/proposals").text
     page = ada.get("/proposals")
     known = {
         proposal.release: proposal.name

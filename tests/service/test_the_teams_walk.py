@@ -98,7 +98,7 @@ def test_from_an_empty_machine_to_a_recipients_values(chromium, tmp_path):  # no
         def brought(heading, button, done):
             curator.see("/proposals")
             curator.page.get_by_role("link", name=heading).click()
-            card = curator.page.locator("section", has=curator.page.get_by_role("heading", name="Bring the table"))
+            card = curator.page.locator("section", has=curator.page.get_by_role("heading", name="Upload the table"))
             card.get_by_label("CSV file").set_input_files(tmp_path / "table.csv")
             card.get_by_role("button", name=button).click()
             curator.page.get_by_text(done).wait_for()

@@ -149,4 +149,4 @@ def test_the_page_says_what_the_process_found(service, bearer, published):
     page = bo.fill(bo.get("/verify"), "/verify/table", files=files)
     assert (page.status_code, "It agrees with its statement" in page.text) == (200, True)
     page = bo.fill(bo.get("/verify"), "/verify/table", files={"table": files["table"]})
-    assert (page.status_code, "Not vouched for" in page.text) == (422, True)
+    assert (page.status_code, "Not verified" in page.text) == (422, True)

@@ -131,7 +131,7 @@ def declared_noise(
         wrong.append("sensitivity")
     if len(given) != 1 or wrong:
         required = f"{kind} noise needs exactly one of {' and '.join(sizes)}"
-        remedy = f"Pass {'scale=2' if is_laplace else 'sigma=3'}, say."
+        remedy = f"Write {'scale=2' if is_laplace else 'sigma=3'}, say."
         raise OutOfRange(required, came=" and ".join([*given, *wrong]) or "none", remedy=remedy)
     (name,) = given
     size = sizes[name]
@@ -184,8 +184,9 @@ class DeclaredSum(Display):
     def margin(self, confidence: Number) -> int | float:
         """A margin within which the sum lies with the chance ``confidence`` or more: certified.
 
-        The least one for Gaussian and discrete Laplace noise, and for one cell; for discrete Gaussian noise the least
-        one but for chances below 10^-12; for sums of continuous Laplace noise at most a thousandth too wide.
+        The least one for Gaussian and discrete Laplace noise, and for one cell; for discrete Gaussian noise, too, where
+        the chance of a miss is at least 10^-9; for sums of continuous Laplace noise wider by less than a hundredth of
+        their standard deviation.
         """
         return self.margin_missed(1 - read_confidence(confidence))
 

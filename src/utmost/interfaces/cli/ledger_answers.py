@@ -183,7 +183,6 @@ class Question:
 
     @property
     def is_written(self) -> bool:
-        """Whether the output file exists."""
         return self.answer.file is not None and self.answer.file.is_file()
 
     def check_kind(self, noise: Noise | None) -> None:
@@ -247,7 +246,7 @@ def publish_in_ledger(
     counting: Sequence[Any] = (),
 ) -> None:
     """Publish in a ledger, or check the table and show the budget afterwards (`dry_run`)."""
-    # `brought` is the table if it is not the file's own; `counting` are the options by which the file was counted.
+    # `brought` is the table, unless it is the file's own; `counting` are the counting options of the file.
     planned, answer = promise.lasting_noise.is_by_plan, question.answer
     again = memory.request is not None
     question.check_kind(promise.lasting_noise)

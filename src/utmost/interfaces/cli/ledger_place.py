@@ -60,12 +60,10 @@ class LedgerPlaceOptions:
 
     @property
     def key(self) -> str | None:
-        """Path of the key file, if given."""
         return None if self.key_file is None else os.fspath(self.key_file)
 
     @property
     def witness_path(self) -> str | None:
-        """Path of the witness file, if given."""
         return None if self.witness is None else os.fspath(self.witness)
 
 
@@ -113,18 +111,11 @@ def secret_file_of(key_file: Path | None) -> Path | None:
 
 
 def is_server(text: str) -> bool:
-    """Check whether a place is the address of a server."""
     return text.partition("://")[0].lower() in _SERVERS and "://" in text
 
 
 def check_no_password(text: str) -> None:
-    """Refuse a place with a password.
-
-    >>> check_no_password("postgresql://keeper@db.example/ledger?sslmode=require")
-    >>> check_no_password("postgresql://keeper:secret@db.example/ledger")
-    Traceback (most recent call last):
-    utmost.errors.OutOfRange: --ledger: the address must hold no password: others can read a command line. ...
-    """
+    """Refuse a place with a password."""
     try:
         address = urlsplit(text)
         secret = address.password is not None or any("password" in name.lower() for name, _ in _query(address))

@@ -212,7 +212,11 @@ class _Commands(_Parts):
 
 
 class _Command(click.Command):
-    """A command whose help shows its options in groups: the first ones, then the families, then the others."""
+    """A command whose help shows its options in groups: the first ones, then named groups, then the others."""
+
+    # `elsewhere`: the place of an option that people look for here. `rare`: options that the help only names. `as_in`:
+    # options that the help only names, by the command whose help explains them. `recipe_keys`: options that only a
+    # recipe can have.
 
     # `elsewhere`: the place of an option that people look for here. `rare`: options that the help only names. `as_in`:
     # the same, by the command whose help explains them. `recipe_keys`: options that only a recipe can have.
@@ -524,14 +528,7 @@ _CALLS = {
 
 
 def in_words(error: UtmostError, keys: Collection[str] = ()) -> str:
-    """Return the text of an error in the words of the command line; values are unchanged.
-    # `keys` are options that only a recipe can have, without hyphens.
-
-    >>> in_words(OutOfRange("grid must be a power of two", came="0.3", remedy='Pass grid="1/1024", say.'))
-    '--grid must be a power of two; got 0.3. Pass --grid 1/1024, say.'
-    >>> in_words(OutOfRange("cost must be a cost", came="cubic", remedy='Pass cost="squared".'), {"cost"})
-    'cost in the recipe must be a cost; got cubic. Pass cost = "squared" in the recipe (--recipe FILE.toml).'
-    """
+    """Return the text of an error in the words of the command line; values are unchanged."""
     message, remedy = _spoken_error(error, keys)
     return message if remedy is None else f"{message} {remedy}"
 

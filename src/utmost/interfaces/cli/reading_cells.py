@@ -441,7 +441,7 @@ def _answer(report: dict[str, Any], sure: str, beyond: str | None) -> ScreenGrou
             "interval": f"holds the true ratio of what was counted, at {sure} confidence",
         }
         if not report["determined"]:
-            rows = {"why": f"at {sure} confidence the sum that is divided by may be 0: its error bar reaches there"}
+            rows = {"why": f"at {sure} confidence the denominator may be 0: 0 is within its margin"}
     else:
         low, high = report["interval"]
         shown = f"{_shown(report['value'])} {_up(report['margin'])}"

@@ -34,73 +34,75 @@ if TYPE_CHECKING:
     from utmost.tables.cells.spelling import Spelling
 
 
-def publish_table(table: Path, told: ReleaseOptions) -> None:
+def publish_table(table: Path, request: ReleaseOptions) -> None:
     """Publish a file in the way that its options name; refuse options that this way would ignore first."""
-    told.level.read(), told.answer.file  # refuse invalid ones first
-    source = told.spelling.of(table, is_counted=told.people.are_events)
-    told.promised.check()
-    if told.asked.want is not None:
-        by_wanted_tables(source, told, told.asked.want)
-    elif told.promised.is_whole:
-        whole(source, told)
-    elif told.once.is_of_rows:
-        together(source, told)
-    elif told.once.once == "tables":
+    request.level.read(), request.answer.file  # refuse invalid ones first
+    source = request.spelling.of(table, is_counted=request.people.are_events)
+    request.promised.check()
+    if request.asked.want is not None:
+        by_wanted_tables(source, request, request.asked.want)
+    elif request.promised.is_whole:
+        whole(source, request)
+    elif request.once.is_of_rows:
+        together(source, request)
+    elif request.once.once == "tables":
         raise OutOfRange("--once tables needs --want", came="none", remedy='Add --want "region sex", say.')
-    elif told.once.once is not None:
-        in_one_draw(source, told)
-    elif told.promised.is_planned:
-        by_plan(source, told)
+    elif request.once.once is not None:
+        in_one_draw(source, request)
+    elif request.promised.is_planned:
+        by_plan(source, request)
     else:
-        table_of_columns(source, told)
+        table_of_columns(source, request)
 
 
-def whole(table: Path, told: ReleaseOptions) -> None:
+def whole(table: Path, request: ReleaseOptions) -> None:
     """Publish by a promise of points, or of noise that only a promise file can name."""
-    name = "--planar" if told.promised.stated is None else "such a promise"
-    refuse(f"does not go with {name}", told.once, told.people)
-    if told.memory.ledger is not None:
-        return keep(table, told, None)
-    counted = counted_table(table, told.people, told.neighbours, told.spelling.cells)
+    name = "--planar" if request.promised.stated is None else "such a promise"
+    refuse(f"does not go with {name}", request.once, request.people)
+    if request.memory.ledger is not None:
+        return keep(table, request, None)
+    counted = counted_table(table, request.people, request.neighbours, request.spelling.cells)
     assert not isinstance(counted, dict), "nothing is said of persons"
-    check_once(told, counted)
-    told.answer.check_free(table, draws=True)
-    _give_checked(table, files.read(table) if counted is None else counted, told.promised.of(counted), told)
+    check_once(request, counted)
+    request.answer.check_free(table, draws=True)
+    _give_checked(table, files.read(table) if counted is None else counted, request.promised.of(counted), request)
 
 
-def together(table: Path, told: ReleaseOptions) -> None:
+def together(table: Path, request: ReleaseOptions) -> None:
     """Publish columns of which one individual changes only the cells of one row."""
     from utmost.core.noise.norm_staircase import CellCost
     from utmost.publish.promises.noise_together import once_together
 
-    promised, columns = told.promised, told.promised.columns
+    promised, columns = request.promised, request.promised.columns
     cells = Protected(cells=promised.protected.cells)
     other = replace(promised, columns=ColumnOptions(), protected=cells, texts=PromiseTexts())
-    refuse(f"does not go with --once {told.once.once}", other, told.memory, told.people, promised.stopping)
+    refuse(f"does not go with --once {request.once.once}", other, request.memory, request.people, promised.stopping)
     promised.check_columns("columns", "sensitivity")
     released = columns.released
-    unit = promised.unit_of_row(released, "counts" if told.once.once == "row-counts" else "any")
-    check_fits(told.answer, table, released, split_names(columns.public or []))  # before a search that may take minutes
-    noise = once_together(released, unit=unit, cost=one_of(told.once.cost, CellCost, "cost"))
-    give_once(table, promised.of(noise=noise), told)
+    unit = promised.unit_of_row(released, "counts" if request.once.once == "row-counts" else "any")
+    check_fits(
+        request.answer, table, released, split_names(columns.public or [])
+    )  # before a search that may take minutes
+    noise = once_together(released, unit=unit, cost=one_of(request.once.cost, CellCost, "cost"))
+    give_once(table, promised.of(noise=noise), request)
 
 
-def in_one_draw(table: Path, told: ReleaseOptions) -> None:
+def in_one_draw(table: Path, request: ReleaseOptions) -> None:
     """Draw the noise of all released cells, or of all one-way tables of a counted table, at once."""
     from utmost.publish.promises.one_draw_noise import OneWayDraw
 
-    answer, promised = told.answer, told.promised
-    beside = (told.memory, promised.lasting, promised.noise, promised.stopping)
-    refuse("does not go with --once", replace(told.once, once=None), *beside)
+    answer, promised = request.answer, request.promised
+    beside = (request.memory, promised.lasting, promised.noise, promised.stopping)
+    refuse("does not go with --once", replace(request.once, once=None), *beside)
     if promised.stated is not None:
         required = "only one of --promise and --once may be given"
         raise OutOfRange(required, came="both", remedy="Leave out --once.")
-    counted = counted_table(table, told.people, told.neighbours, told.spelling.cells, told.count_key)
+    counted = counted_table(table, request.people, request.neighbours, request.spelling.cells, request.count_key)
     if isinstance(counted, dict):
         remedy = "Leave out --once, or leave out all but one --mean."
         raise OutOfRange("--once needs counts, or one amount", came="several --mean", remedy=remedy)
     answer.check_free(table, draws=True)
-    if told.once.once == "one-way":
+    if request.once.once == "one-way":
         refuse("does not go with --once one-way, which names its columns", promised.columns, promised.protected)
         if counted is None:
             remedy = "Count people: add --each-row, --by and --domain; or release what utmost count wrote."
@@ -110,83 +112,85 @@ def in_one_draw(table: Path, told: ReleaseOptions) -> None:
         if counted is None:
             promised.check_columns("columns", "sensitivity", "cells")
         source = files.read(table) if counted is None else counted
-        promise = _in_one_draw(source, counted, told, nonnegative=told.once.once == "counts")
-    _give_checked(table, source, promise, told)
+        promise = _in_one_draw(source, counted, request, nonnegative=request.once.once == "counts")
+    _give_checked(table, source, promise, request)
 
 
-def _in_one_draw(source: Any, counted: "CountedTable | None", told: ReleaseOptions, *, nonnegative: bool) -> Promise:
+def _in_one_draw(source: Any, counted: "CountedTable | None", request: ReleaseOptions, *, nonnegative: bool) -> Promise:
     """Return the promise of all released cells in one draw; a counted table has proved its unit."""
     from utmost.publish.promises.one_draw_noise import OneDraw
 
     if counted is not None:
         signs = nonnegative or (counted.unit.nonnegative and counted.unit.exactly)
         unit = replace(counted.unit, nonnegative=signs)
-        return told.promised.of(counted, OneDraw(unit, counted.domain.size))
-    promise = told.promised.of(None)
+        return request.promised.of(counted, OneDraw(unit, counted.domain.size))
+    promise = request.promised.of(None)
     rows = len(adapter_of(source).column(source, promise.columns[0]))
     unit = replace(promise.unit, nonnegative=nonnegative)
     return promise.with_noise(OneDraw(unit, max(1, rows * len(promise.columns))))
 
 
-def give_once(table: Path, promise: "Promise", told: ReleaseOptions) -> None:
+def give_once(table: Path, promise: "Promise", request: ReleaseOptions) -> None:
     """Release a table once, or show what a release would promise."""
-    told.answer.check_free(table, draws=told.memory.ledger is None)
-    _give_checked(table, files.read(table), promise, told)
+    request.answer.check_free(table, draws=request.memory.ledger is None)
+    _give_checked(table, files.read(table), promise, request)
 
 
-def _give_checked(table: Path, source: Any, promise: "Promise", told: ReleaseOptions) -> None:
+def _give_checked(table: Path, source: Any, promise: "Promise", request: ReleaseOptions) -> None:
     """Check a table, draw unless it is a rehearsal, and show or write the result."""
-    answer = told.answer
+    answer = request.answer
     signer = answer.signer
     check_fits(answer, source, promise.columns, promise.public)
     with progress_bar(f"Checking and noising {table.name}"):
         promise.check(source)
-        checked = checked_table(source, promise, told.level.read(), answer.confidence)
-        if told.dry_run:
+        checked = checked_table(source, promise, request.level.read(), answer.confidence)
+        if request.dry_run:
             return give_promise(checked.statement(), answer)
         released = checked.released(secure(None))
     give(released, answer, signer)
 
 
-def by_plan(table: Path, told: ReleaseOptions) -> None:
+def by_plan(table: Path, request: ReleaseOptions) -> None:
     """Publish the sums of a plan, measured on a counted table."""
     from utmost.interfaces.cli.planned_release import planned_table
     from utmost.interfaces.cli.screens.workload_screens import check_document, release_by_plan
 
-    answer, promised, once = told.answer, told.promised, told.once
-    if not told.is_repeatable:
-        check_document(answer.file, answer.sign, draws=told.memory.ledger is None)
-    if told.memory.ledger is not None:
-        check_counted_before(told.people, told.count_key)
-    unread = Protected() if told.people.are_events else promised.protected
-    measured = PersonOptions(mean=told.people.mean, neighbours=told.people.neighbours)
+    answer, promised, once = request.answer, request.promised, request.once
+    if not request.is_repeatable:
+        check_document(answer.file, answer.sign, draws=request.memory.ledger is None)
+    if request.memory.ledger is not None:
+        check_counted_before(request.people, request.count_key)
+    unread = Protected() if request.people.are_events else promised.protected
+    measured = PersonOptions(mean=request.people.mean, neighbours=request.people.neighbours)
     refuse("cannot be chosen with --plan", TableAnswer(form=answer.form), once, unread, measured)
     plan = promised.plan
     assert plan is not None, "there is a plan"
-    people = replace(told.people.people, count_key=told.count_key)
-    counted = planned_table(table, people, told.spelling.cells, plan)
-    if told.memory.ledger is not None:
-        return keep(table, told, counted)
-    check_once(told, counted)
+    people = replace(request.people.people, count_key=request.count_key)
+    counted = planned_table(table, people, request.spelling.cells, plan)
+    if request.memory.ledger is not None:
+        return keep(table, request, counted)
+    check_once(request, counted)
     signer, sure = answer.signer, read_confidence(answer.confidence)
     where = (answer.file, signer)
     promise = promised.of(counted)
-    release_by_plan(counted, promise, told.level.read(), sure, *where, as_json=answer.as_json, dry_run=told.dry_run)
+    release_by_plan(
+        counted, promise, request.level.read(), sure, *where, as_json=answer.as_json, dry_run=request.dry_run
+    )
 
 
-def by_wanted_tables(table: Path, told: ReleaseOptions, wanted: list[str]) -> None:
+def by_wanted_tables(table: Path, request: ReleaseOptions, wanted: list[str]) -> None:
     """Publish the wanted tables of a counted table: by the plan of `utmost plan`, or by noise that is drawn once."""
     from utmost.interfaces.cli.screens.workload_screens import check_document, release_by_plan
     from utmost.publish.counting.counted import CountedTable
     from utmost.publish.releases.planned_tables import least_once, plan_for
     from utmost.publish.workloads.sums_in_words import read_wanted
 
-    answer, promised, level = told.answer, told.promised, told.level.read()
-    is_once = told.once.once == "tables"
-    if told.once.once is not None and not is_once:
+    answer, promised, level = request.answer, request.promised, request.level.read()
+    is_once = request.once.once == "tables"
+    if request.once.once is not None and not is_once:
         remedy = "Write --once tables: it takes the noise with the least error for these tables."
-        raise OutOfRange("--want takes --once tables", came=f"--once {told.once.once}", remedy=remedy)
-    other = replace(told.once, once=None)
+        raise OutOfRange("--want takes --once tables", came=f"--once {request.once.once}", remedy=remedy)
+    other = replace(request.once, once=None)
     refuse("is the noise of cells: it does not go with --want", other)
     if is_once:
         refuse("needs noise for every level: it does not go with --once tables", promised.stopping)
@@ -197,16 +201,16 @@ def by_wanted_tables(table: Path, told: ReleaseOptions, wanted: list[str]) -> No
         raise OutOfRange(
             "--want needs no promise: what one person changes is proved by counting", came=came, remedy=remedy
         )
-    if told.memory.ledger is None:
-        check_once(told)
+    if request.memory.ledger is None:
+        check_once(request)
         if not is_once:
             check_document(answer.file, answer.sign, draws=True)
     else:
-        refuse("cannot be chosen with --ledger", told.once)
-        check_counted_before(told.people, told.count_key)
-        if not told.is_repeatable:
+        refuse("cannot be chosen with --ledger", request.once)
+        check_counted_before(request.people, request.count_key)
+        if not request.is_repeatable:
             check_document(answer.file, answer.sign)
-    counted = counted_table(table, told.people, told.neighbours, told.spelling.cells, told.count_key)
+    counted = counted_table(table, request.people, request.neighbours, request.spelling.cells, request.count_key)
     if isinstance(counted, dict):
         remedy = "Leave out --want: any total or mean follows from the one table (utmost total). Or keep one --mean."
         raise OutOfRange("--want needs counts, or one --mean", came="several --mean", remedy=remedy)
@@ -217,55 +221,54 @@ def by_wanted_tables(table: Path, told: ReleaseOptions, wanted: list[str]) -> No
     workload = read_wanted(counted.domain, wanted, without=None if amount is None else amount.name)
     with progress_bar("Searching for shares"):
         plan = plan_for(workload, counted, level)
-    if told.memory.ledger is not None:
-        return keep(table, told, counted, plan)
+    if request.memory.ledger is not None:
+        return keep(table, request, counted, plan)
     if is_once and (made_once := least_once(plan, counted, level)) is not None:
         read, promise = made_once
         if answer.file is not None and answer.file.suffix.lower() == ".json":
             remedy = f"Write --out {answer.file.with_suffix('.csv')}: its totals are the wanted tables (utmost total)."
             raise OutOfRange("noise made once must be written as a table", came=answer.file.name, remedy=remedy)
         answer.check_free(table, draws=True)
-        return _give_checked(table, read, replace(promise, **promised.texts.given), told)
+        return _give_checked(table, read, replace(promise, **promised.texts.given), request)
     if is_once:
         check_document(answer.file, answer.sign, draws=True)
     promise, sure = promised.of(counted, plan), read_confidence(answer.confidence)
     release_by_plan(
-        counted, promise, level, sure, answer.file, answer.signer, as_json=answer.as_json, dry_run=told.dry_run
+        counted, promise, level, sure, answer.file, answer.signer, as_json=answer.as_json, dry_run=request.dry_run
     )
 
 
-def table_of_columns(table: Path, told: ReleaseOptions) -> None:
+def table_of_columns(table: Path, request: ReleaseOptions) -> None:
     """Publish columns of a table, each cell with noise at its share; events are counted first."""
-    answer, promised = told.answer, told.promised
-    is_document = told.people.mean is not None and answer.out is not None and answer.out.suffix.lower() == ".json"
-    if (
-        told.people.are_events and not told.is_repeatable and not is_document
-    ):  # before counting, which may take a minute
-        answer.check_free(table, draws=told.memory.ledger is None)
-    if told.memory.ledger is not None:
-        check_counted_before(told.people, told.count_key)
-    counted = counted_table(table, told.people, told.neighbours, told.spelling.cells, told.count_key)
+    answer, promised = request.answer, request.promised
+    is_document = request.people.mean is not None and answer.out is not None and answer.out.suffix.lower() == ".json"
+    # Before counting, which may take a minute.
+    if request.people.are_events and not request.is_repeatable and not is_document:
+        answer.check_free(table, draws=request.memory.ledger is None)
+    if request.memory.ledger is not None:
+        check_counted_before(request.people, request.count_key)
+    counted = counted_table(table, request.people, request.neighbours, request.spelling.cells, request.count_key)
     if counted is None:
         promised.check_columns("columns", "sensitivity", "cells")
     elif isinstance(counted, dict):
-        return table_of_measures(table, counted, told)
+        return table_of_measures(table, counted, request)
     elif counted.unit.needs_sizes and promised.stated is None:
-        return table_of_sums(table, counted, told)
+        return table_of_sums(table, counted, request)
     if counted is not None:
         _tell_of_groups(counted)
-    if told.memory.ledger is not None:
-        return keep(table, told, counted)
-    check_once(told, counted)
+    if request.memory.ledger is not None:
+        return keep(table, request, counted)
+    check_once(request, counted)
     promise = promised.of(counted)
     if promise.until is not None:
-        return by_rule(table, counted, promise, told)
+        return by_rule(table, counted, promise, request)
     if promised.stated is None:
-        promise = promise.once(cost_of(told.once.cost))
+        promise = promise.once(cost_of(request.once.cost))
     else:
-        refuse("cannot be chosen with --promise, which has the complete promise", told.once)
-    answer.check_free(table, draws=told.memory.ledger is None)
+        refuse("cannot be chosen with --promise, which has the complete promise", request.once)
+    answer.check_free(table, draws=request.memory.ledger is None)
     signer = answer.signer
-    large = _streamed(table, told) if counted is None else None
+    large = _streamed(table, request) if counted is None else None
     if large is None and table.is_dir():
         raise OutOfRange(
             "--out must name a file where the table is a folder", came="none", remedy="Add --out released.parquet."
@@ -276,8 +279,8 @@ def table_of_columns(table: Path, told: ReleaseOptions) -> None:
             source = files.read(table) if counted is None else counted
             check_fits(answer, source, promise.columns, promise.public)
         promise.check(source)
-        checked = checked_table(source, promise, told.level.read(), answer.confidence)
-        if told.dry_run:
+        checked = checked_table(source, promise, request.level.read(), answer.confidence)
+        if request.dry_run:
             return give_promise(checked.statement(), answer)
         released = checked.released(secure(None))
     give(released, answer, signer)
@@ -288,22 +291,22 @@ def _tell_of_groups(counted: "CountedTable") -> None:
     for axis in counted.domain.axes:
         if axis.whole is not None and len(axis.levels) > 1:
             names = ", ".join(axis.levels[1:])
-            told = harmless(f"the released table has the bins of {axis.levels[0]}, and not its groups: {names}")
+            line = harmless(f"the released table has the bins of {axis.levels[0]}, and not its groups: {names}")
             where = harmless(f'--where "{axis.levels[0]}=LOW..HIGH"')
-            sys.stderr.write(f"utmost: {told}. `utmost total` adds up bins: {where}.\n")
+            sys.stderr.write(f"utmost: {line}. `utmost total` adds up bins: {where}.\n")
 
 
-def by_rule(table: Path, counted: "CountedTable | None", promise: Promise, told: ReleaseOptions) -> None:
+def by_rule(table: Path, counted: "CountedTable | None", promise: Promise, request: ReleaseOptions) -> None:
     """Publish columns of a table at the first level that meets a rule, without a ledger."""
     from utmost.publish.ledger.releasing import promised_statement, release
 
-    answer, level = told.answer, told.level.read()
-    refuse("does not go with --until", told.once)
+    answer, level = request.answer, request.level.read()
+    refuse("does not go with --until", request.once)
     answer.check_free(table, draws=True)
     signer = answer.signer
     source = files.read(table) if counted is None else counted
     check_fits(answer, source, promise.columns, promise.public)
-    if told.dry_run:
+    if request.dry_run:
         assert promise.until is not None, "a rule chooses the level"
         ladder = promise.until.ladder(promise.noise, level, read_confidence(answer.confidence))
         return give_promise(promised_statement(source, promise, level), answer, ladder)
@@ -312,26 +315,28 @@ def by_rule(table: Path, counted: "CountedTable | None", promise: Promise, told:
     give(released, answer, signer)
 
 
-def table_of_measures(table: Path, counted: "dict[str, CountedTable]", told: ReleaseOptions) -> None:
+def table_of_measures(table: Path, counted: "dict[str, CountedTable]", request: ReleaseOptions) -> None:
     """Publish counts, sums and means of several amounts in one table, each with an equal share of the level."""
     from utmost.interfaces.cli.screens.workload_screens import give_measures, give_promised_measures
     from utmost.publish.releases.measures_table import MeasuresTable, release_measures
 
-    answer, level = told.answer, told.level.read()
-    beside = told.promised.columns, told.promised.texts, told.promised.stopping
-    refuse("does not go with sums and counts together", told.once, *beside)
-    if told.promised.stated is not None:
+    answer, level = request.answer, request.level.read()
+    beside = request.promised.columns, request.promised.texts, request.promised.stopping
+    refuse("does not go with sums and counts together", request.once, *beside)
+    if request.promised.stated is not None:
         remedy = "Leave out --promise."
         raise OutOfRange("only one of --promise and several --mean may be given", came="both", remedy=remedy)
     for one in counted.values():
         check_fits(answer, one, (), ())
-    if told.memory.ledger is not None:
+    if request.memory.ledger is not None:
         from utmost.interfaces.cli.means_in_ledger import publish_means_in_ledger
 
-        counting, question = (told.people, told.spelling), question_of(told)
-        return publish_means_in_ledger(table, counted, told.memory, question, dry_run=told.dry_run, counting=counting)
-    check_once(told)
-    if told.dry_run:
+        counting, question = (request.people, request.spelling), question_of(request)
+        return publish_means_in_ledger(
+            table, counted, request.memory, question, dry_run=request.dry_run, counting=counting
+        )
+    check_once(request)
+    if request.dry_run:
         return give_promised_measures(MeasuresTable.without_data(counted, level, answer.confidence), answer)
     answer.check_free(table, draws=True)
     signer = answer.signer
@@ -340,59 +345,63 @@ def table_of_measures(table: Path, counted: "dict[str, CountedTable]", told: Rel
     give_measures(measures, answer, signer)
 
 
-def table_of_sums(table: Path, counted: "CountedTable", told: ReleaseOptions) -> None:
+def table_of_sums(table: Path, counted: "CountedTable", request: ReleaseOptions) -> None:
     """Publish the cells of a table that needs a plan: of amounts, or of persons bounded over all cells."""
     from utmost.interfaces.cli.screens.workload_screens import drawn_sums, give_cells, release_by_plan
     from utmost.publish.promises.sum_noise import SumNoise
 
-    answer, level = told.answer, told.level.read()
-    refuse("does not go with sums and counts together", told.once, told.promised.columns)
-    promise = told.promised.of(counted)
-    if told.memory.ledger is not None:
-        return keep(table, told, counted)
-    check_once(told, counted)
+    answer, level = request.answer, request.level.read()
+    refuse("does not go with sums and counts together", request.once, request.promised.columns)
+    promise = request.promised.of(counted)
+    if request.memory.ledger is not None:
+        return keep(table, request, counted)
+    check_once(request, counted)
     assert isinstance(promise.noise, SumNoise), "the table needs a plan"
     signer, sure, out = answer.signer, read_confidence(answer.confidence), answer.file
-    if told.dry_run or (out is not None and out.suffix.lower() == ".json"):
+    if request.dry_run or (out is not None and out.suffix.lower() == ".json"):
         where = (out, signer)
-        return release_by_plan(counted, promise, level, sure, *where, as_json=answer.as_json, dry_run=told.dry_run)
-    answer.check_free(table, draws=told.memory.ledger is None)
+        return release_by_plan(counted, promise, level, sure, *where, as_json=answer.as_json, dry_run=request.dry_run)
+    answer.check_free(table, draws=request.memory.ledger is None)
     check_fits(answer, counted, (), ())
     give_cells(drawn_sums(counted, promise, level, sure), answer, signer)
 
 
-def _streamed(table: Path, told: ReleaseOptions) -> FilePieces | None:
+def _streamed(table: Path, request: ReleaseOptions) -> FilePieces | None:
     """Return a large table in pieces if it need not be shown on a screen; else None."""
-    out = told.answer.file
+    out = request.answer.file
     if out is None:
-        return files.streamed(table, by_cells=True) if told.dry_run else None
+        return files.streamed(table, by_cells=True) if request.dry_run else None
     return files.streamed(table, by_cells=files.ending_of(out) in files.PARQUET)
 
 
-def keep(table: Path, told: ReleaseOptions, counted: "CountedTable | None", plan: "Plan | None" = None) -> None:
+def keep(table: Path, request: ReleaseOptions, counted: "CountedTable | None", plan: "Plan | None" = None) -> None:
     """Publish in a ledger; `plan` is for the counted table, if options name the wanted tables."""
     from utmost.interfaces.cli.ledger_answers import publish_in_ledger
 
-    question = question_of(told)
-    promise = told.promised.of(counted, plan)
-    counting = told.people, told.spelling
-    publish_in_ledger(table, promise, told.memory, question, dry_run=told.dry_run, brought=counted, counting=counting)
+    question = question_of(request)
+    promise = request.promised.of(counted, plan)
+    counting = request.people, request.spelling
+    publish_in_ledger(
+        table, promise, request.memory, question, dry_run=request.dry_run, brought=counted, counting=counting
+    )
 
 
-def question_of(told: ReleaseOptions) -> "Question":
+def question_of(request: ReleaseOptions) -> "Question":
     """Return the name, level and version of a release in a ledger."""
     from utmost.interfaces.cli.ledger_answers import Question
 
-    refuse("cannot be chosen with --ledger", told.once)
-    if told.memory.name is None:
+    refuse("cannot be chosen with --ledger", request.once)
+    if request.memory.name is None:
         raise OutOfRange("--ledger needs --name", came="none", remedy="Add --name admissions, say.")
-    return Question(name=told.memory.name, level=told.level, version=told.memory.version, answer=told.answer)
+    return Question(
+        name=request.memory.name, level=request.level, version=request.memory.version, answer=request.answer
+    )
 
 
-def check_once(told: ReleaseOptions, counted: "CountedTable | None" = None) -> None:
+def check_once(request: ReleaseOptions, counted: "CountedTable | None" = None) -> None:
     """Refuse options that need a ledger, and a promise that does not fit the table."""
-    refuse("needs --ledger", told.memory, told.promised.lasting)
-    promise = told.promised.stated
+    refuse("needs --ledger", request.memory, request.promised.lasting)
+    promise = request.promised.stated
     if promise is None:
         return
     if promise.keyed_by_id or (isinstance(promise.noise, Noise) and promise.noise.is_bounded):

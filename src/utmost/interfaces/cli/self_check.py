@@ -183,7 +183,7 @@ def check_silence() -> None:
 CHECKS: dict[str, Callable[[], None]] = {
     "laws, by enumeration in rationals": check_laws,
     f"{_DRAWS:,} draws of each of two laws, by chi-square": check_draws,
-    "an error bar, by two routes": check_sums,
+    "a margin, computed in two ways": check_sums,
     "a best mechanism, by its certificate": check_proof,
     "a statement and a changed table": check_statements,
     "a ledger: published, relaxed, viewed, reopened, verified": check_ledger,

@@ -164,7 +164,7 @@ class Asked:
     """How each column of a table is treated: answered, published as it is, or left out."""
 
     column: str  # column of secrets
-    public: Sequence[str] = ()  # published as they are
+    public: Sequence[str] = ()  # published without change
     drop: Sequence[str] = ()  # left out
     id_column: str | None = None  # public; identifies persons, one row each
     kept: Path | None = None  # file of earlier answers by the same mechanism, repeated for the same persons

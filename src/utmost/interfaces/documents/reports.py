@@ -37,7 +37,7 @@ def print_json(value: Any) -> None:
 
 
 def law_report(law: Law, cost: Cost) -> dict[str, Any]:
-    """Report on a distribution: theorem, cost, error bars, and gains over usual noise."""
+    """Report on a distribution: theorem, cost, margins, and gains over usual noise."""
     return {
         "law": type(law).__name__,
         "text": repr(law),
@@ -55,7 +55,7 @@ def law_report(law: Law, cost: Cost) -> dict[str, Any]:
 
 
 def noise_report(noise: CellNoiseAtLevel) -> dict[str, Any]:
-    """Report on noise at a level: distribution, error bars and guarantee."""
+    """Report on noise at a level: distribution, margins and guarantee."""
     return {
         **level_facts(noise.level),
         "margin": noise.margin,

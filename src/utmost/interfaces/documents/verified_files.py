@@ -149,7 +149,7 @@ def _of_table(
 def _of_noisy(
     release: Path, spelled: Path, path: Path, facts: dict[str, Any], public_key: Path | None
 ) -> dict[str, Any]:
-    """The findings on a table that another tool noised: its margins are checked, and nothing about privacy."""
+    """Return the findings on a noisy table of another tool: its margins are checked, its privacy is not."""
     _check_unchanged(release, spelled, facts)
     return _noisy_report(check_noisy_table(facts, files.read(spelled)).declaration, release, facts, path, public_key)
 

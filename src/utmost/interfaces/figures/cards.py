@@ -315,7 +315,7 @@ def _answer(answer: Any) -> tuple[str, list[str]]:
 def _clean(release: Any) -> tuple[str, list[str]]:
     family = " ".join(release.domain.level_names(release.domain.finest)[:2])
     return one_line_of(release), [
-        markup.sentence("Biased, for display; error bars are the release's."),
+        markup.sentence("Biased values, for display; the release has the margins."),
         *table_part(release[family]),
     ]
 

@@ -44,11 +44,7 @@ class Svg(str):
 
 
 def short(number: Any) -> str:
-    """Format a number: integers with thin spaces, others to four digits.
-
-    >>> short(12), short(1234567) == "1\\u202f234\\u202f567", short(0.123456), short(3.0)
-    ('12', True, '0.1235', '3')
-    """
+    """Format a number: integers with thin spaces, others to four digits."""
     if number is None:
         return ""
     if isinstance(number, float) and number != number:

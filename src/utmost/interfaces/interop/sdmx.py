@@ -1,4 +1,4 @@
-"""A released table as an SDMX-CSV 2.0 data message, for a structure that is there already.
+"""A released table as an SDMX-CSV 2.0 data message, for an existing structure.
 
 Format: the SDMX-CSV field guide, version 2.0 (SDMX 3.0), https://github.com/sdmx-twg/sdmx-csv; the codes of OBS_STATUS
 are those of the cross-domain code list CL_OBS_STATUS, version 2.2.
@@ -105,7 +105,7 @@ def sdmx_csv(
 
 
 def _parts(columns: Mapping[str, list[Any]], column: str | None) -> tuple[str, list[str]]:
-    """The measure, and the dimensions: columns that have no noise, no margin and no mark."""
+    """Return the measure, and the dimensions: columns without noise, margins and marks."""
     released = [name for name in columns if f"{name}_margin" in columns or (name == "clean" and column in (None, name))]
     if column is not None and column not in columns:
         raise no_column(column, list(columns))
@@ -127,7 +127,7 @@ def _parts(columns: Mapping[str, list[Any]], column: str | None) -> tuple[str, l
 
 
 def _identifiers(dimensions: list[str], components: Mapping[str, str]) -> dict[str, str]:
-    """The identifier of each component, by column or by its usual name."""
+    """Return the identifier of each component, by column or by its usual name."""
     usual = {name: name.upper() for name in dimensions} | {name: name for name in (MEASURE, STATUS, MARGIN, CONFIDENCE)}
     for name in components:
         if name not in usual:
@@ -145,7 +145,7 @@ def _identifiers(dimensions: list[str], components: Mapping[str, str]) -> dict[s
 
 
 def _statuses(values: list[Any], marks: list[Any] | None) -> list[str]:
-    """The code of each observation: normal, suppressed, or of low reliability."""
+    """Return the status code of each observation: normal, suppressed, or of low reliability."""
     if marks is None:
         return [_NORMAL] * len(values)
     codes = {SHOWN: _NORMAL, UNRELIABLE: _LOW}
@@ -153,7 +153,7 @@ def _statuses(values: list[Any], marks: list[Any] | None) -> list[str]:
 
 
 def _percent(statement: Mapping[str, Any]) -> str:
-    """The confidence of the margins in percent, as a decimal."""
+    """Return the confidence of the margins in per cent, as a decimal."""
     stated = statement
     while "confidence_exactly" not in stated:
         stated = stated["release"] if "release" in stated else next(iter(stated["releases"].values()))

@@ -66,10 +66,8 @@ def of_environment() -> Guards:
     lines = logging.StreamHandler()
     lines.setFormatter(JsonLogFormatter())
     logging.basicConfig(level=logging.INFO, handlers=[lines])
-    for category in (
-        BudgetUnused,
-        SeparateDatasets,
-    ):  # answers and previews have these warnings; a log must name no dataset
+    # Answers and previews have these warnings; a log must name no dataset.
+    for category in (BudgetUnused, SeparateDatasets):
         warnings.simplefilter("ignore", category)
     logging.captureWarnings(True)  # other warnings become log lines
     settings = Settings.of_environment()

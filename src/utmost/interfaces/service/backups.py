@@ -38,9 +38,8 @@ def back_up(service: Service, folder: Path, *, key: str | None = None) -> Restor
     except OSError as error:
         raise OutOfRange("a backup needs a new folder", came=error.strerror, where=str(folder)) from None
     store, secret = SqliteStore(folder / LEDGER, _PATIENCE), service.ledger.beside(PURPOSE)[1]
-    service.context.records.copy_to(
-        Records(store, secret)
-    )  # records first: events that the ledger has beyond them do no harm
+    # Records first: events that the ledger has beyond them do no harm.
+    service.context.records.copy_to(Records(store, secret))
     service.ledger.backup(folder / LEDGER)
     with TemporaryDirectory(prefix="utmost-rehearsal-") as elsewhere:
         return put_back(folder, os.path.join(elsewhere, LEDGER), key=key, witness=os.path.join(elsewhere, "witness"))

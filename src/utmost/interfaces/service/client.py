@@ -117,7 +117,7 @@ class RemoteLedger:
         return self._answer(self._get(f"/v1/releases/{path_part(name)}/view", epsilon=at, version=version), None)
 
     def _answer(self, found: Mapping[str, Any], brought: Any) -> Answer[Any]:
-        """Return the answer in JSON; `brought` is the sent table, or None for a view."""
+        """Return the answer in JSON; `brought` is the table that was sent, or None for a view."""
         at, table = level_from_text(found["epsilon"]), table_in(found, brought)
         release = Release(self, found["name"], found["version"], brought)
         if isinstance(table, NoisySums):

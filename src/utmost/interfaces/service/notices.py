@@ -27,7 +27,7 @@ from utmost.interfaces.service.settings import THIS_MACHINE, Settings
 
 SENTENCES: Mapping[str, str] = {
     DECISION: "A proposal waits for a second person.",
-    TABLE: "A proposal was approved: its table can be sent.",
+    TABLE: "A proposal was approved: its table can be uploaded.",
     EXPIRES: "A token expires within two weeks.",
 }
 _MOST, _TRIES, _PATIENCE, _BETWEEN, _HOUR = 100, 3, 10.0, 1.0, 3600.0

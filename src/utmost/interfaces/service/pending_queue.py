@@ -84,7 +84,6 @@ def undecided(store: RecordTransaction) -> list[Waiting]:
 
 
 def waits(store: RecordTransaction, name: str) -> bool:
-    """Check whether a proposal waits for anybody."""
     return store.get(_KIND, name) is not None
 
 

@@ -67,9 +67,8 @@ def note_declaration(store: RecordTransaction, token: Token, request: PublishReq
     # values agree, so a record would reveal that they do.
     about: dict[str, str | int] = {"release": request.name, "version": request.version or 1}
     about |= {"dataset": request.dataset, "declared_by": token.owner}
-    store.put(
-        "apart", store.hidden("apart", *about.values()), about
-    )  # never replaces the declaration of another person
+    # Never replaces the declaration of another person.
+    store.put("apart", store.hidden("apart", *about.values()), about)
 
 
 class Proposals:
@@ -396,7 +395,7 @@ def _check_shown_whole(facts: Mapping[str, Any]) -> None:
 
 
 def _place(number: int) -> str:
-    """Return a name whose order is that of the numbers."""
+    """Return a name that sorts as its number does."""
     return f"{number:012d}"
 
 

@@ -45,7 +45,7 @@ class RecordTable(Protocol):
 
 
 def nobody(about: str) -> None:
-    """Nobody is told."""
+    """Ignore a notice."""
 
 
 class RecordTransaction:

@@ -106,7 +106,6 @@ class ServiceContext:
 
 
 def tokens_of(store: RecordTransaction) -> list[Token]:
-    """Return all tokens that were ever made."""
     return [Token.of_kept(name, record) for name, record in store.all("token")]
 
 

@@ -49,11 +49,7 @@ def is_noted(store: RecordTransaction, token: Token, now: float, done: str, **ab
 
 
 def chained(before: str, name: str, line: Mapping[str, Any]) -> str:
-    """Return the chain of a line after the chain of the line before it.
-
-    >>> chained("", "1", {"done": "view"})[:16]
-    '1afee3bc7fd10d05'
-    """
+    """Return the chain of a line after the chain of the line before it."""
     facts = {word: fact for word, fact in line.items() if word not in ("name", "chain")}
     return sha256(json.dumps([before, name, facts], sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 

@@ -155,7 +155,6 @@ def distinct(column: str, *, of: Any, at_most: int = 1) -> MeasureSpec:
 
 
 def read_measures(measures: Mapping[str, MeasureSpec]) -> Mapping[str, MeasureSpec]:
-    """Check a mapping from names to measures."""
     if not isinstance(measures, Mapping):
         raise wrong_kind("measures", _KINDS, measures)
     if not measures:
@@ -239,7 +238,6 @@ class CountedMeasure:
 
     @classmethod
     def _distinct(cls, words: MeasureSpec, *, each_row: bool, name: str | None) -> "CountedMeasure":
-        """The measure of distinct values."""
         most = natural(1 if words.at_most is None else words.at_most, "at_most", least=1)
         if words != MeasureSpec(distinct=words.distinct, of=words.of, at_most=words.at_most) or words.of is None:
             came = "no declared values" if words.of is None else "values=, step=, each=, per_cell= or most_events="

@@ -155,7 +155,6 @@ def beyond_unit(promise: Promise, unit: Unit, cell: str) -> str:
 
 
 def neighbours_in_words(unit: Unit) -> str:
-    """The neighbouring data sets, in words."""
     if unit.neighbours == "add-remove":
         return "the same data with one individual more or one fewer"
     charged = (

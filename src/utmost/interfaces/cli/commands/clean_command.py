@@ -100,7 +100,7 @@ def _clean_noisy(
     form: str | None,
     as_json: bool,
 ) -> None:
-    """Clean a table that another tool noised; its cells are written, in the order of its rows."""
+    """Clean a noisy table of another tool; its cells are written in the order of its rows."""
     if want is not None:
         came, remedy = repr(want), "Leave out --want: the cells are written."
         raise Unsupported("--want needs a release by a plan", came=came, remedy=remedy)

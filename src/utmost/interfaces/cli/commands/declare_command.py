@@ -1,4 +1,4 @@
-"""`utmost declare`: margins for a table that another tool noised, and the statement by which other commands read it."""
+"""`utmost declare`: margins for a noisy table of another tool, and a statement by which other commands read it."""
 
 from typing import Annotated, Any
 
@@ -35,20 +35,20 @@ def declare(
             "discrete-gaussian:variance=COLUMN. Repeat for several.",
         ),
     ],
-    source: Annotated[str, option("TEXT", "Name of whoever declares it: OpenDP 0.12.")],
-    claim: Annotated[str | None, option("TEXT", "Claim of the source about privacy, in its words.")] = None,
-    drop: Annotated[list[str] | None, option("NAMES", "Columns left out.", "--drop")] = None,
+    source: Annotated[str, option("TEXT", "Source of the declaration: OpenDP 0.12.")],
+    claim: Annotated[str | None, option("TEXT", "Claim of the source about privacy, in words.")] = None,
+    drop: Annotated[list[str] | None, option("NAMES", "Columns to leave out.", "--drop")] = None,
     confidence: options.Confidence = DEFAULT_CONFIDENCE,
     spelling: table_options.TextFileOptions,
     out: file_options.TableOut = None,
     form: options.Format = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Add margins to a table that another tool released, by the noise that it declares.
+    """Add margins to a noisy table of another tool, from the noise that its source declares.
 
     utmost declare counts.csv --noise count=discrete-laplace:scale=2 --source "OpenDP 0.12" --out declared.csv
 
-    utmost total, read, withhold, clean and verify then take declared.csv. utmost promises nothing about it.
+    utmost total, read, withhold, clean and verify then take declared.csv. utmost promises nothing about the table.
 
     More: docs/howto/from-other-packages.md
     """
@@ -78,7 +78,7 @@ def _margin(made: NoisyTable, name: str) -> str:
 
 
 def _noise(text: str) -> tuple[str, DeclaredNoise]:
-    """The column and its noise, from COLUMN=KIND:NAME=SIZE,NAME=SIZE."""
+    """Read a column and its noise from COLUMN=KIND:NAME=SIZE,NAME=SIZE."""
     column, _, words = text.partition("=")
     kind, _, listed = words.partition(":")
     sizes: dict[str, Any] = {}
@@ -90,5 +90,6 @@ def _noise(text: str) -> tuple[str, DeclaredNoise]:
         sizes[name] = size
     if kind.strip() not in _KINDS:
         remedy = f"Write --noise {column}=discrete-laplace:scale=2, say."
-        raise OutOfRange(f"a kind of noise must be one of {', '.join(_KINDS)}", came=repr(kind)[:60], remedy=remedy)
+        kinds = ", ".join(_KINDS).replace("discrete-laplace", "discrete-laplace (two-sided geometric)")
+        raise OutOfRange(f"a kind of noise must be one of {kinds}", came=repr(kind)[:60], remedy=remedy)
     return column.strip(), declared_noise(_KINDS[kind.strip()], **sizes)

@@ -85,7 +85,6 @@ def _show_attack(attacks: list[dict[str, Any]]) -> None:
 
 
 def _show_labelled_answers(report: dict[str, Any]) -> None:
-    """Show the likeliest answers for the likeliest place, if secrets have labels."""
     if report:
         console = screen()
         console.print(ScreenText(f"\nThe likeliest answers for {report['likeliest_secret']}", style="bold"))
@@ -235,7 +234,6 @@ def design(
 def _curve(
     range_text: str, asked: TypeAsked, named: tuple[str, str | None], answer: options.Output, plot: Path | None
 ) -> None:
-    """Show the least loss at the levels of a curve."""
     spelled, space = space_asked(asked.space)
     levels, (prior, loss) = asked_levels(range_text, space.unit), named
     loss = loss or usual_loss(space)

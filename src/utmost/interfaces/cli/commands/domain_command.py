@@ -97,7 +97,7 @@ def _in_other(table: Any, name: str, axis: Any, spelling: table_options.NumberSp
 
 
 def _share(count: int | None, rows: int) -> str:
-    """Return a number of rows with its share, rounded up so that no loss is 0 %."""
+    """Return a number of rows with its share, which is rounded up so that no loss shows as 0 %."""
     if count is None:
         return ""
     return f"{count} ({percent_lost(count, rows)})" if count else "0"

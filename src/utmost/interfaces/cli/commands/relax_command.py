@@ -168,7 +168,7 @@ def _named_counting(kept: Published | None, people: PersonOptions) -> Iterator[N
 
 
 def _published_options(kept: Published, *, at_most: bool = False) -> PersonOptions:
-    """Return the counting options in a release; with `at_most`, also the bound on cells."""
+    """Return the counting options of a release; with `at_most`, also the bound on cells."""
     unit = kept.promise.unit
     if isinstance(kept.noise, SumNoise):
         unit = kept.noise.unit
@@ -192,7 +192,7 @@ def _check_counted_alike(kept: Published | None, counted: CountedTable) -> None:
 
 
 def _options(domain: Domain, unit: Unit) -> PersonOptions:
-    """Return the counting options in a domain and a unit: columns, and clips of a mean."""
+    """Return the counting options that a domain and a unit imply: columns, and clips of a mean."""
     amount, names = unit.amount, list(domain.columns)
     if amount is None or amount.between is None:
         return PersonOptions(by=[",".join(names)])

@@ -55,7 +55,7 @@ ELSEWHERE = {
 """Options of other commands that people look for here, with advice."""
 
 
-def release(table: file_options.TableOrLake, *, told: ReleaseOptions) -> None:
+def release(table: file_options.TableOrLake, *, request: ReleaseOptions) -> None:
     """Publish a table with the least noise that the privacy level allows, and a statement of its promise.
 
     utmost release survey.csv --each-row --by region,sex --domain domain.json --epsilon 1 --out released.csv
@@ -67,9 +67,9 @@ def release(table: file_options.TableOrLake, *, told: ReleaseOptions) -> None:
     """
     from utmost.interfaces.cli.release_ways import publish_table
 
-    if told.recipe is not None:
+    if request.recipe is not None:
         from utmost.interfaces.cli.options.recipe_options import check_said_once
 
         check_said_once(click.get_current_context())
-    with options.protected(told.yes):
-        publish_table(table, told)
+    with options.protected(request.yes):
+        publish_table(table, request)

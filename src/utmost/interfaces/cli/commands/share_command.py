@@ -123,7 +123,6 @@ class Written:
     again: bool
 
     def paths(self, names: Iterable[str]) -> dict[str, Path]:
-        """Return the file of each measure."""
         out = file_options.file_of(self.out)
         return {} if out is None else {name: file_options.beside(out, name) for name in names}
 

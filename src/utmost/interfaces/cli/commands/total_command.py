@@ -124,7 +124,9 @@ def total(
         **along,
     }
     if isinstance(published, NoisyTable) and since is not None:
-        remedy = "Leave out --since, and subtract the totals: the margins add up."
+        remedy = (
+            "Ask for both totals with --confidence 0.975: their difference lies within both margins together at 0.95."
+        )
         raise Unsupported("--since needs releases of utmost", came="a table of declared noise", remedy=remedy)
     if since is not None:
         beside: dict[str, Any] = {name: value for name, value in other.items() if name != "--sum"}
@@ -414,7 +416,7 @@ def _show_trend(report: dict[str, Any]) -> None:
         rows = [[row["question"], _with_bar(row)] for row in answers]
         screen().print(grid([report["question"], title], rows))
     sure = percent(report["confidence"])
-    screen().print(ScreenText(f"All sums lie within their bars at once, at {sure} confidence; so do all changes."))
+    screen().print(ScreenText(f"All sums and changes are within their margins at once, at {sure} confidence."))
 
 
 def _show_cumulative(report: dict[str, Any]) -> None:
@@ -423,7 +425,7 @@ def _show_cumulative(report: dict[str, Any]) -> None:
             [report["question"], report["quantity"]], [[str(row["up_to"]), _with_bar(row)] for row in report["values"]]
         )
     )
-    screen().print(ScreenText(f"All lie within their bars at once, at {percent(report['confidence'])} confidence."))
+    screen().print(ScreenText(f"All are within their margins at once, at {percent(report['confidence'])} confidence."))
 
 
 def _with_bar(report: dict[str, Any]) -> str:
@@ -453,7 +455,7 @@ def _show(report: dict[str, Any], beyond: str, clipped: str | None = None) -> No
         }
     else:
         shown = "not determined"
-        rows = {"why": f"at {sure} confidence the sum that is divided by may be 0: its error bar reaches there"}
+        rows = {"why": f"at {sure} confidence the denominator may be 0: 0 is within its margin"}
     if "guarantee" in report:
         rows["promise"] = report["guarantee"]
     if beyond:

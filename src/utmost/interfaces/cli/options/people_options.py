@@ -287,7 +287,6 @@ class People(PersonOptions):
 
     @property
     def measure(self) -> "MeasureSpec":
-        """The measure in the options."""
         from utmost.publish.counting.counted_measures import MeasureSpec
 
         if self.mean is not None:
@@ -361,7 +360,6 @@ class People(PersonOptions):
 
     @property
     def key(self) -> bytes | None:
-        """The bytes of the counting key."""
         from utmost.tables.files.secret_file import counting_key
 
         return None if self.count_key is None else counting_key(self.count_key)
@@ -447,11 +445,7 @@ def show_report(counted: "CountedTable", measure: str, amount_bound: str = "--ea
 
 
 def split_names(texts: list[str]) -> list[str]:
-    """Split names at commas; a name in quotes stays as it is.
-
-    >>> split_names(["region, age", "sex"]), split_names(['"a,b", "n "', '5" disks'])
-    (['region', 'age', 'sex'], ['a,b', 'n ', '5" disks'])
-    """
+    """Split names at commas; a name in quotes stays as it is."""
     parts = [part for text in texts for part in _NAME.finditer(text)]
     names = [part["plain"].strip() if part["quoted"] is None else part["quoted"].replace('""', '"') for part in parts]
     return list(filter(None, names))

@@ -256,7 +256,6 @@ class Promised:
 
     @property
     def neighbours(self) -> str:
-        """The neighbouring relation."""
         return self.protected.neighbours or "add-remove" if self.stated is None else self.stated.unit.neighbours
 
     @property

@@ -131,17 +131,7 @@ def _named(name: str) -> str:
 
 
 def recipe_text(name: str, given: Mapping[str, Any], domain: Mapping[str, Any] | None) -> str:
-    """Return a recipe as text, from its file name, TOML values by option, and the domain as JSON values.
-
-    >>> print(recipe_text("r.toml", {"each-row": True, "mean": {"income": [0, 9]}}, {"age": {"bins": [0, 18, None]}}))
-    # A recipe: ...
-    each-row = true
-    mean = { income = [0, 9] }
-    <BLANKLINE>
-    [domain]
-    age = { bins = [0, 18, inf] }
-    <BLANKLINE>
-    """
+    """Return a recipe as text, from its file name, TOML values by option, and the domain as JSON values."""
     from utmost.tables.files.toml_files import toml_key, toml_value
 
     lines = [f"{toml_key(key)} = {toml_value(value)}\n" for key, value in given.items()]

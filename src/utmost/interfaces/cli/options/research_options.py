@@ -27,7 +27,7 @@ class TypeAsked:
     level: AskedLevel
 
     def read(self, *, needed: bool = True) -> "tuple[str, PrivacyType]":
-        """The space as text, and the privacy type on it; the level may be left out where the answer needs none."""
+        """Return the space as text, and the privacy type; without `needed` the level may be missing."""
         from utmost.core.exact.levels import level as level_of
         from utmost.design.privacy_types.privacy_type import PrivacyType
 
@@ -53,16 +53,9 @@ class AskedMeasure:
 
     @property
     def is_given(self) -> bool:
-        """Whether any was given."""
         return self != AskedMeasure()
 
     def read(self) -> "Measure":
-        """The measure.
-
-        Raises:
-            OutOfRange: for two of them, and for an unknown name.
-            NotALoss, BadTable: for a file that is no gain or loss.
-        """
         from utmost.interfaces.documents.measure_names import measure_of
 
         return measure_of(self.measure, self.gain, self.loss)

@@ -122,7 +122,6 @@ class AskedLevel:
         return self.epsilon is not None
 
     def read(self) -> "Level":
-        """The level."""
         return written_level(self._given())
 
     def per_unit(self, unit: str | None) -> "Level":
@@ -136,11 +135,7 @@ class AskedLevel:
 
 
 def written_level(text: str) -> "Level":
-    """Return the level of a text: a number, a logarithm such as ln2, or alpha.
-
-    >>> written_level("ln2") == written_level("alpha=1/2")
-    True
-    """
+    """Return the level of a text: a number, a logarithm such as ln2, or alpha."""
     if re.search(r"\bper\b", text):
         raise NotALevel("epsilon must be a level without a distance", came=text, remedy="Write --epsilon 1, say.")
     if re.fullmatch(r"[0-9./]+", text):  # so that an everyday release imports no module of designs
@@ -151,11 +146,7 @@ def written_level(text: str) -> "Level":
 
 
 def level_of_distance(text: str, unit: str | None) -> "Level":
-    """Return the level of one unit of distance, from a text that may name another distance.
-
-    >>> level_of_distance("ln2 per 50km", "m") == level_of_distance("alpha=1/2 per 50km", "m")
-    True
-    """
+    """Return the level of one unit of distance, from a text that may name another distance."""
     from utmost.design.spaces.distance_units import level_per
 
     name, equals, alpha = text.partition("=")
@@ -195,7 +186,6 @@ class Output:
 
     @property
     def file(self) -> Path | None:
-        """The file to write, if any."""
         return file_of(self.out)
 
     def give(self, report: Any, show: Callable[[], object], document: Any = None) -> None:
@@ -263,11 +253,7 @@ def _family(family: Any, values: dict[str, Any]) -> Any:
 
 
 def told(family: Any) -> Iterator[str]:
-    """Return the given options of a group, as they are spelled.
-
-    >>> list(told(Plane(planar=True)))
-    ['--planar']
-    """
+    """Return the given options of a group, as they are spelled."""
     return (name for name, _ in given_options(family))
 
 
@@ -283,12 +269,7 @@ def given_options(family: Any) -> Iterator[tuple[str, Any]]:
 
 
 def typed_again(*families: Any, beside_recipe: bool = False) -> str:
-    """Return the given options as they can be pasted into a shell; keys of a recipe as its lines.
-    # With `beside_recipe`, the command has the same --recipe, which holds the other options.
-
-    >>> typed_again(Plane(planar=True, per="1 km"))
-    "--planar --per '1 km'"
-    """
+    """Return the given options as they can be pasted into a shell; keys of a recipe as its lines."""
     from utmost.tables.files.toml_files import toml_value
 
     context = click.get_current_context(silent=True)
@@ -313,23 +294,14 @@ def widened(kind: type[T], narrow: Any) -> T:
 
 
 def refuse(why: str, *families: Any) -> None:
-    """Refuse given options of these groups; `why` completes the sentence "--option ...".
-
-    >>> refuse("does not go with --together", Plane(planar=True))
-    Traceback (most recent call last):
-    utmost.errors.OutOfRange: --planar does not go with --together. Leave out --planar.
-    """
+    """Refuse given options of these groups; `why` completes the sentence "--option ..."."""
     for family in families:
         for name in told(family):
             raise OutOfRange(f"{name} {why}", remedy=f"Leave out {name}.")
 
 
 def named_value(text: str, written: str, where: str, example: str) -> tuple[str, str]:
-    """Split NAME=VALUE at the last equals sign.
-
-    >>> named_value("visits=3", "a weight is written NAME=NUMBER", "--weight", "visits=3")
-    ('visits', '3')
-    """
+    """Split NAME=VALUE at the last equals sign."""
     name, sign, value = text.rpartition("=")
     if not (name and sign and value):
         raise OutOfRange(written, came=repr(text), where=where, remedy=f"Write {example}.")

@@ -38,7 +38,7 @@ class TextFileOptions:
 
     @property
     def cells(self) -> "Spelling":
-        """The marks in its cells: a point before decimals and no other, in what is published."""
+        """The marks of numbers in the cells; published tables have only a decimal point."""
         from utmost.tables.cells.spelling import PLAIN
 
         return PLAIN
@@ -70,7 +70,7 @@ class DecimalSpelling(TextFileOptions):
 
     @property
     def cells(self) -> "Spelling":
-        """The marks in its cells."""
+        """The marks of numbers in the cells."""
         from utmost.tables.cells.spelling import Spelling
 
         return Spelling(self.decimal)
@@ -84,7 +84,7 @@ class MarkedSpelling(DecimalSpelling):
 
     @property
     def cells(self) -> "Spelling":
-        """The marks in its cells."""
+        """The marks of numbers in the cells."""
         from utmost.tables.cells.spelling import Spelling
 
         return Spelling(self.decimal, self.thousands)
@@ -99,7 +99,7 @@ class NumberSpelling(MarkedSpelling):
 
     @property
     def cells(self) -> "Spelling":
-        """The marks in its cells."""
+        """The marks of numbers in the cells."""
         from utmost.interfaces.cli.options.people_options import split_names
         from utmost.tables.cells.spelling import Spelling
 
@@ -126,7 +126,6 @@ class TableAnswer:
 
     @property
     def signer(self) -> "Signer | None":
-        """The signer of the statement, if any."""
         from utmost.tables.files.signatures import signer_of
 
         return None if self.sign is None else signer_of(self.sign)

@@ -17,11 +17,7 @@ from utmost.tables.files.atomic import write_together
 
 
 def asked_levels(text: str, unit: str | None) -> tuple[Level, ...]:
-    """Return the levels of FROM:TO:STEPS, for one unit of distance, or for another with a suffix such as " per 200 m".
-
-    >>> [str(level) for level in asked_levels("1/2:1:2 per 2 km", "km")]
-    ['epsilon=1/4', 'epsilon=1/2']
-    """
+    """Return the levels of FROM:TO:STEPS, for one unit of distance, or for another one after " per "."""
     span, _, per = text.partition(" per ")
     parts = [part.strip() for part in span.split(":")]
     if len(parts) != 3:

@@ -59,7 +59,7 @@ def show_published(
     if isinstance(published, PublishedTable):
         stated = published.stated
     elif isinstance(published, WithheldTable) and published.release["kind"] == NOISY_TABLE_KIND:
-        stated = None  # utmost states nothing of a table that another tool noised
+        stated = None  # utmost states nothing about a noisy table of another tool
     else:
         stated = stated_release(statement)
     if stated is None:

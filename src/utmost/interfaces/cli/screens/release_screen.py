@@ -134,7 +134,7 @@ def give(release: Answer[Any], answer: TableAnswer, signer: Signer | None) -> No
 
 
 def _next(facts: ReleaseFacts) -> str:
-    """Return the advice for a release in a ledger; ledgers keep no columns that change together."""
+    """Return advice about ledgers for the next release; ledgers keep no columns that change together."""
     is_together = str(facts.statement["promise"]["noise"]["kind"]).startswith("together")
     if is_together:
         return ADDS_UP

@@ -75,31 +75,19 @@ def grid(titles: Sequence[str], rows: Iterable[Sequence[str | ScreenText]], *, l
 
 
 def others(count: int, what: str) -> list[ScreenText]:
-    """Return a line with the number of rows that are not shown, if any.
-
-    >>> [line.characters for line in others(1200, "more rows")], others(-3, "more rows")
-    (['and 1,200 more rows'], [])
-    """
+    """Return a line with the number of rows that are not shown, if any."""
     return [ScreenText(f"and {count:,} {what}", style="dim")] if count > 0 else []
 
 
 def number(value: Any, digits: int = 6) -> str:
-    """Format a number for people: integers completely, others to a few digits.
-
-    >>> number(3), number(Fraction(1, 2)), number(0.36787944117)
-    ('3', '0.5', '0.367879')
-    """
+    """Format a number for people: integers completely, others to a few digits."""
     if isinstance(value, int) or (isinstance(value, Fraction) and value.denominator == 1):
         return str(value)
     return f"{float(value):.{digits}g}"
 
 
 def with_exact(value: Any, exactly: str | None, digits: int = 12, longest: int = 1000) -> str:
-    """Format a number for people, with its exact value if that is different and short enough.
-
-    >>> with_exact(0.5, "1/2"), with_exact(3.0, "3"), with_exact(0.25, None)
-    ('0.5 = 1/2', '3', '0.25')
-    """
+    """Format a number for people, with its exact value if that is different and short enough."""
     short = number(value, digits)
     return short if exactly is None or exactly == short or len(exactly) > longest else f"{short} = {exactly}"
 
@@ -111,21 +99,12 @@ def matrix_grid(names: Sequence[str], matrix: Any) -> ScreenTable:
 
 
 def entry_text(value: Any) -> str:
-    """Format an entry of a matrix: a short number or fraction as it is, a longer one to six digits.
-
-    >>> entry_text(Fraction(1, 3)), entry_text("0.25"), entry_text(Fraction(10**20, 10**20 + 1))
-    ('1/3', '0.25', '1')
-    """
+    """Format an entry of a matrix: a short number or fraction as it is, a longer one to six digits."""
     text = str(value)
     return text if len(text) < (_LONG_FRACTION if "/" in text else _LONG_NUMBER) else f"{float(Fraction(text)):.6g}"
 
 
 def percent(value: Any) -> str:
-    """Format a probability in per cent.
-
-    >>> percent(0.95), percent(Fraction(999, 1000))
-    ('95 %', '99.9 %')
-    """
     return f"{number(100 * Fraction(value))} %"
 
 

@@ -78,11 +78,7 @@ def _sign_width(sign: str) -> int:
 
 
 def cells(text: str) -> int:
-    """Return how many characters of a terminal a text takes: two for East Asian signs, none for combining accents.
-
-    >>> cells("abc"), cells("東京"), cells("e\N{COMBINING ACUTE ACCENT}")
-    (3, 4, 1)
-    """
+    """Return how many characters of a terminal a text takes: two for East Asian signs, none for combining accents."""
     return len(text) if text.isascii() else sum(map(_sign_width, text))
 
 
@@ -207,7 +203,7 @@ class ScreenTable:
         return _narrowed(widths, room, [True] * len(widths))
 
     def lines(self, width: int) -> Iterator[ScreenText]:
-        """The lines of the table, as wide as it is, and at most as wide as said."""
+        """Return the lines of the table, at most `width` wide."""
         texts = self._texts()
         widths = self._widths(texts, width)
         if self.has_titles:
@@ -248,7 +244,6 @@ class ScreenGroup:
         self.members = members
 
     def lines(self, width: int) -> Iterator[ScreenText]:
-        """Their lines."""
         for member in self.members:
             yield from member.lines(width)
 

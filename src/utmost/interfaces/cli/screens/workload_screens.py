@@ -173,7 +173,6 @@ def check_document(out: Path | None, sign: Path | None, *, draws: bool = False) 
 
 
 def check_ending(out: Path) -> None:
-    """Check that the file of a release of several tables ends in .json."""
     if out.suffix.lower() != ".json":
         name = out.with_suffix(".json")
         remedy = f"Write --out {name}; then utmost total {name} --tables DIR writes its tables as CSV files."
@@ -493,11 +492,7 @@ def _margins(release: NoisySums) -> str:
 
 
 def column_margin(column: str, bar: int | float) -> tuple[str, str]:
-    """Return a column and its margin in words; the margin of a mean depends on the number of events of its group.
-
-    >>> column_margin("count", 5), column_margin("income_mean times count", 300)
-    (('count', '± 5'), ('income_mean', '± about 300 / count'))
-    """
+    """Return a column and its margin in words; a mean's margin depends on the number of events of its group."""
     mean, _, times = column.rpartition(" times ")
     return (mean, f"± about {short_bar(bar)} / {times}") if mean.endswith("_mean") else (column, f"± {short_bar(bar)}")
 

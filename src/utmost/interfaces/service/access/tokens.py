@@ -115,12 +115,10 @@ class Token(JsonRecord):
     # OpenID subject: "ISSUER NAME" for one person, "claim GROUP=VALUE ISSUER" for a group; else None.
     subject: str | None = None
     revoked: Seconds | None = None  # time of revocation
-    also: Annotated[frozenset[str], HIDDEN] = (
-        frozenset()
-    )  # the owner's names in other tokens, see `ServiceContext.person`
+    # The owner's names in other tokens, see `ServiceContext.person`.
+    also: Annotated[frozenset[str], HIDDEN] = frozenset()
 
     def is_valid(self, now: float) -> bool:
-        """Check that the token is neither revoked nor expired."""
         return self.revoked is None and now < self.expires
 
     @property
@@ -145,7 +143,6 @@ class Token(JsonRecord):
         return not set(map(name_as_read, names)).isdisjoint(self.person)
 
     def may(self, verb: str, release: str | None = None, level: Level | None = None) -> bool:
-        """Check whether the token allows an action."""
         if verb not in ALLOWED.get(self.role, frozenset()):
             return False
         return any(grant.covers(release, level) for grant in self.grants)

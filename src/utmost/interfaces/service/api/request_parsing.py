@@ -25,7 +25,6 @@ class StrictJson(Request):
     """A request whose body is strict JSON."""
 
     async def json(self) -> Any:
-        """Return the parsed body."""
         if not hasattr(self, "_json"):
             self._json = await run_in_threadpool(_parsed, await self.body())
         return self._json
@@ -61,15 +60,11 @@ def _parsed(body: bytes) -> Any:
 
 
 def strict_json(body: bytes) -> Any:
-    """Parse JSON strictly."""
     try:
         parsed = json.loads(body, parse_constant=_refused, object_pairs_hook=members_once)
     except json.JSONDecodeError as error:
         raise json.JSONDecodeError("no JSON", "", error.pos) from None
-    except (
-        ValueError,
-        RecursionError,
-    ):  # repeated names, thousands of digits, bytes that are no text, deep nesting
+    except (ValueError, RecursionError):  # repeated names, thousands of digits, bytes that are no text, deep nesting
         raise json.JSONDecodeError("no JSON", "", 0) from None
     if isinstance(parsed, dict) and len(parsed) > _MOST_MEMBERS:
         raise json.JSONDecodeError("too many members", "", 0)

@@ -97,7 +97,7 @@ def _family(release: NoisySums, name: str, rule: WithholdingRule | None) -> list
 
 
 def _shown_means(release: NoisySums, name: str, labels: list[str], is_shown: list[bool]) -> dict[str, Any]:
-    """The means of a family's table, each with the interval that holds it."""
+    """Return the means of a marginal, each with its interval."""
     amount = release.unit.amount
     assert amount is not None, "amounts were summed"
     means = release.with_means(name)
@@ -132,7 +132,7 @@ def _shown(
     values, margins = values.tolist(), margins.tolist()
     margin = max(map(float, margins))
     drawn = [(label, float(value)) for label, value, show in zip(labels, values, is_shown, strict=True) if show]
-    title = f"{name or 'total'}, each with its error bar of {short(margin)} at 95 %"
+    title = f"{name or 'total'}, each with its margin of {short(margin)} at 95 %"
     cells = zip(labels[:_MOST_LISTED], values, margins, is_shown, strict=False)
     return {
         "name": name or "total",

@@ -37,21 +37,18 @@ def _key(sent: FilledForm) -> str:
 
 @forms.post("/proposals")
 def propose(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
-    """Propose to publish or to relax."""
     service.proposals.propose(viewer, _key(sent), requested(sent), reason=sent.text("reason"))
     return see(request, "/proposals", done="proposed")
 
 
 @forms.post("/proposals/decision")
 def decide(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
-    """Approve or refuse a proposal."""
     service.proposals.decide(viewer, sent.text("proposal"), sent.text("state"), sent.text("reason"))
     return see(request, "/proposals", done=sent.text("state"))
 
 
 @forms.post("/proposals/withdrawal")
 def withdraw(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
-    """Withdraw one's own proposal."""
     service.proposals.withdraw(viewer, sent.text("proposal"))
     return see(request, "/proposals", done="withdrawn")
 
@@ -139,14 +136,12 @@ def _chosen_grants(sent: FilledForm) -> tuple[Grant, ...]:
 
 @forms.post("/tokens/revocation")
 def revoke(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
-    """Revoke a token at once."""
     service.bearers.revoke(viewer, sent.text("token"))
     return see(request, "/tokens", done="revoked")
 
 
 @forms.post("/budgets")
 def limit(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
-    """Set the limit of a dataset."""
     dataset = sent.text("dataset")
     service.audit.limit(viewer, dataset, read_level(sent.text("epsilon")))
     return see(request, "/budgets", done="waits" if service.audit.is_unused(viewer, dataset) else "limited")

@@ -127,16 +127,8 @@ def may_any(token: Token, verbs: str) -> bool:
 
 
 def render(request: Request, template: str, viewer: Token | None, /, status: int = 200, **shown: Any) -> HTMLResponse:
-    """A page.
-
-    Args:
-        request: Request that is answered.
-        template: its name.
-        viewer: Token of whoever looks at it; None before the sign-in.
-        status: Status of HTTP.
-        shown: Values for the template's places; all of them are escaped but for the charts.
-    """
-    # Forms prove the cookie, before the sign-in, too: whoever has none gets one that says nothing.
+    """Return a page from a template; `shown` are its values, all of them escaped except charts."""
+    # Forms need a cookie also before the sign-in; a browser without one gets a random one.
     guest = "" if session(request) else fresh_guest()
     places = [
         (group, [(path, name) for path, name, verbs in pages if viewer is not None and may_any(viewer, verbs)])
@@ -176,7 +168,7 @@ def _now(request: Request) -> float:
 def see(request: Request, path: str, **query: Any) -> Response:
     """Redirect the browser to a page, after a form."""
     there = RedirectResponse(link(path, **query), 303)
-    # A script that is redirected would put the page into the page: it is told where to go.
+    # A redirected script would insert the page into the page, so a header names the address.
     if is_part(request):
         return Response(status_code=204, headers={"HX-Redirect": there.headers["location"]})
     return there

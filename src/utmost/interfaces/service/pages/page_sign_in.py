@@ -103,10 +103,6 @@ def _login_page(request: Request, following: str, problem: str = "") -> Response
 
 
 def _own_path(text: str) -> str:
-    """Return a path of this site, or empty text: a sign-in must not lead to another site.
-
-    >>> _own_path("/release?name=a"), _own_path("//elsewhere.example"), _own_path("https://elsewhere.example")
-    ('/release?name=a', '', '')
-    """
+    """Return a path of this site, or empty text: a sign-in must not lead to another site."""
     is_own = text.startswith("/") and not text.startswith(("//", "/\\")) and text.isprintable() and len(text) < 2000
     return text if is_own else ""

@@ -55,7 +55,7 @@ _NO_DIGEST = {"of": "file", "sha256": "0" * 64}  # shown nowhere; the file of th
 
 _DECIDED_AT = {
     DECISION: ("/proposal", "A proposal to decide"),
-    TABLE: ("/proposal", "A table to send"),
+    TABLE: ("/proposal", "A table to upload"),
 }
 
 
@@ -380,7 +380,7 @@ def _bars(labels: list[str], cells: list[Any]) -> list[tuple[str, Any]]:
 
 
 def _said(name: str, seen: View) -> str:
-    return f"{name} at epsilon {level_words(seen.level)}, each with its error bar of {short(seen.margin)} at 95 %"
+    return f"{name} at epsilon {level_words(seen.level)}, each with its margin of {short(seen.margin)} at 95 %"
 
 
 def _labels(found: dict[str, list[Any]], release: Published, count: int) -> list[str]:
@@ -398,11 +398,11 @@ def _relaxing(release: Published, levels: tuple[Level, ...]) -> dict[str, Any] |
     line = [(step, float(release.noise.margin(_near(step), _SURE))) for step in steps]
     there = [(at.epsilon_float, float(release.margin(at, _SURE)), level_words(at)) for at in levels]
     points = [(x, y, f"epsilon {said}: within {short(y)}") for x, y, said in there]
-    title = "The error bar at each level; the points are the levels that are there"
+    title = "The margin at each level; the points are the answered levels"
     top = max(levels)
     wider = [(factor, top.scaled(factor)) for factor in (1, 2, 4, 8)]
     return {
-        "picture": charts.curves(title, {"error bar": line}, ("epsilon", "error bar, 95 %"), points=points, log_x=True),
+        "picture": charts.curves(title, {"margin": line}, ("epsilon", "margin, 95 %"), points=points, log_x=True),
         "rows": [(factor, at, release.margin(at, _SURE)) for factor, at in wider],
     }
 

@@ -1,5 +1,5 @@
-// Sliders that fill the field beside them, buttons that copy, columns that are chosen from the header of a file which is
-// never sent, previews, and tables that are sorted, filtered, and read downwards where they are too broad. Pages work without.
+// Sliders beside fields, copy buttons, a choice of columns from the header of a file (which is not sent), previews, and
+// tables that are sorted, filtered, and shown row by row where they are too wide. Pages also work without this script.
 "use strict";
 
 function onSlider(slider) {
@@ -72,7 +72,7 @@ function onColumns(input) {
   });
 }
 
-// A form that is filled in shows what it would give, without being asked; a table that is brought is not sent for it.
+// A filled form shows its preview by itself; the table is not sent for a preview.
 function onPreview(button) {
   const form = button.form;
   const filled = () => [...form.elements].every((field) => field.name === "table" || !field.willValidate || field.checkValidity());
@@ -91,7 +91,7 @@ function compared(a, b) {
   return typeof a === "number" ? -1 : 1;
 }
 
-// A table whose head sorts it, and above it a field that leaves only the rows which hold what is written there.
+// A table that is sorted by its header, with a field above it that filters rows by text.
 function onTable(table) {
   const body = table.tBodies[0], rows = [...body.rows];
   if (rows.length < 2) return;
@@ -138,7 +138,7 @@ function filter(before, items, what) {
   before.before(box);
 }
 
-// A table that is broader than its place is read downwards, each cell beside the name of its column.
+// A table that is too wide is shown downwards, each cell beside the name of its column.
 function onBreadth() {
   for (const table of document.querySelectorAll(".scroll > table")) {
     const heads = table.tHead ? [...table.tHead.rows[0].cells] : [], place = table.parentElement;

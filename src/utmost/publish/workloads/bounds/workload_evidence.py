@@ -295,7 +295,6 @@ def family_blocks(workload: Workload, families: Sequence[Family]) -> tuple[Workl
 
 
 def exact_spectrum(workload: Workload, blocks: VarianceComponents) -> list[Fraction]:
-    """The workload's spectrum, as Fractions."""
     wanted = wanted_spaces(workload)
     lasts = [len(chain) - 1 for chain in blocks.chains]
     spaces = (

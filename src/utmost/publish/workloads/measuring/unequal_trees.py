@@ -107,7 +107,7 @@ def tree_variances(domain: Domain, precisions: Sequence[Any]) -> tuple[Array, ..
 
 
 def variances_of_groups(tree: UnequalTree, precisions: Sequence[Any]) -> tuple[Array, ...]:
-    """Return `tree_variances` of a tree."""
+    """The result of `tree_variances` for a tree."""
     known = _read(tree, precisions)
     finest = _finest_measured(known)
     inside, spreads = _up(tree, known, finest)
@@ -165,7 +165,7 @@ def tree_estimate(domain: Domain, measured: Sequence[Any], precisions: Sequence[
 def estimates_of_groups(
     tree: UnequalTree, measured: Sequence[Any], precisions: Sequence[Any]
 ) -> tuple[Array | None, ...]:
-    """Return `tree_estimate` of a tree."""
+    """The result of `tree_estimate` for a tree."""
     known = _read(tree, precisions)
     finest = _finest_measured(known)
     values = [

@@ -71,8 +71,8 @@ class SharedLevel(Display):
             )
         if min(shares.values()) <= 0 or sum(shares.values()) != 1:
             raise OutOfRange("the shares must be positive and add up to 1", came="other shares", where="shares")
-        stated = {name: _stated(plan, self.level.scaled(shares[name])) for name, plan in self.plans.items()}
-        relations = {plan.unit.neighbours for plan in stated.values()}
+        plans = {name: _with_variances_at(plan, self.level.scaled(shares[name])) for name, plan in self.plans.items()}
+        relations = {plan.unit.neighbours for plan in plans.values()}
         if len(relations) > 1:
             remedy = "Count all measures with the same neighbours=."
             raise OutOfRange(
@@ -81,7 +81,7 @@ class SharedLevel(Display):
                 remedy=remedy,
             )
         object.__setattr__(self, "shares", shares)
-        object.__setattr__(self, "plans", stated)
+        object.__setattr__(self, "plans", plans)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return SharedLevel, (dict(self.plans), dict(self.shares), self.level, self.within)
@@ -228,8 +228,7 @@ def _least(errors: Floats, budget: int) -> tuple[float, list[int]]:
     return float(sums[budget]), taken[::-1]
 
 
-def _stated(plan: Plan, own: Level) -> Plan:
-    """The plan with its variances at its own level."""
+def _with_variances_at(plan: Plan, own: Level) -> Plan:
     if not isinstance(plan, Plan):
         raise wrong_kind("a plan", "a Plan", plan)
     tuned = plan.tuned_at

@@ -49,7 +49,7 @@ class Measurement(Protocol):
         """The loss of one individual at these shares, over the level; see `unit_charge`."""
 
     def adds_to_one(self, shares: Shares) -> bool:
-        """Whether the shares add up to 1."""
+        """Whether the shares add up to 1, in each group of sums that divide one budget."""
 
     def shape(self, family: Family) -> tuple[int, ...]:
         """The shape of the sums of a marginal."""
